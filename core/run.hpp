@@ -1,0 +1,99 @@
+#pragma once
+// The seams between the harness and the implementations it measures (contracts: docs/design of the harness in
+// docs/adding_an_algorithm.md). cpu_ref and kernels see only this side; they never include the harness.
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/case.hpp"
+
+namespace vicinity {
+
+/// Immutable problem data. Holds no RNG, clock or parameter of a method.
+class Instance {
+ public:
+  virtual ~Instance() = default;
+  [[nodiscard]] virtual std::uint64_t hash() const = 0;
+};
+
+/// Result of one execution, taken outside the timed interval.
+struct Outcome {
+  std::uint64_t digest = 0;               ///< of the whole result; twins agree bit for bit
+  std::optional<std::int64_t> objective;  ///< recomputed by the problem's oracle, from scratch
+  bool feasible = false;                  ///< judged by the oracle
+  std::string complaint;                  ///< what the oracle found wrong; empty when feasible
+  std::int64_t iterations = 0;
+  std::int64_t evaluations = 0;  ///< ratings or moves the work asks for (not counting recomputation)
+  std::map<std::string, std::int64_t> counters;  ///< deterministic: launches, bytes allocated, ...
+};
+
+/// Seconds of the last execute(), by part: "kernel" always, others ("clone", "transfer", "host") as the system has them.
+/// Parts are disjoint. GPU parts come from CUDA events.
+using Times = std::map<std::string, double>;
+
+/// Fewest units the work needs of each ceiling of the machine ("integer" operations, "copy_bandwidth" bytes, ...);
+/// the largest amount / ceiling is the speed-of-light time. Names are those that `vicinity ceilings` prints.
+using Work = std::map<std::string, double>;
+
+/// How the implementation runs this case: block size, items a thread, threads, ... Recorded with every sample.
+using Policy = std::map<std::string, std::int64_t>;
+
+/// One implementation prepared for one case: memory is allocated, inputs are in place.
+class Run {
+ public:
+  virtual ~Run() = default;
+  /// Restores the inputs and poisons every output buffer. Untimed.
+  virtual void reset(std::uint64_t seed) = 0;
+  /// The timed interval: does the whole work `batch` times and returns when it is complete.
+  virtual void execute() = 0;
+  /// Times of one piece of work in the last execute() (already divided by the batch).
+  [[nodiscard]] virtual Times times() const = 0;
+  [[nodiscard]] virtual Outcome outcome() = 0;
+  /// Asks that execute() repeat the work `batch` times from the same inputs, for pieces too short to time alone.
+  /// Returns false, and changes nothing, when the implementation cannot.
+  [[nodiscard]] virtual bool set_batch(int batch) { return batch == 1; }
+  [[nodiscard]] virtual Policy policy() const { return {}; }
+  [[nodiscard]] virtual Work work() const { return {}; }
+};
+
+enum class Backend { cpu, gpu };
+
+struct Implementation {
+  std::string name;     ///< cpu-serial, cpu-openmp, gpu, gpu-<variant>, gpu-tuned, mpi-<...>
+  Backend backend = Backend::cpu;
+  std::string summary;  ///< one line for `vicinity list`
+  std::string limit;    ///< which ceiling binds it, in words
+  /// Throws InputError for a case it does not support, DoesNotFit when the machine is too small.
+  std::function<std::unique_ptr<Run>(const Case&, const Instance&)> prepare;
+};
+
+/// A parameter a descriptor may sweep.
+struct Axis {
+  std::string name;
+  std::string meaning;  ///< with unit and range, for `vicinity list`
+};
+
+struct Problem {
+  std::string name;
+  std::string meaning;
+  std::vector<Axis> axes;
+};
+
+/// One of the systems (fang, sa, lsm, alns, lns): its problems and its implementations.
+struct System {
+  std::string name;
+  std::string title;
+  std::vector<Problem> problems;
+  std::vector<Implementation> implementations;
+  std::string reference;  ///< the implementation all others are compared with
+  /// Builds (or reads) the instance of a case. Throws InputError.
+  std::function<std::shared_ptr<const Instance>(const Case&)> instance;
+  /// A random valid case for `vicinity verify --random`; covers the sizes at which implementations change path.
+  std::function<Case(std::uint64_t seed)> random_case;
+};
+
+}  // namespace vicinity
