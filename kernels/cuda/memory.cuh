@@ -1,0 +1,58 @@
+#pragma once
+// Owning device memory: the only place that calls cudaMalloc.
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "kernels/cuda/stream.cuh"
+
+namespace vicinity::cuda {
+
+/// `size` uninitialised elements in device memory. Throws DoesNotFit when the device has not enough free memory.
+template <class T>
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  explicit DeviceBuffer(std::size_t size) : size_(size) {
+    if (size == 0) return;
+    std::size_t free = 0, total = 0;
+    VICINITY_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    if (bytes() > free)
+      throw DoesNotFit(fmt::format("needs {:.2f} GB of device memory, {:.2f} GB are free", bytes() * 1e-9, free * 1e-9));
+    VICINITY_CUDA_CHECK(cudaMalloc(&data_, bytes()));
+  }
+  explicit DeviceBuffer(std::span<const T> host) : DeviceBuffer(host.size()) {
+    if (!host.empty()) VICINITY_CUDA_CHECK(cudaMemcpy(data_, host.data(), bytes(), cudaMemcpyHostToDevice));
+  }
+  ~DeviceBuffer() {
+    if (data_ != nullptr) check_noexcept(cudaFree(data_), "cudaFree");
+  }
+  DeviceBuffer(DeviceBuffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+
+  [[nodiscard]] T* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return size_ * sizeof(T); }
+
+  /// Sets every byte to `byte`, asynchronously.
+  void fill(int byte, const Stream& stream) {
+    if (size_ > 0) VICINITY_CUDA_CHECK(cudaMemsetAsync(data_, byte, bytes(), stream.get()));
+  }
+  [[nodiscard]] std::vector<T> to_host() const {
+    std::vector<T> host(size_);
+    if (size_ > 0) VICINITY_CUDA_CHECK(cudaMemcpy(host.data(), data_, bytes(), cudaMemcpyDeviceToHost));
+    return host;
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace vicinity::cuda
