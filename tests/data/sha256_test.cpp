@@ -1,0 +1,32 @@
+#include "data/sha256.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+
+namespace vicinity {
+namespace {
+
+// Known answers of FIPS 180-4 (examples published by NIST) and the million-a vector.
+TEST(Sha256, KnownAnswers) {
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(Sha256, PaddingBoundaries) {
+  // Computed with sha256sum: lengths around the end of a block, where the padding takes another one.
+  EXPECT_EQ(sha256(std::string(55, 'x')), "d5e285683cd4efc02d021a5c62014694958901005d6f71e89e0989fac77e4072");
+  EXPECT_EQ(sha256(std::string(56, 'x')), "04c26261370ee7541549d16dee320c723e3fd14671e66a099afe0a377c16888e");
+  EXPECT_EQ(sha256(std::string(64, 'x')), "7ce100971f64e7001e8fe5a51973ecdfe1ced42befe7ee8d5fd6219506b5393c");
+}
+
+TEST(Sha256, UnreadableFileIsBadInput) {
+  EXPECT_THROW((void)sha256_of_file("/nonexistent/file"), InputError);
+  EXPECT_THROW((void)sha256_of_file("/"), InputError);
+}
+
+}  // namespace
+}  // namespace vicinity
