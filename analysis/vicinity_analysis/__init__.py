@@ -1,0 +1,1 @@
+"""Tables, plots, reports and the regression gate over vicinity's records."""

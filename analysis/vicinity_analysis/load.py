@@ -1,0 +1,208 @@
+"""Reading results folders: every record keeps the line it stands on, so that each number can be traced back."""
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vicinity_analysis import stats
+from vicinity_analysis.errors import InputError
+
+SCHEMA = 1
+PROFILES = ("full", "quick", "smoke")  # best first
+SPECIAL = ("problem", "instance")  # members of a case that are not numbers swept
+
+
+@dataclass(frozen=True)
+class Record:
+    """One line of a results file: one case, implementation and process, with all its samples (seconds)."""
+
+    data: dict[str, Any]
+    source: str  # "<machine>/<system>/<name>.jsonl:<line>"
+    order: int  # position in the file, later lines replace earlier ones
+
+    @property
+    def experiment(self) -> str:
+        return self.data["experiment"]
+
+    @property
+    def implementation(self) -> str:
+        return self.data["implementation"]
+
+    @property
+    def backend(self) -> str:
+        return self.data.get("backend") or ("gpu" if self.implementation.startswith("gpu") else "cpu")
+
+    @property
+    def case(self) -> dict[str, Any]:
+        return self.data["case"]
+
+    @property
+    def case_key(self) -> str:
+        return self.data["case_key"]
+
+    @property
+    def profile(self) -> str:
+        return self.data["profile"]
+
+    @property
+    def protocol(self) -> dict[str, Any]:
+        return self.data.get("protocol") or {}
+
+    @property
+    def ok(self) -> bool:
+        return self.data["status"] == "ok" and bool(self.data.get("samples"))
+
+    @cached_property
+    def parts(self) -> list[str]:
+        return [name for name in self.data.get("samples", {}) if name != "wall"]
+
+    def times(self, part: str | None = None) -> np.ndarray:
+        """Samples in seconds: of one part, of "wall", or of "total" (all parts added). Default: what the protocol says."""
+        part = part or self.protocol.get("time", "kernel")
+        samples = self.data["samples"]
+        if part == "total":
+            return np.sum([np.asarray(samples[name], dtype=float) for name in self.parts], axis=0)
+        if part not in samples:
+            raise InputError(f"{self.source}: no time '{part}'; there are: total, {', '.join(samples)}")
+        return np.asarray(samples[part], dtype=float)
+
+    def estimate(self, part: str | None = None, statistic: str | None = None) -> stats.Estimate:
+        """The paper's statistic (or `statistic`) of the samples with its bootstrap 95% interval, seconds."""
+        return stats.estimate(self.times(part), statistic or self.protocol.get("statistic", "median"))
+
+    @cached_property
+    def marks(self) -> tuple[str, ...]:
+        """What a reader must know of this value, in a fixed order; the legend of the report explains each."""
+        if self.data["status"] != "ok":
+            return (self.data["status"],)
+        found = []
+        if self.data.get("extrapolated"):
+            found.append("extrapolated")
+        if self.data.get("throttled"):
+            found.append("throttled")
+        if not self.data.get("verified"):
+            found.append("unverified")
+        if self.profile == "smoke":
+            found.append("smoke")
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A results folder: its environment and, for each experiment, case and implementation, the record that counts."""
+
+    folder: Path
+    environment: dict[str, Any]
+    all_records: list[Record] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.environment.get("machine") or self.folder.name
+
+    @cached_property
+    def records(self) -> dict[tuple[str, str, str], Record]:
+        """(experiment, case_key, implementation) -> record: best profile first, then the last line."""
+        return select(self.all_records)
+
+    def of(self, experiment: str) -> list[Record]:
+        return [record for (name, _, _), record in self.records.items() if name == experiment]
+
+    @property
+    def cpu(self) -> str:
+        """ "Model, n cores", to name a baseline."""
+        cpu = self.environment.get("cpu") or {}
+        return f"{cpu.get('model', 'unknown CPU')}, {cpu.get('cores', '?')} cores"
+
+    @property
+    def title(self) -> str:
+        gpu = self.environment.get("gpu")
+        return gpu["name"] if gpu else (self.environment.get("cpu") or {}).get("model", self.name)
+
+    def ceiling(self, name: str) -> float | None:
+        entry = (self.environment.get("ceilings") or {}).get(name)
+        return float(entry["value"]) if entry else None
+
+
+def select(records: list[Record], profile: str | None = None) -> dict[tuple[str, str, str], Record]:
+    """The record that counts for each experiment, case and implementation; `profile` restricts to one profile."""
+    chosen: dict[tuple[str, str, str], Record] = {}
+    rank = {name: position for position, name in enumerate(PROFILES)}
+    for record in records:
+        if profile is not None and record.profile != profile:
+            continue
+        key = (record.experiment, record.case_key, record.implementation)
+        old = chosen.get(key)
+        if old is None or rank.get(record.profile, 9) <= rank.get(old.profile, 9):
+            chosen[key] = record
+    return chosen
+
+
+def load_machine(folder: Path) -> Machine:
+    """Reads a results folder. An absent environment.json is allowed (then the machine is its folder's name)."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such results folder")
+    environment: dict[str, Any] = {"machine": folder.name}
+    path = folder / "environment.json"
+    if path.exists():
+        environment = _read_json(path)
+        _check_schema(environment, str(path))
+    records = [record for file in sorted(folder.glob("*/*.jsonl")) for record in _read_lines(folder, file)]
+    if not records and not path.exists():
+        raise InputError(f"{folder}: neither environment.json nor any <system>/<experiment>.jsonl in it")
+    return Machine(folder, environment, records)
+
+
+def _read_lines(folder: Path, file: Path) -> Iterator[Record]:
+    relative = file.relative_to(folder).as_posix()
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: {error}") from error
+    lines = text.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            data = json.loads(line)
+        except json.JSONDecodeError as error:
+            if number == len(lines):  # no newline at its end: a run was killed while writing it
+                print(f"vicinity-analysis: warning: {file}:{number}: unfinished last line ignored", file=sys.stderr)
+                return
+            raise InputError(f"{file}:{number}: not JSON: {error.msg}") from error
+        _check_schema(data, f"{file}:{number}")
+        missing = [key for key in ("experiment", "case", "case_key", "implementation", "status") if key not in data]
+        if missing:
+            raise InputError(f"{file}:{number}: record without {', '.join(missing)}")
+        data.setdefault("profile", "full")
+        yield Record(data, f"{folder.name}/{relative}:{number}", number)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _check_schema(data: object, place: str) -> None:
+    if not isinstance(data, dict):
+        raise InputError(f"{place}: expected a JSON object")
+    if data.get("schema") != SCHEMA:
+        raise InputError(f"{place}: schema {data.get('schema')!r} is not known (this program reads {SCHEMA})")
+
+
+def find_root(root: Path | None) -> Path:
+    """The repository: the given folder, or the one this package lies in, or the working directory."""
+    if root is not None:
+        if not Path(root).is_dir():
+            raise InputError(f"{root}: no such folder")
+        return Path(root)
+    packaged = Path(__file__).resolve().parents[2]
+    return packaged if (packaged / "experiments").is_dir() else Path.cwd()

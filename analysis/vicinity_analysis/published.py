@@ -1,0 +1,174 @@
+"""Descriptors and the numbers the papers print: what an experiment's table looks like in its paper."""
+
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from vicinity_analysis.errors import InputError
+
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+SYSTEMS = ("fang", "sa", "lsm", "alns", "lns")  # the order of the papers in every listing
+Key = tuple[tuple[str, str], ...]  # ((axis, value), ...): one point of a sweep, values as text
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One printed number."""
+
+    row_key: str
+    params: dict[str, str]
+    instance: str
+    device: str
+    device_kind: str
+    implementation: str
+    metric: str
+    unit: str
+    text: str  # the printed digits
+    spread: str
+    notes: str
+    source: str  # "data/published/<file>:<line>"
+
+    @property
+    def value(self) -> float:
+        """In base units (seconds for times)."""
+        return float(self.text) * UNITS.get(self.unit, 1.0)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a printed table."""
+
+    device: str
+    kind: str
+    implementation: str
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    """experiments/<system>/<name>.yaml as far as a report needs it (`vicinity` itself validates it)."""
+
+    experiment: str
+    title: str
+    paper: str
+    implementations: tuple[str, ...]
+    axes: tuple[str, ...]
+    path: Path
+    csv: str | None = None
+    mapping: dict[str, str] = field(default_factory=dict)  # published parameter -> axis
+    metric: str = "time"
+
+    @property
+    def rank(self) -> tuple[int, bool, str]:
+        """Papers in their order, printed tables before experiments of our own."""
+        system = self.experiment.split("/")[0]
+        return (SYSTEMS.index(system) if system in SYSTEMS else 99, self.csv is None, self.experiment)
+
+
+@dataclass(frozen=True)
+class Published:
+    """The rows of one printed table that a descriptor's cases correspond to."""
+
+    descriptor: Descriptor
+    observations: list[Observation]
+
+    @cached_property
+    def rows(self) -> dict[str, Key]:
+        """row_key -> the case of that row, in the printed order."""
+        return {o.row_key: self.key(o.params) for o in self.observations}
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        found = dict.fromkeys(Column(o.device, o.device_kind, o.implementation) for o in self.observations)
+        return sorted(found, key=lambda column: column.kind != "gpu")
+
+    @cached_property
+    def cells(self) -> dict[tuple[str, Column], Observation]:
+        return {(o.row_key, Column(o.device, o.device_kind, o.implementation)): o for o in self.observations}
+
+    @property
+    def unit(self) -> str:
+        return self.observations[0].unit
+
+    def key(self, params: dict[str, str]) -> Key:
+        return tuple((axis, params[name]) for name, axis in self.descriptor.mapping.items() if name in params)
+
+    def key_of_case(self, case: dict[str, Any]) -> Key:
+        """The same form for a measured case: only the axes the paper's table has."""
+        axes = self.descriptor.mapping.values()
+        return tuple((axis, str(case[axis])) for axis in axes if case.get(axis) is not None)
+
+
+def load_descriptors(root: Path) -> dict[str, Descriptor]:
+    """experiment id -> descriptor, in the order of a report."""
+    found = [read_descriptor(path) for path in sorted((root / "experiments").glob("*/*.yaml"))]
+    return {d.experiment: d for d in sorted(found, key=lambda d: d.rank)}
+
+
+def read_descriptor(path: Path) -> Descriptor:
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"{path}: {' '.join(str(error).split())}") from error
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: expected a mapping")
+    published = data.get("published") or {}
+    axes = tuple(data.get("axes") or {})
+    if data.get("instances"):
+        axes = ("instance", *axes)
+    return Descriptor(
+        experiment=f"{path.parent.name}/{path.stem}",
+        title=str(data.get("title", path.stem)),
+        paper=str(data.get("paper", path.parent.name)),
+        implementations=tuple(data.get("implementations") or ()),
+        axes=axes,
+        path=path,
+        csv=published.get("csv"),
+        mapping=dict(published.get("axes") or {}),
+        metric=published.get("metric", "time"),
+    )
+
+
+def load_published(root: Path, descriptor: Descriptor) -> Published | None:
+    """The printed numbers of the descriptor's table; None for an experiment beyond the papers."""
+    if descriptor.csv is None:
+        return None
+    path = root / "data" / "published" / descriptor.csv
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            observations = list(_read_rows(file, path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: {error} (named by {descriptor.path})") from error
+    kept = [o for o in observations if o.metric == descriptor.metric]
+    if not kept:
+        raise InputError(f"{path}: no rows with metric '{descriptor.metric}' (asked by {descriptor.path})")
+    return Published(descriptor, kept)
+
+
+def _read_rows(file: Iterable[str], path: Path) -> Iterable[Observation]:
+    for number, row in enumerate(csv.DictReader(file), start=2):
+        try:
+            params = dict(item.split("=", 1) for item in row["params"].split(";") if item)
+            if row["instance"]:
+                params.setdefault("instance", row["instance"])
+            float(row["value"])
+            yield Observation(
+                row_key=row["row_key"],
+                params=params,
+                instance=row["instance"],
+                device=row["device"],
+                device_kind=row["device_kind"],
+                implementation=row["implementation"],
+                metric=row["metric"],
+                unit=row["unit"],
+                text=row["value"],
+                spread=row["spread"],
+                notes=row["notes"],
+                source=f"data/published/{path.name}:{number}",
+            )
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise InputError(f"{path}:{number}: {type(error).__name__}: {error}") from error
