@@ -1,0 +1,178 @@
+#include "data/catalogue.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "core/error.hpp"
+#include "data/search_path.hpp"
+
+namespace vicinity {
+namespace {
+
+/// A YAML mapping whose complaints carry file and line.
+class Mapping {
+ public:
+  Mapping(const YAML::Node& node, const std::string& file, const std::set<std::string>& allowed) : node_(node), file_(file) {
+    if (!node.IsMap()) fail(node, fmt::format("expected a mapping with {}", fmt::join(allowed, ", ")));
+    std::set<std::string> seen;
+    for (const auto& item : node) {
+      const auto key = item.first.as<std::string>();
+      if (!allowed.empty() && !allowed.contains(key)) {
+        fail(item.first, fmt::format("unknown key '{}'; allowed: {}", key, fmt::join(allowed, ", ")));
+      }
+      if (!seen.insert(key).second) fail(item.first, fmt::format("key '{}' twice", key));
+    }
+  }
+
+  [[nodiscard]] YAML::Node get(const std::string& key) const { return node_[key]; }
+
+  [[nodiscard]] YAML::Node need(const std::string& key) const {
+    if (!node_[key]) fail(node_, fmt::format("'{}' is missing", key));
+    return node_[key];
+  }
+
+  template <class T>
+  [[nodiscard]] T scalar(const YAML::Node& node, const char* expected) const {
+    try {
+      return node.as<T>();
+    } catch (const YAML::Exception&) {
+      fail(node, fmt::format("expected {}", expected));
+    }
+  }
+
+  [[nodiscard]] std::string text(const std::string& key) const {
+    const auto value = scalar<std::string>(need(key), "a text");
+    if (value.empty()) fail(node_[key], fmt::format("'{}' is empty", key));
+    return value;
+  }
+
+  [[nodiscard]] std::string text_or_empty(const std::string& key) const { return node_[key] ? text(key) : std::string(); }
+
+  /// Every value of the mapping as a whole number.
+  [[nodiscard]] std::map<std::string, std::int64_t> numbers() const {
+    std::map<std::string, std::int64_t> out;
+    for (const auto& item : node_) out[item.first.as<std::string>()] = scalar<std::int64_t>(item.second, "a whole number");
+    return out;
+  }
+
+  [[nodiscard]] std::string checksum(const std::string& key) const {
+    const std::string value = text(key);
+    const bool hex = std::all_of(value.begin(), value.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+    if (value.size() != 64 || !hex) fail(node_[key], fmt::format("'{}' is not a SHA-256 of 64 lower-case hexadecimal digits", key));
+    return value;
+  }
+
+  [[noreturn]] void fail(const YAML::Node& where, const std::string& what) const {
+    throw InputError(fmt::format("{}:{}: {}", file_, where.Mark().line + 1, what));
+  }
+
+ private:
+  YAML::Node node_;
+  std::string file_;
+};
+
+BestKnown read_best_known(const YAML::Node& node, const std::string& file) {
+  const Mapping map(node, file, {"value", "kind", "of"});
+  BestKnown best{map.scalar<double>(map.need("value"), "a number"), map.text("kind"), map.text("of")};
+  if (best.kind != "optimal" && best.kind != "best-known" && best.kind != "bound") {
+    map.fail(map.get("kind"), fmt::format("unknown kind '{}'; allowed: optimal, best-known, bound", best.kind));
+  }
+  return best;
+}
+
+Generator read_generator(const YAML::Node& node, const std::string& file) {
+  const Mapping map(node, file, {"name", "parameters"});
+  return {map.text("name"), Mapping(map.need("parameters"), file, {}).numbers()};
+}
+
+CatalogueEntry read_entry(const YAML::Node& node, const std::string& file, const std::set<std::string>& families) {
+  const Mapping map(
+      node, file,
+      {"name", "family", "file", "format", "size", "sha256", "content_sha256", "best_known", "source", "licence", "notes", "generator"});
+  CatalogueEntry entry;
+  entry.name = map.text("name");
+  entry.family = map.text("family");
+  if (!families.contains(entry.family)) {
+    map.fail(map.get("family"), fmt::format("unknown family '{}'; declared: {}", entry.family, fmt::join(families, ", ")));
+  }
+  entry.file = map.text("file");
+  entry.format = map.text("format");
+  entry.size = Mapping(map.need("size"), file, {}).numbers();
+  entry.sha256 = map.checksum("sha256");
+  entry.source = map.text("source");
+  entry.licence = map.text("licence");
+  entry.notes = map.text_or_empty("notes");
+  if (map.get("best_known")) entry.best_known = read_best_known(map.get("best_known"), file);
+  if (map.get("generator")) {
+    entry.generator = read_generator(map.get("generator"), file);
+    entry.content_sha256 = map.checksum("content_sha256");
+  }
+  return entry;
+}
+
+YAML::Node parsed(const std::string& file) {
+  try {
+    return YAML::LoadFile(file);
+  } catch (const YAML::BadFile&) {
+    throw InputError(file + ": cannot be opened");
+  } catch (const YAML::Exception& error) {
+    throw InputError(fmt::format("{}:{}: {}", file, error.mark.line + 1, error.msg));
+  }
+}
+
+}  // namespace
+
+int Generator::parameter(const std::string& key) const {
+  const auto found = parameters.find(key);
+  if (found == parameters.end()) throw InputError(fmt::format("generator {}: parameter '{}' is missing", name, key));
+  if (found->second < std::numeric_limits<int>::min() || found->second > std::numeric_limits<int>::max()) {
+    throw InputError(fmt::format("generator {}: parameter '{}' is out of range", name, key));
+  }
+  return static_cast<int>(found->second);
+}
+
+Catalogue Catalogue::read(const std::filesystem::path& path) {
+  const std::string file = path.string();
+  const Mapping top(parsed(file), file, {"schema", "families", "instances"});
+  if (top.scalar<int>(top.need("schema"), "a whole number") != 1) top.fail(top.get("schema"), "only schema 1 is known");
+
+  std::set<std::string> families;
+  const YAML::Node declared = top.need("families");
+  (void)Mapping(declared, file, {});
+  for (const auto& family : declared) families.insert(family.first.as<std::string>());
+
+  Catalogue out;
+  const YAML::Node instances = top.need("instances");
+  if (!instances.IsSequence()) top.fail(instances, "expected a list of instances");
+  for (const auto& node : instances) {
+    CatalogueEntry entry = read_entry(node, file, families);
+    if (out.contains(entry.name)) top.fail(node, fmt::format("instance '{}' twice", entry.name));
+    out.entries_.push_back(std::move(entry));
+  }
+  return out;
+}
+
+bool Catalogue::contains(const std::string& name) const noexcept {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const CatalogueEntry& entry) { return entry.name == name; });
+}
+
+const CatalogueEntry& Catalogue::at(const std::string& name) const {
+  for (const CatalogueEntry& entry : entries_) {
+    if (entry.name == name) return entry;
+  }
+  std::vector<std::string> names;
+  for (const CatalogueEntry& entry : entries_) names.push_back(entry.name);
+  throw InputError(fmt::format("unknown instance '{}'; data/catalogue.yaml has: {}", name, fmt::join(names, ", ")));
+}
+
+const Catalogue& catalogue() {
+  static const Catalogue all = Catalogue::read(data_folder() / "catalogue.yaml");
+  return all;
+}
+
+}  // namespace vicinity

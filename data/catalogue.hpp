@@ -1,0 +1,56 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace vicinity {
+
+/// The best objective value known of an instance.
+struct BestKnown {
+  double value = 0;
+  std::string kind;  ///< "optimal", "best-known" or "bound"
+  std::string of;    ///< what is counted, e.g. "colours"
+};
+
+/// How an instance is made without its file: a generator of this project and its parameters.
+struct Generator {
+  std::string name;
+  std::map<std::string, std::int64_t> parameters;
+
+  /// The parameter; throws InputError when it is absent or does not fit an int.
+  [[nodiscard]] int parameter(const std::string& key) const;
+};
+
+/// One instance of data/catalogue.yaml (fields: data/README.md).
+struct CatalogueEntry {
+  std::string name, family, file, format;
+  std::map<std::string, std::int64_t> size;
+  std::string sha256;          ///< of the file as its source distributes it
+  std::string content_sha256;  ///< of the canonical text, which a generator must reproduce; empty without generator
+  std::optional<BestKnown> best_known;
+  std::string source, licence, notes;
+  std::optional<Generator> generator;
+};
+
+/// The instances this project knows. Read once, immutable.
+class Catalogue {
+ public:
+  /// Throws InputError "file:line: ..." for unknown keys, wrong types, missing fields and repeated names.
+  [[nodiscard]] static Catalogue read(const std::filesystem::path& file);
+
+  [[nodiscard]] const std::vector<CatalogueEntry>& entries() const noexcept { return entries_; }
+  [[nodiscard]] bool contains(const std::string& name) const noexcept;
+  /// Throws InputError naming what there is.
+  [[nodiscard]] const CatalogueEntry& at(const std::string& name) const;
+
+ private:
+  std::vector<CatalogueEntry> entries_;
+};
+
+/// data/catalogue.yaml, read at the first call.
+[[nodiscard]] const Catalogue& catalogue();
+
+}  // namespace vicinity

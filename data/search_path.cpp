@@ -1,0 +1,71 @@
+#include "data/search_path.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <sstream>
+
+#include "core/error.hpp"
+
+namespace vicinity {
+namespace fs = std::filesystem;
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// The first file called `name` below `folder`, in the order of the paths, so that every machine picks the same one.
+std::optional<fs::path> find_below(const fs::path& folder, const fs::path& name) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  fs::recursive_directory_iterator walk(folder, fs::directory_options::skip_permission_denied, error);
+  for (; !error && walk != fs::recursive_directory_iterator(); walk.increment(error)) {
+    std::error_code ignored;
+    if (walk->path().filename() == name && walk->is_regular_file(ignored)) found.push_back(walk->path());
+  }
+  if (found.empty()) return std::nullopt;
+  return *std::min_element(found.begin(), found.end());
+}
+
+}  // namespace
+
+fs::path data_folder() {
+  std::vector<fs::path> candidates{"data", fs::path(VICINITY_SOURCE_DIR) / "data"};
+  if (const std::string set = environment("VICINITY_DATA"); !set.empty()) candidates = {set};
+  for (const fs::path& candidate : candidates) {
+    std::error_code ignored;
+    if (fs::is_regular_file(candidate / "catalogue.yaml", ignored)) return candidate;
+  }
+  throw InputError(
+      fmt::format("catalogue.yaml not found in {}; set VICINITY_DATA to the folder that holds it", candidates.back().string()));
+}
+
+std::vector<fs::path> instance_folders() {
+  std::vector<fs::path> folders;
+  std::istringstream list(environment("VICINITY_INSTANCES"));
+  for (std::string folder; std::getline(list, folder, ':');) {
+    if (!folder.empty()) folders.emplace_back(folder);
+  }
+  folders.push_back(data_folder() / "instances");
+  return folders;
+}
+
+fs::path find_instance_file(const fs::path& file, const std::string& source, const std::vector<fs::path>& folders) {
+  std::string looked;
+  for (const fs::path& folder : folders) {
+    std::error_code ignored;
+    if (fs::is_regular_file(folder / file, ignored)) return folder / file;
+    if (auto found = find_below(folder, file.filename())) return *found;
+    looked += (looked.empty() ? "" : ", ") + folder.string();
+  }
+  throw InputError(fmt::format(
+      "instance file {} not found in {}; get it from {} and put it into data/instances/{}, or set "
+      "VICINITY_INSTANCES to the folder that holds it",
+      file.string(), looked.empty() ? "any folder" : looked, source.empty() ? "its collection" : source, file.parent_path().string()));
+}
+
+}  // namespace vicinity

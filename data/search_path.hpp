@@ -1,0 +1,21 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace vicinity {
+
+/// The folder of catalogue.yaml: $VICINITY_DATA if set, else data/ below the working directory, else data/ of the source
+/// tree this program was built from. Throws InputError when none holds a catalogue.
+[[nodiscard]] std::filesystem::path data_folder();
+
+/// Where instance files are looked for, in this order: the folders of $VICINITY_INSTANCES (separated by ':'), then
+/// data/instances/.
+[[nodiscard]] std::vector<std::filesystem::path> instance_folders();
+
+/// The instance file `file` ("coloring/1-Insertions_4.col"): below each folder at exactly that place, or else anywhere
+/// below it under the same file name. Throws InputError, one line that says where it looked and, from `source`, how to get it.
+[[nodiscard]] std::filesystem::path find_instance_file(const std::filesystem::path& file, const std::string& source,
+                                                       const std::vector<std::filesystem::path>& folders = instance_folders());
+
+}  // namespace vicinity

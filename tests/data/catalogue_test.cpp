@@ -1,0 +1,92 @@
+#include "data/catalogue.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "data/dimacs.hpp"
+#include "data/graphs.hpp"
+#include "data/mycielski.hpp"
+#include "data/search_path.hpp"
+#include "tests/data/scratch.hpp"
+
+namespace vicinity {
+namespace {
+
+const std::string head = "schema: 1\nfamilies:\n  f: text\ninstances:\n";
+const std::string good =
+    "  - name: a\n    family: f\n    file: f/a.col\n    format: dimacs-col\n    size: {vertices: 2}\n"
+    "    sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\n    source: s\n    licence: l\n";
+
+std::string rejection(const std::string& text) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("c.yaml", text);
+  const std::string full = complaint<InputError>([&] { (void)Catalogue::read(file); });
+  return full.starts_with(file.string()) ? full.substr(file.string().size()) : full;
+}
+
+TEST(Catalogue, OwnFileIsValidAndKnowsOneInsertionsFour) {
+  const CatalogueEntry& entry = catalogue().at("1-Insertions_4");
+  EXPECT_EQ(entry.best_known->value, 5);
+  EXPECT_EQ(entry.size.at("edges"), 232);
+  const Graph graph = load_graph("1-Insertions_4");
+  EXPECT_EQ(graph, generalised_mycielski(1, 4));
+  EXPECT_EQ(graph.vertices, entry.size.at("vertices"));
+}
+
+TEST(Catalogue, EveryGeneratedGraphHasItsContent) {
+  for (const CatalogueEntry& entry : catalogue().entries()) {
+    const bool generated_graph = entry.format == "dimacs-col" && entry.generator;
+    EXPECT_TRUE(!generated_graph || load_graph(entry).vertices == entry.size.at("vertices")) << entry.name;
+  }
+}
+
+TEST(Catalogue, MinimalEntry) { EXPECT_EQ(rejection(head + good), ""); }
+
+TEST(Catalogue, UnknownNameListsWhatThereIs) {
+  EXPECT_NE(complaint<InputError>([] { (void)catalogue().at("nope"); }).find("1-Insertions_4"), std::string::npos);
+}
+
+TEST(Catalogue, ErrorsCarryFileAndLine) {
+  EXPECT_EQ(rejection(head + good + good), ":13: instance 'a' twice");
+  EXPECT_TRUE(rejection(head + good + "    colour: red\n").starts_with(":13: unknown key 'colour'; allowed: best_known,"));
+  EXPECT_EQ(rejection(head + good + "    best_known: {value: many, kind: optimal, of: x}\n"), ":13: expected a number");
+  EXPECT_EQ(rejection(head + good + "    best_known: {value: 1, kind: guess, of: x}\n"),
+            ":13: unknown kind 'guess'; allowed: optimal, best-known, bound");
+  EXPECT_EQ(rejection(head + good + "    generator: {name: g, parameters: {n: x}}\n"), ":13: expected a whole number");
+  EXPECT_EQ(rejection(head + good + "    generator: {name: g, parameters: {}}\n"), ":5: 'content_sha256' is missing");
+  EXPECT_EQ(rejection(head + good + "    name: b\n"), ":13: key 'name' twice");
+  EXPECT_EQ(rejection(head + "  - name: a\n"), ":5: 'family' is missing");
+  EXPECT_EQ(rejection(head + "  - name: a\n    family: g\n"), ":6: unknown family 'g'; declared: f");
+  EXPECT_EQ(rejection("schema: 2\nfamilies: {}\ninstances: []\n"), ":1: only schema 1 is known");
+  EXPECT_EQ(rejection("schema: 1\nfamilies: {}\ninstances: 3\n"), ":3: expected a list of instances");
+  EXPECT_EQ(rejection("schema: 1\nfamilies: {}\n"), ":1: 'instances' is missing");
+  EXPECT_TRUE(rejection("- a\n").starts_with(":1: expected a mapping"));
+  EXPECT_TRUE(rejection("schema: [1\n").starts_with(":2: "));
+}
+
+TEST(Catalogue, MissingFileIsBadInput) { EXPECT_THROW((void)Catalogue::read("/nonexistent.yaml"), InputError); }
+
+TEST(Catalogue, WrongChecksumOfAFileIsRefused) {
+  const TemporaryFolder folder;
+  folder.write("f/a.col", "p edge 2 1\ne 1 2\n");
+  CatalogueEntry entry = catalogue().at("1-Insertions_4");
+  entry.generator.reset();
+  entry.file = "f/a.col";
+  const ScopedEnvironment set("VICINITY_INSTANCES", folder.path().string());
+  EXPECT_NE(complaint<InputError>([&] { (void)load_graph(entry); }).find("SHA-256 is"), std::string::npos);
+  entry.format = "qaplib";
+  EXPECT_NE(complaint<InputError>([&] { (void)load_graph(entry); }).find("is no graph"), std::string::npos);
+}
+
+TEST(Catalogue, GeneratorThatDoesNotReproduceItsContentIsRefused) {
+  CatalogueEntry entry = catalogue().at("1-Insertions_4");
+  entry.generator->parameters["order"] = 3;
+  EXPECT_NE(complaint<InputError>([&] { (void)load_graph(entry); }).find("content_sha256"), std::string::npos);
+  entry.generator->parameters.clear();
+  EXPECT_NE(complaint<InputError>([&] { (void)load_graph(entry); }).find("'insertions' is missing"), std::string::npos);
+  entry.generator->name = "dice";
+  EXPECT_NE(complaint<InputError>([&] { (void)load_graph(entry); }).find("unknown graph generator 'dice'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace vicinity

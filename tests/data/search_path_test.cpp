@@ -1,0 +1,58 @@
+#include "data/search_path.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "data/catalogue.hpp"
+#include "data/dimacs.hpp"
+#include "data/graphs.hpp"
+#include "data/sha256.hpp"
+#include "tests/data/scratch.hpp"
+
+namespace vicinity {
+namespace {
+
+TEST(SearchPath, ExactPlaceThenAnywhereBelowThenTheNextFolder) {
+  const TemporaryFolder first, second;
+  const auto deep = first.write("x/y/a.col", "1");
+  const auto exact = second.write("coloring/b.col", "2");
+  const std::vector<std::filesystem::path> folders{first.path(), "/nonexistent", second.path()};
+  EXPECT_EQ(find_instance_file("coloring/a.col", "", folders), deep);
+  EXPECT_EQ(find_instance_file("coloring/b.col", "", folders), exact);
+  const auto better = first.write("coloring/a.col", "3");
+  EXPECT_EQ(find_instance_file("coloring/a.col", "", folders), better);
+}
+
+TEST(SearchPath, MissingFileSaysHowToGetItInOneLine) {
+  const std::string message = complaint<InputError>([] { (void)find_instance_file("coloring/a.col", "the collection", {"/nonexistent"}); });
+  EXPECT_EQ(message,
+            "instance file coloring/a.col not found in /nonexistent; get it from the collection and put it into "
+            "data/instances/coloring, or set VICINITY_INSTANCES to the folder that holds it");
+}
+
+TEST(SearchPath, EnvironmentComesBeforeOwnFolder) {
+  const ScopedEnvironment set("VICINITY_INSTANCES", "/one::/two");
+  const auto folders = instance_folders();
+  ASSERT_EQ(folders.size(), 3u);
+  EXPECT_EQ(folders[0], "/one");
+  EXPECT_EQ(folders[1], "/two");
+  EXPECT_EQ(folders[2], data_folder() / "instances");
+}
+
+TEST(SearchPath, DataFolderWithoutCatalogueIsBadInput) {
+  const ScopedEnvironment set("VICINITY_DATA", "/nonexistent");
+  EXPECT_THROW((void)data_folder(), InputError);
+}
+
+TEST(SearchPath, RealFileEqualsTheGeneratedGraph) {
+  const CatalogueEntry& entry = catalogue().at("1-Insertions_4");
+  std::filesystem::path file;
+  if (!complaint<InputError>([&] { file = find_instance_file(entry.file, entry.source); }).empty()) {
+    GTEST_SKIP() << "1-Insertions_4.col is not on the search path; set VICINITY_INSTANCES";
+  }
+  EXPECT_EQ(sha256_of_file(file), entry.sha256);
+  EXPECT_EQ(read_dimacs(file), load_graph(entry));
+}
+
+}  // namespace
+}  // namespace vicinity
