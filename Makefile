@@ -1,0 +1,44 @@
+# The front door. Each target is a script of scripts/ that says what it does; nothing here needs set-up done by hand.
+SHELL := bash
+.DEFAULT_GOAL := help
+.PHONY: help setup build reproduce report test test-gpu compare regress sanitize format clean
+
+# What a command may be given: make reproduce PROFILE=full EXPERIMENTS=fang/table1 RESULTS=/tmp/results
+export PROFILE EXPERIMENTS RESULTS PRESET BUILD JOBS BASELINE MACHINE
+
+help:  ## This list
+	@echo "vicinity: GPU local search, reproduced and measured. The two commands: make reproduce, make test"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+reproduce: setup  ## Run the experiments here and open up the report [PROFILE=quick|full|smoke EXPERIMENTS="fang/table1 ..." RESULTS=results]
+	@scripts/reproduce
+
+test: setup  ## Everything that can be tested on this machine: formatting, build, ctest, pytest, a smoke reproduction
+	@scripts/test
+
+test-gpu:  ## On a GPU: gpu tests, twins, compute-sanitizer; writes results/<machine>/verification.json
+	@scripts/test_gpu
+
+report: setup  ## The report again from recorded results, without running anything [MACHINE=name RESULTS=results]
+	@scripts/report
+
+compare: setup  ## Two recorded machines against each other: A=results/x B=results/y
+	@scripts/compare "$(A)" "$(B)"
+
+regress: setup  ## Is this tree slower than BASELINE (git ref or vicinity binary)? Exit 0 no, 1 yes, 2 inconclusive, 3 harness error
+	@scripts/regress
+
+build: setup  ## build/vicinity and the tests [PRESET=release|cpu-only|debug|ci JOBS=n]
+	@scripts/build
+
+sanitize: setup  ## Host code under AddressSanitizer and UndefinedBehaviorSanitizer
+	@scripts/sanitize
+
+format: setup  ## Format all C++, CUDA and Python sources in place
+	@scripts/format
+
+setup:  ## System packages (apt when root) and .venv; done once, then nothing
+	@scripts/setup
+
+clean:  ## Remove build folders (recorded results and .venv stay)
+	rm -rf build build-*

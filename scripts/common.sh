@@ -1,0 +1,50 @@
+# Sourced by the scripts: the root as working directory, and the names they share.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly root=$PWD
+readonly python=.venv/bin/python
+preset=${PRESET:-release}
+results=${RESULTS:-results}
+jobs=${JOBS:-$(nproc)}
+
+say() { printf '\n== %s\n' "$*"; }
+die() { printf 'vicinity: error: %s\n' "$*" >&2; exit 3; }
+
+# The build folder of a preset, as CMakePresets.json has it; BUILD overrides it (a copied build on another machine).
+build_folder() {
+  if [[ -n ${BUILD:-} ]]; then echo "$BUILD"; return; fi
+  case $1 in
+    release | ci) echo build ;;
+    *) echo "build-$1" ;;
+  esac
+}
+
+has_gpu() { nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
+
+# The descriptors to run: all, or those EXPERIMENTS names as "system/name" or as a file.
+descriptors() {
+  if [[ -z ${EXPERIMENTS:-} ]]; then
+    ls experiments/*/*.yaml
+    return
+  fi
+  local name
+  for name in $EXPERIMENTS; do
+    if [[ -f $name ]]; then echo "$name"; else echo "experiments/$name.yaml"; fi
+  done
+}
+
+# C++ and CUDA sources under version control, or all in a copy without it.
+sources() {
+  if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+    git ls-files '*.hpp' '*.cpp' '*.cuh' '*.cu'
+  else
+    find core data cpu_ref kernels harness tests -name '*.[hc]pp' -o -name '*.cu' -o -name '*.cuh'
+  fi
+}
+
+# The machine's name in results/, as the program under test chooses it.
+machine_name() {
+  if [[ -n ${MACHINE:-} ]]; then echo "$MACHINE"; return; fi
+  "$1/vicinity" environment --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["machine"])'
+}
