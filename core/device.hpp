@@ -9,17 +9,17 @@
 namespace vicinity::device {
 
 struct Info {
-  std::string name;      ///< as the driver prints it
-  std::string pci_bus;   ///< for NVML
+  std::string name;            ///< as the driver prints it
+  std::string pci_bus;         ///< for NVML
   int compute_capability = 0;  ///< 90 for sm_90
   int multiprocessors = 0;
-  int clock_khz = 0;     ///< maximum SM clock
+  int clock_khz = 0;  ///< maximum SM clock
   int memory_clock_khz = 0;
   int bus_bits = 0;
   std::size_t memory_bytes = 0;
   std::size_t l2_bytes = 0;
   std::size_t shared_bytes_per_multiprocessor = 0;
-  int driver_version = 0;   ///< CUDA version the driver supports, e.g. 13000
+  int driver_version = 0;  ///< CUDA version the driver supports, e.g. 13000
   int runtime_version = 0;
 };
 

@@ -21,7 +21,7 @@ class Digest {
   VICINITY_HD constexpr void add(std::uint64_t word) { value_ = mix(value_ + 0x9E3779B97F4A7C15ull + mix(word)); }
 
   template <class T>
-    requires std::is_integral_v<T>
+  requires std::is_integral_v<T>
   constexpr void add(std::span<const T> words) {
     for (const T word : words) add(static_cast<std::uint64_t>(word));
   }

@@ -45,8 +45,7 @@ VICINITY_HD Philox4 philox(Philox4 counter, std::uint64_t key) {
 
 /// 64 random bits of stream `seed` addressed by (iteration, walker, draw).
 VICINITY_HD std::uint64_t random_bits(std::uint64_t seed, std::uint64_t iteration, std::uint32_t walker, std::uint32_t draw) {
-  const Philox4 block = philox(
-      {{static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(iteration >> 32), walker, draw}}, seed);
+  const Philox4 block = philox({{static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(iteration >> 32), walker, draw}}, seed);
   return static_cast<std::uint64_t>(block.word[0]) | static_cast<std::uint64_t>(block.word[1]) << 32;
 }
 

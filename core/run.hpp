@@ -27,7 +27,7 @@ struct Outcome {
   bool feasible = false;                  ///< judged by the oracle
   std::string complaint;                  ///< what the oracle found wrong; empty when feasible
   std::int64_t iterations = 0;
-  std::int64_t evaluations = 0;  ///< ratings or moves the work asks for (not counting recomputation)
+  std::int64_t evaluations = 0;                  ///< ratings or moves the work asks for (not counting recomputation)
   std::map<std::string, std::int64_t> counters;  ///< deterministic: launches, bytes allocated, ...
 };
 
@@ -63,7 +63,7 @@ class Run {
 enum class Backend { cpu, gpu };
 
 struct Implementation {
-  std::string name;     ///< cpu-serial, cpu-openmp, gpu, gpu-<variant>, gpu-tuned, mpi-<...>
+  std::string name;  ///< cpu-serial, cpu-openmp, gpu, gpu-<variant>, gpu-tuned, mpi-<...>
   Backend backend = Backend::cpu;
   std::string summary;  ///< one line for `vicinity list`
   std::string limit;    ///< which ceiling binds it, in words

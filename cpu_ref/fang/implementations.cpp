@@ -1,0 +1,17 @@
+// The table of FANG's CPU implementations.
+#include "core/systems.hpp"
+#include "cpu_ref/fang/openmp.hpp"
+#include "cpu_ref/fang/serial.hpp"
+
+namespace vicinity::fang {
+
+std::vector<Implementation> cpu_implementations() {
+  return {
+      {"cpu-serial", Backend::cpu, "one core: ratings and prefix sums stored, binary search", "integer throughput of one core",
+       prepare_serial},
+      {"cpu-openmp", Backend::cpu, "states over all cores: vectorised ratings in L1, sums of tiles, one tile searched",
+       "vector integer throughput of all cores", prepare_openmp},
+  };
+}
+
+}  // namespace vicinity::fang

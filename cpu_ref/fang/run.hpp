@@ -1,0 +1,82 @@
+#pragma once
+// What the CPU implementations share around their search loops: buffers, the clone step's timing, the judgement.
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/problems/fang/states.hpp"
+
+namespace vicinity::fang {
+
+/// A Method has clone(sources, targets, successors, seed), assign(heuristic, targets, active offset, variables, order,
+/// most possibilities) and policy(); it owns its scratch memory.
+template <Domain D, class Method>
+class CpuRun final : public Run {
+ public:
+  CpuRun(const Successors& instance, const D& domain)
+      : instance_(instance),
+        domain_(domain),
+        offsets_(active_offsets(domain)),
+        heuristics_(domain.heuristics([](auto span) { return span.data(); })),
+        sources_(make_sources(domain, instance, 0)),
+        targets_(instance.states, sources_.state_words, sources_.active_words) {}
+
+  void reset(std::uint64_t seed) override {
+    seed_ = seed;
+    sources_ = make_sources(domain_, instance_, seed);
+    std::memset(targets_.words.data(), 0xA5, targets_.words.size() * sizeof(std::int32_t));
+    std::memset(targets_.active.data(), 0xA5, targets_.active.size() * sizeof(std::uint32_t));
+    std::memset(targets_.successors.data(), 0xA5, targets_.successors.size() * sizeof(std::uint64_t));
+  }
+
+  void execute() override {
+    const auto start = std::chrono::steady_clock::now();
+    Method::clone(sources_, targets_, instance_.successors, seed_);
+    const auto cloned = std::chrono::steady_clock::now();
+    std::apply(
+        [this](const auto&... heuristic) {
+          std::uint32_t type = 0;
+          (assign(heuristic, type++), ...);
+        },
+        heuristics_);
+    const auto end = std::chrono::steady_clock::now();
+    times_ = {{"clone", std::chrono::duration<double>(cloned - start).count()},
+              {"kernel", std::chrono::duration<double>(end - cloned).count()}};
+  }
+
+  [[nodiscard]] Times times() const override { return times_; }
+  [[nodiscard]] Outcome outcome() override { return judge(domain_, instance_, sources_, targets_); }
+  [[nodiscard]] Policy policy() const override { return method_.policy(); }
+  [[nodiscard]] Work work() const override {
+    const double operations = domain_.rating_operations() * static_cast<double>(count_evaluations(domain_, sources_, instance_));
+    return operations > 0 ? Work{{Method::ceiling, operations}} : Work{};
+  }
+
+ private:
+  template <LocalHeuristic H>
+  void assign(const H& heuristic, std::uint32_t type) {
+    const VariableType& size = domain_.types()[type];
+    method_.assign(heuristic, targets_.view(), offsets_[type], size, instance_.order);
+  }
+
+  const Successors& instance_;
+  const D& domain_;
+  std::vector<std::uint32_t> offsets_;
+  Heuristics<D> heuristics_;
+  States sources_, targets_;
+  Method method_;
+  std::uint64_t seed_ = 0;
+  Times times_;
+};
+
+/// Prepares `Method` for any domain. The caller keeps the instance alive.
+template <class Method>
+[[nodiscard]] std::unique_ptr<Run> prepare_cpu(const Case&, const Instance& instance) {
+  const auto& successors = dynamic_cast<const Successors&>(instance);
+  return std::visit(
+      [&]<class D>(const D& domain) -> std::unique_ptr<Run> { return std::make_unique<CpuRun<D, Method>>(successors, domain); },
+      successors.domain);
+}
+
+}  // namespace vicinity::fang

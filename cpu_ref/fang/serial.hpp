@@ -1,0 +1,10 @@
+#pragma once
+#include <memory>
+
+#include "core/run.hpp"
+
+namespace vicinity::fang {
+
+[[nodiscard]] std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance);
+
+}  // namespace vicinity::fang
