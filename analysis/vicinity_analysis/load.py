@@ -63,7 +63,7 @@ class Record:
         return [name for name in self.data.get("samples", {}) if name != "wall"]
 
     def times(self, part: str | None = None) -> np.ndarray:
-        """Samples in seconds: of one part, of "wall", or of "total" (all parts added). Default: what the protocol says."""
+        """Samples in seconds: of one part, of "wall", or of "total" (all parts added). Default: the protocol's."""
         part = part or self.protocol.get("time", "kernel")
         samples = self.data["samples"]
         if part == "total":

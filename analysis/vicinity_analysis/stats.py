@@ -1,4 +1,4 @@
-"""Medians, bootstrap intervals, ratios and false discoveries. Every resampling uses a fixed seed: same data, same bytes."""
+"""Medians, bootstrap intervals, ratios and false discoveries. Resampling has a fixed seed: same data, same bytes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

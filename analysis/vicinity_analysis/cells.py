@@ -1,0 +1,165 @@
+"""Tables as data (cells that know where they come from), and how they become Markdown, LaTeX and CSV."""
+
+import csv
+import io
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+# mark -> (sign printed at the value, what the legend says)
+MARKS = {
+    "extrapolated": ("e", "extrapolated: fewer states or iterations were run and the time scaled up"),
+    "throttled": ("t", "throttled: the GPU lowered its clock for power or heat around these samples"),
+    "unverified": ("u", "unverified: the result was not checked against the reference implementation"),
+    "smoke": ("s", "smoke profile: a handful of repetitions, good for testing the pipeline only"),
+    "invalid": ("INVALID", "the result failed its check; no time is reported"),
+    "skipped": ("skipped", "the case does not fit this machine; the record says why"),
+    "missing": ("—", "not measured"),
+}
+STATES = ("invalid", "skipped", "missing")  # marks that stand in place of a value
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number or word of a table."""
+
+    text: str
+    title: str = ""  # where it comes from
+    note: str = ""  # second, smaller line (an interval)
+    marks: tuple[str, ...] = ()
+    kind: str = ""  # param, published, better, worse, state
+
+    @property
+    def signs(self) -> str:
+        return "".join(MARKS[mark][0] for mark in self.marks if mark not in STATES)
+
+
+@dataclass(frozen=True)
+class Column:
+    label: str
+    group: str = ""
+    kind: str = ""  # param columns stay in sight when a wide table is scrolled
+
+
+@dataclass
+class Table:
+    """Rows of cells for the reader, and the same numbers one a line (`tidy`) for programs."""
+
+    name: str
+    title: str
+    columns: list[Column]
+    rows: list[list[Cell]]
+    footer: list[list[Cell]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    tidy: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """Adjacent columns of one group with their number, for a first header line."""
+        found: list[tuple[str, int]] = []
+        for column in self.columns:
+            if found and found[-1][0] == column.group:
+                found[-1] = (column.group, found[-1][1] + 1)
+            else:
+                found.append((column.group, 1))
+        return found
+
+    @property
+    def sticky(self) -> list[tuple[int, int]]:
+        """(left edge, width), in characters, of each param column."""
+        edges, left = [], 0
+        for index, column in enumerate(self.columns):
+            if column.kind != "param":
+                break
+            width = max([len(column.label), *(len(row[index].text) for row in self.rows)]) + 2
+            edges.append((left, width))
+            left += width
+        return edges
+
+    def marks(self) -> list[str]:
+        used = {mark for row in self.rows + self.footer for cell in row for mark in cell.marks}
+        return [mark for mark in MARKS if mark in used]
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Plain decimals with `digits` significant digits: 0.0123, 1.23, 12.3, 123, 1,234."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    rounded = float(f"{value:.{digits - 1}e}")
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    return f"{value:,.{decimals}f}"
+
+
+PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+SMALL = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
+
+
+def with_unit(value: float, unit: str) -> str:
+    """2.84 TB/s, 3.00 µs."""
+    steps = SMALL if value < 1 else PREFIXES
+    factor, prefix = next(((f, p) for f, p in steps if value >= f), steps[-1])
+    return f"{significant(value / factor)} {prefix}{unit}"
+
+
+def markdown(table: Table) -> str:
+    def line(cells: list[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+    def text(cell: Cell) -> str:
+        body = f"{cell.text} {cell.note}".strip()
+        return body + (f"<sup>{cell.signs}</sup>" if cell.signs else "")
+
+    heads = [f"{c.group}: {c.label}" if c.group else c.label for c in table.columns]
+    lines = [line(heads), line(["---:"] * len(heads))]
+    lines += [line([text(cell) for cell in row]) for row in table.rows + table.footer]
+    return "\n".join(lines)
+
+
+LATEX = {
+    "&": r"\&",
+    "%": r"\%",
+    "_": r"\_",
+    "#": r"\#",
+    "$": r"\$",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+LATEX |= {"×": r"$\times$", "|": r"$|$", "λ": r"$\lambda$", "µ": r"$\mu$", "—": "---", "–": "--", "≈": r"$\approx$"}
+LATEX |= {"▲": r"$\uparrow$", "▼": r"$\downarrow$", "÷": r"$\div$", "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}"}
+LATEX |= {"…": r"\dots{}", "≥": r"$\geq$", "≤": r"$\leq$", "=": "="}
+
+
+def latex_text(text: str) -> str:
+    return "".join(LATEX.get(character, character) for character in text)
+
+
+def latex(table: Table) -> str:
+    """A tabular with booktabs rules; needs \\usepackage{booktabs}."""
+
+    def text(cell: Cell) -> str:
+        sign = f"$^{{{cell.signs}}}$" if cell.signs else ""
+        return latex_text(f"{cell.text} {cell.note}".strip()) + sign
+
+    heads, rules, at = [], [], 1
+    for group, span in table.groups:
+        heads.append(rf"\multicolumn{{{span}}}{{c}}{{{latex_text(group)}}}")
+        rules += [rf"\cmidrule(lr){{{at}-{at + span - 1}}}"] if group else []
+        at += span
+    lines = [f"% {table.title}", rf"\begin{{tabular}}{{{'r' * len(table.columns)}}}", r"\toprule"]
+    if rules:
+        lines += [" & ".join(heads) + r" \\", "".join(rules)]
+    lines += [" & ".join(latex_text(column.label) for column in table.columns) + r" \\", r"\midrule"]
+    lines += [" & ".join(map(text, row)) + r" \\" for row in table.rows]
+    if table.footer:
+        lines += [r"\midrule", *(" & ".join(map(text, row)) + r" \\" for row in table.footer)]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def tidy_csv(table: Table) -> str:
+    """One number a line, with the record it comes from."""
+    names = list(dict.fromkeys(name for row in table.tidy for name in row))
+    out = io.StringIO()
+    writer = csv.DictWriter(out, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({k: f"{v:.9g}" if isinstance(v, float) else v for k, v in row.items()} for row in table.tidy)
+    return out.getvalue()

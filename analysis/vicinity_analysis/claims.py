@@ -1,0 +1,176 @@
+"""What the papers claim, judged: on their own printed numbers and on each machine measured.
+
+A paper adds a module with a tuple of Claim and names it in `all_claims`. A claim sees series of times (printed or
+measured, the same to it) and returns findings; how strictly it judges stands in its `rule`, which the report prints."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vicinity_analysis.cells import MARKS, significant
+from vicinity_analysis.load import Machine
+from vicinity_analysis.published import Key
+from vicinity_analysis.study import Study
+
+HOLDS, PART, FAILS, OPEN = "holds", "holds in part", "does not hold here", "not measured"
+
+
+@dataclass(frozen=True)
+class Series:
+    """Times (seconds) of one device of the paper, or of one implementation on one machine."""
+
+    label: str
+    kind: str  # gpu | cpu
+    implementation: str
+    times: dict[Key, float]
+    sources: dict[Key, str]
+    marks: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything one place has to say on a claim: the paper's print, or one machine."""
+
+    place: str
+    machine: Machine | None  # None: the paper's own numbers
+    series: tuple[Series, ...]
+
+    @property
+    def printed(self) -> bool:
+        return self.machine is None
+
+    def of(self, kind: str) -> list[Series]:
+        return [series for series in self.series if series.kind == kind]
+
+    def named(self, implementation: str) -> Series | None:
+        return next((series for series in self.series if series.implementation == implementation), None)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A verdict on one subject with the numbers behind it."""
+
+    subject: str
+    verdict: str
+    numbers: str
+    sources: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    name: str
+    experiment: str  # the table it is printed below
+    quote: str
+    place: str  # where in the paper
+    rule: str  # when it counts as holding
+    judge: Callable[[Evidence], Sequence[Finding]]
+    also: tuple[str, ...] = ()  # further experiments whose times it sees
+
+
+@dataclass(frozen=True)
+class Judged:
+    claim: Claim
+    printed: list[Finding]
+    measured: list[tuple[Machine, list[Finding]]]
+
+    @property
+    def verdict(self) -> str:
+        """That of the first machine with anything to say (the report's own comes first), else of the printed data."""
+        return combine([finding.verdict for finding in self.deciding[1]])
+
+    @property
+    def deciding(self) -> tuple[str, list[Finding]]:
+        for machine, findings in self.measured:
+            if findings:
+                return machine.title, findings
+        return ("the paper's own numbers", self.printed)
+
+
+def combine(verdicts: Iterable[str]) -> str:
+    found = set(verdicts)
+    if not found:
+        return OPEN
+    return found.pop() if len(found) == 1 else PART
+
+
+def judge_all(study: Study, studies: list[Study], claims: Iterable[Claim]) -> list[Judged]:
+    by_name = {other.name: other for other in studies}
+    result = []
+    for claim in claims:
+        if claim.experiment != study.name:
+            continue
+        seen = [study, *(by_name[name] for name in claim.also if name in by_name)]
+        printed = list(claim.judge(printed_evidence(seen)))
+        measured = [(machine, list(claim.judge(measured_evidence(seen, machine)))) for machine in study.machines]
+        result.append(Judged(claim, printed, measured))
+    return result
+
+
+def printed_evidence(studies: list[Study]) -> Evidence:
+    found: dict[str, Series] = {}
+    for study in studies:
+        for observation in study.published.observations if study.published else []:
+            label = observation.device
+            series = found.setdefault(label, Series(label, observation.device_kind, observation.implementation, {}, {}))
+            key = study.published.key(observation.params) if study.published else ()
+            series.times[key] = observation.value
+            series.sources[key] = observation.source
+    return Evidence("printed", None, tuple(found.values()))
+
+
+def measured_evidence(studies: list[Study], machine: Machine) -> Evidence:
+    found: dict[str, Series] = {}
+    marks: dict[str, set[str]] = {}
+    for study in studies:
+        for name, records in study.series(machine).items():
+            for key, record in records.items():
+                if record.ok:
+                    series = found.setdefault(name, Series(name, record.backend, name, {}, {}))
+                    series.times[key] = record.estimate().value
+                    series.sources[key] = record.source
+                    marks.setdefault(name, set()).update(record.marks)
+    series = (
+        Series(s.label, s.kind, s.implementation, s.times, s.sources, frozenset(marks[n])) for n, s in found.items()
+    )
+    return Evidence(machine.title, machine, tuple(series))
+
+
+def within(ratios: Iterable[float], low: float, high: float) -> str:
+    """holds: all inside; in part: at least half."""
+    values = list(ratios)
+    inside = sum(low <= value <= high for value in values)
+    return HOLDS if inside == len(values) else PART if 2 * inside >= len(values) else FAILS
+
+
+def span(ratios: Iterable[float], unit: str = "×") -> str:
+    """2.30× to 2.85× (median 2.6×, 4 cases)."""
+    values = sorted(ratios)
+    if not values:
+        return "no cases"
+    if len(values) == 1:
+        return f"{significant(values[0])}{unit} (1 case)"
+    low, high, middle = (significant(value) + unit for value in (values[0], values[-1], float(np.median(values))))
+    return f"{low} to {high} (median {middle}, {len(values)} cases)"
+
+
+def finding(subject: str, verdict: str, numbers: str, *series: Series) -> Finding:
+    """A finding that names the marks and the records of the values it rests on."""
+    marks = [mark for mark in MARKS if any(mark in one.marks for one in series)]
+    numbers += f"; some values {', '.join(marks)}" if marks else ""
+    return Finding(subject, verdict, numbers, shorten(source for one in series for source in one.sources.values()))
+
+
+def shorten(sources: Iterable[str]) -> str:
+    """a.jsonl:1, a.jsonl:4, b.jsonl:2 -> a.jsonl:1,4 b.jsonl:2."""
+    files: dict[str, set[int]] = {}
+    for source in sources:
+        file, _, line = source.rpartition(":")
+        files.setdefault(file, set()).add(int(line))
+    return " ".join(f"{file}:{','.join(map(str, sorted(lines)))}" for file, lines in sorted(files.items()))
+
+
+def all_claims() -> tuple[Claim, ...]:
+    from vicinity_analysis import claims_fang
+
+    return claims_fang.CLAIMS

@@ -1,0 +1,263 @@
+"""The tables of a report: a paper's rows with measured values beside them, ratios to the paper, speed-ups."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from vicinity_analysis import stats
+from vicinity_analysis.cells import Cell, Column, Table, significant
+from vicinity_analysis.load import Machine, Record
+from vicinity_analysis.published import UNITS, Key
+from vicinity_analysis.published import Column as Printed
+from vicinity_analysis.study import Study
+
+AXES = {"states": "|X|", "variables": "|λ|", "possibilities": "|R|"}  # the papers' own symbols, where they have one
+MISSING = Cell("—", "not measured", marks=("missing",), kind="state")
+
+
+def axis_label(axis: str) -> str:
+    return AXES.get(axis, axis)
+
+
+def rows_of(study: Study) -> list[tuple[str, Key]]:
+    """(row name, case) of the printed table, in its order; without one, every measured case."""
+    if study.published:
+        return list(study.published.rows.items())
+    keys = {key for machine in study.records.values() for series in machine.values() for key in series}
+    return [("", key) for key in sorted(keys, key=sortable)]
+
+
+def sortable(key: Key) -> list[tuple[str, float, str]]:
+    """Numbers as numbers, names as names."""
+    return [(axis, float(value) if value.replace(".", "", 1).isdigit() else 0.0, value) for axis, value in key]
+
+
+def unit_of(study: Study) -> str:
+    return study.published.unit if study.published and study.published.unit in UNITS else "ms"
+
+
+def params(study: Study, key: Key) -> list[Cell]:
+    values = dict(key)
+    return [Cell(values.get(axis, ""), kind="param") for axis in axes_of(study)]
+
+
+def axes_of(study: Study) -> list[str]:
+    if study.published:
+        return list(study.published.descriptor.mapping.values())
+    found = {axis for _, key in rows_of(study) for axis, _ in key}
+    return [axis for axis in study.descriptor.axes if axis in found] + sorted(found - set(study.descriptor.axes))
+
+
+def param_columns(study: Study) -> list[Column]:
+    return [Column(axis_label(axis), kind="param") for axis in axes_of(study)]
+
+
+def provenance(record: Record) -> str:
+    """What the pointer shows over a number."""
+    text = f"{record.source} ({record.profile}"
+    if record.ok:
+        text += f", {len(record.times())} samples"
+    message = record.data.get("message")
+    return text + ")" + (f": {message}" if message else "")
+
+
+def state_cell(record: Record) -> Cell:
+    status = record.data["status"]
+    text = "INVALID" if status == "invalid" else status
+    return Cell(text, provenance(record), marks=(status,), kind="state")
+
+
+def measured(study: Study) -> list[tuple[Machine, str, dict[Key, Record]]]:
+    return [(machine, name, series) for machine in study.machines for name, series in study.series(machine).items()]
+
+
+def tidy(study: Study, row: str, key: Key, **values: object) -> dict[str, Any]:
+    return {"experiment": study.name, "row": row, **dict(key), **values}
+
+
+def times_table(study: Study) -> Table:
+    """Printed values of each device, then measured values by machine and implementation, all in the paper's unit."""
+    unit, printed = unit_of(study), study.published.columns if study.published else []
+    columns = param_columns(study) + [Column(device_label(c, printed), f"published, {unit}") for c in printed]
+    columns += [Column(name, f"{machine.title}, {unit}") for machine, name, _ in measured(study)]
+    table = Table(f"{study.slug}-times", f"{study.descriptor.title}: times in {unit}", columns, [], notes=_gaps(study))
+    for row, key in rows_of(study):
+        cells = params(study, key)
+        for column in printed:
+            observation = study.published.cells.get((row, column)) if study.published else None
+            if observation is None:
+                cells.append(Cell("", "not in the paper", kind="published"))
+                continue
+            spread = f", ±{observation.spread}" if observation.spread else ""
+            title = f"{observation.source}{spread} {observation.notes}".strip()
+            cells.append(Cell(observation.text, title, kind="published"))
+            source = {"origin": "published", "machine": column.device, "implementation": column.implementation}
+            table.tidy.append(tidy(study, row, key, **source, value=observation.value / UNITS[unit], unit=unit))
+            table.tidy[-1] |= {"record": observation.source}
+        for machine, name, series in measured(study):
+            record = series.get(key)
+            cells.append(_time_cell(record, unit))
+            if record:
+                table.tidy.append(tidy(study, row, key, **_tidy_time(machine, name, record, unit)))
+        table.rows.append(cells)
+    return table
+
+
+def device_label(column: Printed, columns: Iterable[Printed]) -> str:
+    several = sum(other.device == column.device for other in columns) > 1
+    return f"{column.device} {column.implementation}" if several else column.device
+
+
+def short(device: str) -> str:
+    """GTX 1080 Ti, i9 7940X: enough where the full name stands elsewhere."""
+    for brand in ("GeForce ", "Core ", "NVIDIA ", "AMD ", "Intel "):
+        device = device.removeprefix(brand)
+    return device
+
+
+def _time_cell(record: Record | None, unit: str) -> Cell:
+    if record is None:
+        return MISSING
+    if not record.ok:
+        return state_cell(record)
+    found = record.estimate().scaled(1 / UNITS[unit])
+    interval = f"95% interval {significant(found.low, 4)} to {significant(found.high, 4)} {unit}"
+    return Cell(significant(found.value), f"{provenance(record)}, {interval}", marks=record.marks)
+
+
+def _tidy_time(machine: Machine, name: str, record: Record, unit: str) -> dict[str, Any]:
+    values: dict[str, Any] = {"origin": "measured", "machine": machine.name, "implementation": name}
+    if record.ok:
+        found = record.estimate().scaled(1 / UNITS[unit])
+        values |= {"value": found.value, "unit": unit, "low": found.low, "high": found.high, "samples": found.samples}
+        values |= {"statistic": record.protocol.get("statistic", "median"), "time": record.protocol.get("time")}
+    marks = " ".join(record.marks)
+    return values | {"profile": record.profile, "marks": marks, "record": record.source}
+
+
+def _gaps(study: Study) -> list[str]:
+    """One line a machine on what has no record, and how to get it."""
+    notes = []
+    for machine in study.machines:
+        names = study.missing(machine)
+        if not machine.environment.get("gpu"):
+            absent = [name for name in names if name.startswith("gpu")]
+            names = [name for name in names if name not in absent]
+            if absent:
+                notes.append(f"{machine.title} has no GPU: no rows for {', '.join(absent)}.")
+        if names:
+            chosen = [] if len(names) == len(study.descriptor.implementations) else names
+            notes.append(f"Not measured on {machine.title}: {', '.join(names)}. To measure: {study.command(chosen)}")
+    return notes
+
+
+def counterpart(study: Study, record: Record) -> Printed | None:
+    """The printed column a measured value is held against: the first device of the same kind."""
+    columns = study.published.columns if study.published else []
+    return next((column for column in columns if column.kind == record.backend), None)
+
+
+def ratio_table(study: Study) -> Table | None:
+    """Printed time over measured time: how many times faster than the paper's device. A ratio of two machines."""
+    if not study.published:
+        return None
+    chosen = [(m, n, s, counterpart(study, next(iter(s.values())))) for m, n, s in measured(study) if s]
+    chosen = [item for item in chosen if item[3] is not None]
+    if not chosen:
+        return None
+    columns = param_columns(study)
+    columns += [Column(f"{name} vs {short(device.device)}", machine.title) for machine, name, _, device in chosen]
+    table = Table(f"{study.slug}-ratios", f"{study.descriptor.title}: published ÷ measured", columns, [])
+    collected: list[list[float]] = [[] for _ in chosen]
+    for row, key in rows_of(study):
+        cells = params(study, key)
+        for index, (machine, name, series, device) in enumerate(chosen):
+            observation, record = study.published.cells.get((row, device)), series.get(key)
+            if record is None or observation is None:
+                cells.append(MISSING)
+            elif not record.ok:
+                cells.append(state_cell(record))
+            else:
+                ratio = record.estimate().inverse_of(observation.value)
+                collected[index].append(ratio.value)
+                cells.append(ratio_cell(ratio, f"{observation.source} ÷ {provenance(record)}", record.marks))
+                values = {"machine": machine.name, "implementation": name, "against": device.device}
+                sources = {"numerator": observation.source, "denominator": record.source}
+                table.tidy.append(tidy(study, row, key, **values, **_tidy_ratio(ratio), **sources))
+        table.rows.append(cells)
+    table.footer = _summary_rows(len(param_columns(study)), collected)
+    return table
+
+
+def ratio_cell(ratio: stats.Estimate, title: str, marks: tuple[str, ...]) -> Cell:
+    """27.3× [27.1, 27.5], with an arrow when the interval excludes 1."""
+    verdict = verdict_of(ratio)
+    arrow = {"faster": "▲", "slower": "▼", "no difference": "≈"}[verdict]
+    kind = {"faster": "better", "slower": "worse", "no difference": ""}[verdict]
+    interval = f"[{significant(ratio.low)}, {significant(ratio.high)}]"
+    return Cell(f"{arrow} {significant(ratio.value)}×", f"{verdict}; {title}", interval, marks, kind)
+
+
+def verdict_of(ratio: stats.Estimate) -> str:
+    return "faster" if ratio.low > 1 else "slower" if ratio.high < 1 else "no difference"
+
+
+def _tidy_ratio(ratio: stats.Estimate) -> dict[str, Any]:
+    return {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "verdict": verdict_of(ratio)}
+
+
+def _summary_rows(width: int, collected: list[list[float]]) -> list[list[Cell]]:
+    rows = []
+    for label, function in (("smallest", np.min), ("median", np.median), ("largest", np.max)):
+        cells = [Cell(label if index == 0 else "", kind="param") for index in range(width)]
+        cells += [Cell(f"{significant(float(function(v)))}×") if v else Cell("") for v in collected]
+        rows.append(cells)
+    return rows
+
+
+def speedup_pairs(study: Study, machine: Machine) -> list[tuple[str, str]]:
+    """(faster, baseline): everything on the GPU over all cores, all cores over one core."""
+    names = list(study.series(machine))
+    pairs = [(name, "cpu-openmp") for name in names if name.startswith("gpu") and "cpu-openmp" in names]
+    if "cpu-serial" in names and "cpu-openmp" in names:
+        pairs.append(("cpu-openmp", "cpu-serial"))
+    return pairs
+
+
+def baseline_name(machine: Machine, implementation: str) -> str:
+    """A speed-up always says over what: implementation, cores, CPU model."""
+    cpu = machine.environment.get("cpu") or {}
+    cores = "1 core" if implementation == "cpu-serial" else f"{cpu.get('cores', '?')} cores"
+    return f"{implementation} ({cores}, {cpu.get('model', 'unknown CPU')})"
+
+
+def speedup_table(study: Study) -> Table | None:
+    """Implementations against each other, each pair on one machine."""
+    chosen = [(machine, *pair) for machine in study.machines for pair in speedup_pairs(study, machine)]
+    if not chosen:
+        return None
+    columns = param_columns(study) + [Column(f"{name} over {base}", m.title) for m, name, base in chosen]
+    table = Table(f"{study.slug}-speedups", f"{study.descriptor.title}: speed-ups on one machine", columns, [])
+    baselines = dict.fromkeys(f"{m.title}: {baseline_name(m, base)}" for m, _, base in chosen)
+    table.notes = [f"Baselines. {'; '.join(baselines)}. Compiler and flags: environment section."]
+    collected: list[list[float]] = [[] for _ in chosen]
+    for row, key in rows_of(study):
+        cells = params(study, key)
+        for index, (machine, name, base) in enumerate(chosen):
+            fast, slow = study.series(machine)[name].get(key), study.series(machine)[base].get(key)
+            if fast is None or slow is None:
+                cells.append(MISSING)
+            elif not (fast.ok and slow.ok):
+                cells.append(state_cell(slow if fast.ok else fast))
+            else:
+                ratio = stats.ratio(slow.times(), fast.times(), fast.protocol.get("statistic", "median"))
+                collected[index].append(ratio.value)
+                marks = tuple(dict.fromkeys(fast.marks + slow.marks))
+                cells.append(ratio_cell(ratio, f"{provenance(slow)} ÷ {provenance(fast)}", marks))
+                values = {"machine": machine.name, "implementation": name, "baseline": baseline_name(machine, base)}
+                sources = {"numerator": slow.source, "denominator": fast.source}
+                table.tidy.append(tidy(study, row, key, **values, **_tidy_ratio(ratio), **sources))
+        table.rows.append(cells)
+    table.footer = _summary_rows(len(param_columns(study)), collected)
+    return table
