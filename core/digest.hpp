@@ -1,8 +1,6 @@
 #pragma once
 // 64-bit content digests: equal content gives equal digests on every machine.
 #include <cstdint>
-#include <span>
-#include <type_traits>
 
 #include "core/hd.hpp"
 
@@ -20,10 +18,11 @@ class Digest {
  public:
   VICINITY_HD constexpr void add(std::uint64_t word) { value_ = mix(value_ + 0x9E3779B97F4A7C15ull + mix(word)); }
 
-  template <class T>
-  requires std::is_integral_v<T>
-  constexpr void add(std::span<const T> words) {
-    for (const T word : words) add(static_cast<std::uint64_t>(word));
+  /// Every element of a range of whole numbers.
+  template <class Range>
+  requires requires(const Range& range) { range.begin(); }
+  constexpr void add(const Range& words) {
+    for (const auto word : words) add(static_cast<std::uint64_t>(word));
   }
 
   [[nodiscard]] VICINITY_HD constexpr std::uint64_t value() const { return value_; }

@@ -18,7 +18,7 @@ class CpuRun final : public Run {
       : instance_(instance),
         domain_(domain),
         offsets_(active_offsets(domain)),
-        heuristics_(domain.heuristics([](auto span) { return span.data(); })),
+        heuristics_(domain.heuristics(OnHost{})),
         sources_(make_sources(domain, instance, 0)),
         targets_(instance.states, sources_.state_words, sources_.active_words) {}
 

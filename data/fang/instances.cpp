@@ -20,8 +20,11 @@ std::uint32_t whole(const Case& c, const char* axis, std::int64_t low, std::int6
 std::string name_or(const Case& c, const char* axis, const std::string& fallback, const std::vector<std::string>& allowed) {
   const auto found = c.values.find(axis);
   const std::string name = found == c.values.end() ? fallback : to_string(found->second);
-  if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
-    throw InputError(fmt::format("{}: {} = {} is none of {}", c.problem, axis, name, fmt::join(allowed, ", ")));
+  if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
+    std::string list;
+    for (const std::string& option : allowed) list += (list.empty() ? "" : ", ") + option;
+    throw InputError(fmt::format("{}: {} = {} is none of {}", c.problem, axis, name, list));
+  }
   return name;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 // CUDA errors as exceptions.
 #include <cuda_runtime.h>
-#include <fmt/format.h>
 
 #include <cstdio>
 #include <stdexcept>
+#include <string>
 
 namespace vicinity::cuda {
 
@@ -13,12 +13,21 @@ struct CudaError : std::runtime_error {
 };
 
 inline void check(cudaError_t status, const char* expression, const char* file, int line) {
-  if (status != cudaSuccess) throw CudaError(fmt::format("{}:{}: {}: {}", file, line, expression, cudaGetErrorString(status)));
+  if (status != cudaSuccess)
+    throw CudaError(std::string(file) + ":" + std::to_string(line) + ": " + expression + ": " + cudaGetErrorString(status));
+}
+
+/// "1.23 GB", for messages. (fmt's compile-time format strings do not pass through nvcc.)
+inline std::string gigabytes(std::size_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f GB", static_cast<double>(bytes) * 1e-9);
+  return text;
 }
 
 /// For destructors: reports, never throws. A driver that is already shutting down is not worth a word.
 inline void check_noexcept(cudaError_t status, const char* what) noexcept {
-  if (status != cudaSuccess && status != cudaErrorCudartUnloading) std::fprintf(stderr, "vicinity: %s: %s\n", what, cudaGetErrorString(status));
+  if (status != cudaSuccess && status != cudaErrorCudartUnloading)
+    std::fprintf(stderr, "vicinity: %s: %s\n", what, cudaGetErrorString(status));
 }
 
 }  // namespace vicinity::cuda

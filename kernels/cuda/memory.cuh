@@ -19,8 +19,7 @@ class DeviceBuffer {
     if (size == 0) return;
     std::size_t free = 0, total = 0;
     VICINITY_CUDA_CHECK(cudaMemGetInfo(&free, &total));
-    if (bytes() > free)
-      throw DoesNotFit(fmt::format("needs {:.2f} GB of device memory, {:.2f} GB are free", bytes() * 1e-9, free * 1e-9));
+    if (bytes() > free) throw DoesNotFit("needs " + gigabytes(bytes()) + " of device memory, " + gigabytes(free) + " are free");
     VICINITY_CUDA_CHECK(cudaMalloc(&data_, bytes()));
   }
   explicit DeviceBuffer(std::span<const T> host) : DeviceBuffer(host.size()) {

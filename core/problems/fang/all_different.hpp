@@ -119,9 +119,9 @@ struct AllDifferent {
   [[nodiscard]] std::uint64_t hash() const {
     Digest digest;
     digest.add(values);
-    digest.add(std::span(first));
-    digest.add(std::span(candidates));
-    digest.add(std::span(preferences));
+    digest.add(first);
+    digest.add(candidates);
+    digest.add(preferences);
     return digest.value();
   }
 };

@@ -127,8 +127,8 @@ struct Colouring {
   [[nodiscard]] std::uint64_t hash() const {
     Digest digest;
     digest.add(colours);
-    digest.add(std::span(first));
-    digest.add(std::span(neighbours));
+    digest.add(first);
+    digest.add(neighbours);
     return digest.value();
   }
 };

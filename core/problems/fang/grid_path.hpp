@@ -123,7 +123,7 @@ struct GridPath {
   [[nodiscard]] std::uint64_t hash() const {
     Digest digest;
     for (const std::uint32_t word : {variables, load, width, height, window_side}) digest.add(word);
-    digest.add(std::span(offsets));
+    digest.add(offsets);
     for (const Cell goal : goals) digest.add(static_cast<std::uint64_t>(goal.y) << 32 | static_cast<std::uint32_t>(goal.x));
     return digest.value();
   }

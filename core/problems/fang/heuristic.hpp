@@ -59,6 +59,19 @@ struct VariableType {
   std::uint32_t possibilities;  ///< the largest |R| of its variables
 };
 
+/// Leaves a domain's arrays where they are; a device has its own place functor that copies.
+struct OnHost {
+  template <class T>
+  const T* operator()(std::span<const T> array) const {
+    return array.data();
+  }
+};
+
+/// Was variable (type, variable) active? Yes.
+struct AllActive {
+  bool operator()(std::uint32_t, std::uint32_t) const { return true; }
+};
+
 /// A domain: states, variable types with a heuristic each, source states and the oracle. `heuristics(place)` returns
 /// the tuple of heuristics, one a type, with every array passed through `place` (span -> pointer), which leaves it where
 /// it is on the host and copies it on the device.
@@ -66,16 +79,16 @@ template <class D>
 concept Domain = requires(const D domain, std::span<std::int32_t> words, std::span<const std::int32_t> source, std::uint64_t seed) {
   { domain.types() } -> std::same_as<std::span<const VariableType>>;
   { domain.state_words() } -> std::same_as<std::uint32_t>;
-  domain.heuristics([](auto span) { return span.data(); });
+  domain.heuristics(OnHost{});
   domain.fill_source(seed, std::uint32_t{}, words);
   domain.objective(source);
-  domain.complaint(source, source, [](std::uint32_t, std::uint32_t) { return true; });
+  domain.complaint(source, source, AllActive{});
   domain.rating_operations();
   domain.hash();
 };
 
 template <class D>
-using Heuristics = decltype(std::declval<const D&>().heuristics([](auto span) { return span.data(); }));
+using Heuristics = decltype(std::declval<const D&>().heuristics(OnHost{}));
 
 /// Bit set words of `variables` bits.
 VICINITY_HD constexpr std::uint32_t bit_words(std::uint32_t variables) { return (variables + 31) / 32; }

@@ -81,7 +81,7 @@ struct SignedRatings {
   [[nodiscard]] std::uint64_t hash() const {
     Digest digest;
     digest.add(possibilities);
-    digest.add(std::span(ratings));
+    digest.add(ratings);
     return digest.value();
   }
 };

@@ -115,9 +115,9 @@ template <Domain D>
   Outcome outcome;
   const auto offsets = active_offsets(domain);
   Digest digest;
-  digest.add(std::span<const std::int32_t>(targets.words));
-  digest.add(std::span<const std::uint32_t>(targets.active));
-  digest.add(std::span<const std::uint64_t>(targets.successors));
+  digest.add(targets.words);
+  digest.add(targets.active);
+  digest.add(targets.successors);
   outcome.digest = digest.value();
   outcome.objective = 0;
   for (std::uint32_t s = 0; s < targets.count; ++s) {
