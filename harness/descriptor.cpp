@@ -1,0 +1,216 @@
+#include "harness/descriptor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include "core/device.hpp"
+#include "core/error.hpp"
+#include "data/catalogue.hpp"
+#include "data/search_path.hpp"
+#include "data/sha256.hpp"
+#include "harness/text.hpp"
+#include "harness/yaml_reader.hpp"
+
+namespace vicinity {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class Range>
+std::vector<std::string> names_of(const Range& things) {
+  std::vector<std::string> names;
+  for (const auto& thing : things) names.push_back(thing.name);
+  return names;
+}
+
+template <class Range>
+const auto& pick(const YamlReader& node, const std::string& what, const Range& things) {
+  const std::string name = node.one_of(what, names_of(things));
+  return *std::find_if(things.begin(), things.end(), [&](const auto& thing) { return thing.name == name; });
+}
+
+std::string read_implementation(const YamlReader& node, const System& system) {
+  const std::string name = node.text();
+  if (!known_implementation(system, name))
+    node.fail(fmt::format("unknown implementation '{}' of {}; {}", name, system.name, hint(name, implementation_names(system))));
+  return name;
+}
+
+std::vector<std::string> read_implementations(const YamlReader& node, const System& system) {
+  std::vector<std::string> names;
+  for (const YamlReader& item : node.items()) {
+    names.push_back(read_implementation(item, system));
+    if (std::count(names.begin(), names.end(), names.back()) > 1) item.fail(fmt::format("implementation '{}' appears twice", names.back()));
+  }
+  return names;
+}
+
+std::vector<Value> read_values(const YamlReader& node) {
+  std::vector<Value> values;
+  for (const YamlReader& item : node.items()) {
+    values.push_back(item.value());
+    if (std::count(values.begin(), values.end(), values.back()) > 1)
+      item.fail(fmt::format("value {} appears twice", to_string(values.back())));
+  }
+  return values;
+}
+
+std::vector<std::string> read_instances(const YamlReader& node) {
+  std::vector<std::string> names;
+  for (const YamlReader& item : node.items()) {
+    names.push_back(item.one_of("instance", names_of(catalogue().entries())));
+    if (std::count(names.begin(), names.end(), names.back()) > 1) item.fail(fmt::format("instance '{}' appears twice", names.back()));
+  }
+  return names;
+}
+
+void read_axes(const YamlReader& node, const Problem& problem, Profile& base) {
+  for (const auto& [name, values] : node.entries()) {
+    const auto allowed = names_of(problem.axes);
+    if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
+      values.fail(fmt::format("unknown axis '{}' of {}; {}", name, problem.name, hint(name, allowed)));
+    base.axes.emplace_back(name, read_values(values));
+  }
+}
+
+std::vector<std::string> axis_names(const Profile& profile) {
+  std::vector<std::string> names;
+  for (const auto& axis : profile.axes) names.push_back(axis.first);
+  return names;
+}
+
+/// A profile may give other values to the descriptor's axes, never add one: published rows map to the same axes.
+void override_axes(const YamlReader& node, Profile& profile) {
+  for (const auto& [name, values] : node.entries()) {
+    const auto axis =
+        std::find_if(profile.axes.begin(), profile.axes.end(), [&, &key = name](const auto& entry) { return entry.first == key; });
+    if (axis == profile.axes.end())
+      values.fail(fmt::format("axis '{}' is not one of this descriptor; {}", name, hint(name, axis_names(profile))));
+    axis->second = read_values(values);
+  }
+}
+
+void read_protocol(const YamlReader& node, Protocol& protocol) {
+  constexpr int many = 1'000'000;
+  node.require_keys({"statistic", "repetitions", "warmup", "time", "flush_l2", "seed", "max_seconds"});
+  if (const auto key = node.find("statistic")) protocol.statistic = key->one_of("statistic", {"median", "mean", "min"});
+  if (const auto key = node.find("repetitions")) protocol.repetitions = static_cast<int>(key->integer(1, many));
+  if (const auto key = node.find("warmup")) protocol.warmup = static_cast<int>(key->integer(0, many));
+  if (const auto key = node.find("time")) {
+    protocol.time = key->text();
+    protocol.time_location = key->location();
+  }
+  if (const auto key = node.find("flush_l2")) protocol.flush_l2 = key->boolean();
+  if (const auto key = node.find("seed"))
+    protocol.seed = static_cast<std::uint64_t>(key->integer(0, std::numeric_limits<std::int64_t>::max()));
+  if (const auto key = node.find("max_seconds")) protocol.max_seconds = key->real(0, 1e6);
+}
+
+Check read_check(const YamlReader& node, const System& system) {
+  node.require_keys({"kind", "tolerance", "reference"});
+  Check check{.identical = node.at("kind").one_of("kind of check", {"identical", "tolerance"}) == "identical",
+              .tolerance = 0,
+              .reference = system.reference};
+  if (const auto key = node.find("tolerance")) {
+    check.tolerance = key->real(0, 1);
+    if (check.identical && check.tolerance != 0) key->fail("tolerance must be 0, or the kind 'tolerance'");
+  }
+  if (const auto key = node.find("reference")) check.reference = key->one_of("reference", implementation_names(system));
+  return check;
+}
+
+Published read_published(const YamlReader& node, const Profile& base) {
+  node.require_keys({"csv", "axes", "metric"});
+  const YamlReader csv = node.at("csv");
+  Published published{.csv = csv.text(), .axes = {}, .metric = node.at("metric").text()};
+  if (!fs::is_regular_file(data_folder() / "published" / published.csv))
+    csv.fail(fmt::format("'{}' is not a file of data/published/", published.csv));
+  if (const auto axes = node.find("axes")) {
+    for (const auto& [parameter, axis] : axes->entries()) published.axes[parameter] = axis.one_of("axis", axis_names(base));
+  }
+  return published;
+}
+
+Extrapolation read_extrapolation(const YamlReader& node, const Profile& profile, const System& system) {
+  node.require_keys({"axis", "at", "implementations"});
+  Extrapolation result{.axis = node.at("axis").one_of("axis", axis_names(profile)),
+                       .at = node.at("at").integer(1, std::numeric_limits<std::int64_t>::max()),
+                       .implementations = read_implementations(node.at("implementations"), system)};
+  const auto axis = std::find_if(profile.axes.begin(), profile.axes.end(), [&](const auto& entry) { return entry.first == result.axis; });
+  for (const Value& value : axis->second) {
+    if (!std::holds_alternative<std::int64_t>(value))
+      node.fail(fmt::format("axis '{}' has values that are not whole numbers", result.axis));
+  }
+  return result;
+}
+
+Profile read_profile(const YamlReader& node, Profile profile, const System& system) {
+  node.require_keys({"axes", "instances", "implementations", "protocol", "extrapolate"});
+  if (const auto key = node.find("axes")) override_axes(*key, profile);
+  if (const auto key = node.find("instances")) profile.instances = read_instances(*key);
+  if (const auto key = node.find("implementations")) profile.implementations = read_implementations(*key, system);
+  if (const auto key = node.find("protocol")) read_protocol(*key, profile.protocol);
+  if (const auto key = node.find("extrapolate")) profile.extrapolation = read_extrapolation(*key, profile, system);
+  return profile;
+}
+
+Profile read_base(const YamlReader& root, const System& system, const Problem& problem) {
+  Profile base;
+  if (const auto key = root.find("instances")) base.instances = read_instances(*key);
+  if (const auto key = root.find("axes")) read_axes(*key, problem, base);
+  base.implementations = read_implementations(root.at("implementations"), system);
+  if (const auto key = root.find("protocol")) read_protocol(*key, base.protocol);
+  return base;
+}
+
+}  // namespace
+
+std::vector<std::string> implementation_names(const System& system) { return names_of(system.implementations); }
+
+bool known_implementation(const System& system, const std::string& name) {
+  const auto names = implementation_names(system);
+  if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+  return !device::built() && (name == "gpu" || name.starts_with("gpu-"));
+}
+
+const Profile& Descriptor::profile(const std::string& name) const {
+  const auto found = profiles.find(name);
+  if (found != profiles.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& entry : profiles) names.push_back(entry.first);
+  throw InputError(fmt::format("{}: unknown profile '{}'; {}", path, name, hint(name, names)));
+}
+
+Descriptor load_descriptor(const std::string& path, const std::vector<System>& systems) {
+  const YamlReader root = YamlReader::load(path);
+  root.require_keys({"schema", "title", "paper", "system", "problem", "instances", "published", "axes", "implementations", "protocol",
+                     "check", "profiles"});
+  static_cast<void>(root.at("schema").integer(1, 1));
+  const System& system = pick(root.at("system"), "system", systems);
+  const Problem& problem = pick(root.at("problem"), "problem", system.problems);
+  const Profile base = read_base(root, system, problem);
+
+  Descriptor descriptor{.path = path,
+                        .hash = sha256_of_file(path).substr(0, 16),
+                        .experiment = system.name + "/" + fs::path(path).stem().string(),
+                        .title = root.at("title").text(),
+                        .paper = root.at("paper").text(),
+                        .problem = problem.name,
+                        .system = &system,
+                        .published = std::nullopt,
+                        .check = read_check(root.at("check"), system),
+                        .profiles = {}};
+  if (const auto key = root.find("published")) descriptor.published = read_published(*key, base);
+  const YamlReader profiles = root.at("profiles");
+  for (const auto& [name, node] : profiles.entries()) descriptor.profiles.emplace(name, read_profile(node, base, system));
+  for (const char* name : {"smoke", "quick", "full"}) {
+    if (!descriptor.profiles.contains(name))
+      profiles.fail(fmt::format("profile '{}' is missing; every descriptor has smoke, quick and full", name));
+  }
+  return descriptor;
+}
+
+}  // namespace vicinity

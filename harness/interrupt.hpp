@@ -1,0 +1,19 @@
+#pragma once
+#include <sys/types.h>
+
+namespace vicinity {
+
+inline constexpr int exit_interrupted = 130;
+
+/// From here on Ctrl-C (and a polite kill) ends the process at once with exit code 130 and one line, `note`; a line being
+/// recorded is finished first. While a child runs, the child gets the signal and this process waits for it.
+/// Also makes a file-size limit an ordinary write error.
+void handle_interrupts(const char* note);
+
+/// The child to pass signals to; 0 = none.
+void set_interrupted_child(pid_t child);
+
+/// Has a signal been passed on to a child?
+[[nodiscard]] bool interrupted();
+
+}  // namespace vicinity

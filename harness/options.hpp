@@ -1,0 +1,30 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace vicinity {
+
+/// What the command line says, for all commands.
+struct Options {
+  std::vector<std::string> descriptors;
+  std::string profile;
+  std::vector<std::string> implementations;
+  std::vector<std::string> where;
+  std::string results = "results";
+  std::string machine;
+  std::optional<int> repetitions;
+  bool fresh = false;
+  bool control = false;
+  std::string slowdown;  ///< "IMPL=FACTOR", tests only
+  bool json = false;
+  std::string json_file;
+  std::string system;
+  int random_cases = 0;
+  std::uint64_t seed = 1;
+};
+
+/// Exit codes, the same for every command.
+enum Exit : int { exit_ok = 0, exit_check_failed = 1, exit_input = 2, exit_environment = 3 };
+
+}  // namespace vicinity

@@ -1,0 +1,34 @@
+#pragma once
+// Small text helpers of the user interface: hints for mistyped names, units, times of day.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vicinity {
+
+/// "a, b, c"; "none" when empty.
+[[nodiscard]] std::string join(const std::vector<std::string>& names);
+
+/// What to say after an unknown name: "did you mean 'states'? allowed: load, states", or only the second half.
+[[nodiscard]] std::string hint(std::string_view unknown, const std::vector<std::string>& allowed);
+
+/// 16 hexadecimal digits.
+[[nodiscard]] std::string hex16(std::uint64_t value);
+
+/// Seconds with a unit a person reads: "1.23 ms". Three significant digits.
+[[nodiscard]] std::string human_seconds(double seconds);
+
+/// "0:07", "12:34", "1:02:03".
+[[nodiscard]] std::string clock_text(double seconds);
+
+/// Now, UTC, "2026-11-21T10:00:00Z".
+[[nodiscard]] std::string utc_now();
+
+/// Lower case, everything but letters and digits becomes one '-': "NVIDIA H100 80GB HBM3" -> "nvidia-h100-80gb-hbm3".
+[[nodiscard]] std::string slug(std::string_view name);
+
+/// Median of at least one value.
+[[nodiscard]] double median(std::vector<double> values);
+
+}  // namespace vicinity
