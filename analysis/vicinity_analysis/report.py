@@ -1,0 +1,209 @@
+"""`report`: everything recorded on a machine, beside what the papers print, as one page, Markdown, figures and tables."""
+
+import argparse
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+
+from vicinity_analysis import cells, check, claims, environment, limits, plots, scaling, tables
+from vicinity_analysis.cells import Cell, Column, Table, significant
+from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART, Judged
+from vicinity_analysis.errors import InputError
+from vicinity_analysis.load import Machine, find_root, load_machine
+from vicinity_analysis.study import Study, load_studies
+
+HELP = "write the report of a machine"
+DESCRIPTION = """\
+Writes results/<machine>/report/: index.html (self-contained), report.md, figures/ (SVG and PNG) and tables/ (CSV with
+the record behind each number, and LaTeX). Other recorded machines are shown beside it with --with.
+The same records give the same bytes."""
+
+PAPERS = {
+    "fang": "FANG: Fast and Efficient Successor-State Generation (Köster, Groß, Krüger)",
+    "sa": "Simulated annealing on GPUs (Paul)",
+    "lsm": "GPU computing for parallel local search metaheuristics (Luong, Melab, Talbi)",
+    "alns": "Adaptive large neighbourhood search on the GPU (Bach, Hasle, Schulz)",
+    "lns": "A GPU implementation of large neighbourhood search (Campeotto, Dovier, Fioretto, Pontelli)",
+}
+BADGE = {HOLDS: "yes", PART: "part", FAILS: "no", OPEN: "open"}
+
+
+@dataclass
+class Section:
+    """What the report says of one experiment."""
+
+    study: Study
+    judged: list[Judged]
+    shown: list[Table]  # in sight
+    folded: list[Table]  # behind a click
+    figures: list[plots.Drawing]
+    sentences: list[str] = field(default_factory=list)
+
+    @property
+    def slug(self) -> str:
+        return self.study.slug
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("results", type=Path, help="results folder of the machine, e.g. results/nvidia-h200")
+    parser.add_argument("--with", dest="others", type=Path, nargs="+", action="extend", default=[], metavar="DIR")
+    parser.add_argument("--out", type=Path, help="folder to write (default: <results>/report)")
+    parser.add_argument("--root", type=Path, help="repository with experiments/ and data/published/")
+    parser.add_argument("--check-links", action="store_true", help="check the written pages; status 1 on a fault")
+
+
+def run(args: argparse.Namespace) -> int:
+    folders = list(dict.fromkeys(path.resolve() for path in [args.results, *args.others]))
+    machines = [load_machine(folder) for folder in folders]
+    out = args.out or args.results / "report"
+    try:
+        write(out, find_root(args.root), machines)
+    except OSError as error:
+        raise InputError(f"{out}: {error}") from error
+    print(out / "index.html")
+    if not args.check_links:
+        return 0
+    faults = check.faults_of(out)
+    print("\n".join(faults) if faults else "links are sound")
+    return 1 if faults else 0
+
+
+def write(out: Path, root: Path, machines: list[Machine]) -> None:
+    """Writes the whole report; figures and tables of an earlier one are replaced."""
+    sections = build(load_studies(root, machines))
+    context = {**_context(machines, sections), "style": _template_text("style.css")}
+    for name, suffixes in (("figures", (".svg", ".png")), ("tables", (".csv", ".tex"))):
+        folder = out / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in folder.iterdir():
+            if path.suffix in suffixes:
+                path.unlink()
+    for drawing in (drawing for section in sections for drawing in section.figures):
+        (out / "figures" / f"{drawing.name}.svg").write_text(drawing.svg, encoding="utf-8")
+        (out / "figures" / f"{drawing.name}.png").write_bytes(drawing.png)
+    for table in context["all_tables"]:
+        if table.tidy:
+            (out / "tables" / f"{table.name}.csv").write_text(cells.tidy_csv(table), encoding="utf-8")
+        (out / "tables" / f"{table.name}.tex").write_text(cells.latex(table), encoding="utf-8")
+    (out / "tables" / "claims.csv").write_text(cells.tidy_csv(_claims_tidy(sections)), encoding="utf-8")
+    for template, name in (("report.html.j2", "index.html"), ("report.md.j2", "report.md")):
+        (out / name).write_text(_environment().get_template(template).render(context), encoding="utf-8")
+
+
+def build(studies: list[Study]) -> list[Section]:
+    return [_section(study, studies) for study in studies]
+
+
+def _section(study: Study, studies: list[Study]) -> Section:
+    judged = claims.judge_all(study, studies, claims.all_claims())
+    times, ratios, speedups = tables.times_table(study), tables.ratio_table(study), tables.speedup_table(study)
+    if study.published:
+        figure = plots.table_figure(study)
+        shown = [table for table in (times, ratios, speedups) if table]
+        return Section(study, judged, shown, [], [figure] if figure else [])
+    axes = scaling.varying_axes(study)
+    crossings = [scaling.crossover_table(study, axis) for axis in axes]
+    sentences = scaling.verdict_sentences(study)
+    sentences += [line for axis in axes for line in scaling.growth_sentences(study, axis)]
+    folded = [table for table in (*crossings, times, speedups) if table and table.rows]
+    return Section(study, judged, [], folded, plots.scaling_figures(study), sentences)
+
+
+def _context(machines: list[Machine], sections: list[Section]) -> dict[str, Any]:
+    studies = [section.study for section in sections]
+    limit_tables = [table for table in map(limits.limits_table, studies) if table]
+    limit_summary = limits.summary_table(studies)
+    summary = _summary_table(sections)
+    surroundings = [environment.environment_table(machines), environment.ceilings_table(machines)]
+    provenance = environment.provenance_table(machines)
+    every = [table for section in sections for table in section.shown + section.folded]
+    every += [*limit_tables, *(t for t in (limit_summary, summary, *surroundings, provenance) if t)]
+    used = {mark for table in every for mark in table.marks()}
+    papers = list(dict.fromkeys(section.study.descriptor.paper for section in sections))
+    return {
+        "machines": machines,
+        "machine": machines[0],
+        "papers": [(p, PAPERS.get(p, p), [s for s in sections if s.study.descriptor.paper == p]) for p in papers],
+        "sections": sections,
+        "judged": [(section, judged) for section in sections for judged in section.judged],
+        "tally": _tally(sections),
+        "summary": summary,
+        "limit_summary": limit_summary,
+        "limit_tables": limit_tables,
+        "surroundings": [table for table in surroundings if table],
+        "provenance": provenance,
+        "verification": [(machine, _verification(machine)) for machine in machines],
+        "all_tables": every,
+        "marks": [(mark, *cells.MARKS[mark]) for mark in cells.MARKS if mark in used],
+        "states": cells.STATES,
+        "badge": BADGE,
+    }
+
+
+def _tally(sections: list[Section]) -> list[tuple[str, int]]:
+    verdicts = [judged.verdict for section in sections for judged in section.judged]
+    return [(verdict, verdicts.count(verdict)) for verdict in BADGE if verdict in verdicts]
+
+
+def _summary_table(sections: list[Section]) -> Table | None:
+    """One line a printed table and machine: how far from the paper's devices."""
+    columns = [Column("table", kind="param"), Column("machine"), Column("implementation"), Column("against")]
+    columns += [Column(label, "times faster than published") for label in ("smallest", "median", "largest")]
+    table = Table("summary", "Measured against published, by table", [*columns, Column("cases")], [])
+    for section in sections:
+        ratios = next((t for t in section.shown if t.name.endswith("-ratios")), None)
+        groups: dict[tuple[str, str, str], list[float]] = {}
+        for row in ratios.tidy if ratios else []:
+            groups.setdefault((row["machine"], row["implementation"], row["against"]), []).append(row["ratio"])
+        titles = {machine.name: machine.title for machine in section.study.machines}
+        for (machine, implementation, against), values in groups.items():
+            texts = [f"{significant(float(f(values)))}×" for f in (np.min, np.median, np.max)]
+            head = [section.study.name, titles[machine], implementation, f"{against} (published)"]
+            row = [Cell(text, kind="param" if i == 0 else "") for i, text in enumerate(head)]
+            table.rows.append([*row, *map(Cell, texts), Cell(str(len(values)))])
+    return table if table.rows else None
+
+
+def _verification(machine: Machine) -> dict[str, Any] | None:
+    path = machine.folder / "verification.json"
+    if not path.exists():
+        return None
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _claims_tidy(sections: list[Section]) -> Table:
+    table = Table("claims", "Claims of the papers, judged", [], [])
+    for section in sections:
+        for judged in section.judged:
+            places = [("published", judged.printed), *((m.name, found) for m, found in judged.measured)]
+            for place, findings in places:
+                for finding in findings:
+                    row = {"experiment": section.study.name, "claim": judged.claim.name, "place": place}
+                    row |= {"subject": finding.subject, "verdict": finding.verdict, "numbers": finding.numbers}
+                    table.tidy.append(row | {"records": finding.sources})
+    return table
+
+
+def _environment() -> jinja2.Environment:
+    loader = jinja2.PackageLoader("vicinity_analysis", "templates")
+    made = jinja2.Environment(
+        loader=loader,
+        autoescape=lambda name: name is not None and ".html" in name,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    made.filters["markdown_table"] = cells.markdown
+    return made
+
+
+def _template_text(name: str) -> str:
+    return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")

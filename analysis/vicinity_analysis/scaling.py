@@ -1,0 +1,214 @@
+"""Experiments beyond the papers' tables: how time grows along each axis, and from where the GPU is faster than the CPU."""
+
+import math
+from dataclasses import dataclass
+
+from vicinity_analysis.cells import Cell, Column, Table, significant, with_unit
+from vicinity_analysis.load import Machine, Record
+from vicinity_analysis.published import Key
+from vicinity_analysis.study import Study, number, without
+from vicinity_analysis.tables import axis_label, baseline_name
+
+PANELS = 3  # settings of the other axes shown for each axis: the smallest, the middle and the largest work
+
+
+@dataclass(frozen=True)
+class Line:
+    """One implementation on one machine along an axis: value -> record, sorted."""
+
+    machine: Machine
+    implementation: str
+    points: dict[float, Record]
+
+    def seconds(self) -> dict[float, float]:
+        return {at: record.estimate().value for at, record in self.points.items() if record.ok}
+
+
+@dataclass(frozen=True)
+class Panel:
+    axis: str
+    held: Key  # the other axes
+    lines: list[Line]
+
+    @property
+    def title(self) -> str:
+        return ", ".join(f"{axis_label(axis)} = {value}" for axis, value in self.held) or "nothing else varies"
+
+
+def shown(study: Study) -> list[tuple[Machine, str, dict[Key, Record]]]:
+    """The report's own machine; an implementation it lacks is taken from the first other machine that has it."""
+    found: dict[str, tuple[Machine, str, dict[Key, Record]]] = {}
+    for machine in study.machines:
+        for name, series in study.series(machine).items():
+            found.setdefault(name, (machine, name, series))
+    return list(found.values())
+
+
+def varying_axes(study: Study) -> list[str]:
+    """Axes with at least three numbers measured."""
+    values: dict[str, set[float]] = {}
+    for _, _, series in shown(study):
+        for key in series:
+            for axis, _ in key:
+                value = number(key, axis)
+                if value is not None:
+                    values.setdefault(axis, set()).add(value)
+    order = [axis for axis in study.descriptor.axes if axis in values]
+    return [axis for axis in order + sorted(set(values) - set(order)) if len(values[axis]) >= 3]
+
+
+def panels(study: Study, axis: str) -> list[Panel]:
+    """Every setting of the other axes along which at least three points were measured, by growing work."""
+    settings: dict[Key, dict[tuple[str, str], Line]] = {}
+    for machine, name, series in shown(study):
+        for key, record in series.items():
+            value = number(key, axis)
+            if value is None:
+                continue
+            lines = settings.setdefault(without(key, axis), {})
+            lines.setdefault((machine.name, name), Line(machine, name, {})).points[value] = record
+    found = []
+    for held, lines in settings.items():
+        ordered = [Line(x.machine, x.implementation, dict(sorted(x.points.items()))) for x in lines.values()]
+        if max(len(line.seconds()) for line in ordered) >= 3:
+            found.append(Panel(axis, held, ordered))
+    return sorted(found, key=lambda panel: _size(panel.held))
+
+
+def _size(held: Key) -> tuple[float, Key]:
+    return (math.prod(number(held, axis) or 1.0 for axis, _ in held), held)
+
+
+def chosen(found: list[Panel]) -> list[Panel]:
+    if len(found) <= PANELS:
+        return found
+    return [found[0], found[len(found) // 2], found[-1]]
+
+
+def speedups(panel: Panel) -> dict[tuple[str, str], dict[float, float]]:
+    """(machine title, gpu implementation) -> axis value -> cpu-openmp / gpu, both on that machine."""
+    base = {line.machine.name: line.seconds() for line in panel.lines if line.implementation == "cpu-openmp"}
+    result = {}
+    for line in panel.lines:
+        if line.implementation.startswith("gpu"):
+            slow, fast = base.get(line.machine.name, {}), line.seconds()
+            ratios = {at: slow[at] / fast[at] for at in fast if at in slow}
+            if ratios:
+                result[(line.machine.title, line.implementation)] = ratios
+    return result
+
+
+@dataclass(frozen=True)
+class Win:
+    """From which value of the axis on the GPU is faster (None: never), and where the curves cross between two values."""
+
+    start: float | None
+    crossing: float | None
+    everywhere: bool
+    best: float  # largest speed-up
+    best_at: float
+
+
+def win(ratios: dict[float, float]) -> Win:
+    values = sorted(ratios)
+    start = None
+    for value in reversed(values):
+        if ratios[value] <= 1:
+            break
+        start = value
+    best_at = max(values, key=lambda value: ratios[value])
+    best = ratios[best_at]
+    if start is None or start == values[0]:
+        return Win(start, None, start is not None, best, best_at)
+    before = values[values.index(start) - 1]
+    # The ratio is a straight line between two points of a log-log plot, near enough.
+    share = -math.log(ratios[before]) / (math.log(ratios[start]) - math.log(ratios[before]))
+    return Win(start, before * (start / before) ** share, False, best, best_at)
+
+
+def describe(found: Win) -> str:
+    if found.start is None:
+        return f"never (at best {significant(found.best)}× at {found.best_at:g})"
+    where = "everywhere measured" if found.everywhere else f"from {found.start:g} on"
+    near = "" if found.crossing is None else f" (equal near {significant(found.crossing, 2)})"
+    return f"{where}{near}; at best {significant(found.best)}× at {found.best_at:g}"
+
+
+def exponent(seconds: dict[float, float]) -> float | None:
+    """d log time / d log axis over the last two points: 1 means the time grows in proportion."""
+    values = sorted(seconds)
+    if len(values) < 2:
+        return None
+    low, high = values[-2:]
+    return math.log(seconds[high] / seconds[low]) / math.log(high / low)
+
+
+def crossover_table(study: Study, axis: str) -> Table | None:
+    """Where each GPU implementation starts to win along `axis`, for every setting of the other axes."""
+    found = [(panel, speedups(panel)) for panel in panels(study, axis)]
+    names = list(dict.fromkeys(name for _, ratios in found for name in ratios))
+    if not names:
+        return None
+    held = [name for name, _ in found[0][0].held]
+    columns = [Column(axis_label(name), kind="param") for name in held]
+    columns += [Column(name, f"{title}, faster than cpu-openmp along {axis_label(axis)}") for title, name in names]
+    title = f"{study.descriptor.title}: from which {axis_label(axis)} on the GPU wins"
+    table = Table(f"{study.slug}-crossover-{axis}", title, columns, [])
+    machines = dict.fromkeys(line.machine.name for panel, _ in found for line in panel.lines)
+    bases = [baseline_name(m, "cpu-openmp") + f" of {m.title}" for m in study.machines if m.name in machines]
+    table.notes = [f"Baseline: {'; '.join(bases)}."]
+    for panel, ratios in found:
+        values = dict(panel.held)
+        cells = [Cell(values.get(name, ""), kind="param") for name in held]
+        for name in names:
+            if name not in ratios:
+                cells.append(Cell("—", "not measured", marks=("missing",), kind="state"))
+                continue
+            result = win(ratios[name])
+            cells.append(Cell(describe(result), f"{len(ratios[name])} points"))
+            row = {"experiment": study.name, "axis": axis, **values, "machine": name[0], "implementation": name[1]}
+            row |= {"wins_from": result.start, "equal_near": result.crossing}
+            row |= {"best": result.best, "best_at": result.best_at}
+            table.tidy.append(row)
+        table.rows.append(cells)
+    return table
+
+
+def verdict_sentences(study: Study) -> list[str]:
+    """From how much work on each GPU implementation wins, over all cases measured on the same machine."""
+    sentences = []
+    for machine in study.machines:
+        base = study.series(machine).get("cpu-openmp", {})
+        for name, series in study.series(machine).items():
+            pairs = [(r, base[key]) for key, r in series.items() if r.ok and key in base and base[key].ok]
+            if not name.startswith("gpu") or not pairs:
+                continue
+            work = [(int(f.data.get("evaluations") or 0), s.estimate().value > f.estimate().value) for f, s in pairs]
+            lost = max((amount for amount, won in work if not won), default=None)
+            won_from = min((amount for amount, won in work if won), default=None)
+            always = min((amount for amount, won in work if won and (lost is None or amount > lost)), default=None)
+            text = f"{name} is faster in {sum(won for _, won in work)} of {len(work)} cases"
+            if won_from is not None:
+                text += f"; the smallest case it wins has {with_unit(won_from, '')} evaluations"
+            if lost is not None:
+                text += f"; the largest it loses has {with_unit(lost, '')}"
+            if always is not None and lost is not None:
+                text += f"; from {with_unit(always, '')} on it always wins"
+            sentences.append(f"{machine.title}, against {baseline_name(machine, 'cpu-openmp')}: {text}.")
+    return sentences
+
+
+def growth_sentences(study: Study, axis: str) -> list[str]:
+    """How time grows at the upper end of the axis, for the largest setting of the others."""
+    found = panels(study, axis)
+    if not found:
+        return []
+    panel, parts = found[-1], []
+    for line in panel.lines:
+        slope = exponent(line.seconds())
+        if slope is not None:
+            parts.append(f"{line.implementation} {slope:.2f}")
+    symbol = axis_label(axis)
+    return [
+        f"At {panel.title}, between the two largest {symbol}, time grows as {symbol} to the power: {', '.join(parts)}."
+    ]
