@@ -10,7 +10,7 @@ help:  ## This list
 	@echo "vicinity: GPU local search, reproduced and measured. The two commands: make reproduce, make test"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-reproduce: setup  ## Run the experiments here and open up the report [PROFILE=quick|full|smoke EXPERIMENTS="fang/table1 ..." RESULTS=results]
+reproduce: setup  ## Run the experiments on this machine and write the report [PROFILE=quick|full|smoke EXPERIMENTS="fang/table1 ..." RESULTS=results]
 	@scripts/reproduce
 
 test: setup  ## Everything that can be tested on this machine: formatting, build, ctest, pytest, a smoke reproduction
