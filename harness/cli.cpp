@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "harness/commands.hpp"
 #include "harness/interrupt.hpp"
+#include "harness/text.hpp"
 
 namespace vicinity {
 namespace {
@@ -93,6 +94,16 @@ void return_descriptors(Options& options) {
   }
 }
 
+/// CLI11 would only say that a command is missing.
+void require_command(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (argc < 2) throw InputError(fmt::format("a command is missing: {}; see vicinity --help", join(names)));
+  const std::string first = argv[1];
+  if (!first.starts_with("-") && std::find(names.begin(), names.end(), first) == names.end())
+    throw InputError(fmt::format("unknown command '{}'; {}; see vicinity --help", first, hint(first, names)));
+}
+
 int dispatch(const std::string& command, const Options& options, const std::vector<System>& systems) {
   handle_interrupts(command == "run" ? "\nvicinity: interrupted; finished results are recorded, the same command continues\n"
                                      : "\nvicinity: interrupted\n");
@@ -115,6 +126,7 @@ int command_line(int argc, char** argv, const std::vector<System>& systems) {
   add_run(app, options);
   add_verify(app, options);
   add_machine_commands(app, options);
+  require_command(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {  // --help, --version

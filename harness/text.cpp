@@ -34,7 +34,7 @@ std::string join(const std::vector<std::string>& names) { return names.empty() ?
 
 std::string hint(std::string_view unknown, const std::vector<std::string>& allowed) {
   const std::string* nearest = nullptr;
-  std::size_t best = std::max<std::size_t>(2, unknown.size() / 3) + 1;
+  std::size_t best = std::max<std::size_t>(1, (unknown.size() + 1) / 3) + 1;  // farther is another word
   for (const std::string& name : allowed) {
     const std::size_t distance = edit_distance(unknown, name);
     if (distance < best) {

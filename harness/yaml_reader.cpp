@@ -7,9 +7,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
-#include <sstream>
 
 #include "core/error.hpp"
 #include "harness/text.hpp"
@@ -18,11 +19,10 @@ namespace vicinity {
 namespace {
 
 std::string read_file(const std::string& path) {
+  errno = std::filesystem::is_directory(path) ? EISDIR : 0;
   std::ifstream file(path);
-  std::ostringstream content;
-  if (file) content << file.rdbuf();
-  if (!file || content.fail()) throw InputError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno == 0 ? EISDIR : errno)));
-  return content.str();
+  if (errno == EISDIR || !file) throw InputError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// Messages are one line each, whatever the YAML library or the file contains.
@@ -34,7 +34,6 @@ std::string one_line(std::string text) {
 }  // namespace
 
 YamlReader YamlReader::load(const std::string& path) {
-  errno = 0;
   const std::string content = read_file(path);
   try {
     const YAML::Node root = YAML::Load(content);

@@ -1,0 +1,160 @@
+"""Disks, locks, kills: one clear line, the right exit code, and no recorded sample lost or doubled."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Program, error_line
+
+SLOW = {"implementations": "implementations: [cpu-slow]", "  size": "  size: [1, 2, 3, 4, 5, 6, 7, 8]\n  milliseconds: [20]"}
+
+
+def results_file(program: Program) -> Path:
+    return program.folder / "results/m/fake/table.jsonl"
+
+
+def wait_for_lines(program: Program, process: subprocess.Popen[str], count: int) -> None:
+    for _ in range(2000):
+        path = results_file(program)
+        if path.exists() and path.read_bytes().count(b"\n") >= count:
+            return
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.005)
+    pytest.fail("no results appeared")
+
+
+def assert_each_case_once(program: Program) -> None:
+    sizes = [record["case"]["size"] for record in program.records()]
+    assert sorted(sizes) == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert all(len(record["samples"]["wall"]) == 5 for record in program.records())
+
+
+def test_results_folder_is_a_file(fake: Program) -> None:
+    (fake.folder / "results").write_text("in the way")
+    result = fake("run", fake.descriptor(), "--machine", "m")
+    assert result.returncode == 3
+    assert error_line(result).startswith("results/m/fake: cannot create the results folder: ")
+    assert (fake.folder / "results").read_text() == "in the way"
+
+
+def test_results_file_is_a_folder(fake: Program) -> None:
+    results_file(fake).mkdir(parents=True)
+    result = fake("run", fake.descriptor(), "--machine", "m")
+    assert result.returncode == 3
+    assert error_line(result) == "results/m/fake/table.jsonl: cannot be opened for writing: Is a directory"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_unwritable_results_folder(fake: Program) -> None:
+    (fake.folder / "results").mkdir(mode=0o555)
+    result = fake("run", fake.descriptor(), "--machine", "m")
+    assert result.returncode == 3
+    assert "Permission denied" in error_line(result)
+
+
+def test_broken_environment_file(fake: Program) -> None:
+    (fake.folder / "results/m").mkdir(parents=True)
+    (fake.folder / "results/m/environment.json").write_text("{ half")
+    result = fake("run", fake.descriptor(), "--machine", "m")
+    assert result.returncode == 3
+    assert error_line(result) == "results/m/environment.json: not a JSON object; remove or mend it"
+
+
+@pytest.mark.parametrize("room", [4000, 5000, 6000])
+def test_full_disk_keeps_whole_lines(fake: Program, room: int) -> None:
+    # A file-size limit is what a full disk looks like to one file; the environment file stays below it.
+    descriptor = fake.descriptor(**{"  size": "  size: [1, 2, 3, 4, 5, 6, 7, 8]"}, implementations="implementations: [cpu-openmp]")
+    result = fake("run", descriptor, "--machine", "m", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
+    assert result.returncode == 3
+    assert error_line(result) == "results/m/fake/table.jsonl: cannot be written; the results before this one are kept: File too large"
+    kept = results_file(fake).read_bytes()
+    assert 0 < len(kept) <= room and kept.endswith(b"\n")
+    before = fake.records()
+    assert fake("run", descriptor, "--machine", "m").returncode == 0
+    assert fake.records()[: len(before)] == before
+    assert_each_case_once(fake)
+
+
+def test_two_runs_on_one_file(fake: Program) -> None:
+    descriptor = fake.descriptor(**SLOW)
+    first = fake.start("run", descriptor, "--machine", "m")
+    wait_for_lines(fake, first, 1)
+    second = fake("run", descriptor, "--machine", "m")
+    assert second.returncode == 3
+    assert error_line(second) == "results/m/fake/table.jsonl: another run is writing this file; wait for it to end"
+    first.communicate(timeout=60)
+    assert first.returncode == 0
+    assert_each_case_once(fake)
+
+
+@pytest.mark.parametrize("lines", [0, 1, 3])
+def test_killed_then_resumed(fake: Program, lines: int) -> None:
+    descriptor = fake.descriptor(**SLOW)
+    process = fake.start("run", descriptor, "--machine", "m")
+    wait_for_lines(fake, process, lines)
+    process.kill()
+    process.communicate(timeout=60)
+    before = fake.records()
+    assert len(before) >= lines
+    assert fake("run", descriptor, "--machine", "m").returncode == 0
+    assert fake.records()[: len(before)] == before
+    assert_each_case_once(fake)
+
+
+@pytest.mark.parametrize("signal_sent", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_then_resumed(fake: Program, signal_sent: signal.Signals) -> None:
+    descriptor = fake.descriptor(**SLOW)
+    process = fake.start("run", descriptor, "--machine", "m")
+    wait_for_lines(fake, process, 2)
+    process.send_signal(signal_sent)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "vicinity: interrupted; finished results are recorded, the same command continues" in errors
+    before = fake.records()
+    assert 2 <= len(before) < 8
+    assert fake("run", descriptor, "--machine", "m").returncode == 0
+    assert fake.records()[: len(before)] == before
+    assert_each_case_once(fake)
+
+
+def test_interrupt_reaches_the_process_of_an_experiment(fake: Program) -> None:
+    table, other = fake.descriptor(**SLOW), fake.descriptor("other")
+    process = fake.start("run", table, other, "--machine", "m")
+    wait_for_lines(fake, process, 1)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert len(fake.records()) < 8
+    assert fake.records("fake/other") == []
+
+
+def test_torn_last_line_is_repaired(fake: Program) -> None:
+    descriptor = fake.descriptor(**SLOW)
+    fake("run", descriptor, "--machine", "m")
+    path = results_file(fake)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:5]) + lines[5][: len(lines[5]) // 2])
+    assert fake("run", descriptor, "--machine", "m").returncode == 0
+    assert path.read_bytes().startswith(b"".join(lines[:5]))
+    assert_each_case_once(fake)
+
+
+def test_line_broken_in_the_middle_is_left_alone(fake: Program) -> None:
+    results_file(fake).parent.mkdir(parents=True)
+    results_file(fake).write_text("not a record\n{}\n")
+    result = fake("run", fake.descriptor(), "--machine", "m")
+    assert result.returncode == 3
+    assert error_line(result) == "results/m/fake/table.jsonl:1: not a record; remove or mend this line"
+    assert results_file(fake).read_text() == "not a record\n{}\n"
+
+
+def test_verification_file_on_a_full_disk(fake: Program) -> None:
+    result = fake("verify", "--random", "2", "--implementation", "cpu-openmp", "--json", "/dev/full/x")
+    assert result.returncode == 3
+    error_line(result)

@@ -1,0 +1,126 @@
+#pragma once
+// A system whose implementations misbehave in the ways the harness must catch. For tests only; also linked into the
+// fake_vicinity program that the command-line tests drive.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <thread>
+
+#include "core/digest.hpp"
+#include "core/error.hpp"
+#include "core/run.hpp"
+
+namespace vicinity::fake {
+
+struct Numbers : Instance {
+  std::int64_t size = 0;
+  [[nodiscard]] std::uint64_t hash() const override { return static_cast<std::uint64_t>(size); }
+};
+
+/// How an implementation behaves.
+struct Behaviour {
+  bool wrong_at_13 = false;  ///< wrong digest for size 13
+  int wrong_after = 0;       ///< wrong digest from this execution on; 0 = never
+  bool infeasible = false;
+  bool crashes = false;
+  double kernel_seconds = 1e-3;  ///< what times() says; 0 = sleep for the axis "milliseconds" and say that
+  bool batches = false;
+};
+
+class FakeRun : public Run {
+ public:
+  FakeRun(Behaviour behaviour, std::int64_t size, std::int64_t milliseconds)
+      : behaviour_(behaviour), size_(size), milliseconds_(milliseconds) {}
+
+  void reset(std::uint64_t seed) override {
+    seed_ = seed;
+    ++resets;
+  }
+  void execute() override {
+    ++executions;
+    if (behaviour_.crashes) std::raise(SIGKILL);
+    if (behaviour_.kernel_seconds == 0) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds_));
+  }
+  [[nodiscard]] Times times() const override {
+    const double kernel = behaviour_.kernel_seconds == 0 ? static_cast<double>(milliseconds_) * 1e-3 : behaviour_.kernel_seconds;
+    return {{"kernel", kernel}, {"clone", kernel / 2}};
+  }
+  [[nodiscard]] Outcome outcome() override {
+    Digest digest;
+    digest.add(seed_);
+    digest.add(static_cast<std::uint64_t>(size_));
+    const bool wrong = (behaviour_.wrong_at_13 && size_ == 13) || (behaviour_.wrong_after > 0 && executions >= behaviour_.wrong_after);
+    Outcome outcome;
+    outcome.digest = digest.value() + (wrong ? 1 : 0);
+    outcome.objective = size_ * 10 + (wrong ? 1 : 0);
+    outcome.feasible = !behaviour_.infeasible;
+    outcome.complaint = behaviour_.infeasible ? "one number too many" : "";
+    outcome.iterations = size_;
+    outcome.evaluations = size_ * 100;
+    outcome.counters = {{"launches", 1}};
+    return outcome;
+  }
+  [[nodiscard]] bool set_batch(int wanted) override {
+    if (behaviour_.batches) batch = wanted;
+    return behaviour_.batches || wanted == 1;
+  }
+  [[nodiscard]] Policy policy() const override { return {{"block", 256}}; }
+  [[nodiscard]] Work work() const override { return {{"integer", static_cast<double>(size_)}}; }
+
+  int resets = 0, executions = 0, batch = 1;
+
+ private:
+  Behaviour behaviour_;
+  std::int64_t size_, milliseconds_;
+  std::uint64_t seed_ = 0;
+};
+
+inline Implementation implementation(const std::string& name, Behaviour behaviour, Backend backend = Backend::cpu) {
+  return {name, backend, "a fake", "nothing", [behaviour](const Case& c, const Instance& instance) -> std::unique_ptr<Run> {
+            const auto& numbers = dynamic_cast<const Numbers&>(instance);
+            return std::make_unique<FakeRun>(behaviour, numbers.size, c.integer_or("milliseconds", 1, 0, 10'000));
+          }};
+}
+
+inline System system() {
+  System system;
+  system.name = "fake";
+  system.title = "a fake system";
+  system.problems = {{"count", "numbers", {{"size", "how many: 1 to 1000000"}, {"milliseconds", "how long"}, {"mode", "a name"}}}};
+  system.reference = "cpu-serial";
+  system.instance = [](const Case& c) {
+    auto numbers = std::make_shared<Numbers>();
+    numbers->size = c.integer("size", 1, 1'000'000);
+    return std::shared_ptr<const Instance>(numbers);
+  };
+  system.random_case = [](std::uint64_t seed) { return Case{"count", "", {{"size", static_cast<std::int64_t>(1 + seed % 20)}}}; };
+  system.implementations = {implementation("cpu-serial", {}),
+                            implementation("cpu-openmp", {}),
+                            implementation("cpu-wrong", {.wrong_at_13 = true}),
+                            implementation("cpu-late", {.wrong_after = 5}),
+                            implementation("cpu-infeasible", {.infeasible = true}),
+                            implementation("cpu-slow", {.kernel_seconds = 0}),
+                            implementation("cpu-crash", {.crashes = true}),
+                            implementation("cpu-big", {}),
+                            implementation("cpu-picky", {}),
+                            implementation("gpu", {.kernel_seconds = 5e-6, .batches = true}, Backend::gpu)};
+  for (Implementation& i : system.implementations) {
+    if (i.name == "cpu-big") i.prepare = [](const Case&, const Instance&) -> std::unique_ptr<Run> { throw DoesNotFit("needs 1 TB"); };
+    if (i.name == "cpu-picky")
+      i.prepare = [](const Case&, const Instance&) -> std::unique_ptr<Run> { throw InputError("even sizes only"); };
+  }
+  return system;
+}
+
+inline const std::vector<System>& systems() {
+  static const std::vector<System> all{system()};
+  return all;
+}
+
+inline const Implementation& find(const std::string& name) {
+  const auto& all = systems().front().implementations;
+  return *std::find_if(all.begin(), all.end(), [&](const Implementation& i) { return i.name == name; });
+}
+
+}  // namespace vicinity::fake
