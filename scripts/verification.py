@@ -16,6 +16,9 @@ def main(target: str, table: str, sources: str, *parts: str) -> int:
         message = f"the program was built from {', '.join(built)}, the tree is {sources}: build it again"
         print(f"vicinity: error: {message}", file=sys.stderr)
         return 3
+    if any(part["gpu"] is None for part in twins):
+        print("vicinity: error: the program found no GPU, so nothing was verified on one", file=sys.stderr)
+        return 3
     checks = [check for part in twins for check in part["checks"]]
     for line in Path(table).read_text().splitlines():
         name, cases, failed = line.split("\t")
