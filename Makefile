@@ -25,8 +25,8 @@ report: setup  ## The report again from recorded results, without running anythi
 compare: setup  ## Two recorded machines against each other: A=results/x B=results/y
 	@scripts/compare "$(A)" "$(B)"
 
-regress: setup  ## Is this tree slower than BASELINE (git ref or vicinity binary)? Exit 0 no, 1 yes, 2 inconclusive, 3 harness error
-	@scripts/regress
+regress: setup  ## Is this tree slower than BASELINE (git ref, vicinity binary or results/x)? [ARGS="--profile quick"]
+	@scripts/regress $(ARGS)
 
 build: setup  ## build/vicinity and the tests [PRESET=release|cpu-only|debug|ci JOBS=n]
 	@scripts/build
