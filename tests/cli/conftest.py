@@ -42,14 +42,28 @@ class Program:
         self.binary = binary
         self.folder = folder
 
-    def __call__(self, *arguments: str, preexec_fn: Callable[[], None] | None = None) -> subprocess.CompletedProcess[str]:
+    def __call__(
+        self, *arguments: str, preexec_fn: Callable[[], None] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [self.binary, *arguments], cwd=self.folder, env=environment(), capture_output=True, text=True, timeout=120, preexec_fn=preexec_fn, check=False
+            [self.binary, *arguments],
+            cwd=self.folder,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            preexec_fn=preexec_fn,
+            check=False,
         )
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [self.binary, *arguments], cwd=self.folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [self.binary, *arguments],
+            cwd=self.folder,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
 
     def descriptor(self, name: str = "table", **changes: str) -> str:

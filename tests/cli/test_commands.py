@@ -23,13 +23,30 @@ def test_list(vicinity: Program) -> None:
 
 def test_verify_writes_what_it_verified(fake: Program) -> None:
     fake.descriptor()
-    result = fake("verify", "table.yaml", "--random", "20", "--implementation", "cpu-serial", "cpu-openmp", "--json", "verification.json")
+    result = fake(
+        "verify",
+        "table.yaml",
+        "--random",
+        "20",
+        "--implementation",
+        "cpu-serial",
+        "cpu-openmp",
+        "--json",
+        "verification.json",
+    )
     assert result.returncode == 0, result.stderr
     verification = json.loads((fake.folder / "verification.json").read_text())
     assert verification["ok"] and verification["schema"] == 1 and len(verification["sources"]) == 16
     experiment, random = verification["checks"]
-    assert experiment["name"] == "twins fake/table smoke" and experiment["cases"] == 1 and experiment["comparisons"] == 2
-    assert random["name"] == "twins random fake" and random["cases"] == 20 and random["comparisons"] == 40 and random["failed"] == 0
+    assert (
+        experiment["name"] == "twins fake/table smoke" and experiment["cases"] == 1 and experiment["comparisons"] == 2
+    )
+    assert (
+        random["name"] == "twins random fake"
+        and random["cases"] == 20
+        and random["comparisons"] == 40
+        and random["failed"] == 0
+    )
     assert not (fake.folder / "results").exists()
 
 

@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 from conftest import Program, error_line
 
-SLOW = {"implementations": "implementations: [cpu-slow]", "  size": "  size: [1, 2, 3, 4, 5, 6, 7, 8]\n  milliseconds: [20]"}
+SLOW = {
+    "implementations": "implementations: [cpu-slow]",
+    "  size": "  size: [1, 2, 3, 4, 5, 6, 7, 8]\n  milliseconds: [20]",
+}
 
 
 def results_file(program: Program) -> Path:
@@ -69,10 +72,17 @@ def test_broken_environment_file(fake: Program) -> None:
 @pytest.mark.parametrize("room", [4000, 5000, 6000])
 def test_full_disk_keeps_whole_lines(fake: Program, room: int) -> None:
     # A file-size limit is what a full disk looks like to one file; the environment file stays below it.
-    descriptor = fake.descriptor(**{"  size": "  size: [1, 2, 3, 4, 5, 6, 7, 8]"}, implementations="implementations: [cpu-openmp]")
-    result = fake("run", descriptor, "--machine", "m", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)))
+    descriptor = fake.descriptor(
+        **{"  size": "  size: [1, 2, 3, 4, 5, 6, 7, 8]"}, implementations="implementations: [cpu-openmp]"
+    )
+    result = fake(
+        "run", descriptor, "--machine", "m", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+    )
     assert result.returncode == 3
-    assert error_line(result) == "results/m/fake/table.jsonl: cannot be written; the results before this one are kept: File too large"
+    assert (
+        error_line(result)
+        == "results/m/fake/table.jsonl: cannot be written; the results before this one are kept: File too large"
+    )
     kept = results_file(fake).read_bytes()
     assert 0 < len(kept) <= room and kept.endswith(b"\n")
     before = fake.records()

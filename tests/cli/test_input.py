@@ -11,10 +11,19 @@ from conftest import Program, error_line
     [
         ({"system": "sistem: fake"}, "table.yaml:4: unknown key 'sistem' in the descriptor; did you mean 'system'?"),
         ({"system": "system: fang"}, "table.yaml:4: unknown system 'fang'; allowed: fake"),
-        ({"axes": "axes: {sise: [1]}", "  size": ""}, "table.yaml:6: unknown axis 'sise' of count; did you mean 'size'?"),
-        ({"implementations": "implementations: [cpu-seral]"}, "table.yaml:8: unknown implementation 'cpu-seral' of fake; did you mean 'cpu-serial'?"),
+        (
+            {"axes": "axes: {sise: [1]}", "  size": ""},
+            "table.yaml:6: unknown axis 'sise' of count; did you mean 'size'?",
+        ),
+        (
+            {"implementations": "implementations: [cpu-seral]"},
+            "table.yaml:8: unknown implementation 'cpu-seral' of fake; did you mean 'cpu-serial'?",
+        ),
         ({"protocol": "protocol: {repetitions: -1}"}, "table.yaml:9: repetitions: '-1' is not a whole number"),
-        ({"protocol": "protocol: {time: kernal}"}, "table.yaml:9: time: cpu-serial does not report the part 'kernal'; did you mean 'kernel'?"),
+        (
+            {"protocol": "protocol: {time: kernal}"},
+            "table.yaml:9: time: cpu-serial does not report the part 'kernal'; did you mean 'kernel'?",
+        ),
         ({"paper": "paper: [a"}, "table.yaml:"),
     ],
 )
@@ -32,9 +41,18 @@ def test_broken_descriptor(fake: Program, changes: dict[str, str], expected: str
         (["run", "."], ".: cannot be read"),
         (["run"], "DESCRIPTOR is required; see vicinity run --help"),
         (["run", "table.yaml", "--profile", "quik"], "table.yaml: unknown profile 'quik'; did you mean 'quick'?"),
-        (["run", "table.yaml", "--implementation", "cpu-serail"], "--implementation: unknown implementation 'cpu-serail' of fake; did you mean"),
-        (["run", "table.yaml", "--where", "sise=1"], "--where: unknown axis 'sise' of table.yaml; did you mean 'size'?"),
-        (["run", "table.yaml", "--where", "size=1"], "--where: table.yaml has no case with size=1; this profile has 10, 13"),
+        (
+            ["run", "table.yaml", "--implementation", "cpu-serail"],
+            "--implementation: unknown implementation 'cpu-serail' of fake; did you mean",
+        ),
+        (
+            ["run", "table.yaml", "--where", "sise=1"],
+            "--where: unknown axis 'sise' of table.yaml; did you mean 'size'?",
+        ),
+        (
+            ["run", "table.yaml", "--where", "size=1"],
+            "--where: table.yaml has no case with size=1; this profile has 10, 13",
+        ),
         (["run", "table.yaml", "--where", "size"], "--where: 'size' is not of the form axis=value"),
         (["run", "table.yaml", "--repetitions", "0"], "--repetitions: Value 0 not in range"),
         (["run", "table.yaml", "--test-slowdown", "x"], "--test-slowdown: 'x' is not IMPLEMENTATION=FACTOR"),
@@ -55,7 +73,9 @@ def test_wrong_usage(fake: Program, arguments: list[str], expected: str) -> None
 def test_case_the_system_refuses(fake: Program) -> None:
     result = fake("run", fake.descriptor(**{"  size": "  size: [5, -1]"}), "--machine", "m")
     assert result.returncode == 2
-    assert error_line(result).startswith("table.yaml: case size=-1: count: size = -1 is not a whole number from 1 to 1000000")
+    assert error_line(result).startswith(
+        "table.yaml: case size=-1: count: size = -1 is not a whole number from 1 to 1000000"
+    )
     assert len(fake.records()) == 2  # size 5 was measured before
 
 

@@ -43,7 +43,9 @@ def test_resumes_and_runs_afresh(fake: Program) -> None:
 
 
 def test_invalid_case_exits_1_and_the_others_run(fake: Program) -> None:
-    descriptor = fake.descriptor(implementations="implementations: [cpu-wrong, cpu-late, cpu-infeasible, cpu-big, cpu-openmp]")
+    descriptor = fake.descriptor(
+        implementations="implementations: [cpu-wrong, cpu-late, cpu-infeasible, cpu-big, cpu-openmp]"
+    )
     result = fake("run", descriptor, "--machine", "m")
     assert result.returncode == 1
     records = {(r["case"]["size"], r["implementation"]): r for r in fake.records()}
@@ -54,14 +56,19 @@ def test_invalid_case_exits_1_and_the_others_run(fake: Program) -> None:
     assert records[10, "cpu-wrong"]["status"] == "ok"
     assert records[10, "cpu-late"]["status"] == "invalid" and records[10, "cpu-late"]["samples"] == {}
     assert records[10, "cpu-infeasible"]["status"] == "invalid"
-    assert records[10, "cpu-big"]["status"] == "skipped" and records[10, "cpu-big"]["message"] == "does not fit: needs 1 TB"
+    assert (
+        records[10, "cpu-big"]["status"] == "skipped"
+        and records[10, "cpu-big"]["message"] == "does not fit: needs 1 TB"
+    )
     assert records[13, "cpu-openmp"]["status"] == "ok"
     again = fake("run", descriptor, "--machine", "m")
     assert again.returncode == 1 and "5 of 10 to measure, 5 recorded" in again.stderr  # invalid ones only
 
 
 def test_extrapolation_is_marked(fake: Program) -> None:
-    descriptor = fake.descriptor(**{"  quick": "  quick: {extrapolate: {axis: size, at: 2, implementations: [cpu-serial]}}"})
+    descriptor = fake.descriptor(
+        **{"  quick": "  quick: {extrapolate: {axis: size, at: 2, implementations: [cpu-serial]}}"}
+    )
     result = fake("run", descriptor, "--machine", "m")
     assert "extrapolated" in result.stdout
     scaled, whole = fake.records()[:2]
@@ -73,7 +80,10 @@ def test_extrapolation_is_marked(fake: Program) -> None:
 def test_gpu_rows_come_from_records(fake: Program) -> None:
     result = fake("run", fake.descriptor(implementations="implementations: [cpu-serial, gpu]"), "--machine", "m")
     assert result.returncode == 0
-    assert "gpu: no GPU here, rows come from recorded results" in result.stderr or "gpu: GPU code is not built" in result.stderr
+    assert (
+        "gpu: no GPU here, rows come from recorded results" in result.stderr
+        or "gpu: GPU code is not built" in result.stderr
+    )
     assert [r["implementation"] for r in fake.records()] == ["cpu-serial", "cpu-serial"]
 
 
@@ -91,7 +101,20 @@ def test_one_process_an_experiment(fake: Program) -> None:
 
 def test_options_reach_the_processes(fake: Program) -> None:
     one, two = fake.descriptor("one"), fake.descriptor("two")
-    result = fake("run", "--implementation", "cpu-openmp", "--where", "size=10", "--machine", "m", "--repetitions", "4", "--control", one, two)
+    result = fake(
+        "run",
+        "--implementation",
+        "cpu-openmp",
+        "--where",
+        "size=10",
+        "--machine",
+        "m",
+        "--repetitions",
+        "4",
+        "--control",
+        one,
+        two,
+    )
     assert result.returncode == 0, result.stderr
     for name in ("fake/one", "fake/two"):
         (record,) = fake.records(name)
