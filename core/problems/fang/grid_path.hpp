@@ -9,16 +9,14 @@
 
 namespace vicinity::fang {
 
-struct Cell {
-  std::int32_t x, y;
-};
+using Cell = Pair;
 
 /// A variable is a point; its possibilities are the cells of a j x j window around it without its own cell; a rating is
 /// the sum of the Manhattan distances to `load` goals (equation 3). The nearer cell weighs more: weight = farthest
 /// distance of the window - distance + 1. Cells outside the grid are forbidden.
 ///
-/// A cell is one word, y in the upper and x in the lower half, so that position + offset is one addition: left of column
-/// 0 the lower half wraps to a number beyond any grid, and the cell counts as outside, whatever became of y.
+/// A position is one word of the state, x in the lower and y in the upper half, and so is a window offset. Negative
+/// coordinates count as outside because they are compared as unsigned.
 /// Load > 0 fixes the number of goals at compile time; 0 reads it at run time.
 template <int Load>
 struct StepHeuristic {
@@ -28,13 +26,12 @@ struct StepHeuristic {
   struct Context {
     const std::int32_t* offsets;
     const Cell* goals;
-    std::int32_t position;
+    Cell position, first_goal;
     std::uint32_t width, height, possibilities;
     std::int32_t load;
-    Cell first_goal;
   };
 
-  const std::int32_t* offsets;  ///< [possibilities] packed window offsets
+  const std::int32_t* offsets;  ///< [possibilities] window offsets
   const Cell* goals;            ///< [variables * load]
   std::uint32_t width, height, window;
   std::int32_t load;
@@ -42,26 +39,28 @@ struct StepHeuristic {
   VICINITY_HD std::uint64_t max_weight() const { return static_cast<std::uint64_t>(load) * (width + height); }
   VICINITY_HD Context context(const std::int32_t* state, std::uint32_t variable) const {
     const Cell* own = goals + static_cast<std::size_t>(variable) * load;
-    return {offsets, own, state[variable], width, height, window, load, own[0]};
+    return {offsets, own, add_halves({0, 0}, state[variable]), own[0], width, height, window, load};
   }
   VICINITY_HD std::uint32_t possibilities(const Context& c) const { return c.possibilities; }
   VICINITY_HD Rating rate(const Context& c, std::uint32_t possibility) const {
-    const auto cell = static_cast<std::uint32_t>(c.position + c.offsets[possibility]);
-    const std::uint32_t x = cell & 0xFFFFu, y = cell >> 16;
-    const auto sx = static_cast<std::int32_t>(x), sy = static_cast<std::int32_t>(y);
-    std::int32_t distance = abs_difference_plus(sy, c.first_goal.y, abs_difference_plus(sx, c.first_goal.x, 0));
+    const Cell cell = add_halves(c.position, c.offsets[possibility]);
+    std::int32_t distance = abs_difference_plus(cell.y, c.first_goal.y, abs_difference_plus(cell.x, c.first_goal.x, 0));
     if constexpr (Load != 1) {
       for (std::int32_t goal = 1; goal < (Load > 0 ? Load : c.load); ++goal)
-        distance = abs_difference_plus(sy, c.goals[goal].y, abs_difference_plus(sx, c.goals[goal].x, distance));
+        distance = abs_difference_plus(cell.y, c.goals[goal].y, abs_difference_plus(cell.x, c.goals[goal].x, distance));
     }
-    return (x < c.width) & (y < c.height) ? distance : -1;
+    return (static_cast<std::uint32_t>(cell.x) < c.width) & (static_cast<std::uint32_t>(cell.y) < c.height) ? distance : -1;
   }
   VICINITY_HD Aggregate create() const { return 0; }
   VICINITY_HD Aggregate aggregate(Aggregate a, Rating r) const { return larger(a, r); }
   VICINITY_HD Aggregate combine(Aggregate a, Aggregate b) const { return larger(a, b); }
-  VICINITY_HD std::uint32_t weight(Rating r, Aggregate farthest) const { return r < 0 ? 0u : static_cast<std::uint32_t>(farthest - r + 1); }
+  /// farthest - r + 1, and 0 for -1, which is the largest unsigned number.
+  VICINITY_HD std::uint32_t weight(Rating r, Aggregate farthest) const {
+    const auto rating = static_cast<std::uint32_t>(r);
+    return larger(static_cast<std::uint32_t>(farthest) + 1u, rating) - rating;
+  }
   VICINITY_HD void assign(std::int32_t* state, std::uint32_t variable, std::uint32_t possibility) const {
-    state[variable] += offsets[possibility];
+    state[variable] = pack_halves(add_halves(add_halves({0, 0}, state[variable]), offsets[possibility]));
   }
   VICINITY_HD void could_not_assign(std::int32_t*, std::uint32_t) const {}
 };
@@ -91,9 +90,9 @@ struct GridPath {
     }
   }
 
-  /// Integer operations one rating and its weight cannot do without: cell and its two halves (3), two |a - b| + c a goal,
+  /// Integer operations one rating and its weight cannot do without: the cell's two coordinates (2), two |a - b| + c a goal,
   /// inside the grid (3), aggregate (1), weight (2), sum (1).
-  [[nodiscard]] double rating_operations() const { return 10 + 2.0 * load; }
+  [[nodiscard]] double rating_operations() const { return 9 + 2.0 * load; }
 
   /// Sum of the distances of all points to all their goals.
   [[nodiscard]] std::int64_t objective(std::span<const std::int32_t> state) const {
