@@ -1,10 +1,12 @@
 #include "harness/process.hpp"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "harness/interrupt.hpp"
@@ -23,6 +25,7 @@ int run_again(const std::vector<std::string>& arguments, const std::string& what
   const pid_t child = fork();
   if (child < 0) throw EnvironmentError(fmt::format("cannot start a process for {}: {}", what, std::strerror(errno)));
   if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGINT);  // nobody would wait for it, and it would keep its file locked
     execv(self.c_str(), pointers.data());
     _exit(127);
   }

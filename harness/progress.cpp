@@ -15,11 +15,9 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// What stands in the last column.
-std::string verdict(const Json& record, double own, double reference) {
-  if (record.at("status") != "ok")
-    return fmt::format("{}: {}", record.at("status").get<std::string>(), record.at("message").get<std::string>());
-  std::string text = std::isfinite(reference) ? fmt::format("{:.3g}x", reference / own) : "-";
+/// What stands after the ratio.
+std::string remarks(const Json& record) {
+  std::string text;
   if (!record.at("extrapolated").is_null()) text += "  extrapolated";
   if (record.at("throttled").get<bool>()) text += "  throttled";
   return text;
@@ -67,7 +65,16 @@ std::string Progress::remaining() const {
 
 void Progress::recall(const Json& record) {
   if (record.value("implementation", "") == reference_ && record.value("status", "") == "ok")
-    reference_medians_[record.at("case_key").get<std::string>()] = chosen_median(record);
+    baselines_[record.at("case_key").get<std::string>()] = {chosen_median(record), !record.at("extrapolated").is_null()};
+}
+
+std::string Progress::comparison(const Json& record, double seconds) const {
+  const auto text = [&](const char* name) { return record.at(name).get<std::string>(); };
+  if (text("status") != "ok") return text("status") + ": " + text("message");
+  const auto baseline = baselines_.find(text("case_key"));
+  if (baseline == baselines_.end() || text("implementation") == reference_) return fmt::format("-{}", remarks(record));
+  return fmt::format("{:.3g}x{}{}", baseline->second.seconds / seconds, baseline->second.extrapolated ? " (its time extrapolated)" : "",
+                     remarks(record));
 }
 
 void Progress::begin(const Job& job) {
@@ -85,10 +92,9 @@ void Progress::finish(const Job& job, const Json& record) {
   ++done_;
   recall(record);
   clear_line();
-  const double own = chosen_median(record);
-  const auto reference = reference_medians_.find(job.asked.key());
+  const double seconds = chosen_median(record);
   fmt::print("{:<{}}  {:<{}}  {:>10}  {}\n", describe(job.asked, profile_), case_width_, job.implementation->name, name_width_,
-             human_seconds(own), verdict(record, own, reference == reference_medians_.end() ? std::nan("") : reference->second));
+             human_seconds(seconds), comparison(record, seconds));
   std::fflush(stdout);
 }
 

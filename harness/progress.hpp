@@ -25,6 +25,8 @@ class Progress {
  private:
   void clear_line() const;
   [[nodiscard]] std::string remaining() const;
+  /// The last column: the ratio to the reference, or why there is no time.
+  [[nodiscard]] std::string comparison(const Json& record, double seconds) const;
 
   const Profile& profile_;
   std::string reference_;
@@ -33,7 +35,12 @@ class Progress {
   std::size_t case_width_, name_width_;
   bool terminal_;
   std::chrono::steady_clock::time_point start_, spoken_;
-  std::map<std::string, double> reference_medians_;  ///< case key -> seconds
+
+  struct Baseline {
+    double seconds;
+    bool extrapolated;
+  };
+  std::map<std::string, Baseline> baselines_;  ///< case key -> the reference's median
 };
 
 /// Median of the time the protocol chose; NaN without samples.

@@ -120,7 +120,7 @@ void Recorder::append(const Json& record) {
   const SignalsHeld held;
   const off_t whole_lines = ::lseek(file_, 0, SEEK_END);
   if (whole_lines < 0) fail("cannot be written", errno);
-  int error = write_all(file_, record.dump() + "\n");
+  int error = write_all(file_, record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   if (error == 0 && ::fsync(file_) != 0) error = errno;
   if (error == 0) return;
   if (::ftruncate(file_, whole_lines) != 0) fail("cannot be written, and its last line is torn (the next run repairs it)", error);

@@ -144,6 +144,17 @@ def test_interrupt_reaches_the_process_of_an_experiment(fake: Program) -> None:
     assert fake.records("fake/other") == []
 
 
+def test_killed_parent_takes_the_experiment_along(fake: Program) -> None:
+    table, other = fake.descriptor(**SLOW), fake.descriptor("other")
+    process = fake.start("run", table, other, "--machine", "m")
+    wait_for_lines(fake, process, 1)
+    process.kill()
+    process.communicate(timeout=60)  # ends when the last holder of the pipes has ended
+    assert len(fake.records()) < 8
+    assert fake("run", table, other, "--machine", "m").returncode == 0
+    assert_each_case_once(fake)
+
+
 def test_torn_last_line_is_repaired(fake: Program) -> None:
     descriptor = fake.descriptor(**SLOW)
     fake("run", descriptor, "--machine", "m")
