@@ -137,7 +137,7 @@ std::vector<std::int32_t> window_offsets(std::uint32_t count) {
   offsets.reserve(count);
   for (std::int32_t dy = -(side / 2); dy <= side / 2; ++dy)
     for (std::int32_t dx = -(side / 2); dx <= side / 2 && offsets.size() < count; ++dx)
-      if (dx != 0 || dy != 0) offsets.push_back(dy * 65536 + dx);
+      if (dx != 0 || dy != 0) offsets.push_back(pack_halves({dx, dy}));
   return offsets;
 }
 

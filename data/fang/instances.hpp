@@ -11,7 +11,7 @@ namespace vicinity::fang {
 [[nodiscard]] std::shared_ptr<const Successors> make_instance(const Case& c);
 
 /// The first `count` cells, row by row, of the smallest window of odd side that has so many without its centre.
-/// Packed: dy * 65536 + dx.
+/// Packed: dx in the lower half, dy in the upper.
 [[nodiscard]] std::vector<std::int32_t> window_offsets(std::uint32_t count);
 
 }  // namespace vicinity::fang
