@@ -38,7 +38,7 @@ class Cell:
 class Column:
     label: str
     group: str = ""
-    kind: str = ""  # param columns stay in sight when a wide table is scrolled
+    kind: str = ""  # param (stays in sight when a wide table is scrolled), text (left-aligned)
 
 
 @dataclass
@@ -110,7 +110,7 @@ def markdown(table: Table) -> str:
         return body + (f"<sup>{cell.signs}</sup>" if cell.signs else "")
 
     heads = [f"{c.group}: {c.label}" if c.group else c.label for c in table.columns]
-    lines = [line(heads), line(["---:"] * len(heads))]
+    lines = [line(heads), line([":---" if c.kind == "text" else "---:" for c in table.columns])]
     lines += [line([text(cell) for cell in row]) for row in table.rows + table.footer]
     return "\n".join(lines)
 
@@ -126,7 +126,6 @@ LATEX = {
 }
 LATEX |= {"×": r"$\times$", "|": r"$|$", "λ": r"$\lambda$", "µ": r"$\mu$", "—": "---", "–": "--", "≈": r"$\approx$"}
 LATEX |= {"▲": r"$\uparrow$", "▼": r"$\downarrow$", "÷": r"$\div$", "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}"}
-LATEX |= {"…": r"\dots{}", "≥": r"$\geq$", "≤": r"$\leq$", "=": "="}
 
 
 def latex_text(text: str) -> str:
@@ -145,7 +144,8 @@ def latex(table: Table) -> str:
         heads.append(rf"\multicolumn{{{span}}}{{c}}{{{latex_text(group)}}}")
         rules += [rf"\cmidrule(lr){{{at}-{at + span - 1}}}"] if group else []
         at += span
-    lines = [f"% {table.title}", rf"\begin{{tabular}}{{{'r' * len(table.columns)}}}", r"\toprule"]
+    align = "".join("l" if column.kind == "text" else "r" for column in table.columns)
+    lines = [f"% {table.title}", rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
     if rules:
         lines += [" & ".join(heads) + r" \\", "".join(rules)]
     lines += [" & ".join(latex_text(column.label) for column in table.columns) + r" \\", r"\midrule"]

@@ -41,6 +41,11 @@ def percent(record: Record, machine: Machine) -> float | None:
     return 100 * found.seconds / float(np.median(record.times())) if found else None
 
 
+def percentage(value: float) -> str:
+    """Two digits; what is next to nothing is not spelled out."""
+    return significant(value, 2) if value >= 0.01 else "<0.01"
+
+
 def limits_table(study: Study) -> Table | None:
     """Percentage of the speed of light, by case, machine and implementation."""
     chosen = [
@@ -63,7 +68,7 @@ def limits_table(study: Study) -> Table | None:
                 continue
             least = found.seconds / UNITS[unit]
             title = f"limit {significant(least)} {unit} by {found.ceiling}; {provenance(record)}"
-            cells.append(Cell(significant(reached, 2), title, marks=record.marks))
+            cells.append(Cell(percentage(reached), title, marks=record.marks))
             values = {"machine": machine.name, "implementation": name, "limit": least, "unit": unit}
             values |= {"ceiling": found.ceiling, "percent": reached, "record": record.source}
             table.tidy.append(tidy(study, row, key, **values))
@@ -73,7 +78,7 @@ def limits_table(study: Study) -> Table | None:
 
 def summary_table(studies: list[Study]) -> Table | None:
     """One line an experiment, machine and implementation: which ceiling binds and how much of it is reached."""
-    columns = [Column("experiment", kind="param"), Column("machine"), Column("implementation"), Column("binding limit")]
+    columns = [Column(text, kind="text") for text in ("experiment", "machine", "implementation", "binding limit")]
     columns += [Column(label, "% of the limit") for label in ("least", "median", "most")] + [Column("cases")]
     table = Table("limits", "Speed of light: percentage of the limit reached", columns, [])
     for study in studies:
@@ -83,7 +88,7 @@ def summary_table(studies: list[Study]) -> Table | None:
             if not values:
                 continue
             names = sorted({limit.ceiling for limit, value in found if limit and value is not None})
-            texts = [significant(float(f(values)), 2) for f in (np.min, np.median, np.max)]
-            head = [Cell(study.name, kind="param"), Cell(machine.title), Cell(name), Cell(", ".join(names))]
+            texts = [percentage(float(f(values))) for f in (np.min, np.median, np.max)]
+            head = [Cell(study.name), Cell(machine.title), Cell(name), Cell(", ".join(names))]
             table.rows.append([*head, *map(Cell, texts), Cell(str(len(values)))])
     return table if table.rows else None

@@ -25,6 +25,7 @@ class Record:
     data: dict[str, Any]
     source: str  # "<machine>/<system>/<name>.jsonl:<line>"
     order: int  # position in the file, later lines replace earlier ones
+    _estimates: dict[tuple[str | None, str | None], stats.Estimate] = field(default_factory=dict, compare=False)
 
     @property
     def experiment(self) -> str:
@@ -74,7 +75,10 @@ class Record:
 
     def estimate(self, part: str | None = None, statistic: str | None = None) -> stats.Estimate:
         """The paper's statistic (or `statistic`) of the samples with its bootstrap 95% interval, seconds."""
-        return stats.estimate(self.times(part), statistic or self.protocol.get("statistic", "median"))
+        if (part, statistic) not in self._estimates:
+            chosen = statistic or self.protocol.get("statistic", "median")
+            self._estimates[part, statistic] = stats.estimate(self.times(part), chosen)
+        return self._estimates[part, statistic]
 
     @cached_property
     def marks(self) -> tuple[str, ...]:

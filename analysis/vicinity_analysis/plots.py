@@ -1,4 +1,4 @@
-"""Figures as SVG and PNG: the same records give the same bytes, and colours that colour-blind readers can tell apart."""
+"""Figures as SVG and PNG: same records, same bytes; colours and markers that colour-blind readers can tell apart."""
 
 import io
 import re
@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from vicinity_analysis import scaling
 from vicinity_analysis.published import UNITS
 from vicinity_analysis.study import Study
-from vicinity_analysis.tables import axis_label, baseline_name, rows_of, short, unit_of
+from vicinity_analysis.tables import axis_label, rows_of, short, unit_of
 
 INK = "#1c1e21"  # replaced by the page's text colour where a figure stands inside the report
 # Okabe and Ito's palette, in an order that keeps neighbours apart also in grey; each with a marker of its own.
@@ -170,7 +170,7 @@ def _log_axis(plot: Axes, which: str, label: str, values: list[float] | None = N
     getattr(plot, f"set_{which}scale")("log")
     getattr(plot, f"set_{which}label")(label)
     axis = getattr(plot, f"{which}axis")
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1e4 else f"{value:g}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if value < 1e6 else f"{value:.0e}"))
     axis.set_minor_formatter(NullFormatter())
     if values and len(values) <= 6:
         axis.set_major_locator(FixedLocator(values))
@@ -196,14 +196,14 @@ def scaling_figures(study: Study) -> list[Drawing]:
             caption = f"Speed-up of the GPU along {symbol}; {held}. Above the line at 1 the GPU is faster. "
             caption += "Baseline: " + "; ".join(_bases(found)) + ". Each pair measured on one machine."
             draw = _speedup_panels(study, axis, found)
-            title = f"{study.descriptor.title}: GPU over cpu-openmp against {symbol}"
+            title = f"{study.descriptor.title}: GPU over CPU against {symbol}"
             drawings.append(render(f"{study.slug}-{axis}-speedup", title, caption, draw))
     return drawings
 
 
 def _bases(found: list[scaling.Panel]) -> list[str]:
-    lines = [line for panel in found for line in panel.lines if line.implementation == "cpu-openmp"]
-    return list(dict.fromkeys(baseline_name(line.machine, "cpu-openmp") for line in lines))
+    lines = [line for panel in found for line in panel.lines if line.implementation.startswith("gpu")]
+    return list(dict.fromkeys(scaling.baseline(line.machine) for line in lines))
 
 
 def _axes(found: list[scaling.Panel]) -> tuple[Figure, list[Axes]]:
@@ -256,7 +256,7 @@ def _speedup_panels(study: Study, axis: str, found: list[scaling.Panel]) -> Call
                 handles.setdefault(label, _handle(colour, marker, label, line="-"))
             plot.axhline(1, color=INK, linewidth=1)
             _log_axis(plot, "x", axis_label(axis), values)
-            _log_axis(plot, "y", "cpu-openmp ÷ GPU" if plot is axes[0] else "")
+            _log_axis(plot, "y", "fastest CPU ÷ GPU" if plot is axes[0] else "")
         figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=min(len(handles), 5))
         return figure
 

@@ -1,4 +1,4 @@
-"""`report`: everything recorded on a machine, beside what the papers print, as one page, Markdown, figures and tables."""
+"""`report`: what was recorded on a machine beside what the papers print; one page, Markdown, figures and tables."""
 
 import argparse
 import json
@@ -23,8 +23,8 @@ the record behind each number, and LaTeX). Other recorded machines are shown bes
 The same records give the same bytes."""
 
 PAPERS = {
-    "fang": "FANG: Fast and Efficient Successor-State Generation (Köster, Groß, Krüger)",
-    "sa": "Simulated annealing on GPUs (Paul)",
+    "fang": "FANG: fast and efficient successor-state generation (Köster, Groß, Krüger)",
+    "sa": "Simulated annealing for the quadratic assignment problem on a GPU (Paul)",
     "lsm": "GPU computing for parallel local search metaheuristics (Luong, Melab, Talbi)",
     "alns": "Adaptive large neighbourhood search on the GPU (Bach, Hasle, Schulz)",
     "lns": "A GPU implementation of large neighbourhood search (Campeotto, Dovier, Fioretto, Pontelli)",
@@ -107,10 +107,10 @@ def _section(study: Study, studies: list[Study]) -> Section:
         return Section(study, judged, shown, [], [figure] if figure else [])
     axes = scaling.varying_axes(study)
     crossings = [scaling.crossover_table(study, axis) for axis in axes]
-    sentences = scaling.verdict_sentences(study)
-    sentences += [line for axis in axes for line in scaling.growth_sentences(study, axis)]
+    sentences = [line for axis in axes for line in scaling.growth_sentences(study, axis)]
+    wins = scaling.wins_table(study)
     folded = [table for table in (*crossings, times, speedups) if table and table.rows]
-    return Section(study, judged, [], folded, plots.scaling_figures(study), sentences)
+    return Section(study, judged, [wins] if wins else [], folded, plots.scaling_figures(study), sentences)
 
 
 def _context(machines: list[Machine], sections: list[Section]) -> dict[str, Any]:
@@ -150,21 +150,27 @@ def _tally(sections: list[Section]) -> list[tuple[str, int]]:
 
 
 def _summary_table(sections: list[Section]) -> Table | None:
-    """One line a printed table and machine: how far from the paper's devices."""
-    columns = [Column("table", kind="param"), Column("machine"), Column("implementation"), Column("against")]
-    columns += [Column(label, "times faster than published") for label in ("smallest", "median", "largest")]
-    table = Table("summary", "Measured against published, by table", [*columns, Column("cases")], [])
-    for section in sections:
-        ratios = next((t for t in section.shown if t.name.endswith("-ratios")), None)
-        groups: dict[tuple[str, str, str], list[float]] = {}
-        for row in ratios.tidy if ratios else []:
-            groups.setdefault((row["machine"], row["implementation"], row["against"]), []).append(row["ratio"])
-        titles = {machine.name: machine.title for machine in section.study.machines}
-        for (machine, implementation, against), values in groups.items():
-            texts = [f"{significant(float(f(values)))}×" for f in (np.min, np.median, np.max)]
-            head = [section.study.name, titles[machine], implementation, f"{against} (published)"]
-            row = [Cell(text, kind="param" if i == 0 else "") for i, text in enumerate(head)]
-            table.rows.append([*row, *map(Cell, texts), Cell(str(len(values)))])
+    """One line a machine and implementation: how far from the paper's devices, by table."""
+    printed = [section for section in sections if any(t.name.endswith("-ratios") for t in section.shown)]
+    if not printed:
+        return None
+    found: dict[tuple[str, str, str], dict[str, list[float]]] = {}
+    for section in printed:
+        for row in next(t for t in section.shown if t.name.endswith("-ratios")).tidy:
+            line = found.setdefault((row["machine"], row["implementation"], row["against"]), {})
+            line.setdefault(section.study.name, []).append(row["ratio"])
+    columns = [Column(label, kind="text") for label in ("machine", "implementation", "against, as published")]
+    for section in printed:
+        columns += [Column(label, section.study.name) for label in ("smallest", "median", "largest")]
+    table = Table("summary", "Times faster than published, by table", columns, [])
+    titles = {machine.name: machine.title for machine in printed[0].study.machines}
+    for (machine, implementation, against), by_table in found.items():
+        cells_ = [Cell(text) for text in (titles[machine], implementation, against)]
+        for section in printed:
+            values = by_table.get(section.study.name, [])
+            texts = [f"{significant(float(f(values)))}×" if values else "" for f in (np.min, np.median, np.max)]
+            cells_ += [Cell(text, f"{len(values)} rows") for text in texts]
+        table.rows.append(cells_)
     return table if table.rows else None
 
 

@@ -1,13 +1,15 @@
-"""Experiments beyond the papers' tables: how time grows along each axis, and from where the GPU is faster than the CPU."""
+"""Experiments beyond the papers' tables: how time grows along each axis, and from where on the GPU is faster."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from vicinity_analysis.cells import Cell, Column, Table, significant, with_unit
 from vicinity_analysis.load import Machine, Record
 from vicinity_analysis.published import Key
 from vicinity_analysis.study import Study, number, without
-from vicinity_analysis.tables import axis_label, baseline_name
+from vicinity_analysis.tables import axis_label
 
 PANELS = 3  # settings of the other axes shown for each axis: the smallest, the middle and the largest work
 
@@ -85,22 +87,39 @@ def chosen(found: list[Panel]) -> list[Panel]:
     return [found[0], found[len(found) // 2], found[-1]]
 
 
+def fastest_cpu(series: Iterable[tuple[str, dict[Any, Record]]]) -> dict[Any, float]:
+    """point -> least time of any CPU implementation (small cases are faster on one core). Measured, not extrapolated,
+    where there is a choice."""
+    found: dict[Any, list[tuple[bool, float]]] = {}
+    for name, points in series:
+        if name.startswith("cpu-"):
+            for at, record in points.items():
+                if record.ok:
+                    found.setdefault(at, []).append(("extrapolated" in record.marks, record.estimate().value))
+    return {at: min(values)[1] for at, values in found.items()}
+
+
 def speedups(panel: Panel) -> dict[tuple[str, str], dict[float, float]]:
-    """(machine title, gpu implementation) -> axis value -> cpu-openmp / gpu, both on that machine."""
-    base = {line.machine.name: line.seconds() for line in panel.lines if line.implementation == "cpu-openmp"}
+    """(machine title, gpu implementation) -> axis value -> fastest CPU / gpu, both on that machine."""
     result = {}
     for line in panel.lines:
         if line.implementation.startswith("gpu"):
-            slow, fast = base.get(line.machine.name, {}), line.seconds()
+            own = [(other.implementation, other.points) for other in panel.lines if other.machine == line.machine]
+            slow, fast = fastest_cpu(own), line.seconds()
             ratios = {at: slow[at] / fast[at] for at in fast if at in slow}
             if ratios:
                 result[(line.machine.title, line.implementation)] = ratios
     return result
 
 
+def baseline(machine: Machine) -> str:
+    """What the speed-ups here are over."""
+    return f"the fastest CPU implementation of each case ({machine.cpu})"
+
+
 @dataclass(frozen=True)
 class Win:
-    """From which value of the axis on the GPU is faster (None: never), and where the curves cross between two values."""
+    """From which value of the axis on the GPU is faster (None: never), and where the two times are equal."""
 
     start: float | None
     crossing: float | None
@@ -151,12 +170,12 @@ def crossover_table(study: Study, axis: str) -> Table | None:
         return None
     held = [name for name, _ in found[0][0].held]
     columns = [Column(axis_label(name), kind="param") for name in held]
-    columns += [Column(name, f"{title}, faster than cpu-openmp along {axis_label(axis)}") for title, name in names]
+    columns += [Column(name, f"{title}, faster than the CPU along {axis_label(axis)}") for title, name in names]
     title = f"{study.descriptor.title}: from which {axis_label(axis)} on the GPU wins"
     table = Table(f"{study.slug}-crossover-{axis}", title, columns, [])
     machines = dict.fromkeys(line.machine.name for panel, _ in found for line in panel.lines)
-    bases = [baseline_name(m, "cpu-openmp") + f" of {m.title}" for m in study.machines if m.name in machines]
-    table.notes = [f"Baseline: {'; '.join(bases)}."]
+    bases = [f"{m.title}: {baseline(m)}" for m in study.machines if m.name in machines]
+    table.notes = [f"Baseline. {'; '.join(bases)}."]
     for panel, ratios in found:
         values = dict(panel.held)
         cells = [Cell(values.get(name, ""), kind="param") for name in held]
@@ -174,28 +193,31 @@ def crossover_table(study: Study, axis: str) -> Table | None:
     return table
 
 
-def verdict_sentences(study: Study) -> list[str]:
+def wins_table(study: Study) -> Table | None:
     """From how much work on each GPU implementation wins, over all cases measured on the same machine."""
-    sentences = []
+    labels = ("machine", "implementation", "faster than the CPU in", "smallest case won", "largest case lost")
+    columns = [Column(label, kind="text") for label in (*labels, "always wins from", "largest speed-up")]
+    table = Table(f"{study.slug}-wins", f"{study.descriptor.title}: from where on the GPU wins", columns, [])
     for machine in study.machines:
-        base = study.series(machine).get("cpu-openmp", {})
-        for name, series in study.series(machine).items():
-            pairs = [(r, base[key]) for key, r in series.items() if r.ok and key in base and base[key].ok]
-            if not name.startswith("gpu") or not pairs:
-                continue
-            work = [(int(f.data.get("evaluations") or 0), s.estimate().value > f.estimate().value) for f, s in pairs]
-            lost = max((amount for amount, won in work if not won), default=None)
-            won_from = min((amount for amount, won in work if won), default=None)
-            always = min((amount for amount, won in work if won and (lost is None or amount > lost)), default=None)
-            text = f"{name} is faster in {sum(won for _, won in work)} of {len(work)} cases"
-            if won_from is not None:
-                text += f"; the smallest case it wins has {with_unit(won_from, '')} evaluations"
-            if lost is not None:
-                text += f"; the largest it loses has {with_unit(lost, '')}"
-            if always is not None and lost is not None:
-                text += f"; from {with_unit(always, '')} on it always wins"
-            sentences.append(f"{machine.title}, against {baseline_name(machine, 'cpu-openmp')}: {text}.")
-    return sentences
+        series = study.series(machine)
+        slow = fastest_cpu(series.items())
+        for name, records in series.items():
+            pairs = [(r, slow[key] / r.estimate().value) for key, r in records.items() if r.ok and key in slow]
+            if name.startswith("gpu") and pairs:
+                table.rows.append([Cell(text) for text in (machine.title, name, *_wins(pairs))])
+    bases = [f"{m.title}: {baseline(m)}" for m in study.machines if any(r[0].text == m.title for r in table.rows)]
+    table.notes = [f"Sizes are evaluations (ratings or moves). Baseline. {'; '.join(bases)}."]
+    return table if table.rows else None
+
+
+def _wins(pairs: list[tuple[Record, float]]) -> list[str]:
+    work = [(int(record.data.get("evaluations") or 0), ratio) for record, ratio in pairs]
+    won = [amount for amount, ratio in work if ratio > 1]
+    lost = [amount for amount, ratio in work if ratio <= 1]
+    always = [amount for amount in won if not lost or amount > max(lost)]
+    texts = [f"{len(won)} of {len(work)} cases"]
+    texts += [with_unit(f(amounts), "") if amounts else "—" for f, amounts in ((min, won), (max, lost), (min, always))]
+    return [*texts, f"{significant(max(ratio for _, ratio in work))}×"]
 
 
 def growth_sentences(study: Study, axis: str) -> list[str]:

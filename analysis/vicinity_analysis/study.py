@@ -32,7 +32,7 @@ class Study:
     def _of(self, machine: Machine) -> dict[str, dict[Key, Record]]:
         found: dict[str, dict[Key, Record]] = {}
         for record in sorted(machine.of(self.name), key=lambda record: record.order):
-            key = self.published.key_of_case(record.case) if self.published else case_key(record)
+            key = self.published.key_of_case(record.case) if self.published else case_key(record, self.descriptor.axes)
             found.setdefault(record.implementation, {}).setdefault(key, record)
         order = {name: position for position, name in enumerate(self.descriptor.implementations)}
         return {name: found[name] for name in sorted(found, key=lambda name: (order.get(name, 99), name))}
@@ -51,10 +51,11 @@ class Study:
         return f"build/vicinity run {path}{chosen}"
 
 
-def case_key(record: Record) -> Key:
-    """Axis and value of everything swept; instance and problem only where they are set and not the only one."""
-    case = record.case
-    return tuple((name, str(case[name])) for name in case if name not in SPECIAL or (name == "instance" and case[name]))
+def case_key(record: Record, order: tuple[str, ...]) -> Key:
+    """Axis and value of everything swept, in the descriptor's order; the instance where there is one."""
+    case = {n: v for n, v in record.case.items() if n not in SPECIAL or (n == "instance" and v)}
+    names = [name for name in order if name in case] + sorted(set(case) - set(order))
+    return tuple((name, str(case[name])) for name in names)
 
 
 def number(key: Key, axis: str) -> float | None:

@@ -168,7 +168,7 @@ def ratio_table(study: Study) -> Table | None:
         return None
     columns = param_columns(study)
     columns += [Column(f"{name} vs {short(device.device)}", machine.title) for machine, name, _, device in chosen]
-    table = Table(f"{study.slug}-ratios", f"{study.descriptor.title}: published ÷ measured", columns, [])
+    table = Table(f"{study.slug}-ratios", f"{study.descriptor.title}: times faster than published", columns, [])
     collected: list[list[float]] = [[] for _ in chosen]
     for row, key in rows_of(study):
         cells = params(study, key)
