@@ -1,5 +1,5 @@
 #pragma once
-// Small text helpers of the user interface: hints for mistyped names, units, times of day.
+// Text of the user interface: hints for mistyped names, units, times of day.
 #include <cstdint>
 #include <string>
 #include <string_view>
