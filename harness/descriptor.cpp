@@ -82,14 +82,28 @@ std::vector<std::string> axis_names(const Profile& profile) {
   return names;
 }
 
-/// A profile may give other values to the descriptor's axes, never add one: published rows map to the same axes.
+std::vector<Value>& axis_values(const YamlReader& node, const std::string& name, Profile& profile) {
+  const auto axis = std::find_if(profile.axes.begin(), profile.axes.end(), [&](const auto& entry) { return entry.first == name; });
+  if (axis == profile.axes.end())
+    node.fail(fmt::format("axis '{}' is not one of this descriptor; {}", name, hint(name, axis_names(profile))));
+  return axis->second;
+}
+
+/// A profile may give other values to the descriptor's axes, never add one: published rows map to the same axes. With other
+/// axes the descriptor's sweeps no longer apply.
 void override_axes(const YamlReader& node, Profile& profile) {
-  for (const auto& [name, values] : node.entries()) {
-    const auto axis =
-        std::find_if(profile.axes.begin(), profile.axes.end(), [&, &key = name](const auto& entry) { return entry.first == key; });
-    if (axis == profile.axes.end())
-      values.fail(fmt::format("axis '{}' is not one of this descriptor; {}", name, hint(name, axis_names(profile))));
-    axis->second = read_values(values);
+  profile.sweeps.clear();
+  for (const auto& [name, values] : node.entries()) axis_values(values, name, profile) = read_values(values);
+}
+
+void read_sweeps(const YamlReader& node, Profile& profile) {
+  profile.sweeps.clear();
+  for (const YamlReader& sweep : node.items()) {
+    auto& replaced = profile.sweeps.emplace_back();
+    for (const auto& [name, values] : sweep.entries()) {
+      static_cast<void>(axis_values(values, name, profile));
+      replaced[name] = read_values(values);
+    }
   }
 }
 
@@ -139,8 +153,7 @@ Extrapolation read_extrapolation(const YamlReader& node, const Profile& profile,
   Extrapolation result{.axis = node.at("axis").one_of("axis", axis_names(profile)),
                        .at = node.at("at").integer(1, std::numeric_limits<std::int64_t>::max()),
                        .implementations = read_implementations(node.at("implementations"), system)};
-  const auto axis = std::find_if(profile.axes.begin(), profile.axes.end(), [&](const auto& entry) { return entry.first == result.axis; });
-  for (const Value& value : axis->second) {
+  for (const Value& value : values_of(profile, result.axis)) {
     if (!std::holds_alternative<std::int64_t>(value))
       node.fail(fmt::format("axis '{}' has values that are not whole numbers", result.axis));
   }
@@ -148,8 +161,9 @@ Extrapolation read_extrapolation(const YamlReader& node, const Profile& profile,
 }
 
 Profile read_profile(const YamlReader& node, Profile profile, const System& system) {
-  node.require_keys({"axes", "instances", "implementations", "protocol", "extrapolate"});
+  node.require_keys({"axes", "sweeps", "instances", "implementations", "protocol", "extrapolate"});
   if (const auto key = node.find("axes")) override_axes(*key, profile);
+  if (const auto key = node.find("sweeps")) read_sweeps(*key, profile);
   if (const auto key = node.find("instances")) profile.instances = read_instances(*key);
   if (const auto key = node.find("implementations")) profile.implementations = read_implementations(*key, system);
   if (const auto key = node.find("protocol")) read_protocol(*key, profile.protocol);
@@ -161,12 +175,26 @@ Profile read_base(const YamlReader& root, const System& system, const Problem& p
   Profile base;
   if (const auto key = root.find("instances")) base.instances = read_instances(*key);
   if (const auto key = root.find("axes")) read_axes(*key, problem, base);
+  if (const auto key = root.find("sweeps")) read_sweeps(*key, base);
   base.implementations = read_implementations(root.at("implementations"), system);
   if (const auto key = root.find("protocol")) read_protocol(*key, base.protocol);
   return base;
 }
 
 }  // namespace
+
+std::vector<Value> values_of(const Profile& profile, const std::string& axis) {
+  std::vector<Value> values;
+  const auto add = [&](const std::vector<Value>& more) {
+    for (const Value& value : more)
+      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  };
+  for (const auto& [name, defaults] : profile.axes)
+    if (name == axis) add(defaults);
+  for (const auto& sweep : profile.sweeps)
+    if (sweep.contains(axis)) add(sweep.at(axis));
+  return values;
+}
 
 std::vector<std::string> implementation_names(const System& system) { return names_of(system.implementations); }
 
@@ -186,8 +214,8 @@ const Profile& Descriptor::profile(const std::string& name) const {
 
 Descriptor load_descriptor(const std::string& path, const std::vector<System>& systems) {
   const YamlReader root = YamlReader::load(path);
-  root.require_keys({"schema", "title", "paper", "system", "problem", "instances", "published", "axes", "implementations", "protocol",
-                     "check", "profiles"});
+  root.require_keys({"schema", "title", "paper", "system", "problem", "instances", "published", "axes", "sweeps", "implementations",
+                     "protocol", "check", "profiles"});
   static_cast<void>(root.at("schema").integer(1, 1));
   const System& system = pick(root.at("system"), "system", systems);
   const Problem& problem = pick(root.at("problem"), "problem", system.problems);

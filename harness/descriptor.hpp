@@ -47,7 +47,8 @@ struct Extrapolation {
 /// What one profile measures: the descriptor's own entries with the profile's overrides applied.
 struct Profile {
   std::vector<std::string> instances;
-  std::vector<std::pair<std::string, std::vector<Value>>> axes;  ///< product in this order, last fastest
+  std::vector<std::pair<std::string, std::vector<Value>>> axes;   ///< product in this order, last fastest
+  std::vector<std::map<std::string, std::vector<Value>>> sweeps;  ///< each a product with these axes replaced; empty: one product
   std::vector<std::string> implementations;
   Protocol protocol;
   std::optional<Extrapolation> extrapolation;
@@ -72,6 +73,9 @@ struct Descriptor {
 /// Reads and checks a descriptor against the systems of this program. Throws InputError "path:line: message".
 /// `systems` must outlive the descriptor.
 [[nodiscard]] Descriptor load_descriptor(const std::string& path, const std::vector<System>& systems);
+
+/// All values of an axis over the profile's cases, in order of appearance.
+[[nodiscard]] std::vector<Value> values_of(const Profile& profile, const std::string& axis);
 
 /// Names a descriptor may use for implementations of `system`; GPU names are also open when GPU code is not built.
 [[nodiscard]] bool known_implementation(const System& system, const std::string& name);

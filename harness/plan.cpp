@@ -31,6 +31,18 @@ void multiply(std::vector<Case>& cases, const Range& values, Assign assign) {
   cases = std::move(product);
 }
 
+/// All combinations of the axes, those of `sweep` with its values.
+std::vector<Case> product(const Descriptor& descriptor, const Profile& profile, const std::map<std::string, std::vector<Value>>& sweep) {
+  std::vector<Case> cases{{.problem = descriptor.problem, .instance = "", .values = {}}};
+  if (!profile.instances.empty()) multiply(cases, profile.instances, [](Case& c, const std::string& name) { c.instance = name; });
+  for (const auto& [axis, values] : profile.axes) {
+    const auto replaced = sweep.find(axis);
+    multiply(cases, replaced == sweep.end() ? values : replaced->second,
+             [&name = axis](Case& c, const Value& value) { c.values[name] = value; });
+  }
+  return cases;
+}
+
 /// Equal as numbers or as names: --where load=1 also means 1.0.
 bool same(const Value& a, const Value& b) {
   const auto number = [](const Value& v) {
@@ -50,7 +62,8 @@ bool passes(const Case& c, const std::map<std::string, std::vector<Value>>& wher
 
 /// An unknown axis, or a value no case has, is a typing mistake: say what there is.
 void check_where(const Descriptor& descriptor, const Profile& profile, const Filter& filter) {
-  std::map<std::string, std::vector<Value>> known(profile.axes.begin(), profile.axes.end());
+  std::map<std::string, std::vector<Value>> known;
+  for (const auto& axis : profile.axes) known[axis.first] = values_of(profile, axis.first);
   if (!profile.instances.empty()) known["instance"] = {profile.instances.begin(), profile.instances.end()};
   std::vector<std::string> names;
   for (const auto& entry : known) names.push_back(entry.first);
@@ -81,10 +94,13 @@ std::map<std::string, std::vector<Value>> parse_where(const std::vector<std::str
 
 std::vector<Case> expand(const Descriptor& descriptor, const Profile& profile, const Filter& filter) {
   check_where(descriptor, profile, filter);
-  std::vector<Case> cases{{.problem = descriptor.problem, .instance = "", .values = {}}};
-  if (!profile.instances.empty()) multiply(cases, profile.instances, [](Case& c, const std::string& name) { c.instance = name; });
-  for (const auto& [axis, values] : profile.axes) {
-    multiply(cases, values, [&name = axis](Case& c, const Value& value) { c.values[name] = value; });
+  std::vector<Case> cases;
+  const std::vector<std::map<std::string, std::vector<Value>>> one_product(1);
+  for (const auto& sweep : profile.sweeps.empty() ? one_product : profile.sweeps) {
+    for (Case& c : product(descriptor, profile, sweep)) {
+      const auto equal = [&](const Case& other) { return other.key() == c.key(); };
+      if (std::none_of(cases.begin(), cases.end(), equal)) cases.push_back(std::move(c));
+    }
   }
   std::erase_if(cases, [&](const Case& c) { return !passes(c, filter.where); });
   return cases;

@@ -38,6 +38,18 @@ TEST(Plan, InstancesAreTheSlowestAxis) {
   EXPECT_EQ(cases[0].key(), "problem=count;instance=i1;mode=a;size=4");
 }
 
+TEST(Plan, SweepsAreAUnionWithoutRepeats) {
+  Descriptor d = descriptor();
+  Profile& profile = d.profiles["quick"];
+  profile.axes = {{"size", {std::int64_t{4}}}, {"mode", {std::string("a")}}};
+  profile.sweeps = {{{"size", {std::int64_t{1}, std::int64_t{4}}}}, {{"mode", {std::string("a"), std::string("b")}}}};
+  std::vector<std::string> keys;
+  for (const Case& c : expand(d, profile, {})) keys.push_back(describe(c, profile));
+  EXPECT_EQ(keys, (std::vector<std::string>{"size=1 mode=a", "size=4 mode=a", "size=4 mode=b"}));
+  EXPECT_EQ(values_of(profile, "size"), (std::vector<Value>{std::int64_t{4}, std::int64_t{1}}));
+  EXPECT_EQ(expand(d, profile, {.implementations = {}, .where = parse_where({"size=1"})}).size(), 1U);
+}
+
 TEST(Plan, WhereKeepsMatchingCases) {
   const Descriptor d = descriptor();
   EXPECT_EQ(expand(d, d.profile("quick"), {.implementations = {}, .where = parse_where({"size=100"})}).size(), 2U);

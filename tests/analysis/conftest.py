@@ -1,0 +1,12 @@
+import pytest
+import synthetic
+
+
+@pytest.fixture(scope="session")
+def root(tmp_path_factory):
+    """A repository with two GPU machines and one without; tests must not write into it."""
+    root = synthetic.make_root(tmp_path_factory.mktemp("root"))
+    synthetic.make_machine(root / "results", "gpu-a", "NVIDIA H100 80GB HBM3")
+    synthetic.make_machine(root / "results", "gpu-b", "NVIDIA H200", speed=1.1, seed=8)
+    synthetic.make_machine(root / "results", "cpu-only", cores=2, seed=9)
+    return root

@@ -1,0 +1,35 @@
+import json
+
+import pytest
+import synthetic
+from vicinity_analysis.__main__ import main
+
+
+def test_two_machines_are_said_to_be_two(root, tmp_path, capsys):
+    a, b = (str(root / "results" / name) for name in ("gpu-a", "gpu-b"))
+    assert main(["compare", a, b, "--json", str(tmp_path / "c.json")]) == 0
+    text = capsys.readouterr().out
+    assert "**Two machines**" in text and "copy bandwidth: B has 1.10 times" in text
+    data = json.loads((tmp_path / "c.json").read_text())
+    assert data["same_machine"] is False
+    lines = [x for x in data["lines"] if x["experiment"] == "fang/table1" and x["implementation"] == "gpu"]
+    assert len(lines) == 12
+    for line in lines:
+        assert line["verdict"] == "B faster" and line["ratio"] == pytest.approx(1.1, rel=0.04)
+        assert line["by_bandwidth"] == pytest.approx(1, rel=0.04) and line["by_clock"] == pytest.approx(1.1, rel=0.04)
+        assert line["percent_a"] > 0 and line["record_a"].startswith("gpu-a/")
+
+
+def test_one_machine_at_two_times(tmp_path, capsys):
+    for name, seed in (("before", 1), ("after", 2)):
+        synthetic.make_machine(tmp_path, name, "GPU", seed=seed, experiments={"table1": synthetic.TABLE1})
+    assert main(["compare", str(tmp_path / "before"), str(tmp_path / "after")]) == 0
+    text = capsys.readouterr().out
+    assert "One machine" in text and "| same |" in text and "B slower |" not in text.split("## Cases")[1][200:]
+
+
+def test_nothing_in_common(tmp_path, capsys):
+    synthetic.make_machine(tmp_path, "a", experiments={"table1": synthetic.TABLE1})
+    synthetic.make_machine(tmp_path, "b", experiments={"table2": synthetic.TABLE2 | {"load": [8]}})
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 2
+    assert "no case and implementation in common" in capsys.readouterr().err

@@ -1,0 +1,42 @@
+import pytest
+from vicinity_analysis.errors import InputError
+from vicinity_analysis.published import load_descriptors, load_published
+
+
+def published(root, name="fang/table1"):
+    return load_published(root, load_descriptors(root)[name])
+
+
+def test_fang_table_1(root):
+    table = published(root)
+    assert len(table.observations) == 48 and len(table.rows) == 12 and table.unit == "ms"
+    assert [column.device for column in table.columns[:2]] == ["GeForce GTX 1080 Ti", "GeForce GTX Titan X"]
+    assert table.rows["r12"] == (("load", "1"), ("states", "4096"), ("variables", "32"), ("possibilities", "9800"))
+    cell = table.cells["r12", table.columns[0]]
+    assert cell.text == "66.30" and cell.value == pytest.approx(66.30e-3)
+    assert cell.source.startswith("data/published/fang_table1.csv:")
+
+
+def test_a_case_finds_its_row(root):
+    table = published(root)
+    case = {"problem": "grid-path", "load": 1, "possibilities": 9800, "states": 4096, "variables": 32, "grid": 1000}
+    assert table.key_of_case(case) == table.rows["r12"]
+
+
+def test_order_of_experiments(root):
+    assert list(load_descriptors(root)) == ["fang/table1", "fang/table2", "fang/scaling"]
+
+
+def test_broken_inputs_name_file_and_line(root, tmp_path):
+    descriptor = load_descriptors(root)["fang/table1"]
+    with pytest.raises(InputError, match=r"fang_table1.csv"):
+        load_published(tmp_path, descriptor)
+    text = (root / "data" / "published" / "fang_table1.csv").read_text().replace(",2.20,", ",fast,", 1)
+    (tmp_path / "data" / "published").mkdir(parents=True)
+    (tmp_path / "data" / "published" / "fang_table1.csv").write_text(text)
+    with pytest.raises(InputError, match=r"fang_table1.csv:2: "):
+        load_published(tmp_path, descriptor)
+    (tmp_path / "experiments" / "fang").mkdir(parents=True)
+    (tmp_path / "experiments" / "fang" / "bad.yaml").write_text("axes: [1\n")
+    with pytest.raises(InputError, match=r"bad.yaml: "):
+        load_descriptors(tmp_path)
