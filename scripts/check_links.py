@@ -1,4 +1,4 @@
-"""Do the relative links of the Markdown pages lead to a file, and to a heading where they name one? Prints each that does not."""
+"""Do the relative links of the Markdown pages lead to a file, and to the heading they name? Prints what does not."""
 
 import re
 import sys
