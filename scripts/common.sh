@@ -20,7 +20,7 @@ build_folder() {
   esac
 }
 
-has_gpu() { nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
+has_gpu() { [[ $(nvidia-smi -L 2>/dev/null) == GPU* ]]; }
 
 # The descriptors to run: all, or those EXPERIMENTS names as "system/name" or as a file.
 descriptors() {
