@@ -1,5 +1,7 @@
 #include "core/case.hpp"
 
+#include <cstdint>
+
 #include <fmt/format.h>
 
 #include "core/error.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 // One case of one implementation, from preparation to samples. Nothing is timed before it has passed its check.
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>

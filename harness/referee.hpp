@@ -1,5 +1,6 @@
 #pragma once
 // Judges results: builds instances, runs the reference implementation once a case, compares.
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 
 #include "cpu_ref/fang/run.hpp"
 

@@ -1,6 +1,7 @@
 #pragma once
 // What the CPU implementations share around their search loops: buffers, the clone step's timing, the judgement.
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 

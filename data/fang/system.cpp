@@ -1,6 +1,7 @@
 #include "data/fang/system.hpp"
 
 #include <array>
+#include <cstdint>
 
 #include "data/fang/instances.hpp"
 

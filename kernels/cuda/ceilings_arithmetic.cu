@@ -2,6 +2,8 @@
 // Counted instructions were checked in the SASS of sm_75 and sm_90 (cuobjdump -sass): a chain step is exactly what its
 // comment says.
 #include "kernels/cuda/ceilings.cuh"
+
+#include <cstdint>
 #include "kernels/cuda/memory.cuh"
 
 namespace vicinity::cuda {

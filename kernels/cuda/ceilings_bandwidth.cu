@@ -1,5 +1,7 @@
 // Bandwidth ceilings: device memory (bytes read and written by a copy) and shared memory (bytes read).
 #include "kernels/cuda/ceilings.cuh"
+
+#include <cstdint>
 #include "kernels/cuda/memory.cuh"
 
 namespace vicinity::cuda {

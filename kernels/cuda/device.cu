@@ -2,6 +2,7 @@
 // is quick and the parent of a run holds no device memory.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "core/device.hpp"
 #include "kernels/cuda/ceilings.cuh"

@@ -1,5 +1,6 @@
 #pragma once
 // The algorithm as published (Algorithms 1-4), errata mended; docs/errata.md lists them.
+#include <cstdint>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 #include <tuple>

@@ -1,6 +1,7 @@
 #pragma once
 // What FANG's CUDA implementations share around their kernels: the domain's arrays on the device, source and target
 // buffers, the clone step, timing by events, and the judgement of the result.
+#include <cstdint>
 #include <cub/device/device_for.cuh>
 #include <memory>
 #include <utility>

@@ -1,6 +1,8 @@
 #pragma once
 // gpu-tuned: nothing but states touches device memory. Ratings stay in shared memory between the two passes (the paper's
 // own outlook, section 5); the prefix sums shrink to one sum a thread, scanned in registers.
+#include <cstdint>
+
 #include <cub/warp/warp_scan.cuh>
 
 #include "kernels/fang/run.cuh"

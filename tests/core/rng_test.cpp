@@ -1,5 +1,7 @@
 #include "core/rng.hpp"
 
+#include <cstdint>
+
 #include <gtest/gtest.h>
 
 namespace vicinity {

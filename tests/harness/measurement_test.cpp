@@ -1,5 +1,7 @@
 #include "harness/measurement.hpp"
 
+#include <cstdint>
+
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"

@@ -1,5 +1,7 @@
 #include "harness/record.hpp"
 
+#include <cstdint>
+
 #include <gtest/gtest.h>
 
 #include "tests/harness/fake_system.hpp"

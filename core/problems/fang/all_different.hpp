@@ -2,6 +2,7 @@
 // An assignment with an all-different constraint (the example of section 3.5): variables compete for values, and a late
 // one may find none left. Variables have candidate lists of their own, of different lengths.
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "core/problems/fang/heuristic.hpp"

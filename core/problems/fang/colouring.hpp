@@ -2,6 +2,7 @@
 // Graph colouring with two variable types, each with a heuristic of its own. Type 0: every vertex picks a colour with few
 // neighbours of that colour. Type 1: every colour class then takes over one vertex that loses conflicts by it.
 #include <array>
+#include <cstdint>
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #pragma once
 // The paper's evaluation domain (section 4): points on a 2D grid step towards their goals by Manhattan distance.
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <vector>
 

@@ -2,6 +2,7 @@
 // The rating mapping of the paper's Figure 3: positive ratings are their own weight, and negative ones outrank the
 // largest positive one, which needs the aggregator.
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "core/math.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 // State buffers of the successor generation (section 3.3), the instance that combines a domain with its source states,
 // and the judgement of a result by the domain's oracle.
+#include <cstdint>
 #include <memory>
 #include <variant>
 #include <vector>

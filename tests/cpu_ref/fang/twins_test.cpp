@@ -1,5 +1,7 @@
 #include "tests/support/fang_twins.hpp"
 
+#include <cstdint>
+
 namespace vicinity::fang {
 namespace {
 

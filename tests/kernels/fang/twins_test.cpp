@@ -1,4 +1,6 @@
 #include "core/device.hpp"
+
+#include <cstdint>
 #include "core/error.hpp"
 #include "tests/support/fang_twins.hpp"
 

@@ -1,6 +1,8 @@
 // The domains' rules, by hand-made examples.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 #include "core/problems/fang/states.hpp"
 
 namespace vicinity::fang {
