@@ -3,10 +3,10 @@
 A process stands for the lower quartile of its samples: what disturbs a shared machine only ever adds time, and the
 quartile stays where it is while up to three quarters of the samples are disturbed. A round is four fresh processes in
 the order base, candidate, candidate, base: a linear drift of the machine cancels. Its log ratio is the mean log of the
-candidate's processes less that of the base's; a case's is the mean over rounds. The interval resamples rounds, and
-samples within each process, and is widened as few rounds ask (Student's t). Noise of a case is what the same estimate
-would scatter by if both sides were the base: the scatter between the two base processes of each round, divided by the
-root of the number of rounds."""
+candidate's processes less that of the base's; a case's is the median over rounds, so that a process disturbed from
+beginning to end spoils its round only. The interval resamples rounds, and samples within each process, and is widened
+as few rounds ask (Student's t). Noise of a case is what the same estimate would scatter by if both sides were the base:
+the median distance between the two base processes of each round, over the root of the number of rounds."""
 
 import math
 from dataclasses import dataclass, replace
@@ -21,6 +21,7 @@ RESAMPLED = 200  # resampled quartiles kept of each process
 QUANTILE = 0.25
 FLOOR = 0.05  # no threshold is below 5%
 NOISE_FACTOR = 3.0
+NORMAL_QUARTILE = 0.6745  # half of a normal distribution lies within this many standard deviations
 FALSE_DISCOVERIES = 0.025  # one-sided, as the 95% interval is
 TOLERABLE = 0.25  # a case whose interval reaches further up than this (and its threshold) is too noisy to judge
 
@@ -65,8 +66,8 @@ def _rank(count: int) -> int:
 
 def process_noise(rounds: list[Round]) -> float:
     """Standard deviation of the log time of one process, from the base processes of each round among themselves."""
-    differences = [np.log(typical(r.base[-1]) / typical(r.base[0])) for r in rounds if len(r.base) > 1]
-    return float(np.sqrt(np.mean(np.square(differences)) / 2)) if differences else 0.0
+    distances = [abs(np.log(typical(r.base[-1]) / typical(r.base[0]))) for r in rounds if len(r.base) > 1]
+    return float(np.median(distances)) / NORMAL_QUARTILE / math.sqrt(2) if distances else 0.0
 
 
 def threshold_of(noise: float) -> float:
@@ -77,7 +78,7 @@ def judge(key: Key, rounds: list[Round], seed: int = stats.SEED) -> Judgement:
     """One case from its paired rounds, before the correction for many cases."""
     count = len(rounds)
     effects = np.array([_logs(r.candidate).mean() - _logs(r.base).mean() for r in rounds])
-    centre = float(effects.mean())
+    centre = float(np.median(effects))
     random = np.random.default_rng(seed)
     spread = _resample(rounds, random) - centre
     # Few rounds make a bootstrap too sure of itself: widen it as the t distribution asks.
@@ -96,7 +97,7 @@ def _logs(processes: Processes) -> np.ndarray:
 
 
 def _resample(rounds: list[Round], random: np.random.Generator) -> np.ndarray:
-    """Hierarchical bootstrap of the mean log ratio: rounds first, then samples within the processes."""
+    """Hierarchical bootstrap of the median log ratio: rounds first, then samples within the processes."""
     tables = np.array(
         [
             np.mean([_resampled(s, random) for s in r.candidate], axis=0)
@@ -106,7 +107,7 @@ def _resample(rounds: list[Round], random: np.random.Generator) -> np.ndarray:
     )
     which = random.integers(len(rounds), size=(RESAMPLES, len(rounds)))
     column = random.integers(RESAMPLED, size=which.shape)
-    return tables[which, column].mean(axis=1)
+    return np.median(tables[which, column], axis=1)
 
 
 def _resampled(samples: np.ndarray, random: np.random.Generator) -> np.ndarray:

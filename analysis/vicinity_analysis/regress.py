@@ -32,9 +32,9 @@ With --stored-baseline the candidate is held against recorded results instead; t
 Exit status: 0 pass, 1 regression, 2 inconclusive, 3 harness error."""
 FAILURE = ERROR
 
-SAMPLE_SECONDS = 0.02  # how long the samples of the shortest case of a process should take together ...
-PROCESS_SECONDS = 3.0  # ... unless all samples of a process would then take longer than this
-FEWEST_REPETITIONS, MOST_REPETITIONS = 5, 1000
+SAMPLE_SECONDS = 0.01  # how long the samples of the shortest case of a process should take together ...
+PROCESS_SECONDS = 2.0  # ... unless all samples of a process would then take longer than this
+FEWEST_REPETITIONS, MOST_REPETITIONS = 5, 300
 CALIBRATION = 20  # repetitions of the run that finds this out
 
 

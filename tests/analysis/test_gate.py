@@ -26,7 +26,7 @@ def outcomes(random, slowdown, cases=10, **kind):
     return [judgement.outcome for judgement in judged]
 
 
-KINDS = [{}, {"scatter": 0.1}, {"disturbed": 0.9}, {"drift": 0.01}, {"count": 3}]
+KINDS = [{}, {"scatter": 0.1}, {"disturbed": 0.7, "count": 12}, {"drift": 0.01}, {"count": 3}]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)

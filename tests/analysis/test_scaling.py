@@ -27,7 +27,7 @@ def test_axes_and_panels(study):
     assert scaling.varying_axes(study) == ["load", "states", "possibilities"]
     found = scaling.panels(study, "states")
     assert len(found) == 15 and all(len(panel.lines) == 5 for panel in found)
-    assert [p.title for p in scaling.chosen(found)][0] == "load = 1, |λ| = 8, |R| = 8"
+    assert scaling.chosen(found)[0].title == "load = 1, |λ| = 8, |R| = 8"
     assert len(scaling.chosen(found)) == 3
 
 
