@@ -63,6 +63,9 @@ class Drawing:
         body = re.sub(r'(id="|href="#|url\(#)', rf"\1{self.name}-", body)
         body = re.sub(r'<svg ([^>]*?)width="[^"]*"', r"<svg \1", body, count=1)
         body = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", body, count=1)
+        width = re.search(r'viewBox="0 0 ([\d.]+)', body)
+        if width:  # a narrow figure stays narrow
+            body = body.replace("<svg ", f'<svg style="max-width:{1.75 * float(width[1]):.0f}px" ', 1)
         body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
         body = body.replace("<svg ", f'<svg role="img" aria-label="{_attribute(self.title)}" ', 1)
         return re.sub(INK, "currentColor", body, flags=re.IGNORECASE)
@@ -104,7 +107,7 @@ def table_figure(study: Study) -> Drawing | None:
         rows, unit = rows_of(study), unit_of(study)
         names = list(dict.fromkeys(name for machine in machines for name in study.series(machine)))
         height = 0.27 * len(rows) + 1.7
-        figure = Figure(figsize=(2.0 + 3.4 * len(machines), height), layout="constrained")
+        figure = Figure(figsize=(max(2.0 + 3.4 * len(machines), 7.6), height), layout="constrained")
         axes = figure.subplots(1, len(machines), sharey=True, sharex=True, squeeze=False)[0]
         for machine, plot in zip(machines, axes, strict=True):
             _printed_points(study, plot, unit)
@@ -124,7 +127,7 @@ def table_figure(study: Study) -> Drawing | None:
         labels = [" · ".join(f"{axis_label(a)} {value}" for a, value in key if a in varies) for _, key in rows]
         axes[0].set_yticks(range(len(rows)), labels)
         handles = _printed_handles(study) + [_handle(*look(name, names), name) for name in names]
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 3 + len(machines)))
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 2 + len(machines)))
         return figure
 
     return render(f"{study.slug}-times", title, caption, draw)
@@ -207,7 +210,7 @@ def _bases(found: list[scaling.Panel]) -> list[str]:
 
 
 def _axes(found: list[scaling.Panel]) -> tuple[Figure, list[Axes]]:
-    figure = Figure(figsize=(1.0 + 3.3 * len(found), 3.9), layout="constrained")
+    figure = Figure(figsize=(max(1.0 + 3.3 * len(found), 7.0), 3.9), layout="constrained")
     axes = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
     for panel, plot in zip(found, axes, strict=True):
         plot.set_title(panel.title)

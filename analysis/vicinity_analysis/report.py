@@ -104,7 +104,8 @@ def _section(study: Study, studies: list[Study]) -> Section:
     if study.published:
         figure = plots.table_figure(study)
         shown = [table for table in (times, ratios, speedups) if table]
-        return Section(study, judged, shown, [], [figure] if figure else [])
+        folded = [tables.times_table(study, "total")] if tables.has_parts(study) else []
+        return Section(study, judged, shown, folded, [figure] if figure else [])
     axes = scaling.varying_axes(study)
     crossings = [scaling.crossover_table(study, axis) for axis in axes]
     sentences = [line for axis in axes for line in scaling.growth_sentences(study, axis)]
@@ -208,7 +209,12 @@ def _environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     made.filters["markdown_table"] = cells.markdown
+    made.filters["within"] = lambda title, outer: _capital(title.removeprefix(f"{outer}: "))
     return made
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _template_text(name: str) -> str:

@@ -76,12 +76,15 @@ def tidy(study: Study, row: str, key: Key, **values: object) -> dict[str, Any]:
     return {"experiment": study.name, "row": row, **dict(key), **values}
 
 
-def times_table(study: Study) -> Table:
-    """Printed values of each device, then measured values by machine and implementation, all in the paper's unit."""
+def times_table(study: Study, part: str | None = None) -> Table:
+    """Printed values of each device, then measured values by machine and implementation, all in the paper's unit.
+    `part`: another time than the protocol's, e.g. "total"."""
     unit, printed = unit_of(study), study.published.columns if study.published else []
     columns = param_columns(study) + [Column(device_label(c, printed), f"published, {unit}") for c in printed]
     columns += [Column(name, f"{machine.title}, {unit}") for machine, name, _ in measured(study)]
-    table = Table(f"{study.slug}-times", f"{study.descriptor.title}: times in {unit}", columns, [], notes=_gaps(study))
+    name, what = ("times", "") if part is None else (f"times-{part}", f", {part_name(study, part)}")
+    title = f"{study.descriptor.title}: times in {unit}{what}"
+    table = Table(f"{study.slug}-{name}", title, columns, [], notes=[] if part else _gaps(study))
     for row, key in rows_of(study):
         cells = params(study, key)
         for column in printed:
@@ -97,9 +100,9 @@ def times_table(study: Study) -> Table:
             table.tidy[-1] |= {"record": observation.source}
         for machine, name, series in measured(study):
             record = series.get(key)
-            cells.append(_time_cell(record, unit))
+            cells.append(_time_cell(record, unit, part))
             if record:
-                table.tidy.append(tidy(study, row, key, **_tidy_time(machine, name, record, unit)))
+                table.tidy.append(tidy(study, row, key, **_tidy_time(machine, name, record, unit, part)))
         table.rows.append(cells)
     return table
 
@@ -116,22 +119,33 @@ def short(device: str) -> str:
     return device
 
 
-def _time_cell(record: Record | None, unit: str) -> Cell:
+def part_name(study: Study, part: str) -> str:
+    """total -> clone + kernel."""
+    records = [record for _, _, series in measured(study) for record in series.values() if record.ok]
+    parts = sorted({name for record in records for name in record.parts})
+    return " + ".join(parts) if part == "total" else part
+
+
+def has_parts(study: Study) -> bool:
+    return any(len(record.parts) > 1 for _, _, series in measured(study) for record in series.values() if record.ok)
+
+
+def _time_cell(record: Record | None, unit: str, part: str | None) -> Cell:
     if record is None:
         return MISSING
     if not record.ok:
         return state_cell(record)
-    found = record.estimate().scaled(1 / UNITS[unit])
+    found = record.estimate(part).scaled(1 / UNITS[unit])
     interval = f"95% interval {significant(found.low, 4)} to {significant(found.high, 4)} {unit}"
     return Cell(significant(found.value), f"{provenance(record)}, {interval}", marks=record.marks)
 
 
-def _tidy_time(machine: Machine, name: str, record: Record, unit: str) -> dict[str, Any]:
+def _tidy_time(machine: Machine, name: str, record: Record, unit: str, part: str | None) -> dict[str, Any]:
     values: dict[str, Any] = {"origin": "measured", "machine": machine.name, "implementation": name}
     if record.ok:
-        found = record.estimate().scaled(1 / UNITS[unit])
+        found = record.estimate(part).scaled(1 / UNITS[unit])
         values |= {"value": found.value, "unit": unit, "low": found.low, "high": found.high, "samples": found.samples}
-        values |= {"statistic": record.protocol.get("statistic", "median"), "time": record.protocol.get("time")}
+        values |= {"statistic": record.protocol.get("statistic", "median"), "time": part or record.protocol.get("time")}
     marks = " ".join(record.marks)
     return values | {"profile": record.profile, "marks": marks, "record": record.source}
 
