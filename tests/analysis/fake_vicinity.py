@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import synthetic
 
 
-def main():
-    if sys.argv[1] == "environment":
+def main(arguments):
+    if arguments[0] == "environment":
         print(json.dumps(synthetic.environment("here", os.environ.get("FAKE_GPU"), cores=2)))
         return 0
     parser = argparse.ArgumentParser()
@@ -31,7 +31,7 @@ def main():
     parser.add_argument("--implementation", action="append", default=[])
     for option in ("--fresh", "--control", "--crash"):
         parser.add_argument(option, action="store_true")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     if args.crash:
         print("vicinity: error: the device fell off", file=sys.stderr)
         return 3
@@ -57,4 +57,5 @@ def main():
     return 1 if args.invalid else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

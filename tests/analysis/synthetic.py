@@ -15,9 +15,9 @@ TABLE1 = {"load": [1], "states": [1024, 4096], "variables": [8, 32], "possibilit
 TABLE2 = {"load": [1, 8, 16], "states": [1024, 4096], "variables": [8], "possibilities": [1224, 4488]}
 SCALING = {
     "load": [1, 8, 64],
-    "states": [1, 16, 256, 4096, 65536],
+    "states": [1, 16, 4096, 65536],
     "variables": [8],
-    "possibilities": [8, 120, 1224, 9800, 98304],
+    "possibilities": [8, 1224, 98304],
 }
 EXPERIMENTS = {"table1": TABLE1, "table2": TABLE2, "scaling": SCALING}
 

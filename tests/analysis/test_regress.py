@@ -1,11 +1,15 @@
+import contextlib
+import io
 import json
 import os
 import stat
 import sys
 from pathlib import Path
 
+import fake_vicinity
 import pytest
 import synthetic
+from vicinity_analysis import processes
 from vicinity_analysis.__main__ import main
 
 
@@ -15,6 +19,20 @@ def binary(tmp_path):
     path.write_text(f'#!/bin/sh\nexec {sys.executable} {Path(__file__).parent / "fake_vicinity.py"} "$@"\n')
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
+
+
+@pytest.fixture
+def in_process(monkeypatch, capsys):
+    """Calls the stand-in as a function: the same records without the cost of dozens of interpreters."""
+
+    def call(arguments, timeout, allowed):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            status = fake_vicinity.main(arguments[1:])
+        if status not in allowed:
+            raise processes.HarnessError(f"ended with status {status}")
+        return out.getvalue()
+
+    monkeypatch.setattr(processes, "_call", call)
 
 
 @pytest.fixture
@@ -36,36 +54,37 @@ def gate(binary, descriptor, tmp_path):
 
 
 def test_same_against_same_passes(gate, capsys):
-    status, found = gate()
-    assert status == 0 and found["verdict"] == "pass" and found["rounds"] >= 4 and len(found["cases"]) == 4
+    """In real processes, through the command line of the stand-in."""
+    status, found = gate("--rounds", 3)
+    assert status == 0 and found["verdict"] == "pass" and found["rounds"] >= 3 and len(found["cases"]) == 4
     assert "# Regression gate: pass" in capsys.readouterr().out
 
 
-def test_a_slower_implementation_fails_the_gate(gate, tmp_path, capsys):
+def test_a_slower_implementation_fails_the_gate(in_process, gate, tmp_path, capsys):
     status, found = gate("--candidate-args", "--slow cpu-openmp=1.5", "--markdown", tmp_path / "summary.md")
     assert status == 1 and {key[2] for key in found["confirmed"]} == {"cpu-openmp"}
     assert all(1.4 < case["ratio"] < 1.6 for case in found["second"])
     assert "Slower, and again in fresh processes" in (tmp_path / "summary.md").read_text()
 
 
-def test_what_does_not_recur_is_no_regression(gate, tmp_path):
+def test_what_does_not_recur_is_no_regression(in_process, gate, tmp_path):
     status, found = gate("--candidate-args", f"--slow cpu-openmp=1.5 --once {tmp_path / 'x'}")
     assert status == 0 and found["confirmed"] == []
     assert any("not in the second" in note for note in found["notes"])
 
 
-def test_a_moving_control_kernel_is_inconclusive(gate):
+def test_a_moving_control_kernel_is_inconclusive(in_process, gate):
     status, found = gate("--candidate-args", "--slow cpu-openmp=1.5 --drift 1.5")
     assert status == 2 and any("control kernel moved" in note for note in found["notes"])
 
 
-def test_changed_results_are_a_regression_whatever_the_times(gate, capsys):
+def test_changed_results_are_a_regression_whatever_the_times(in_process, gate, capsys):
     status, found = gate("--candidate-args", "--digest ffff")
     assert status == 1 and {change["what"] for change in found["changes"]} == {"digest"}
     assert "digest was 0123456789abcdef, is ffff (candidate)" in capsys.readouterr().out
 
 
-def test_an_invalid_result_is_a_regression(gate):
+def test_an_invalid_result_is_a_regression(in_process, gate):
     status, found = gate("--candidate-args", "--invalid cpu-openmp")
     assert status == 1 and {change["what"] for change in found["changes"]} == {"status"}
 
@@ -105,7 +124,7 @@ def stored(tmp_path, gpu=None, cores=2):
     return ("--stored-baseline", folder)
 
 
-def test_against_recorded_results(gate, tmp_path):
+def test_against_recorded_results(in_process, gate, tmp_path):
     base = stored(tmp_path)
     status, found = gate(base=base)
     assert status == 0 and found["mode"] == "stored" and "recorded at another time" in found["worth"]
@@ -113,7 +132,7 @@ def test_against_recorded_results(gate, tmp_path):
     assert status == 1 and {key[2] for key in found["confirmed"]} == {"cpu-openmp"}
 
 
-def test_recorded_on_another_machine(gate, tmp_path):
+def test_recorded_on_another_machine(in_process, gate, tmp_path):
     base = stored(tmp_path, cores=64)
     status, found = gate(base=base)
     assert status == 2 and "another machine" in found["worth"] and found["cases"] == []

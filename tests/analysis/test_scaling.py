@@ -26,7 +26,7 @@ def test_growth():
 def test_axes_and_panels(study):
     assert scaling.varying_axes(study) == ["load", "states", "possibilities"]
     found = scaling.panels(study, "states")
-    assert len(found) == 15 and all(len(panel.lines) == 5 for panel in found)
+    assert len(found) == 9 and all(len(panel.lines) == 5 for panel in found)
     assert scaling.chosen(found)[0].title == "load = 1, |λ| = 8, |R| = 8"
     assert len(scaling.chosen(found)) == 3
 
@@ -43,4 +43,4 @@ def test_tables(study):
     wins = scaling.wins_table(study)
     assert [row[1].text for row in wins.rows] == ["gpu", "gpu-recompute", "gpu-tuned"]
     assert "AMD EPYC 9999, 16 cores" in wins.notes[0]
-    assert len(scaling.crossover_table(study, "states").rows) == 15
+    assert len(scaling.crossover_table(study, "states").rows) == 9
