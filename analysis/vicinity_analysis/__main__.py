@@ -4,16 +4,24 @@ import argparse
 import importlib
 import os
 import sys
+import traceback
+from typing import NoReturn
 
 from vicinity_analysis.errors import InputError
 
+FAILURES = {"regress": 3}  # where 2 means something else
 COMMANDS = ("report", "compare", "regress", "query", "check")
 
 
+class Parser(argparse.ArgumentParser):
+    """Wrong use is one line, not a page."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"vicinity-analysis: error: {message} (see {self.prog} --help)\n")
+
+
 def parser_of(commands: tuple[str, ...] = COMMANDS) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="vicinity_analysis", description="Reads vicinity's records (results/<machine>/)."
-    )
+    parser = Parser(prog="python -m vicinity_analysis", description="Reads vicinity's records (results/<machine>/).")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in commands:
         module = importlib.import_module(f"vicinity_analysis.{name}")
@@ -24,7 +32,7 @@ def parser_of(commands: tuple[str, ...] = COMMANDS) -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(sub)
-        sub.set_defaults(run=module.run, failure=getattr(module, "FAILURE", 2))
+        sub.set_defaults(run=module.run)
     return parser
 
 
@@ -33,17 +41,24 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     # Only the module of the command asked for is imported: `query` need not wait for matplotlib.
     known = arguments and arguments[0] in COMMANDS
-    args = parser_of((arguments[0],) if known else COMMANDS).parse_args(arguments)
+    parser = parser_of((arguments[0],) if known else COMMANDS)
+    failure = FAILURES.get(arguments[0], 2) if known else 2
     try:
+        args = parser.parse_args(arguments)
         return args.run(args)
+    except SystemExit as end:  # argparse has printed its line
+        return failure if end.code else 0
     except InputError as error:
         print(f"vicinity-analysis: error: {error}", file=sys.stderr)
-        return args.failure
+        return failure
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except KeyboardInterrupt:
         return 130
+    except Exception:  # a fault of ours must not look like a verdict: Python's own status 1 would mean "regression"
+        traceback.print_exc()
+        return 3
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from vicinity_analysis.errors import InputError
 from vicinity_analysis.gate import Judgement, Key, Round
 from vicinity_analysis.load import PROFILES, load_machine
 from vicinity_analysis.processes import Command, Process, environment_of, execute, progress
-from vicinity_analysis.verdicts import ERROR, PASS, Change, Verdict
+from vicinity_analysis.verdicts import PASS, Change, Verdict
 
 HELP = "the regression gate: base against candidate, with exit codes"
 DESCRIPTION = """\
@@ -30,7 +30,6 @@ Deterministic results (digest, objective, iterations, evaluations, counters) are
 With --stored-baseline the candidate is held against recorded results instead; the verdict says what that is worth.
 
 Exit status: 0 pass, 1 regression, 2 inconclusive, 3 harness error."""
-FAILURE = ERROR
 
 SAMPLE_SECONDS = 0.01  # how long the samples of the shortest case of a process should take together ...
 PROCESS_SECONDS = 2.0  # ... unless all samples of a process would then take longer than this

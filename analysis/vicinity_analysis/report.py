@@ -50,7 +50,8 @@ class Section:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("results", type=Path, help="results folder of the machine, e.g. results/nvidia-h200")
-    parser.add_argument("--with", dest="others", type=Path, nargs="+", action="extend", default=[], metavar="DIR")
+    other = {"dest": "others", "type": Path, "nargs": "+", "action": "extend", "default": [], "metavar": "DIR"}
+    parser.add_argument("--with", help="results folders of other machines to show beside it", **other)
     parser.add_argument("--out", type=Path, help="folder to write (default: <results>/report)")
     parser.add_argument("--root", type=Path, help="repository with experiments/ and data/published/")
     parser.add_argument("--check-links", action="store_true", help="check the written pages; status 1 on a fault")
