@@ -19,7 +19,7 @@ Compares results folder A with B: time(A) / time(B) for every case and implement
 plain and normalised. Normalised by bandwidth (or by SM x clock) means divided by what the machines' copy bandwidths
 (or multiprocessors x clock; for CPU implementations the integer throughput of the cores used) alone would explain:
 1 means "just as the hardware promises".
-The exit status is 0 whatever the outcome: two recorded sessions are not a regression test (see `regress`)."""
+The exit status is 0 whatever the outcome: two recorded runs are not a regression test (see `regress`)."""
 
 MARGIN = 0.05  # smaller differences are called "same", whatever the interval says
 
