@@ -8,43 +8,45 @@
 #include <bit>
 #include <cstdint>
 
+#include "cpu_ref/fang/rater.hpp"
 #include "cpu_ref/fang/run.hpp"
 
 namespace vicinity::fang {
 namespace {
 
-constexpr std::uint32_t tile = 512;
+constexpr std::uint32_t tile = 512, block = 32;
 constexpr std::uint32_t most_tiles = divide_up(max_possibilities, tile);
 
-/// Sum of the weights of a tile, in the narrowest type that holds it.
-template <class Sum, LocalHeuristic H>
-std::uint64_t tile_sum(const H& h, const typename H::Rating* ratings, std::uint32_t count, typename H::Aggregate aggregate) {
+/// Sum of the weights of up to `tile` ratings, in a type that holds it.
+template <class Sum, LocalHeuristic H, class Stored>
+std::uint64_t sum_weights(const H& h, const Stored* ratings, std::uint32_t count, typename H::Aggregate aggregate) {
   Sum sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (std::uint32_t p = 0; p < count; ++p) sum += static_cast<Sum>(h.weight(ratings[p], aggregate));
   return sum;
 }
 
-template <class Sum, LocalHeuristic H>
-void assign_variable(const H& h, std::int32_t* state, std::uint32_t variable, std::uint64_t& successor,
-                     typename H::Rating* __restrict ratings) {
+template <class Sum, LocalHeuristic H, class AnyRater>
+void assign_variable(const H& h, const AnyRater& rater, std::int32_t* state, std::uint32_t variable, std::uint64_t& successor,
+                     typename AnyRater::Stored* __restrict ratings) {
   const auto context = h.context(state, variable);
   const std::uint32_t count = h.possibilities(context);
-  auto aggregate = h.create();
-  for (std::uint32_t p = 0; p < count; ++p) {
-    const auto rating = h.rate(context, p);
-    ratings[p] = rating;
-    aggregate = h.aggregate(aggregate, rating);
-  }
+  const auto aggregate = rater.rate_all(h, context, count, ratings);
   std::uint64_t sums[most_tiles], total = 0;
   const std::uint32_t tiles = divide_up(count, tile);
   for (std::uint32_t t = 0; t < tiles; ++t)
-    total += sums[t] = tile_sum<Sum>(h, ratings + t * tile, std::min(tile, count - t * tile), aggregate);
+    total += sums[t] = sum_weights<Sum>(h, ratings + t * tile, std::min(tile, count - t * tile), aggregate);
   if (total == 0) return h.could_not_assign(state, variable);
   std::uint64_t v = decide(successor, total);
   std::uint32_t t = 0;
   while (v >= sums[t]) v -= sums[t++];
+  // Within the tile: by blocks of a vector or two, then one by one.
   std::uint32_t p = t * tile;
+  for (;; p += block) {
+    const std::uint64_t sum = sum_weights<Sum>(h, ratings + p, std::min(block, count - p), aggregate);
+    if (v < sum) break;
+    v -= sum;
+  }
   for (std::uint64_t weight = h.weight(ratings[p], aggregate); v >= weight; weight = h.weight(ratings[++p], aggregate)) v -= weight;
   h.assign(state, variable, p);
 }
@@ -84,21 +86,35 @@ class OpenMp {
 
   template <LocalHeuristic H>
   void assign(const H& h, const StatesView& targets, std::uint32_t active_offset, const VariableType& type, Order order) {
-    if (h.max_weight() < (std::uint64_t{1} << 32) / tile)
-      assign_states<std::uint32_t>(h, targets, active_offset, type, order);
+    assign_rated(h, Rater<H>(h), targets, active_offset, type, order);
+  }
+  template <int Load>
+  void assign(const StepHeuristic<Load>& h, const StatesView& targets, std::uint32_t active_offset, const VariableType& type, Order order) {
+    if (NarrowStepRater<Load>::fits(h))
+      assign_rated(h, NarrowStepRater<Load>(h), targets, active_offset, type, order);
     else
-      assign_states<std::uint64_t>(h, targets, active_offset, type, order);
+      assign_rated(h, Rater<StepHeuristic<Load>>(h), targets, active_offset, type, order);
   }
 
   [[nodiscard]] static Policy policy() { return {{"threads", omp_get_max_threads()}, {"tile", tile}}; }
 
  private:
-  template <class Sum, LocalHeuristic H>
-  static void assign_states(const H& h, const StatesView& targets, std::uint32_t active_offset, const VariableType& type, Order order) {
+  template <LocalHeuristic H, class AnyRater>
+  static void assign_rated(const H& h, const AnyRater& rater, const StatesView& targets, std::uint32_t active_offset,
+                           const VariableType& type, Order order) {
+    if (h.max_weight() < (std::uint64_t{1} << 32) / tile)
+      assign_states<std::uint32_t>(h, rater, targets, active_offset, type, order);
+    else
+      assign_states<std::uint64_t>(h, rater, targets, active_offset, type, order);
+  }
+
+  template <class Sum, LocalHeuristic H, class AnyRater>
+  static void assign_states(const H& h, const AnyRater& rater, const StatesView& targets, std::uint32_t active_offset,
+                            const VariableType& type, Order order) {
     const int chunk = std::max(1, static_cast<int>(targets.count) / (omp_get_max_threads() * 16));
 #pragma omp parallel
     {
-      std::vector<typename H::Rating> ratings(type.possibilities);
+      std::vector<typename AnyRater::Stored> ratings(type.possibilities);
       std::vector<std::pair<std::uint64_t, std::uint32_t>> keys;
 #pragma omp for schedule(dynamic, chunk)
       for (std::uint32_t t = 0; t < targets.count; ++t) {
@@ -106,7 +122,7 @@ class OpenMp {
         std::uint32_t* bits = targets.active + std::size_t{t} * targets.active_words + active_offset;
         std::uint64_t successor = targets.successors[t];
         for_each_active(bits, type.variables, order, successor, keys,
-                        [&](std::uint32_t variable) { assign_variable<Sum>(h, state, variable, successor, ratings.data()); });
+                        [&](std::uint32_t variable) { assign_variable<Sum>(h, rater, state, variable, successor, ratings.data()); });
         targets.successors[t] = successor;
       }
     }

@@ -50,7 +50,9 @@ class CpuRun final : public Run {
   [[nodiscard]] Outcome outcome() override { return judge(domain_, instance_, sources_, targets_); }
   [[nodiscard]] Policy policy() const override { return method_.policy(); }
   [[nodiscard]] Work work() const override {
-    const double operations = domain_.rating_operations() * static_cast<double>(count_evaluations(domain_, sources_, instance_));
+    double operations = 0;
+    for (const auto& [kind, amount] : domain_.rating_work()) operations += amount;
+    operations *= static_cast<double>(count_evaluations(domain_, sources_, instance_));
     return operations > 0 ? Work{{Method::ceiling, operations}} : Work{};
   }
 

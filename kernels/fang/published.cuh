@@ -13,7 +13,7 @@ namespace vicinity::fang {
 /// Launch policy, used by kernel and launch alike.
 struct PublishedPolicy {
   static constexpr int block = 256;
-  static constexpr int blocks_per_multiprocessor = 6;
+  static constexpr int registers = 40;  ///< so that 6 blocks fit a multiprocessor of 64 K registers
 };
 
 /// Global storage of all states: [states][possibilities] each (section 3.2).
@@ -27,7 +27,7 @@ struct Storage {
 /// possibility: a rating (two with Recompute), 8 bytes written, and 2 * sizeof(Rating) moved unless Recompute; a block-wide
 /// scan and one barrier for every `block` possibilities.
 template <LocalHeuristic H, bool Recompute>
-__global__ void __launch_bounds__(PublishedPolicy::block, PublishedPolicy::blocks_per_multiprocessor)
+__global__ void __maxnreg__(PublishedPolicy::registers)
     assign_published(const H h, const Pass pass, const Storage<typename H::Rating> storage) {
   constexpr int block = PublishedPolicy::block;
   using Aggregate = typename H::Aggregate;

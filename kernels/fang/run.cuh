@@ -139,8 +139,8 @@ class GpuRun final : public Run {
   [[nodiscard]] Policy policy() const override { return method_.policy(); }
   [[nodiscard]] Work work() const override {
     const auto ratings = static_cast<double>(count_evaluations(domain_, host_sources_, instance_));
-    Work work;
-    if (domain_.rating_operations() > 0) work["integer"] = domain_.rating_operations() * ratings;
+    Work work = domain_.rating_work();
+    for (auto& [kind, amount] : work) amount *= ratings;
     if (method_.rating_bytes() > 0) work["copy_bandwidth"] = method_.rating_bytes() * ratings;
     return work;
   }

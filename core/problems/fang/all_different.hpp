@@ -116,7 +116,7 @@ struct AllDifferent {
     return failed == target[state_words() - 1] - source[state_words() - 1] ? "" : "failed assignments are miscounted";
   }
 
-  [[nodiscard]] double rating_operations() const { return 0; }  // not counted: no speed is claimed for this domain
+  [[nodiscard]] Work rating_work() const { return {}; }  // not counted: no speed is claimed for this domain
   [[nodiscard]] std::uint64_t hash() const {
     Digest digest;
     digest.add(values);

@@ -124,7 +124,7 @@ struct Colouring {
     if (changed_unasked > active_classes - failed) return "more inactive vertices changed than classes took one over";
     return {};
   }
-  [[nodiscard]] double rating_operations() const { return 0; }  // not counted: no speed is claimed for this domain
+  [[nodiscard]] Work rating_work() const { return {}; }  // not counted: no speed is claimed for this domain
   [[nodiscard]] std::uint64_t hash() const {
     Digest digest;
     digest.add(colours);

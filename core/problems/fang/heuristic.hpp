@@ -17,6 +17,7 @@
 #include "core/digest.hpp"
 #include "core/hd.hpp"
 #include "core/rng.hpp"
+#include "core/run.hpp"
 
 namespace vicinity::fang {
 
@@ -83,7 +84,7 @@ concept Domain = requires(const D domain, std::span<std::int32_t> words, std::sp
   domain.fill_source(seed, std::uint32_t{}, words);
   domain.objective(source);
   domain.complaint(source, source, AllActive{});
-  domain.rating_operations();
+  { domain.rating_work() } -> std::same_as<Work>;
   domain.hash();
 };
 

@@ -78,7 +78,7 @@ struct SignedRatings {
     }
     return {};
   }
-  [[nodiscard]] double rating_operations() const { return 0; }  // not counted: no speed is claimed for this domain
+  [[nodiscard]] Work rating_work() const { return {}; }  // not counted: no speed is claimed for this domain
   [[nodiscard]] std::uint64_t hash() const {
     Digest digest;
     digest.add(possibilities);
