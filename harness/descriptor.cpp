@@ -27,10 +27,10 @@ std::vector<std::string> names_of(const Range& things) {
   return names;
 }
 
-template <class Range>
-const auto& pick(const YamlReader& node, const std::string& what, const Range& things) {
+template <class Thing>
+const Thing* pick(const YamlReader& node, const std::string& what, const std::vector<Thing>& things) {
   const std::string name = node.one_of(what, names_of(things));
-  return *std::find_if(things.begin(), things.end(), [&](const auto& thing) { return thing.name == name; });
+  return &*std::find_if(things.begin(), things.end(), [&](const Thing& thing) { return thing.name == name; });
 }
 
 std::string read_implementation(const YamlReader& node, const System& system) {
@@ -218,8 +218,8 @@ Descriptor load_descriptor(const std::string& path, const std::vector<System>& s
   root.require_keys({"schema", "title", "paper", "system", "problem", "instances", "published", "axes", "sweeps", "implementations",
                      "protocol", "check", "profiles"});
   static_cast<void>(root.at("schema").integer(1, 1));
-  const System& system = pick(root.at("system"), "system", systems);
-  const Problem& problem = pick(root.at("problem"), "problem", system.problems);
+  const System& system = *pick(root.at("system"), "system", systems);
+  const Problem& problem = *pick(root.at("problem"), "problem", system.problems);
   const Profile base = read_base(root, system, problem);
 
   Descriptor descriptor{.path = path,

@@ -90,13 +90,15 @@ class OpenMp {
   }
   template <int Load>
   void assign(const StepHeuristic<Load>& h, const StatesView& targets, std::uint32_t active_offset, const VariableType& type, Order order) {
-    if (NarrowStepRater<Load>::fits(h))
+    narrow_ = NarrowStepRater<Load>::fits(h);
+    if (narrow_)
       assign_rated(h, NarrowStepRater<Load>(h), targets, active_offset, type, order);
     else
       assign_rated(h, Rater<StepHeuristic<Load>>(h), targets, active_offset, type, order);
   }
 
-  [[nodiscard]] static Policy policy() { return {{"threads", omp_get_max_threads()}, {"tile", tile}}; }
+  [[nodiscard]] Policy policy() const { return {{"threads", omp_get_max_threads()}, {"tile", tile}, {"narrow", narrow_}}; }
+  [[nodiscard]] double lane_share() const { return narrow_ ? 0.5 : 1; }
 
  private:
   template <LocalHeuristic H, class AnyRater>
@@ -127,6 +129,8 @@ class OpenMp {
       }
     }
   }
+
+  bool narrow_ = false;  // 16-bit ratings in the last assign()
 };
 
 }  // namespace

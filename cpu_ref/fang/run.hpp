@@ -11,7 +11,8 @@
 namespace vicinity::fang {
 
 /// A Method has clone(sources, targets, successors, seed), assign(heuristic, targets, active offset, variables, order,
-/// most possibilities) and policy(); it owns its scratch memory.
+/// most possibilities), policy(), the name of its ceiling, and lane_share(): how many 32-bit lanes one of its operations takes;
+/// it owns its scratch memory.
 template <Domain D, class Method>
 class CpuRun final : public Run {
  public:
@@ -52,7 +53,7 @@ class CpuRun final : public Run {
   [[nodiscard]] Work work() const override {
     double operations = 0;
     for (const auto& [kind, amount] : domain_.rating_work()) operations += amount;
-    operations *= static_cast<double>(count_evaluations(domain_, sources_, instance_));
+    operations *= method_.lane_share() * static_cast<double>(count_evaluations(domain_, sources_, instance_));
     return operations > 0 ? Work{{Method::ceiling, operations}} : Work{};
   }
 

@@ -51,6 +51,7 @@ class Serial {
   }
 
   [[nodiscard]] static Policy policy() { return {{"threads", 1}}; }
+  [[nodiscard]] static double lane_share() { return 1; }
 
  private:
   template <LocalHeuristic H>
