@@ -72,11 +72,20 @@ void for_each_active(std::uint32_t* bits, std::uint32_t variables, Order order, 
 
 class OpenMp {
  public:
-  static constexpr const char* ceiling = "cpu_integer";
+  /// Of one core or of all; no ceiling is measured for some of them.
+  [[nodiscard]] const char* ceiling() const {
+    return threads_ == 1 ? "cpu_integer_core" : threads_ == omp_get_num_procs() ? "cpu_integer" : "";
+  }
 
-  static void clone(const States& sources, States& targets, std::uint32_t successors, std::uint64_t seed) {
+  /// Axis `threads`: how many to use; all that OpenMP would use when absent.
+  explicit OpenMp(const Case& c) : threads_(static_cast<int>(c.integer_or("threads", omp_get_max_threads(), 1, 65536))) {
+    if (threads_ > omp_get_num_procs())
+      throw DoesNotFit(std::to_string(threads_) + " threads, " + std::to_string(omp_get_num_procs()) + " cores");
+  }
+
+  void clone(const States& sources, States& targets, std::uint32_t successors, std::uint64_t seed) const {
     const std::size_t words = sources.state_words, active = sources.active_words;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(threads_)
     for (std::uint32_t t = 0; t < targets.count; ++t) {
       std::copy_n(&sources.words[t / successors * words], words, &targets.words[t * words]);
       std::copy_n(&sources.active[t / successors * active], active, &targets.active[t * active]);
@@ -97,13 +106,13 @@ class OpenMp {
       assign_rated(h, Rater<StepHeuristic<Load>>(h), targets, active_offset, type, order);
   }
 
-  [[nodiscard]] Policy policy() const { return {{"threads", omp_get_max_threads()}, {"tile", tile}, {"narrow", narrow_}}; }
+  [[nodiscard]] Policy policy() const { return {{"threads", threads_}, {"tile", tile}, {"narrow", narrow_}}; }
   [[nodiscard]] double lane_share() const { return narrow_ ? 0.5 : 1; }
 
  private:
   template <LocalHeuristic H, class AnyRater>
-  static void assign_rated(const H& h, const AnyRater& rater, const StatesView& targets, std::uint32_t active_offset,
-                           const VariableType& type, Order order) {
+  void assign_rated(const H& h, const AnyRater& rater, const StatesView& targets, std::uint32_t active_offset, const VariableType& type,
+                    Order order) {
     if (h.max_weight() < (std::uint64_t{1} << 32) / tile)
       assign_states<std::uint32_t>(h, rater, targets, active_offset, type, order);
     else
@@ -111,10 +120,10 @@ class OpenMp {
   }
 
   template <class Sum, LocalHeuristic H, class AnyRater>
-  static void assign_states(const H& h, const AnyRater& rater, const StatesView& targets, std::uint32_t active_offset,
-                            const VariableType& type, Order order) {
-    const int chunk = std::max(1, static_cast<int>(targets.count) / (omp_get_max_threads() * 16));
-#pragma omp parallel
+  void assign_states(const H& h, const AnyRater& rater, const StatesView& targets, std::uint32_t active_offset, const VariableType& type,
+                     Order order) {
+    const int chunk = std::max(1, static_cast<int>(targets.count) / (threads_ * 16));
+#pragma omp parallel num_threads(threads_)
     {
       std::vector<typename AnyRater::Stored> ratings(type.possibilities);
       std::vector<std::pair<std::uint64_t, std::uint32_t>> keys;
@@ -130,6 +139,7 @@ class OpenMp {
     }
   }
 
+  int threads_;
   bool narrow_ = false;  // 16-bit ratings in the last assign()
 };
 

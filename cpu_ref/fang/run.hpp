@@ -10,19 +10,20 @@
 
 namespace vicinity::fang {
 
-/// A Method has clone(sources, targets, successors, seed), assign(heuristic, targets, active offset, variables, order,
-/// most possibilities), policy(), the name of its ceiling, and lane_share(): how many 32-bit lanes one of its operations takes;
-/// it owns its scratch memory.
+/// A Method is made from the case; it has clone(sources, targets, successors, seed), assign(heuristic, targets, active offset, variables,
+/// order, most possibilities), policy(), the name of its ceiling, and lane_share(): how many 32-bit lanes one of its operations takes; it
+/// owns its scratch memory.
 template <Domain D, class Method>
 class CpuRun final : public Run {
  public:
-  CpuRun(const Successors& instance, const D& domain)
+  CpuRun(const Case& c, const Successors& instance, const D& domain)
       : instance_(instance),
         domain_(domain),
         offsets_(active_offsets(domain)),
         heuristics_(domain.heuristics(OnHost{})),
         sources_(make_sources(domain, instance, 0)),
-        targets_(instance.states, sources_.state_words, sources_.active_words) {}
+        targets_(instance.states, sources_.state_words, sources_.active_words),
+        method_(c) {}
 
   void reset(std::uint64_t seed) override {
     seed_ = seed;
@@ -34,7 +35,7 @@ class CpuRun final : public Run {
 
   void execute() override {
     const auto start = std::chrono::steady_clock::now();
-    Method::clone(sources_, targets_, instance_.successors, seed_);
+    method_.clone(sources_, targets_, instance_.successors, seed_);
     const auto cloned = std::chrono::steady_clock::now();
     std::apply(
         [this](const auto&... heuristic) {
@@ -54,7 +55,8 @@ class CpuRun final : public Run {
     double operations = 0;
     for (const auto& [kind, amount] : domain_.rating_work()) operations += amount;
     operations *= method_.lane_share() * static_cast<double>(count_evaluations(domain_, sources_, instance_));
-    return operations > 0 ? Work{{Method::ceiling, operations}} : Work{};
+    const std::string ceiling = method_.ceiling();
+    return operations > 0 && !ceiling.empty() ? Work{{ceiling, operations}} : Work{};
   }
 
  private:
@@ -76,10 +78,10 @@ class CpuRun final : public Run {
 
 /// Prepares `Method` for any domain. The caller keeps the instance alive.
 template <class Method>
-[[nodiscard]] std::unique_ptr<Run> prepare_cpu(const Case&, const Instance& instance) {
+[[nodiscard]] std::unique_ptr<Run> prepare_cpu(const Case& c, const Instance& instance) {
   const auto& successors = dynamic_cast<const Successors&>(instance);
   return std::visit(
-      [&]<class D>(const D& domain) -> std::unique_ptr<Run> { return std::make_unique<CpuRun<D, Method>>(successors, domain); },
+      [&]<class D>(const D& domain) -> std::unique_ptr<Run> { return std::make_unique<CpuRun<D, Method>>(c, successors, domain); },
       successors.domain);
 }
 

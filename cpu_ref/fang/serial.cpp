@@ -23,7 +23,9 @@ std::vector<std::uint32_t> active_variables(const std::uint32_t* bits, std::uint
 
 class Serial {
  public:
-  static constexpr const char* ceiling = "cpu_integer_core";
+  [[nodiscard]] static const char* ceiling() { return "cpu_integer_core"; }
+
+  explicit Serial(const Case&) {}
 
   static void clone(const States& sources, States& targets, std::uint32_t successors, std::uint64_t seed) {
     for (std::uint32_t t = 0; t < targets.count; ++t) {

@@ -50,6 +50,7 @@ System system() {
   const Axis successors{"successors", "successors of each source state: 1 to states (default 1)"};
   const Axis active{"active_percent", "variables that are active in the source states: 0 to 100 (default 100)"};
   const Axis order{"order", "assignment order: fixed or permuted (default fixed)"};
+  const Axis threads{"threads", "threads of cpu-openmp: 1 to the number of cores (default all); others ignore it"};
   System system;
   system.name = "fang";
   system.title = "FANG: successor-state generation by local heuristics (Koester, Gross, Krueger)";
@@ -63,13 +64,21 @@ System system() {
         {"grid", "side of the grid in cells: 2 to 16384 (default 1000)"},
         successors,
         active,
-        order}},
+        order,
+        threads}},
       {"signed-ratings",
        "random ratings of which negative ones outrank positive ones (Figure 3)",
-       {states, variables, possibilities, {"pattern", "mixed, zeros, one-huge or huge (default mixed)"}, successors, active, order}},
+       {states,
+        variables,
+        possibilities,
+        {"pattern", "mixed, zeros, one-huge or huge (default mixed)"},
+        successors,
+        active,
+        order,
+        threads}},
       {"all-different",
        "variables compete for values; some find none left (section 3.5)",
-       {states, variables, possibilities, successors, active, order}},
+       {states, variables, possibilities, successors, active, order, threads}},
       {"colouring",
        "graph colouring with two variable types on generalised Mycielski graphs",
        {states,
@@ -77,7 +86,8 @@ System system() {
         {"levels", "Mycielskians applied to K2: 1 to 6 (default 3: 1-Insertions_4)"},
         successors,
         active,
-        order}},
+        order,
+        threads}},
   };
   system.reference = "cpu-serial";
   system.instance = [](const Case& c) -> std::shared_ptr<const Instance> { return make_instance(c); };
