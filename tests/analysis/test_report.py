@@ -77,6 +77,15 @@ def test_a_machine_without_gpu_shows_the_recorded_ones(root, tmp_path):
     assert "(NVIDIA H200)" in (tmp_path / "report.md").read_text() or "NVIDIA H200" in text
 
 
+def test_a_smoke_run_measures_no_row_of_a_table_and_all_links_are_sound(tmp_path):
+    root = synthetic.make_root(tmp_path / "root", {"table1": synthetic.TABLE1})
+    small = {"load": [1], "states": [16], "variables": [8], "possibilities": [1224]}
+    synthetic.make_machine(root / "results", "m", experiments={"table1": small}, profile="smoke")
+    assert write(root, "m", tmp_path / "out") == 0
+    assert check.faults_of(tmp_path / "out") == []
+    assert not list((tmp_path / "out" / "tables").glob("*-limits.*"))
+
+
 def test_an_invalid_case_has_no_time(tmp_path):
     root = synthetic.make_root(tmp_path / "root", {"table1": synthetic.TABLE1})
     folder = synthetic.make_machine(root / "results", "m", "GPU", experiments={"table1": synthetic.TABLE1})
