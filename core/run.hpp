@@ -29,6 +29,7 @@ struct Outcome {
   std::int64_t iterations = 0;
   std::int64_t evaluations = 0;                  ///< ratings or moves the work asks for (not counting recomputation)
   std::map<std::string, std::int64_t> counters;  ///< deterministic: launches, bytes allocated, ...
+  std::vector<std::int32_t> solution;            ///< of a search: the best found, in the problem's own encoding
 };
 
 /// Seconds of the last execute(), by part: "kernel" always, others ("clone", "transfer", "host") as the system has them.
@@ -53,6 +54,13 @@ class Run {
   /// Times of one piece of work in the last execute() (already divided by the batch).
   [[nodiscard]] virtual Times times() const = 0;
   [[nodiscard]] virtual Outcome outcome() = 0;
+  /// For `vicinity solve`: goes on for about `seconds` from where reset() or the last advance() left the search, and returns whether
+  /// work is left. outcome() then tells of the best found so far. By default the whole work is done at once.
+  [[nodiscard]] virtual bool advance(double seconds) {
+    static_cast<void>(seconds);
+    execute();
+    return false;
+  }
   /// Asks that execute() repeat the work `batch` times from the same inputs, for pieces too short to time alone.
   /// Returns false, and changes nothing, when the implementation cannot.
   [[nodiscard]] virtual bool set_batch(int batch) { return batch == 1; }
@@ -83,6 +91,22 @@ struct Problem {
   std::vector<Axis> axes;
 };
 
+/// What `vicinity solve` needs to know of a system that searches.
+struct Solver {
+  std::string problem;       ///< the problem of the cases it makes
+  std::string format;        ///< of instance files, in words: "QAPLIB .dat"
+  std::string solution_suffix;  ///< ".sln"
+  std::string work_axis;     ///< the axis that says how long to search: "iterations"
+  std::int64_t default_work = 0;
+  std::vector<std::string> preference;  ///< implementations, best first; the first that can run is taken
+  /// Reads an instance file, and the solution file to start from unless `start` is empty. Throws InputError "file:line: ...".
+  std::function<std::shared_ptr<const Instance>(const std::string& file, const std::string& start)> read;
+  /// The solution in the family's own format.
+  std::function<std::string(const Instance&, const Outcome&)> solution_text;
+  /// The best objective known of this instance, by its content; empty when it is not in the catalogue.
+  std::function<std::optional<std::int64_t>(const Instance&)> best_known;
+};
+
 /// One of the systems (fang, sa, lsm, alns, lns): its problems and its implementations.
 struct System {
   std::string name;
@@ -94,6 +118,7 @@ struct System {
   std::function<std::shared_ptr<const Instance>(const Case&)> instance;
   /// A random valid case for `vicinity verify --random`; covers the sizes at which implementations change path.
   std::function<Case(std::uint64_t seed)> random_case;
+  std::optional<Solver> solver;  ///< empty: nothing to solve
 };
 
 }  // namespace vicinity

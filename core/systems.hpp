@@ -12,6 +12,11 @@ namespace fang {
 [[nodiscard]] std::vector<Implementation> gpu_implementations();
 }  // namespace fang
 
+namespace sa {
+[[nodiscard]] std::vector<Implementation> cpu_implementations();
+[[nodiscard]] std::vector<Implementation> gpu_implementations();
+}  // namespace sa
+
 /// All systems with the implementations this program was built with (harness/systems.cpp).
 [[nodiscard]] const std::vector<System>& systems();
 

@@ -16,5 +16,6 @@ double control_seconds() { return 0; }
 }  // namespace device
 
 std::vector<Implementation> fang::gpu_implementations() { return {}; }
+std::vector<Implementation> sa::gpu_implementations() { return {}; }
 
 }  // namespace vicinity

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "data/fang/system.hpp"
+#include "data/sa/system.hpp"
 
 namespace vicinity {
 namespace {
@@ -18,6 +19,7 @@ System with(System system, std::vector<Implementation> cpu, std::vector<Implemen
 const std::vector<System>& systems() {
   static const std::vector<System> all{
       with(fang::system(), fang::cpu_implementations(), fang::gpu_implementations()),
+      with(sa::system(), sa::cpu_implementations(), sa::gpu_implementations()),
   };
   return all;
 }

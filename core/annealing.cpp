@@ -1,0 +1,67 @@
+#include "core/annealing.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "core/digest.hpp"
+
+namespace vicinity::annealing {
+namespace {
+
+/// What the oracle finds wrong with a chain; empty when nothing.
+std::string complaint(const qap::Qap& qap, const Chain& chain) {
+  const std::pair<const qap::Permutation*, std::int64_t> claims[]{{&chain.current, chain.cost}, {&chain.best, chain.best_cost}};
+  for (const auto& [permutation, claimed] : claims) {
+    if (const std::string what = qap::complaint(qap.size(), *permutation); !what.empty()) return what;
+    if (const std::int64_t cost = qap::cost(qap, *permutation); cost != claimed)
+      return "cost " + std::to_string(cost) + ", not " + std::to_string(claimed) + " as claimed";
+  }
+  if (chain.best_cost > chain.cost) return "the best is worse than the last";
+  return "";
+}
+
+void add(const Chain& chain, Digest& digest) {
+  for (const std::int64_t word : {chain.proposals, chain.accepted, static_cast<std::int64_t>(chain.digest), chain.cost, chain.best_cost,
+                                  chain.best_proposal, chain.frozen_at})
+    digest.add(static_cast<std::uint64_t>(word));
+  digest.add(chain.current);
+  digest.add(chain.best);
+}
+
+}  // namespace
+
+qap::Permutation start_of(const qap::Qap& qap, std::uint64_t seed) {
+  if (qap.start) return *qap.start;
+  qap::Permutation p(static_cast<std::size_t>(qap.size()));
+  std::iota(p.begin(), p.end(), 0);
+  for (std::size_t i = p.size() - 1; i > 0; --i) std::swap(p[i], p[scale_to(random_bits(seed, i, 0, start_stream), i + 1)]);
+  return p;
+}
+
+Outcome judge(const qap::Qap& qap, const Task& task, const std::vector<Chain>& chains) {
+  Outcome outcome;
+  Digest digest;
+  outcome.feasible = static_cast<std::int64_t>(chains.size()) == task.chains;
+  if (!outcome.feasible) outcome.complaint = std::to_string(chains.size()) + " chains, not " + std::to_string(task.chains);
+  std::int64_t accepted = 0;
+  for (std::size_t c = 0; c < chains.size() && outcome.complaint.empty(); ++c) {
+    const Chain& chain = chains[c];
+    if (const std::string what = complaint(qap, chain); !what.empty()) outcome.complaint = "chain " + std::to_string(c) + ": " + what;
+    add(chain, digest);
+    accepted += chain.accepted;
+    outcome.evaluations += chain.proposals;
+  }
+  outcome.feasible = outcome.complaint.empty();
+  outcome.digest = digest.value();
+  outcome.iterations = outcome.evaluations;
+  if (!outcome.feasible || chains.empty()) return outcome;
+  const Chain& best = *std::min_element(chains.begin(), chains.end(), [](const Chain& x, const Chain& y) { return x.best_cost < y.best_cost; });
+  outcome.objective = qap::cost(qap, best.best);
+  outcome.solution = best.best;
+  outcome.counters = {{"accepted", accepted}, {"best_proposal", best.best_proposal}, {"frozen_at", best.frozen_at}};
+  if (qap.best_known) outcome.counters["best_known"] = *qap.best_known;
+  return outcome;
+}
+
+}  // namespace vicinity::annealing

@@ -1,0 +1,10 @@
+#pragma once
+#include <memory>
+
+#include "core/run.hpp"
+
+namespace vicinity::sa {
+
+[[nodiscard]] std::unique_ptr<Run> prepare_traditional(const Case& c, const Instance& instance);
+
+}  // namespace vicinity::sa

@@ -1,0 +1,43 @@
+#pragma once
+#include <filesystem>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/problems/qap.hpp"
+
+namespace vicinity {
+
+/// Reads QAPLIB's .dat format: n, then the n*n entries of A, then those of B, separated by white space, line breaks anywhere.
+/// Throws InputError "file:line: ..." for anything else: not a whole number, out of 32 bits, too few or too many numbers, a size
+/// outside 2..46340, entries whose costs could leave 64 bits. The instance is named after the file.
+[[nodiscard]] qap::Qap read_qaplib(std::istream& in, const std::string& file);
+[[nodiscard]] qap::Qap read_qaplib(const std::filesystem::path& file);
+
+/// A .sln file: n, the objective, a permutation.
+struct QaplibSolution {
+  std::int64_t objective = 0;     ///< as the file states it
+  qap::Permutation permutation;   ///< p[facility] = location, from 0; cost(qap, permutation) == objective
+  std::string convention;         ///< how the file was to be read: "1-based", "0-based, inverse", ...
+};
+
+/// Reads a .sln file of `qap`. QAPLIB's files count from 1 or from 0 and list locations of facilities or facilities of locations: the reading
+/// whose cost is the stated objective is taken. Throws InputError "file:line: ..." for broken files and when none fits.
+[[nodiscard]] QaplibSolution read_qaplib_solution(std::istream& in, const std::string& file, const qap::Qap& qap);
+[[nodiscard]] QaplibSolution read_qaplib_solution(const std::filesystem::path& file, const qap::Qap& qap);
+
+/// "n cost\n" and the locations of the facilities, counted from 1, as QAPLIB writes them.
+[[nodiscard]] std::string qaplib_solution_text(const qap::Qap& qap, std::span<const std::int32_t> permutation);
+/// The instance in QAPLIB's .dat format: n, A row by row, B row by row.
+[[nodiscard]] std::string qaplib_text(const qap::Qap& qap);
+
+/// The instance called `name` in the catalogue: generated where the catalogue knows how, else from its file. Checks
+/// the checksum. Throws InputError that says how to get a missing file.
+[[nodiscard]] std::shared_ptr<const qap::Qap> load_qap(const std::string& name);
+
+/// The best objective the catalogue knows for an instance with this very content.
+[[nodiscard]] std::optional<std::int64_t> best_known_of(const qap::Qap& qap);
+
+}  // namespace vicinity

@@ -1,0 +1,148 @@
+#include "data/sa/system.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+
+#include "core/digest.hpp"
+#include "core/error.hpp"
+#include "data/qaplib.hpp"
+#include "data/taillard.hpp"
+
+namespace vicinity::sa {
+namespace {
+
+constexpr std::int64_t most_iterations = 1'000'000'000'000;
+
+/// A whole or real number at `axis`, absent: empty.
+std::optional<double> real(const Case& c, const std::string& axis) {
+  const auto found = c.values.find(axis);
+  if (found == c.values.end()) return std::nullopt;
+  double value = 0;
+  if (const auto* whole = std::get_if<std::int64_t>(&found->second))
+    value = static_cast<double>(*whole);
+  else if (const auto* number = std::get_if<double>(&found->second))
+    value = *number;
+  if (!(value > 0)) throw InputError(fmt::format("{}: {} = {} is not a number above 0", c.problem, axis, to_string(found->second)));
+  return value;
+}
+
+bool asymmetric(const Case& c) {
+  const auto found = c.values.find("matrix");
+  const std::string kind = found == c.values.end() ? "symmetric" : to_string(found->second);
+  if (kind != "symmetric" && kind != "asymmetric")
+    throw InputError(fmt::format("{}: matrix = {} is none of symmetric, asymmetric", c.problem, kind));
+  return kind == "asymmetric";
+}
+
+std::shared_ptr<const qap::Qap> random_instance(const Case& c) {
+  const auto n = static_cast<std::int32_t>(c.integer("size", 2, 46340));
+  const std::int64_t range = c.integer_or("range", 100, 1, std::int64_t{1} << 30);
+  const auto number = static_cast<std::uint64_t>(c.integer_or("instance_seed", 1, 0, std::int64_t{1} << 40));
+  const bool any = asymmetric(c);
+  const auto matrix = [&](std::uint64_t which) {
+    TaillardStream stream(1 + static_cast<std::int64_t>(mix(2 * number + which + 1) % 2147483646));
+    return any ? stream.asymmetric(n, range) : stream.symmetric(n, range);
+  };
+  const std::string name = fmt::format("random{}{}-{}", n, any ? "x" : "a", number);
+  try {
+    return std::make_shared<qap::Qap>(name, n, matrix(0), matrix(1));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: size = {}, range = {}: {}", c.problem, n, range, error.what()));
+  }
+}
+
+/// Sizes at which an implementation changes path: the smallest, around warps and vectors, one block, a cluster, the grid.
+constexpr std::array<std::int64_t, 24> interesting_sizes{2,  3,  4,  5,  7,   12,  16,  17,  30,  31,  32,  33,
+                                                         47, 64, 65, 99, 100, 127, 128, 129, 130, 150, 200, 300};
+
+Case random_case(std::uint64_t seed) {
+  std::uint32_t draw = 0;
+  const auto below = [&](std::int64_t bound) {
+    return static_cast<std::int64_t>(scale_to(random_bits(seed, 1, 0, draw++), static_cast<std::uint64_t>(bound)));
+  };
+  Case c{"qap", "", {}};
+  const std::int64_t size = below(24) == 0 ? 500 + below(600) : below(3) == 0 ? 2 + below(140) : interesting_sizes[static_cast<std::size_t>(below(24))];
+  const std::int64_t laps = size * (size - 1) / 2, budget = 60'000'000 / (size * size) + 200;
+  const std::array<std::int64_t, 8> lengths{1, laps - 1, laps, laps + 1, 7 * laps + 3, 1000, budget, 1 + below(budget)};
+  c.values["size"] = size;
+  c.values["iterations"] = std::min(std::max<std::int64_t>(1, lengths[static_cast<std::size_t>(below(8))]), 40 * budget);
+  c.values["matrix"] = std::string(below(3) == 0 ? "asymmetric" : "symmetric");
+  c.values["range"] = std::array<std::int64_t, 8>{100, 100, 100, 1, 2, 256, 30000, std::int64_t{1} << 20}[static_cast<std::size_t>(below(8))];
+  c.values["instance_seed"] = below(1 << 20);
+  c.values["samples"] = std::array<std::int64_t, 4>{1000, 1000, 1, 20}[static_cast<std::size_t>(below(4))];
+  if (size < 150 && below(4) == 0) c.values["chains"] = 1 + below(5);
+  if (below(5) == 0) {  // cold from the start: freezes, then whole laps without a swap
+    const double cold = static_cast<double>(c.integer("range", 1, std::int64_t{1} << 30));
+    c.values["t0"] = 4 * cold + 0.5;
+    c.values["tf"] = cold + 0.25;
+  }
+  return c;
+}
+
+Solver solver() {
+  Solver solver;
+  solver.problem = "qap";
+  solver.format = "QAPLIB .dat";
+  solver.solution_suffix = ".sln";
+  solver.work_axis = "iterations";
+  solver.default_work = 100'000'000;
+  solver.preference = {"gpu-tuned", "cpu-openmp"};
+  solver.read = [](const std::string& file, const std::string& start) -> std::shared_ptr<const Instance> {
+    auto instance = std::make_shared<qap::Qap>(read_qaplib(file));
+    if (!start.empty()) instance->start = read_qaplib_solution(start, *instance).permutation;
+    return instance;
+  };
+  solver.solution_text = [](const Instance& instance, const Outcome& outcome) {
+    return qaplib_solution_text(dynamic_cast<const qap::Qap&>(instance), outcome.solution);
+  };
+  solver.best_known = [](const Instance& instance) { return best_known_of(dynamic_cast<const qap::Qap&>(instance)); };
+  return solver;
+}
+
+}  // namespace
+
+std::shared_ptr<const qap::Qap> make_instance(const Case& c) { return c.instance.empty() ? random_instance(c) : load_qap(c.instance); }
+
+annealing::Task task_of(const Case& c) {
+  annealing::Task task;
+  task.iterations = c.integer("iterations", 1, most_iterations);
+  task.chains = c.integer_or("chains", 1, 1, 65536);
+  task.seed_offset = c.integer_or("seed", 0, 0, std::int64_t{1} << 40);
+  task.samples = c.integer_or("samples", 1000, 1, 10'000'000'000);
+  task.threads = c.integer_or("threads", 0, 0, 4096);
+  const auto hot = real(c, "t0"), cold = real(c, "tf");
+  if (hot.has_value() != cold.has_value()) throw InputError(fmt::format("{}: t0 and tf come together", c.problem));
+  if (hot && *hot < *cold) throw InputError(fmt::format("{}: t0 = {} is below tf = {}", c.problem, *hot, *cold));
+  if (hot) task.cooling = annealing::cooling_between(*hot, *cold, task.iterations);
+  return task;
+}
+
+System system() {
+  System system;
+  system.name = "sa";
+  system.title = "Simulated annealing for the quadratic assignment problem (Paul)";
+  system.problems = {
+      {"qap",
+       "quadratic assignment: instances of the catalogue, or random ones as Taillard's (section 4)",
+       {{"size", "N, facilities of a random instance: 2 to 46340"},
+        {"instance_seed", "number of the random instance (default 1)"},
+        {"matrix", "symmetric, or asymmetric with random diagonals (default symmetric)"},
+        {"range", "entries of a random instance are below this: 1 to 2^30 (default 100)"},
+        {"iterations", "I, proposed swaps: 1 to 10^12"},
+        {"chains", "independent runs, with seeds one after the other: 1 to 65536 (default 1)"},
+        {"seed", "added to the protocol's seed (default 0)"},
+        {"samples", "swaps that set the temperatures (default 1000)"},
+        {"t0", "first temperature, above 0, together with tf (default: sampled)"},
+        {"tf", "last temperature, above 0 (default: sampled)"},
+        {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"}}},
+  };
+  system.reference = "cpu-traditional";
+  system.instance = [](const Case& c) -> std::shared_ptr<const Instance> { return make_instance(c); };
+  system.random_case = random_case;
+  system.solver = solver();
+  return system;
+}
+
+}  // namespace vicinity::sa
