@@ -56,7 +56,8 @@ Outcome judge(const qap::Qap& qap, const Task& task, const std::vector<Chain>& c
   outcome.digest = digest.value();
   outcome.iterations = outcome.evaluations;
   if (!outcome.feasible || chains.empty()) return outcome;
-  const Chain& best = *std::min_element(chains.begin(), chains.end(), [](const Chain& x, const Chain& y) { return x.best_cost < y.best_cost; });
+  const Chain& best =
+      *std::min_element(chains.begin(), chains.end(), [](const Chain& x, const Chain& y) { return x.best_cost < y.best_cost; });
   outcome.objective = qap::cost(qap, best.best);
   outcome.solution = best.best;
   outcome.counters = {{"accepted", accepted}, {"best_proposal", best.best_proposal}, {"frozen_at", best.frozen_at}};

@@ -120,7 +120,8 @@ inline constexpr std::uint32_t start_stream = 0x80000000u, sample_stream = 0x800
 
 /// Sample k of the swaps that set the temperatures: any pair of distinct facilities, equally likely.
 VICINITY_HD Swap sample_swap(std::uint64_t seed, std::int32_t n, std::int64_t k) {
-  const std::uint64_t index = scale_to(random_bits(seed, static_cast<std::uint64_t>(k), 0, sample_stream), static_cast<std::uint64_t>(pairs(n)));
+  const std::uint64_t index =
+      scale_to(random_bits(seed, static_cast<std::uint64_t>(k), 0, sample_stream), static_cast<std::uint64_t>(pairs(n)));
   return pair_at(n, static_cast<std::int64_t>(index));
 }
 
@@ -154,7 +155,8 @@ struct RowTemperature {
 
 /// Of the row whose first pair is proposal `first_proposal`.
 VICINITY_HD RowTemperature row_temperature(const Cooling& cooling, std::int64_t first_proposal) {
-  return {static_cast<float>(plus(cooling.first, times(static_cast<double>(first_proposal), cooling.step))), static_cast<float>(cooling.step)};
+  return {static_cast<float>(plus(cooling.first, times(static_cast<double>(first_proposal), cooling.step))),
+          static_cast<float>(cooling.step)};
 }
 
 VICINITY_HD float inverse_temperature(const RowTemperature& row, std::int32_t position) {
@@ -187,9 +189,9 @@ struct Task {
   std::int64_t iterations = 0;  ///< I: proposals of a chain
   std::int64_t chains = 1;      ///< chain c is the run with seed + c
   std::int64_t seed_offset = 0;
-  std::int64_t samples = 1000;  ///< swaps that set the temperatures
+  std::int64_t samples = 1000;     ///< swaps that set the temperatures
   std::optional<Cooling> cooling;  ///< given, not sampled
-  std::int64_t threads = 0;     ///< of cpu-openmp; 0: all
+  std::int64_t threads = 0;        ///< of cpu-openmp; 0: all
 
   [[nodiscard]] std::uint64_t seed(std::uint64_t run, std::int64_t chain) const {
     return run + static_cast<std::uint64_t>(seed_offset) + static_cast<std::uint64_t>(chain);
@@ -198,10 +200,10 @@ struct Task {
 
 /// Result of one chain.
 struct Chain {
-  std::int64_t proposals = 0;      ///< done so far; all of them at the end
+  std::int64_t proposals = 0;  ///< done so far; all of them at the end
   std::int64_t accepted = 0;
-  std::uint64_t digest = 0;        ///< Digest of the numbers of the accepted proposals, in order
-  std::int64_t cost = 0;           ///< of `current`
+  std::uint64_t digest = 0;  ///< Digest of the numbers of the accepted proposals, in order
+  std::int64_t cost = 0;     ///< of `current`
   std::int64_t best_cost = 0;
   std::int64_t best_proposal = -1;  ///< the proposal that led to `best`; -1: the start
   std::int64_t frozen_at = -1;      ///< the proposal whose rejection froze the temperature; -1: never

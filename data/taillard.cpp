@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::int64_t modulus = 2147483647;
 
-std::size_t at(std::int32_t n, std::int32_t i, std::int32_t j) { return static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j); }
+std::size_t at(std::int32_t n, std::int32_t i, std::int32_t j) {
+  return static_cast<std::size_t>(i) * static_cast<std::size_t>(n) + static_cast<std::size_t>(j);
+}
 
 }  // namespace
 

@@ -41,8 +41,8 @@ Qap::Qap(std::string name, std::int32_t n, std::vector<std::int32_t> a, std::vec
   __extension__ using Wide = __int128;
   // A cost has n*n terms. A delta has at most 4n + 2 differences' products; row products have n terms of full magnitude.
   const Wide largest_cost = Wide{static_cast<std::int64_t>(entries)} * range_a.magnitude() * range_b.magnitude();
-  const Wide largest_delta =
-      std::max(Wide{4 * std::int64_t{n} + 2} * range_a.width() * range_b.width(), Wide{4 * std::int64_t{n} + 2} * range_a.magnitude() * range_b.magnitude());
+  const Wide largest_delta = std::max(Wide{4 * std::int64_t{n} + 2} * range_a.width() * range_b.width(),
+                                      Wide{4 * std::int64_t{n} + 2} * range_a.magnitude() * range_b.magnitude());
   constexpr Wide limit = Wide{1} << 61;
   if (largest_cost > limit || largest_delta > limit) throw InputError("entries are so large that costs could leave 64 bits");
   symmetric_ = is_symmetric(a_, n) && is_symmetric(b_, n);
