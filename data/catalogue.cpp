@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "data/search_path.hpp"
+#include "data/sha256.hpp"
 
 namespace vicinity {
 namespace {
@@ -91,16 +92,47 @@ Generator read_generator(const YAML::Node& node, const std::string& file) {
   return {map.text("name"), Mapping(map.need("parameters"), file, {}).numbers()};
 }
 
-CatalogueEntry read_entry(const YAML::Node& node, const std::string& file, const std::set<std::string>& families) {
+Origin read_origin(const YAML::Node& node, const std::string& file) {
+  const Mapping map(node, file, {"addresses", "debian"});
+  const YAML::Node addresses = map.need("addresses");
+  if (!addresses.IsSequence()) map.fail(addresses, "expected a list of addresses");
+  Origin origin;
+  for (const auto& address : addresses) origin.addresses.push_back(map.scalar<std::string>(address, "an address"));
+  if (!map.get("debian")) return origin;
+  const Mapping debian(map.get("debian"), file, {"package", "folder"});
+  origin.debian_package = debian.text("package");
+  origin.debian_folder = debian.text("folder");
+  return origin;
+}
+
+/// What the families of the file are called, with the origins of those that have one.
+struct Families {
+  std::set<std::string> names;
+  std::map<std::string, Origin> origins;
+};
+
+Families read_families(const Mapping& top, const std::string& file) {
+  Families families;
+  const YAML::Node declared = top.need("families");
+  (void)Mapping(declared, file, {});
+  for (const auto& family : declared) families.names.insert(family.first.as<std::string>());
+  if (!top.get("origins")) return families;
+  (void)Mapping(top.get("origins"), file, families.names);
+  for (const auto& family : top.get("origins")) families.origins[family.first.as<std::string>()] = read_origin(family.second, file);
+  return families;
+}
+
+CatalogueEntry read_entry(const YAML::Node& node, const std::string& file, const Families& families) {
   const Mapping map(
       node, file,
       {"name", "family", "file", "format", "size", "sha256", "content_sha256", "best_known", "source", "licence", "notes", "generator"});
   CatalogueEntry entry;
   entry.name = map.text("name");
   entry.family = map.text("family");
-  if (!families.contains(entry.family)) {
-    map.fail(map.get("family"), fmt::format("unknown family '{}'; declared: {}", entry.family, fmt::join(families, ", ")));
+  if (!families.names.contains(entry.family)) {
+    map.fail(map.get("family"), fmt::format("unknown family '{}'; declared: {}", entry.family, fmt::join(families.names, ", ")));
   }
+  if (const auto origin = families.origins.find(entry.family); origin != families.origins.end()) entry.origin = origin->second;
   entry.file = map.text("file");
   entry.format = map.text("format");
   entry.size = Mapping(map.need("size"), file, {}).numbers();
@@ -109,10 +141,8 @@ CatalogueEntry read_entry(const YAML::Node& node, const std::string& file, const
   entry.licence = map.text("licence");
   entry.notes = map.text_or_empty("notes");
   if (map.get("best_known")) entry.best_known = read_best_known(map.get("best_known"), file);
-  if (map.get("generator")) {
-    entry.generator = read_generator(map.get("generator"), file);
-    entry.content_sha256 = map.checksum("content_sha256");
-  }
+  if (map.get("generator")) entry.generator = read_generator(map.get("generator"), file);
+  if (map.get("content_sha256") || entry.generator) entry.content_sha256 = map.checksum("content_sha256");
   return entry;
 }
 
@@ -139,14 +169,10 @@ int Generator::parameter(const std::string& key) const {
 
 Catalogue Catalogue::read(const std::filesystem::path& path) {
   const std::string file = path.string();
-  const Mapping top(parsed(file), file, {"schema", "families", "instances"});
+  const Mapping top(parsed(file), file, {"schema", "families", "origins", "instances"});
   if (top.scalar<int>(top.need("schema"), "a whole number") != 1) top.fail(top.get("schema"), "only schema 1 is known");
 
-  std::set<std::string> families;
-  const YAML::Node declared = top.need("families");
-  (void)Mapping(declared, file, {});
-  for (const auto& family : declared) families.insert(family.first.as<std::string>());
-
+  const Families families = read_families(top, file);
   Catalogue out;
   const YAML::Node instances = top.need("instances");
   if (!instances.IsSequence()) top.fail(instances, "expected a list of instances");
@@ -169,6 +195,22 @@ const CatalogueEntry& Catalogue::at(const std::string& name) const {
   std::vector<std::string> names;
   for (const CatalogueEntry& entry : entries_) names.push_back(entry.name);
   throw InputError(fmt::format("unknown instance '{}'; data/catalogue.yaml has: {}", name, fmt::join(names, ", ")));
+}
+
+std::filesystem::path instance_file(const CatalogueEntry& entry) {
+  auto folders = instance_folders();
+  std::string how = "get it";
+  if (entry.origin) {
+    how = fmt::format("get it with 'scripts/fetch {}'", entry.name);
+    if (!entry.origin->debian_package.empty()) {
+      folders.push_back(entry.origin->debian_folder);
+      how += fmt::format(", with 'apt-get install {}', or", entry.origin->debian_package);
+    }
+  }
+  const auto file = find_instance_file(entry.file, fmt::format("{} from {}", how, entry.source), folders);
+  if (const std::string found = sha256_of_file(file); found != entry.sha256)
+    throw InputError(fmt::format("{}: SHA-256 is {}, the catalogue has {}", file.string(), found, entry.sha256));
+  return file;
 }
 
 const Catalogue& catalogue() {

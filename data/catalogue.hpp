@@ -24,15 +24,23 @@ struct Generator {
   [[nodiscard]] int parameter(const std::string& key) const;
 };
 
+/// Where the files of a family can be had.
+struct Origin {
+  std::vector<std::string> addresses;  ///< `make fetch` adds the file's name
+  std::string debian_package;          ///< that ships the files in debian_folder; empty: none
+  std::filesystem::path debian_folder;
+};
+
 /// One instance of data/catalogue.yaml (fields: data/README.md).
 struct CatalogueEntry {
   std::string name, family, file, format;
   std::map<std::string, std::int64_t> size;
   std::string sha256;          ///< of the file as its source distributes it
-  std::string content_sha256;  ///< of the canonical text, which a generator must reproduce; empty without generator
+  std::string content_sha256;  ///< of the canonical text: what a generator must reproduce, how content is recognised; or empty
   std::optional<BestKnown> best_known;
   std::string source, licence, notes;
   std::optional<Generator> generator;
+  std::optional<Origin> origin;  ///< of its family
 };
 
 /// The instances this project knows. Read once, immutable.
@@ -49,6 +57,10 @@ class Catalogue {
  private:
   std::vector<CatalogueEntry> entries_;
 };
+
+/// The file of an entry, found on the search path (its family's Debian folder comes last) and of the right checksum. Throws InputError;
+/// MissingInput, which says how to get it, when it is nowhere.
+[[nodiscard]] std::filesystem::path instance_file(const CatalogueEntry& entry);
 
 /// data/catalogue.yaml, read at the first call.
 [[nodiscard]] const Catalogue& catalogue();

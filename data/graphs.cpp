@@ -5,7 +5,6 @@
 #include "core/error.hpp"
 #include "data/dimacs.hpp"
 #include "data/mycielski.hpp"
-#include "data/search_path.hpp"
 #include "data/sha256.hpp"
 
 namespace vicinity {
@@ -25,19 +24,11 @@ Graph generated(const CatalogueEntry& entry) {
   return graph;
 }
 
-Graph read(const CatalogueEntry& entry) {
-  const auto file = find_instance_file(entry.file, entry.source);
-  if (const std::string found = sha256_of_file(file); found != entry.sha256) {
-    throw InputError(fmt::format("{}: SHA-256 is {}, the catalogue has {}", file.string(), found, entry.sha256));
-  }
-  return read_dimacs(file);
-}
-
 }  // namespace
 
 Graph load_graph(const CatalogueEntry& entry) {
   if (entry.format != "dimacs-col") throw InputError(fmt::format("instance '{}' is no graph: its format is {}", entry.name, entry.format));
-  return entry.generator ? generated(entry) : read(entry);
+  return entry.generator ? generated(entry) : read_dimacs(instance_file(entry));
 }
 
 Graph load_graph(const std::string& name) { return load_graph(catalogue().at(name)); }

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <iosfwd>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <string>
 
 #include "core/problems/qap.hpp"
+#include "data/catalogue.hpp"
 
 namespace vicinity {
 
@@ -18,24 +20,27 @@ namespace vicinity {
 
 /// A .sln file: n, the objective, a permutation.
 struct QaplibSolution {
-  std::int64_t objective = 0;     ///< as the file states it
-  qap::Permutation permutation;   ///< p[facility] = location, from 0; cost(qap, permutation) == objective
-  std::string convention;         ///< how the file was to be read: "1-based", "0-based, inverse", ...
+  std::int64_t objective = 0;    ///< as the file states it
+  qap::Permutation permutation;  ///< p[facility] = location, from 0; cost(qap, permutation) == objective
+  std::string convention;        ///< how the file was to be read: "1-based", "0-based, inverse", ...
 };
 
-/// Reads a .sln file of `qap`. QAPLIB's files count from 1 or from 0 and list locations of facilities or facilities of locations: the reading
-/// whose cost is the stated objective is taken. Throws InputError "file:line: ..." for broken files and when none fits.
+/// Reads a .sln file of `qap`. QAPLIB's files count from 1 or from 0, some have commas, and they list locations of facilities or
+/// facilities of locations (which is the same as exchanging A and B): the reading whose cost is the stated objective is taken. Throws
+/// InputError "file:line: ..." for broken files and when none fits.
 [[nodiscard]] QaplibSolution read_qaplib_solution(std::istream& in, const std::string& file, const qap::Qap& qap);
 [[nodiscard]] QaplibSolution read_qaplib_solution(const std::filesystem::path& file, const qap::Qap& qap);
 
 /// "n cost\n" and the locations of the facilities, counted from 1, as QAPLIB writes them.
 [[nodiscard]] std::string qaplib_solution_text(const qap::Qap& qap, std::span<const std::int32_t> permutation);
-/// The instance in QAPLIB's .dat format: n, A row by row, B row by row.
+/// The instance in QAPLIB's .dat format: n, A row by row, B row by row, each after an empty line. This is the canonical text that
+/// `content_sha256` in the catalogue covers.
 [[nodiscard]] std::string qaplib_text(const qap::Qap& qap);
 
 /// The instance called `name` in the catalogue: generated where the catalogue knows how, else from its file. Checks
-/// the checksum. Throws InputError that says how to get a missing file.
+/// the checksum. Throws InputError; MissingInput, which says how to get the file, when it is not on the search path.
 [[nodiscard]] std::shared_ptr<const qap::Qap> load_qap(const std::string& name);
+[[nodiscard]] std::shared_ptr<const qap::Qap> load_qap(const CatalogueEntry& entry);
 
 /// The best objective the catalogue knows for an instance with this very content.
 [[nodiscard]] std::optional<std::int64_t> best_known_of(const qap::Qap& qap);

@@ -54,7 +54,7 @@ std::vector<fs::path> instance_folders() {
   return folders;
 }
 
-fs::path find_instance_file(const fs::path& file, const std::string& source, const std::vector<fs::path>& folders) {
+fs::path find_instance_file(const fs::path& file, const std::string& how, const std::vector<fs::path>& folders) {
   std::string looked;
   for (const fs::path& folder : folders) {
     std::error_code ignored;
@@ -62,10 +62,10 @@ fs::path find_instance_file(const fs::path& file, const std::string& source, con
     if (auto found = find_below(folder, file.filename())) return *found;
     looked += (looked.empty() ? "" : ", ") + folder.string();
   }
-  throw InputError(fmt::format(
-      "instance file {} not found in {}; get it from {} and put it into data/instances/{}, or set "
-      "VICINITY_INSTANCES to the folder that holds it",
-      file.string(), looked.empty() ? "any folder" : looked, source.empty() ? "its collection" : source, file.parent_path().string()));
+  throw MissingInput(
+      fmt::format("instance file {} not found in {}; {} and put it into data/instances/{}, or set VICINITY_INSTANCES to the "
+                  "folder that holds it",
+                  file.string(), looked.empty() ? "any folder" : looked, how, file.parent_path().string()));
 }
 
 }  // namespace vicinity

@@ -14,8 +14,9 @@ namespace vicinity {
 [[nodiscard]] std::vector<std::filesystem::path> instance_folders();
 
 /// The instance file `file` ("coloring/1-Insertions_4.col"): below each folder at exactly that place, or else anywhere
-/// below it under the same file name. Throws InputError, one line that says where it looked and, from `source`, how to get it.
-[[nodiscard]] std::filesystem::path find_instance_file(const std::filesystem::path& file, const std::string& source,
-                                                       const std::vector<std::filesystem::path>& folders = instance_folders());
+/// below it under the same file name. Throws MissingInput, one line that says where it looked and `how` to get it ("get it from its
+/// collection").
+[[nodiscard]] std::filesystem::path find_instance_file(const std::filesystem::path& file, const std::string& how,
+                                                       const std::vector<std::filesystem::path>& folders);
 
 }  // namespace vicinity
