@@ -91,20 +91,32 @@ struct Problem {
   std::vector<Axis> axes;
 };
 
-/// What `vicinity solve` needs to know of a system that searches.
+/// What `vicinity solve` needs to know of a system that searches. Objectives are minimised.
 struct Solver {
-  std::string problem;       ///< the problem of the cases it makes
-  std::string format;        ///< of instance files, in words: "QAPLIB .dat"
+  std::string problem;          ///< the problem of the cases it makes
+  std::string family;           ///< of its instances in data/catalogue.yaml; empty: none
+  std::string format;           ///< of instance files, in words: "QAPLIB .dat"
   std::string solution_suffix;  ///< ".sln"
-  std::string work_axis;     ///< the axis that says how long to search: "iterations"
+  std::string work_axis;        ///< the axis that says how long to search: "iterations"
+  std::string unit;             ///< what Outcome::iterations counts, for people: "proposals"
   std::int64_t default_work = 0;
-  std::vector<std::string> preference;  ///< implementations, best first; the first that can run is taken
-  /// Reads an instance file, and the solution file to start from unless `start` is empty. Throws InputError "file:line: ...".
-  std::function<std::shared_ptr<const Instance>(const std::string& file, const std::string& start)> read;
+  std::int64_t most_work = 0;           ///< largest value of the work axis
+  std::vector<std::string> settings;    ///< the other axes that mean something when the instance is given
+  std::vector<std::string> preference;  ///< implementations, best first; the first that can run is taken, in the end the reference
+  /// Reads an instance file. Throws InputError "file:line: ...".
+  std::function<std::shared_ptr<const Instance>(const std::string& file)> read;
+  /// The same instance, with searches that start from the solution in `file`. Throws InputError "file:line: ...".
+  std::function<std::shared_ptr<const Instance>(const Instance&, const std::string& file)> start_from;
+  /// Objective of the solution in `file`, by the oracle. Throws InputError "file:line: ...".
+  std::function<std::int64_t(const Instance&, const std::string& file)> objective_of;
   /// The solution in the family's own format.
   std::function<std::string(const Instance&, const Outcome&)> solution_text;
+  /// How large it is, in words: "100 facilities".
+  std::function<std::string(const Instance&)> size_text;
   /// The best objective known of this instance, by its content; empty when it is not in the catalogue.
   std::function<std::optional<std::int64_t>(const Instance&)> best_known;
+  /// Outcome::iterations of the whole case.
+  std::function<std::int64_t(const Case&)> whole_work;
 };
 
 /// One of the systems (fang, sa, lsm, alns, lns): its problems and its implementations.

@@ -19,13 +19,15 @@ constexpr char general_footer[] = R"(Examples:
   vicinity run experiments/fang/table1.yaml                  the quick profile: minutes
   vicinity run experiments/fang/table1.yaml --profile full   the paper's own protocol
   vicinity verify --random 200                               do all implementations agree?
+  vicinity solve sa --instance mine.dat                      a good solution of your own instance
 
 Exit codes:
   0    done
   1    a check failed: an implementation gave a wrong result (INVALID)
-  2    bad input: a descriptor, an option
+  2    bad input: a descriptor, an instance, an option
   3    the environment failed: disk, lock, GPU
-  130  interrupted (Ctrl-C); what was recorded stays, the same command continues)";
+  130  interrupted (Ctrl-C); what was recorded stays, the same command continues;
+       solve writes the best solution found)";
 
 constexpr char run_footer[] = R"(Every result is checked against the reference before it is timed, and recorded as one line of
 RESULTS/<machine>/<system>/<experiment>.jsonl. Results already there are not measured again: a run
@@ -42,6 +44,21 @@ Measures nothing. Without descriptors and without --random, all experiments are 
 Examples:
   vicinity verify --random 200 --json verification.json
   vicinity verify experiments/fang/table1.yaml --implementation gpu-tuned)";
+
+constexpr char solve_footer[] = R"(Searches, judges the best solution found by the problem's definition and writes it to a file. The same
+command and seed give the same solution on every machine and with every implementation (unless time
+cuts it short). Ctrl-C stops the search and writes the best so far.
+
+A solution file that exists is replaced by a better solution only, any other file never, unless --force
+says so. With --time alone the work is chosen so that the search ends within it: a search that is cut
+off has not cooled down. vicinity list tells the systems, their implementations and the axes of --set.
+
+Examples:
+  vicinity solve sa --instance mine.dat --iterations 1e8
+  vicinity solve sa --instance mine.dat --time 60 --seed 7 --output best.sln
+  vicinity solve sa --instance tai100a --set samples=10000     an instance of the catalogue
+  vicinity solve sa --instance mine.dat --start mine.sln --set t0=40 tf=5
+  vicinity solve sa --instance mine.dat --json --quiet | jq .objective)";
 
 void add_list(CLI::App& app, Options& options) {
   CLI::App* list = app.add_subcommand("list", "Systems, problems, implementations and experiments");
@@ -74,6 +91,33 @@ void add_verify(CLI::App& app, Options& options) {
   verify->add_option("--machine", options.machine, "Name of this machine");
   verify->add_option("--json", options.json_file, "Write what was verified to this file");
   verify->footer(verify_footer);
+}
+
+void add_solve(CLI::App& app, Options& options, const std::vector<System>& systems) {
+  SolveOptions& own = options.solve;
+  CLI::App* solve = app.add_subcommand("solve", "Search for a good solution of an instance of your own");
+  std::vector<std::string> names;
+  for (const System& system : systems) {
+    if (system.solver) names.push_back(system.name);
+  }
+  solve->add_option("SYSTEM", options.system, "What searches: " + join(names))->required();
+  solve->add_option("--instance", own.instance, "Instance file, or a name of the catalogue")->required();
+  for (const System& system : systems) {
+    if (!system.solver || own.work.contains(system.solver->work_axis)) continue;
+    const Solver& solver = *system.solver;
+    solve->add_option("--" + solver.work_axis, own.work[solver.work_axis],
+                      fmt::format("How long to search: 100000000, 1e8 (default of {}: {})", system.name, solver.default_work));
+  }
+  solve->add_option("--time", own.seconds, "Stop after so many seconds")->check(CLI::PositiveNumber);
+  solve->add_option("--seed", options.seed, "Another seed, another search")->capture_default_str();
+  solve->add_option("--start", own.start, "Solution file to start from (default: drawn from the seed)");
+  solve->add_option("--implementation", own.implementation, "Default: the fastest that can run here");
+  solve->add_option("--set", own.settings, "axis=value: a parameter of the search");
+  solve->add_option("--output", own.output, "Solution file (default: the instance's name, in the current folder)");
+  solve->add_flag("--force", own.force, "Replace the solution file, whatever is in it");
+  solve->add_flag("--json", options.json, "Print one JSON object instead of the summary");
+  solve->add_flag("--quiet", own.quiet, "No progress, no summary");
+  solve->footer(solve_footer);
 }
 
 void add_machine_commands(CLI::App& app, Options& options) {
@@ -109,6 +153,7 @@ int dispatch(const std::string& command, const Options& options, const std::vect
                                      : "\nvicinity: interrupted\n");
   if (command == "list") return list_command(options, systems);
   if (command == "run") return run_command(options, systems);
+  if (command == "solve") return solve_command(options, systems);
   if (command == "verify") return verify_command(options, systems);
   if (command == "ceilings") return ceilings_command(options);
   return environment_command(options);
@@ -125,6 +170,7 @@ int command_line(int argc, char** argv, const std::vector<System>& systems) {
   add_list(app, options);
   add_run(app, options);
   add_verify(app, options);
+  add_solve(app, options, systems);
   add_machine_commands(app, options);
   require_command(app, argc, argv);
   try {

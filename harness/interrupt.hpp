@@ -10,6 +10,13 @@ inline constexpr int exit_interrupted = 130;
 /// Also makes a file-size limit an ordinary write error.
 void handle_interrupts(const char* note);
 
+/// From here on the first Ctrl-C (or polite kill) only asks, prints `note` and goes on: a search stops and writes what it has. The second
+/// one, unless it follows within a moment, ends the process at once, as above.
+void defer_interrupts(const char* note);
+
+/// Has a deferred signal come?
+[[nodiscard]] bool stop_requested();
+
 /// The child to pass signals to; 0 = none.
 void set_interrupted_child(pid_t child);
 

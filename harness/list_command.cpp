@@ -9,6 +9,7 @@
 #include "harness/descriptor.hpp"
 #include "harness/plan.hpp"
 #include "harness/record.hpp"
+#include "harness/solve.hpp"
 #include "harness/text.hpp"
 
 namespace vicinity {
@@ -18,12 +19,42 @@ namespace fs = std::filesystem;
 
 bool runnable(const Implementation& implementation) { return implementation.backend == Backend::cpu || device::info().has_value(); }
 
+/// What `vicinity solve` takes when nobody says which; empty when nothing can run here.
+std::string default_implementation(const System& system) {
+  const auto list = candidates(system, "", device::info().has_value());
+  return list.empty() ? "" : list.front()->name;
+}
+
+Json solver_json(const System& system) {
+  if (!system.solver) return nullptr;
+  const Solver& solver = *system.solver;
+  return {{"problem", solver.problem},
+          {"format", solver.format},
+          {"family", solver.family},
+          {"solution_suffix", solver.solution_suffix},
+          {"work_axis", solver.work_axis},
+          {"unit", solver.unit},
+          {"default_work", solver.default_work},
+          {"settings", solver.settings},
+          {"implementation", default_implementation(system)}};
+}
+
+void print_solver(const System& system) {
+  if (!system.solver) return;
+  const Solver& solver = *system.solver;
+  fmt::print("  solve: vicinity solve {} --instance FILE --{} N\n", system.name, solver.work_axis);
+  fmt::print("    reads {}{}, writes {}; default: {}, {} {}; --set: {}\n", solver.format,
+             solver.family.empty() ? "" : fmt::format(" or a name of the catalogue (family {})", solver.family), solver.solution_suffix,
+             default_implementation(system), solver.default_work, solver.work_axis, join(solver.settings));
+}
+
 Json system_json(const System& system) {
   Json json{{"name", system.name},
             {"title", system.title},
             {"reference", system.reference},
             {"problems", Json::array()},
-            {"implementations", Json::array()}};
+            {"implementations", Json::array()},
+            {"solver", solver_json(system)}};
   for (const Problem& problem : system.problems) {
     Json axes = Json::array();
     for (const Axis& axis : problem.axes) axes.push_back({{"name", axis.name}, {"meaning", axis.meaning}});
@@ -62,6 +93,7 @@ void print_system(const System& system) {
     fmt::print("    {:<16} {}{}\n", i.name, i.summary, runnable(i) ? "" : "  [built, but no GPU here]");
   }
   if (!device::built()) fmt::print("    gpu, gpu-*       not built: no nvcc was found\n");
+  print_solver(system);
 }
 
 void print_experiment(const Descriptor& descriptor) {

@@ -1,10 +1,24 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace vicinity {
+
+/// What `vicinity solve` is asked.
+struct SolveOptions {
+  std::string instance;                     ///< file, or a name of the catalogue
+  std::map<std::string, std::string> work;  ///< work axis of any solver -> what was given; empty: nothing
+  std::optional<double> seconds;
+  std::string start;
+  std::string implementation;
+  std::vector<std::string> settings;  ///< "axis=value"
+  std::string output;
+  bool force = false;
+  bool quiet = false;
+};
 
 /// What the command line says, for all commands.
 struct Options {
@@ -23,6 +37,7 @@ struct Options {
   std::string system;
   int random_cases = 0;
   std::uint64_t seed = 1;
+  SolveOptions solve;
 };
 
 /// Exit codes, the same for every command.

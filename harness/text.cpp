@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <ctime>
 #include <numeric>
+#include <utility>
 
 namespace vicinity {
 namespace {
@@ -33,18 +34,23 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string join(const std::vector<std::string>& names) { return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")); }
 
-std::string hint(std::string_view unknown, const std::vector<std::string>& allowed) {
-  const std::string* nearest = nullptr;
+std::optional<std::string> nearest(std::string_view unknown, const std::vector<std::string>& allowed) {
+  std::optional<std::string> found;
   std::size_t best = std::max<std::size_t>(1, (unknown.size() + 1) / 3) + 1;  // farther is another word
   for (const std::string& name : allowed) {
     const std::size_t distance = edit_distance(unknown, name);
     if (distance < best) {
       best = distance;
-      nearest = &name;
+      found = name;
     }
   }
+  return found;
+}
+
+std::string hint(std::string_view unknown, const std::vector<std::string>& allowed) {
+  const auto meant = nearest(unknown, allowed);
   const std::string list = "allowed: " + join(allowed);
-  return nearest == nullptr ? list : fmt::format("did you mean '{}'? {}", *nearest, list);
+  return meant ? fmt::format("did you mean '{}'? {}", *meant, list) : list;
 }
 
 std::string hex16(std::uint64_t value) { return fmt::format("{:016x}", value); }
@@ -55,6 +61,14 @@ std::string human_seconds(double seconds) {
   if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
   return seconds < 1000 ? fmt::format("{:.3g} s", seconds) : fmt::format("{:.0f} s", seconds);
+}
+
+std::string human_count(double count) {
+  if (!std::isfinite(count)) return "-";
+  for (const auto& [unit, name] : {std::pair{1e12, " T"}, std::pair{1e9, " G"}, std::pair{1e6, " M"}, std::pair{1e3, " k"}}) {
+    if (count >= unit) return fmt::format("{:.3g}{}", count / unit, name);
+  }
+  return fmt::format("{:.3g}", count);
 }
 
 std::string clock_text(double seconds) {

@@ -1,6 +1,7 @@
 #pragma once
 // Text of the user interface: hints for mistyped names, units, times of day.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,9 @@ namespace vicinity {
 /// "a, b, c"; "none" when empty.
 [[nodiscard]] std::string join(const std::vector<std::string>& names);
 
+/// The allowed name that was probably meant; empty when none is near.
+[[nodiscard]] std::optional<std::string> nearest(std::string_view unknown, const std::vector<std::string>& allowed);
+
 /// What to say after an unknown name: "did you mean 'states'? allowed: load, states", or only the second half.
 [[nodiscard]] std::string hint(std::string_view unknown, const std::vector<std::string>& allowed);
 
@@ -18,6 +22,9 @@ namespace vicinity {
 
 /// Seconds with a unit a person reads: "1.23 ms". Three significant digits.
 [[nodiscard]] std::string human_seconds(double seconds);
+
+/// A count a person reads: "812", "4.81 k", "48.1 M", "3.2 G". Three significant digits.
+[[nodiscard]] std::string human_count(double count);
 
 /// "0:07", "12:34", "1:02:03".
 [[nodiscard]] std::string clock_text(double seconds);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 
 #include "core/digest.hpp"
 #include "core/error.hpp"
@@ -63,13 +64,16 @@ Case random_case(std::uint64_t seed) {
     return static_cast<std::int64_t>(scale_to(random_bits(seed, 1, 0, draw++), static_cast<std::uint64_t>(bound)));
   };
   Case c{"qap", "", {}};
-  const std::int64_t size = below(24) == 0 ? 500 + below(600) : below(3) == 0 ? 2 + below(140) : interesting_sizes[static_cast<std::size_t>(below(24))];
+  const std::int64_t size = below(24) == 0  ? 500 + below(600)
+                            : below(3) == 0 ? 2 + below(140)
+                                            : interesting_sizes[static_cast<std::size_t>(below(24))];
   const std::int64_t laps = size * (size - 1) / 2, budget = 60'000'000 / (size * size) + 200;
   const std::array<std::int64_t, 8> lengths{1, laps - 1, laps, laps + 1, 7 * laps + 3, 1000, budget, 1 + below(budget)};
   c.values["size"] = size;
   c.values["iterations"] = std::min(std::max<std::int64_t>(1, lengths[static_cast<std::size_t>(below(8))]), 40 * budget);
   c.values["matrix"] = std::string(below(3) == 0 ? "asymmetric" : "symmetric");
-  c.values["range"] = std::array<std::int64_t, 8>{100, 100, 100, 1, 2, 256, 30000, std::int64_t{1} << 20}[static_cast<std::size_t>(below(8))];
+  c.values["range"] =
+      std::array<std::int64_t, 8>{100, 100, 100, 1, 2, 256, 30000, std::int64_t{1} << 20}[static_cast<std::size_t>(below(8))];
   c.values["instance_seed"] = below(1 << 20);
   c.values["samples"] = std::array<std::int64_t, 4>{1000, 1000, 1, 20}[static_cast<std::size_t>(below(4))];
   if (size < 150 && below(4) == 0) c.values["chains"] = 1 + below(5);
@@ -81,23 +85,40 @@ Case random_case(std::uint64_t seed) {
   return c;
 }
 
+const qap::Qap& as_qap(const Instance& instance) { return dynamic_cast<const qap::Qap&>(instance); }
+
 Solver solver() {
   Solver solver;
   solver.problem = "qap";
+  solver.family = "qaplib";
   solver.format = "QAPLIB .dat";
   solver.solution_suffix = ".sln";
   solver.work_axis = "iterations";
+  solver.unit = "proposals";
   solver.default_work = 100'000'000;
+  solver.most_work = most_iterations;
+  solver.settings = {"t0", "tf", "samples", "chains", "threads"};
   solver.preference = {"gpu-tuned", "cpu-openmp"};
-  solver.read = [](const std::string& file, const std::string& start) -> std::shared_ptr<const Instance> {
-    auto instance = std::make_shared<qap::Qap>(read_qaplib(file));
-    if (!start.empty()) instance->start = read_qaplib_solution(start, *instance).permutation;
-    return instance;
+  solver.read = [](const std::string& file) { return std::make_shared<qap::Qap>(read_qaplib(std::filesystem::path(file))); };
+  solver.start_from = [](const Instance& instance, const std::string& file) {
+    auto started = std::make_shared<qap::Qap>(as_qap(instance));
+    started->start = read_qaplib_solution(std::filesystem::path(file), *started).permutation;
+    return started;
+  };
+  solver.objective_of = [](const Instance& instance, const std::string& file) {
+    return read_qaplib_solution(std::filesystem::path(file), as_qap(instance)).objective;
   };
   solver.solution_text = [](const Instance& instance, const Outcome& outcome) {
-    return qaplib_solution_text(dynamic_cast<const qap::Qap&>(instance), outcome.solution);
+    return qaplib_solution_text(as_qap(instance), outcome.solution);
   };
-  solver.best_known = [](const Instance& instance) { return best_known_of(dynamic_cast<const qap::Qap&>(instance)); };
+  solver.size_text = [](const Instance& instance) {
+    return fmt::format("{} facilities, {}", as_qap(instance).size(), as_qap(instance).symmetric() ? "symmetric" : "asymmetric");
+  };
+  solver.best_known = [](const Instance& instance) { return best_known_of(as_qap(instance)); };
+  solver.whole_work = [](const Case& c) {
+    const annealing::Task task = task_of(c);
+    return task.iterations * task.chains;
+  };
   return solver;
 }
 
