@@ -1,0 +1,11 @@
+#pragma once
+// One prepare function an implementation; each .cu holds one, so that they compile side by side.
+#include <memory>
+
+#include "core/run.hpp"
+
+namespace vicinity::sa {
+
+[[nodiscard]] std::unique_ptr<Run> prepare_published(const Case& c, const Instance& instance);
+
+}  // namespace vicinity::sa
