@@ -36,7 +36,8 @@ class Walk {
     return frozen() ? std::numeric_limits<std::int64_t>::max() : last_accepted_ + annealing::pairs(qap_->size());
   }
 
-  /// Proposals next() .. q - 1 were rejected. Freezes where that is due, which the caller asks for by going no further than freezing_proposal() + 1.
+  /// Proposals next() .. q - 1 were rejected. Freezes where that is due, which the caller asks for by going no further than
+  /// freezing_proposal() + 1.
   void reject_until(std::int64_t q) {
     chain_.proposals = q;
     if (q <= freezing_proposal()) return;
@@ -81,8 +82,8 @@ class Walk {
   std::int64_t last_accepted_ = -1;
 };
 
-/// A Method is made from (instance, task), and has begin(walk), which prepares it for a walk that was just made; advance(walk, limit), which goes on
-/// until walk.next() == limit; policy(); work(evaluations). One method serves one chain at a time.
+/// A Method is made from (instance, task), and has begin(walk), which prepares it for a walk that was just made; advance(walk, limit),
+/// which goes on until walk.next() == limit; policy(); work(evaluations). One method serves one chain at a time.
 template <class Method>
 class CpuRun final : public Run {
  public:
@@ -127,7 +128,7 @@ class CpuRun final : public Run {
     std::vector<annealing::Chain> chains = chains_;
     if (walk_) chains.push_back(walk_->chain());
     annealing::Task done = task_;
-    done.chains = walk_ ? static_cast<std::int64_t>(chains.size()) : task_.chains;
+    if (!chains.empty()) done.chains = static_cast<std::int64_t>(chains.size());  // between two chains, too
     return annealing::judge(qap_, done, chains);
   }
   [[nodiscard]] Policy policy() const override { return method_.policy(); }

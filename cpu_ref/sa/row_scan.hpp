@@ -1,0 +1,119 @@
+#pragma once
+// Scanning one row of the pairs, (i, i+1) ... (i, n-1), for the first accepted swap.
+#include <bit>
+#include <cstdint>
+
+#include "core/annealing.hpp"
+#include "cpu_ref/sa/inner_products.hpp"
+#include "cpu_ref/sa/levels.hpp"
+#include "cpu_ref/sa/vector.hpp"
+
+namespace vicinity::sa {
+
+/// One thread's view of a row. Rows of InnerProducts that no other thread touches meanwhile are brought up to date on the way.
+template <class Arithmetic>
+class RowScan {
+ public:
+  using Products = InnerProducts<Arithmetic>;
+  using Lane = typename Products::Lane;
+  using Sum = typename Products::Sum;
+
+  explicit RowScan(Products& products)
+      : products_(&products),
+        levels_(products.size()),
+        own_sums_(products.width()),
+        coefficients_(products.coefficients()),
+        column_coefficients_(products.coefficients()) {}
+
+  /// `hot`: the row is made from scratch and not kept, and of H[.][p[i]] no more than is looked at; for rows that the next visit will find
+  /// far out of date anyway. `scratch`: rows that missed many swaps may be made from scratch.
+  void open(std::uint64_t seed, std::int64_t lap, std::int32_t row, bool hot, bool scratch) {
+    row_ = row;
+    hot_ = hot;
+    scratch_ = scratch;
+    levels_.begin(seed, lap, row);
+    if (hot) {
+      products_->coefficients_of(Products::facility, row, coefficients_.data());
+      for (std::int32_t chunk = 0; chunk < products_->chunks(); ++chunk)
+        store(own_sums_.data() + chunk * lanes, products_->fresh(Products::facility, chunk, coefficients_.data()));
+    } else {
+      products_->refresh(Products::facility, row, coefficients_.data(), scratch);
+    }
+    sums_ = hot ? own_sums_.data() : products_->row(Products::facility, row);
+    open_column();
+  }
+
+  struct Hit {
+    std::int32_t column;  ///< -1: none
+    Sum delta;
+  };
+  /// The first accepted of columns from .. to - 1.
+  [[nodiscard]] Hit first_accepted(std::int32_t from, std::int32_t to, const annealing::RowTemperature& temperature) {
+    constexpr Vector<std::int32_t> iota{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const Vector<float> base = broadcast(temperature.base), step = broadcast(temperature.step),
+                        highest = broadcast(annealing::highest_level);
+    for (std::int32_t chunk = from / lanes; chunk * lanes < to; ++chunk) {
+      const std::int32_t first = chunk * lanes;
+      const Vector<Sum> deltas = deltas_of(chunk);
+      const Vector<float> position = __builtin_convertvector(iota + (first - row_ - 1), Vector<float>);
+      const Vector<float> test = __builtin_convertvector(deltas, Vector<float>) * (base + step * position);
+      std::uint32_t asked = 0xFFFFu;
+      if (from > first) asked &= 0xFFFFu << (from - first);
+      if (to < first + lanes) asked &= 0xFFFFu >> (first + lanes - to);
+      if ((at_most(test, highest) & asked) == 0) continue;  // whatever the random numbers are
+      const std::uint32_t accepted = at_most(test, levels_.at(chunk)) & asked;
+      if (accepted == 0) continue;
+      const int lane = std::countr_zero(accepted);
+      return {first + lane, deltas[lane]};
+    }
+    return {-1, 0};
+  }
+
+  /// Accepts the swap with column s, which first_accepted() just returned.
+  void accept(std::int32_t s) {
+    products_->swap(row_, s, sums_, column_sums(s / lanes)[s % lanes], !hot_);
+    open_column();
+  }
+
+ private:
+  [[nodiscard]] Vector<Sum> deltas_of(std::int32_t chunk) {
+    const std::int32_t first = chunk * lanes, here = products_->locations()[row_];
+    const std::int32_t* const locations = products_->locations() + first;
+    const Vector<Sum> own = gather(sums_, locations) - broadcast(products_->diagonal()[row_]);
+    const Vector<Sum> others = column_sums(chunk) - load(products_->diagonal() + first);
+    const Vector<Sum> corrections =
+        load(products_->factor(Products::facility, row_) + first) * gather(products_->factor(Products::location, here), locations);
+    return (own + others) * broadcast(products_->scale()) + corrections;
+  }
+  /// H[j][p[i]] of sixteen columns j.
+  [[nodiscard]] Vector<Sum> column_sums(std::int32_t chunk) {
+    if (!hot_) return load(column_ + chunk * lanes);
+    if (chunk != column_chunk_) {
+      column_chunk_ = chunk;
+      column_sums_ = products_->fresh(Products::location, chunk, column_coefficients_.data());
+    }
+    return column_sums_;
+  }
+  void open_column() {
+    const std::int32_t here = products_->locations()[row_];
+    column_chunk_ = -1;
+    if (hot_)
+      products_->coefficients_of(Products::location, here, column_coefficients_.data());
+    else
+      products_->refresh(Products::location, here, coefficients_.data(), scratch_);
+    column_ = products_->row(Products::location, here);
+  }
+
+  Products* products_;
+  std::int32_t row_ = 0;
+  bool hot_ = false, scratch_ = false;
+  RowLevels levels_;
+  Aligned<Sum> own_sums_;
+  Aligned<Lane> coefficients_, column_coefficients_;
+  Sum* sums_ = nullptr;
+  const Sum* column_ = nullptr;
+  std::int32_t column_chunk_ = -1;
+  Vector<Sum> column_sums_{};
+};
+
+}  // namespace vicinity::sa

@@ -1,0 +1,118 @@
+#pragma once
+// Sixteen lanes at a time: GCC's vector extensions, which become whatever vectors the processor has, and intrinsics only for the three
+// operations they cannot say. Arithmetic in three widths behind one interface.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#if defined(__AVX512F__) || defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "core/hd.hpp"
+
+#pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no vector crosses a call
+
+namespace vicinity::sa {
+
+inline constexpr std::int32_t lanes = 16;
+
+template <class T>
+struct VectorOf {
+  typedef T Type __attribute__((vector_size(lanes * sizeof(T))));  // NOLINT: an alias cannot carry the attribute
+};
+template <class T>
+using Vector = typename VectorOf<T>::Type;
+
+template <class T>
+VICINITY_HD Vector<T> load(const T* from) {
+  Vector<T> value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+template <class T>
+VICINITY_HD void store(T* to, const Vector<T>& value) {
+  std::memcpy(to, &value, sizeof value);
+}
+template <class T>
+VICINITY_HD Vector<T> broadcast(T value) {
+  return value - Vector<T>{};
+}
+/// from[index[0]], from[index[1]], ...
+template <class T>
+VICINITY_HD Vector<T> gather(const T* from, const std::int32_t* index) {
+#if defined(__AVX512F__)
+  const __m512i at = _mm512_loadu_si512(index);
+  if constexpr (sizeof(T) == 4) return reinterpret_cast<Vector<T>>(_mm512_mask_i32gather_epi32(__m512i{}, 0xFFFF, at, from, 4));
+#endif
+  Vector<T> value;
+  for (std::int32_t lane = 0; lane < lanes; ++lane) value[lane] = from[index[lane]];
+  return value;
+}
+/// Bit `lane` says whether x[lane] <= bound[lane].
+VICINITY_HD std::uint32_t at_most(const Vector<float>& x, const Vector<float>& bound) {
+#if defined(__AVX512F__)
+  return _mm512_cmp_ps_mask(reinterpret_cast<__m512>(x), reinterpret_cast<__m512>(bound), _CMP_LE_OQ);
+#else
+  std::uint32_t mask = 0;
+  for (std::int32_t lane = 0; lane < lanes; ++lane) mask |= static_cast<std::uint32_t>(x[lane] <= bound[lane]) << lane;
+  return mask;
+#endif
+}
+
+/// Storage aligned to cache lines.
+template <class T>
+struct AlignedAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t alignment{64};
+
+  AlignedAllocator() = default;
+  template <class U>
+  explicit AlignedAllocator(const AlignedAllocator<U>&) {}
+  [[nodiscard]] T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), alignment)); }
+  void deallocate(T* pointer, std::size_t) noexcept { ::operator delete(pointer, alignment); }
+  bool operator==(const AlignedAllocator&) const = default;
+};
+template <class T>
+using Aligned = std::vector<T, AlignedAllocator<T>>;
+
+// An arithmetic has a Lane, which carries `depth` factors of a sum of products, and a Sum. put() sets factor `half` of a lane;
+// multiply_add(sum, x, y) adds the products of the factors.
+
+/// Factors of 16 bits, two a lane: one instruction adds both products (VNNI).
+struct Packed {
+  using Lane = std::int32_t;
+  using Sum = std::int32_t;
+  static constexpr std::int32_t depth = 2;
+
+  template <class L>
+  VICINITY_HD static L put(const L& lane, std::int32_t half, const L& value) {
+    return half == 0 ? value & 0xFFFF : lane | (value << 16);
+  }
+  VICINITY_HD static Vector<Sum> multiply_add(const Vector<Sum>& sum, const Vector<Lane>& x, const Vector<Lane>& y) {
+#if defined(__AVX512VNNI__)
+    return reinterpret_cast<Vector<Sum>>(
+        _mm512_dpwssd_epi32(reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(y)));
+#else
+    return sum + (x << 16 >> 16) * (y << 16 >> 16) + (x >> 16) * (y >> 16);
+#endif
+  }
+};
+
+/// Factors and sums in one width: 32 bits, or 64 for instances that need them.
+template <class T>
+struct Plain {
+  using Lane = T;
+  using Sum = T;
+  static constexpr std::int32_t depth = 1;
+
+  template <class L>
+  VICINITY_HD static L put(const L&, std::int32_t, const L& value) {
+    return value;
+  }
+  VICINITY_HD static Vector<T> multiply_add(const Vector<T>& sum, const Vector<T>& x, const Vector<T>& y) { return sum + x * y; }
+};
+
+}  // namespace vicinity::sa
