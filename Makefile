@@ -1,7 +1,7 @@
 # The front door. Each target is a script of scripts/ that says what it does; nothing here needs set-up done by hand.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build reproduce report test test-gpu compare regress sanitize format clean
+.PHONY: help setup build fetch reproduce report test test-gpu compare regress sanitize format clean
 
 # What a command may be given: make reproduce PROFILE=full EXPERIMENTS=fang/table1 RESULTS=/tmp/results
 export PROFILE EXPERIMENTS RESULTS PRESET BUILD JOBS BASELINE MACHINE
@@ -27,6 +27,9 @@ compare: setup  ## Two recorded machines against each other: A=results/x B=resul
 
 regress: setup  ## Is this tree slower than BASELINE (git ref, vicinity binary or results/x)? [ARGS="--profile quick"]
 	@scripts/regress $(ARGS)
+
+fetch: setup  ## Instance files that no generator makes, from their collections, into data/instances/ [ARGS="NAME ..."]
+	@scripts/fetch $(ARGS)
 
 build: setup  ## build/vicinity and the tests [PRESET=release|cpu-only|debug|ci JOBS=n]
 	@scripts/build

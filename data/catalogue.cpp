@@ -201,10 +201,10 @@ std::filesystem::path instance_file(const CatalogueEntry& entry) {
   auto folders = instance_folders();
   std::string how = "get it";
   if (entry.origin) {
-    how = fmt::format("get it with 'scripts/fetch {}'", entry.name);
+    how = "get it with 'make fetch'";
     if (!entry.origin->debian_package.empty()) {
       folders.push_back(entry.origin->debian_folder);
-      how += fmt::format(", with 'apt-get install {}', or", entry.origin->debian_package);
+      how += fmt::format(", 'apt-get install {}', or", entry.origin->debian_package);
     }
   }
   const auto file = find_instance_file(entry.file, fmt::format("{} from {}", how, entry.source), folders);

@@ -154,7 +154,14 @@ Result skipped(std::string message) {
 template <class Body>
 Result guarded(Referee& referee, const Job& job, Body body) {
   Result result;
-  const auto data = referee.instance(job.executed);  // a broken case is the descriptor's fault: InputError goes up
+  std::shared_ptr<const Instance> data;
+  try {
+    data = referee.instance(job.executed);  // a broken case is the descriptor's fault: InputError goes up
+  } catch (const MissingInput& error) {     // a file that is not here is nobody's
+    result = skipped(error.what());
+    result.missing_input = true;
+    return result;
+  }
   std::unique_ptr<Run> run;
   try {
     run = job.implementation->prepare(job.executed, *data);

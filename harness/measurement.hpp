@@ -21,6 +21,7 @@ using Around = std::pair<T, T>;
 struct Result {
   Status status = Status::skipped;
   std::string message;                                 ///< why it is invalid or skipped
+  bool missing_input = false;                          ///< skipped for want of an instance file: worth another try when it is there
   std::map<std::string, std::vector<double>> samples;  ///< "wall" and every part; seconds, one entry a repetition
   int batch = 1;
   std::optional<Outcome> outcome;
@@ -38,7 +39,8 @@ struct MeasureOptions {
 };
 
 /// Checks, warms up, times, checks again. Times are those of the asked case: already scaled when extrapolated.
-/// Throws InputError for a broken case or a part of the time that the implementation does not report.
+/// Skipped, and says why: what does not fit, is not supported, or lacks its instance file. Throws InputError for a broken case or a part of
+/// the time that the implementation does not report.
 [[nodiscard]] Result measure(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options = {});
 
 /// The check alone.

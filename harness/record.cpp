@@ -118,6 +118,7 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
   json["clocks"] = clocks_json(result.clocks);
   json["throttled"] = result.clocks && (result.clocks->first.throttled || result.clocks->second.throttled);
   json["extrapolated"] = extrapolated_json(job);
+  if (result.missing_input) json["missing_input"] = true;
   json["control"] = control_json(result);
   return json;
 }
@@ -131,7 +132,7 @@ std::string resume_key(const Json& record) {
   if (record.value("schema", 0) != 1) return "";
   const auto text = [&](const char* name) { return record.value(name, std::string()); };
   const std::string status = text("status");
-  if (status != "ok" && status != "skipped") return "";
+  if ((status != "ok" && status != "skipped") || record.value("missing_input", false)) return "";
   const Json protocol = record.value("protocol", Json::object());
   return key_of(text("experiment"), text("case_key"), text("implementation"), text("profile"), text("machine"), text("sources"),
                 text("descriptor"), protocol.value("repetitions", 0), protocol.value("test_slowdown", 1.0));

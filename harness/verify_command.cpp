@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 
 #include "core/device.hpp"
 #include "core/error.hpp"
@@ -107,6 +108,7 @@ class Verifier {
     const Result result = verify(referee, job, seed);
     if (result.status == Status::skipped) {
       ++tally().skipped;
+      if (result.missing_input && missing_.insert(result.message).second) fmt::print("skipped {}: {}\n", job.asked.key(), result.message);
       return;
     }
     ++tally().comparisons;
@@ -152,6 +154,7 @@ class Verifier {
   const Options& options_;
   bool has_device_;
   std::vector<Tally> tallies_;
+  std::set<std::string> missing_;  ///< instance files already said to be missing
 };
 
 }  // namespace

@@ -64,6 +64,23 @@ TEST(Catalogue, ErrorsCarryFileAndLine) {
   EXPECT_TRUE(rejection("schema: [1\n").starts_with(":2: "));
 }
 
+TEST(Catalogue, OriginsOfFamilies) {
+  const std::string origins = "schema: 1\nfamilies:\n  f: text\norigins:\n";
+  const TemporaryFolder folder;
+  const std::string text = origins + "  f: {addresses: [one, two], debian: {package: p, folder: /d}}\ninstances:\n" + good;
+  const Catalogue read = Catalogue::read(folder.write("c.yaml", text));
+  EXPECT_EQ(read.at("a").origin->addresses, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(read.at("a").origin->debian_package, "p");
+  EXPECT_EQ(read.at("a").origin->debian_folder, "/d");
+  EXPECT_EQ(rejection(origins + "  g: {addresses: []}\ninstances: []\n"), ":5: unknown key 'g'; allowed: f");
+  EXPECT_EQ(rejection(origins + "  f: {}\ninstances: []\n"), ":5: 'addresses' is missing");
+  EXPECT_EQ(rejection(origins + "  f: {addresses: x}\ninstances: []\n"), ":5: expected a list of addresses");
+  EXPECT_EQ(rejection(origins + "  f: {addresses: [[1]]}\ninstances: []\n"), ":5: expected an address");
+  EXPECT_EQ(rejection(origins + "  f: {addresses: [], debian: {package: p}}\ninstances: []\n"), ":5: 'folder' is missing");
+  EXPECT_EQ(rejection(origins + "  f: {addresses: [], mirror: x}\ninstances: []\n"),
+            ":5: unknown key 'mirror'; allowed: addresses, debian");
+}
+
 TEST(Catalogue, MissingFileIsBadInput) { EXPECT_THROW((void)Catalogue::read("/nonexistent.yaml"), InputError); }
 
 TEST(Catalogue, WrongChecksumOfAFileIsRefused) {

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <thread>
 
 #include "core/digest.hpp"
 #include "core/error.hpp"
 #include "core/run.hpp"
+#include "tests/harness/fake_search.hpp"
 
 namespace vicinity::fake {
 
@@ -18,6 +20,9 @@ struct Numbers : Instance {
   std::int64_t size = 0;
   [[nodiscard]] std::uint64_t hash() const override { return static_cast<std::uint64_t>(size); }
 };
+
+/// The size whose instance "file" is only there when the environment has FAKE_HAS_FILE.
+constexpr std::int64_t missing_size = 404;
 
 /// How an implementation behaves.
 struct Behaviour {
@@ -93,6 +98,7 @@ inline System system() {
   system.instance = [](const Case& c) {
     auto numbers = std::make_shared<Numbers>();
     numbers->size = c.integer("size", 1, 1'000'000);
+    if (numbers->size == missing_size && std::getenv("FAKE_HAS_FILE") == nullptr) throw MissingInput("file of size 404 not found; make it");
     return std::shared_ptr<const Instance>(numbers);
   };
   system.random_case = [](std::uint64_t seed) { return Case{"count", "", {{"size", static_cast<std::int64_t>(1 + seed % 20)}}}; };
@@ -115,7 +121,7 @@ inline System system() {
 }
 
 inline const std::vector<System>& systems() {
-  static const std::vector<System> all{system()};
+  static const std::vector<System> all{system(), hunt()};
   return all;
 }
 

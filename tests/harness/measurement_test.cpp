@@ -86,6 +86,17 @@ TEST(Measurement, WhatDoesNotFitIsSkipped) {
   EXPECT_EQ(measure(unable, job("cpu-serial", 10), protocol(3)).status, Status::skipped);
 }
 
+TEST(Measurement, MissingInstanceIsSkippedAndSaysHowToGetIt) {
+  Referee judge = referee();
+  const Result result = measure(judge, job("cpu-serial", fake::missing_size), protocol(3));
+  EXPECT_EQ(result.status, Status::skipped);
+  EXPECT_EQ(result.message, "file of size 404 not found; make it");
+  EXPECT_TRUE(result.missing_input);
+  EXPECT_TRUE(result.samples.empty());
+  EXPECT_TRUE(verify(judge, job("cpu-openmp", fake::missing_size), 1).missing_input);
+  EXPECT_EQ(measure(judge, job("cpu-openmp", 10), protocol(3)).status, Status::ok);
+}
+
 TEST(Measurement, BrokenCaseIsAnInputError) {
   Referee judge = referee();
   EXPECT_THROW(static_cast<void>(measure(judge, job("cpu-serial", -1), protocol(3))), InputError);

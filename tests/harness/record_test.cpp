@@ -94,9 +94,12 @@ TEST_F(RecordTest, ResumesAtEqualKeysOnly) {
   EXPECT_EQ(resume_key(record()), key());
 }
 
-TEST_F(RecordTest, InvalidResultsAreMeasuredAgain) {
+TEST_F(RecordTest, InvalidResultsAndMissingFilesAreMeasuredAgain) {
   result_.status = Status::skipped;
   EXPECT_EQ(resume_key(record()), key());
+  EXPECT_FALSE(record().contains("missing_input"));
+  result_.missing_input = true;
+  EXPECT_EQ(resume_key(record()), "");
   result_.status = Status::invalid;
   EXPECT_EQ(resume_key(record()), "");
   EXPECT_EQ(record()["verified"], false);
