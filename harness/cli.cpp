@@ -108,7 +108,7 @@ void add_solve(CLI::App& app, Options& options, const std::vector<System>& syste
     solve->add_option("--" + solver.work_axis, own.work[solver.work_axis],
                       fmt::format("How long to search: 100000000, 1e8 (default of {}: {})", system.name, solver.default_work));
   }
-  solve->add_option("--time", own.seconds, "Stop after so many seconds")->check(CLI::PositiveNumber);
+  solve->add_option("--time", own.seconds, "Stop after so many seconds");
   solve->add_option("--seed", options.seed, "Another seed, another search")->capture_default_str();
   solve->add_option("--start", own.start, "Solution file to start from (default: drawn from the seed)");
   solve->add_option("--implementation", own.implementation, "Default: the fastest that can run here");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <utility>
@@ -29,6 +30,8 @@ class Solving {
         solver_(*system_.solver),
         case_(case_of(solver_, asked_.settings)),
         candidates_(candidates(system_, asked_.implementation, device::info().has_value())) {
+    if (asked_.seconds && !(*asked_.seconds > 0 && std::isfinite(*asked_.seconds)))
+      throw InputError(fmt::format("--time: {} is not a number of seconds above 0", *asked_.seconds));
     case_.values[solver_.work_axis] = given_work();
     instance_ = instance_of(system_, asked_.instance);
     if (!asked_.start.empty()) {

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from solving import write_qap
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -96,6 +97,13 @@ def fake(tmp_path: Path) -> Program:
 @pytest.fixture
 def vicinity(tmp_path: Path) -> Program:
     return Program(binary("VICINITY_BINARY"), tmp_path)
+
+
+@pytest.fixture
+def mine(vicinity: Program) -> Program:
+    """The real program in a folder with an instance of 12 facilities, mine.dat."""
+    write_qap(vicinity.folder / "mine.dat", 12)
+    return vicinity
 
 
 def error_line(result: subprocess.CompletedProcess[str]) -> str:

@@ -59,7 +59,7 @@ def test_broken_descriptor(fake: Program, changes: dict[str, str], expected: str
         (["run", "table.yaml", "missing.yaml"], "missing.yaml: cannot be read"),
         (["verify", "--system", "fang", "--random", "1"], "--system: unknown system 'fang'; allowed: fake"),
         (["rum"], "unknown command 'rum'; did you mean 'run'?"),
-        ([], "a command is missing: list, run, verify, ceilings, environment; see vicinity --help"),
+        ([], "a command is missing: list, run, verify, solve, ceilings, environment; see vicinity --help"),
     ],
 )
 def test_wrong_usage(fake: Program, arguments: list[str], expected: str) -> None:
@@ -84,7 +84,7 @@ def test_help_names_the_exit_codes(fake: Program) -> None:
     assert result.returncode == 0
     for text in ("vicinity run experiments", "verify", "ceilings", "130"):
         assert text in result.stdout
-    for command in ("list", "run", "verify", "ceilings", "environment"):
+    for command in ("list", "run", "verify", "solve", "ceilings", "environment"):
         assert fake(command, "--help").returncode == 0
     assert "slowdown" not in fake("run", "--help").stdout
     assert fake("--version").stdout.startswith("vicinity ")

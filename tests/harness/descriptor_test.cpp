@@ -116,7 +116,7 @@ TEST_F(DescriptorTest, ErrorsNameLineAndWhatIsAllowed) {
   EXPECT_EQ(error("paper: fang\n", "papr: fang\n").substr(0, 62), "table.yaml:3: unknown key 'papr' in the descriptor; did you me");
   EXPECT_EQ(error("  size: [10, 13]", "  sise: [10, 13]"),
             "table.yaml:11: unknown axis 'sise' of count; did you mean 'size'? allowed: size, milliseconds, mode");
-  EXPECT_EQ(error("system: fake", "system: fang"), "table.yaml:4: unknown system 'fang'; allowed: fake");
+  EXPECT_EQ(error("system: fake", "system: fang"), "table.yaml:4: unknown system 'fang'; allowed: fake, hunt");
   EXPECT_EQ(error("problem: count", "problem: cuont"), "table.yaml:5: unknown problem 'cuont'; did you mean 'count'? allowed: count");
   EXPECT_EQ(error("statistic: mean", "statistic: average"), "table.yaml:15: unknown statistic 'average'; allowed: median, mean, min");
   EXPECT_EQ(error("repetitions: 20", "repetitions: many"), "table.yaml:16: repetitions: 'many' is not a whole number from 1 to 1000000");

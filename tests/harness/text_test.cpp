@@ -16,6 +16,13 @@ TEST(Text, HintsAtTheNearestName) {
   EXPECT_EQ(hint("zzzzzz", {"load", "states"}), "allowed: load, states");
 }
 
+TEST(Text, Counts) {
+  EXPECT_EQ(human_count(0), "0");
+  EXPECT_EQ(human_count(812), "812");
+  EXPECT_EQ(human_count(48.1e6), "48.1 M");
+  EXPECT_EQ(human_count(3.25e9), "3.25 G");
+}
+
 TEST(Text, Units) {
   EXPECT_EQ(human_seconds(1.234e-3), "1.23 ms");
   EXPECT_EQ(human_seconds(5e-6), "5 us");

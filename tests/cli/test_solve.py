@@ -1,0 +1,246 @@
+"""solve: the result and its file, progress, time limits and signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import Program, environment
+from solving import MINE, assert_solves, cost, write_qap
+
+SEARCHING = 2.0  # seconds until an interrupted search must have begun, on a busy machine
+
+
+def stop(program: Program, *arguments: str, sent: signal.Signals = signal.SIGINT) -> tuple[int, str, str]:
+    """Starts a long search and interrupts it; exit code, stdout, stderr."""
+    process = program.start(*arguments)
+    time.sleep(SEARCHING)
+    assert process.poll() is None, process.communicate()
+    process.send_signal(sent)
+    out, errors = process.communicate(timeout=60)
+    return process.returncode, out, errors
+
+
+def test_solves_a_file(mine: Program) -> None:
+    result = mine("solve", *MINE, "--iterations", "2e5")
+    assert result.returncode == 0, result.stderr
+    stated = assert_solves(mine.folder / "mine.sln", 12)
+    lines = {line[:16].strip(): line[16:] for line in result.stdout.splitlines()}
+    assert list(lines) == ["instance", "implementation", "best found", "proposals", "time", "solution"]
+    assert lines["instance"] == "mine.dat (12 facilities, asymmetric)"
+    assert lines["best found"] == str(stated) and lines["proposals"] == "200000" and lines["solution"] == "mine.sln"
+    start = cost(12, list(range(12)))
+    assert stated < start
+
+
+def test_json_is_all_of_stdout_and_repeats_itself(mine: Program) -> None:
+    command = [
+        "solve",
+        "sa",
+        "--instance",
+        "mine.dat",
+        "--iterations",
+        "1e5",
+        "--seed",
+        "7",
+        "--json",
+        "--set",
+        "chains=3",
+    ]
+    first, again = (json.loads(mine(*command, "--output", name).stdout) for name in ("a.sln", "b.sln"))
+    assert first["objective"] == cost(12, first["solution"]) == assert_solves(mine.folder / "a.sln", 12)
+    assert (
+        first["asked"] == first["done"] == 300_000
+        and first["iterations"] == 100_000
+        and first["settings"] == {"chains": 3}
+    )
+    assert first["best_known"] is None and first["gap_percent"] is None
+    assert first["feasible"] and not first["interrupted"] and first["stopped_by"] == "done"
+    assert first["counters"]["accepted"] > 0 and first["per_second"] > 0
+    for measured in ("seconds", "per_second", "output"):
+        first.pop(measured), again.pop(measured)
+    assert first == again
+    other = json.loads(mine("solve", *MINE, "--iterations", "1e5", "--seed", "8", "--json").stdout)
+    assert other["digest"] != first["digest"]
+
+
+def test_every_implementation_finds_the_same(mine: Program) -> None:
+    (mine.folder / "experiments").mkdir()
+    listing = json.loads(mine("list", "--json").stdout)
+    (system,) = (s for s in listing["systems"] if s["name"] == "sa")
+    found = set()
+    for implementation in (i for i in system["implementations"] if i["runnable"]):
+        result = mine(
+            *("solve", *MINE, "--iterations", "1e4", "--json"),
+            *("--implementation", implementation["name"]),
+        )
+        answer = json.loads(result.stdout)
+        assert answer["implementation"] == implementation["name"]
+        found.add((answer["digest"], answer["objective"]))
+    assert len(found) == 1
+
+
+def test_catalogue_name_tells_the_gap(vicinity: Program) -> None:
+    result = vicinity("solve", "sa", "--instance", "tai12a", "--iterations", "1e5", "--json")
+    assert result.returncode == 0, result.stderr
+    answer = json.loads(result.stdout)
+    assert answer["best_known"] == 224416 and answer["output"] == "tai12a.sln"
+    assert answer["gap_percent"] == pytest.approx(100 * (answer["objective"] - 224416) / 224416)
+    assert "(gap " in vicinity("solve", "sa", "--instance", "tai12a", "--iterations", "1e3").stdout
+
+
+def test_start_is_where_the_search_begins(mine: Program) -> None:
+    mine("solve", *MINE, "--iterations", "1e5")
+    stated = assert_solves(mine.folder / "mine.sln", 12)
+    command = ["solve", *MINE, "--start", "mine.sln", "--iterations", "1", "--seed", "99"]
+    answer = json.loads(mine(*command, "--set", "t0=1e-3", "tf=1e-3", "--json", "--output", "b.sln").stdout)
+    assert answer["start_objective"] == stated and answer["objective"] <= stated
+    assert answer["settings"] == {"t0": 1e-3, "tf": 1e-3}
+    text = mine(*command).stdout
+    assert f"start           {stated} (mine.sln)" in text
+    assert f"mine.sln keeps its own, which costs {stated}" in text
+
+
+def test_worse_solution_does_not_replace_a_better_one(mine: Program) -> None:
+    good = ["solve", *MINE, "--iterations", "1e5"]
+    bad = ["solve", *MINE, "--iterations", "1", "--seed", "5"]
+    mine(*bad)
+    worse = assert_solves(mine.folder / "mine.sln", 12)
+    mine(*good)
+    better = assert_solves(mine.folder / "mine.sln", 12)
+    assert better < worse
+    result = mine(*bad)
+    assert result.returncode == 0 and "keeps its own" in result.stdout
+    assert assert_solves(mine.folder / "mine.sln", 12) == better
+    kept = json.loads(mine(*bad, "--json").stdout)
+    assert kept["output_kept"] and kept["objective"] == worse
+    assert mine(*bad, "--force", "--quiet").stdout == ""
+    assert assert_solves(mine.folder / "mine.sln", 12) == worse
+
+
+def test_time_alone_chooses_the_work(mine: Program) -> None:
+    began = time.monotonic()
+    result = mine("solve", *MINE, "--time", "2", "--json")
+    assert result.returncode == 0, result.stderr
+    assert time.monotonic() - began < 20
+    answer = json.loads(result.stdout)
+    assert answer["iterations_chosen_by"] == "time" and answer["time_limit"] == 2 and answer["seconds"] < 3
+    assert f"about 2 s allow --iterations {answer['iterations']}" in result.stderr
+    assert answer["done"] > 10_000
+    assert_solves(mine.folder / "mine.sln", 12)
+
+
+def test_time_ends_a_longer_search(mine: Program) -> None:
+    result = mine("solve", *MINE, "--time", "0.5", "--iterations", "1e12")
+    assert result.returncode == 0, result.stderr
+    assert "of 1000000000000: stopped by --time" in result.stdout
+    assert_solves(mine.folder / "mine.sln", 12)
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_interrupt_writes_the_best_found(mine: Program, sent: signal.Signals) -> None:
+    code, out, errors = stop(mine, "solve", *MINE, "--iterations", "1e12", "--json", sent=sent)
+    assert code == 130 and "vicinity: stopping" in errors
+    answer = json.loads(out)
+    assert answer["interrupted"] and answer["stopped_by"] == "signal" and 0 < answer["done"] < answer["asked"]
+    assert assert_solves(mine.folder / "mine.sln", 12) == answer["objective"]
+
+
+def test_interrupted_between_chains(mine: Program) -> None:
+    write_qap(mine.folder / "mine.dat", 3)
+    result = mine("solve", *MINE, "--iterations", "20", "--set", "chains=60000", "--time", "1e-3")
+    assert result.returncode == 0, result.stderr
+    assert_solves(mine.folder / "mine.sln", 3)
+
+
+def test_summary_says_interrupted(fake: Program) -> None:
+    (fake.folder / "deer.txt").write_text("100000\n")
+    command = ["solve", "hunt", "--instance", "deer.txt", "--steps", "1e6", "--set", "microseconds=1000"]
+    code, out, _ = stop(fake, *command)
+    assert code == 130 and "INTERRUPTED" in out
+    assert int((fake.folder / "deer.caught").read_text()) < 100_000
+
+
+def test_second_interrupt_ends_at_once(fake: Program) -> None:
+    (fake.folder / "deer.txt").write_text("100000\n")
+    # One step of a second: the first signal waits for its end.
+    process = fake.start("solve", "hunt", "--instance", "deer.txt", "--steps", "1e6", "--set", "microseconds=1e6")
+    time.sleep(SEARCHING)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.35)  # later than an echo
+    ended = process.poll() is not None
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    if not ended:
+        assert "vicinity: interrupted" in errors and not (fake.folder / "deer.caught").exists()
+
+
+def test_timeout_signals_twice_at_once(mine: Program) -> None:
+    process = mine.start("solve", *MINE, "--iterations", "1e12")
+    time.sleep(SEARCHING)
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert_solves(mine.folder / "mine.sln", 12)
+
+
+def test_plain_progress_is_rare(fake: Program) -> None:
+    (fake.folder / "deer.txt").write_text("1000\n")
+    result = fake("solve", "hunt", "--instance", "deer.txt", "--steps", "1000", "--set", "microseconds=1000")
+    assert result.returncode == 0 and result.stderr == ""  # shorter than the interval
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_progress_on_a_terminal(fake: Program, quiet: bool) -> None:
+    (fake.folder / "deer.txt").write_text("1000\n")
+    command = [fake.binary, "solve", "hunt", "--instance", "deer.txt", "--steps", "2000", "--set", "microseconds=1000"]
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        command + ["--quiet"] * quiet, cwd=fake.folder, env=environment(), stdout=subprocess.PIPE, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        try:
+            while block := os.read(ours, 4096):
+                seen += block
+        except OSError:  # the other end is closed
+            pass
+    os.close(ours)
+    assert process.returncode == 0
+    assert (seen == b"") if quiet else (b" left, best 9" in seen and b"steps/s" in seen and b"(gap " in seen)
+
+
+def test_infeasible_solution_is_not_written(fake: Program) -> None:
+    (fake.folder / "deer.txt").write_text("100\n")
+    command = ["solve", "hunt", "--instance", "deer.txt", "--implementation", "cpu-blind"]
+    result = fake(*command)
+    assert result.returncode == 1 and result.stdout == ""
+    assert result.stderr == "vicinity: INVALID: cpu-blind found no solution: it got away; nothing is written\n"
+    answer = json.loads(fake(*command, "--json").stdout)
+    assert not answer["feasible"] and answer["solution"] is None and answer["output"] is None
+    assert not (fake.folder / "deer.caught").exists()
+
+
+def test_list_says_what_can_be_solved(vicinity: Program) -> None:
+    (vicinity.folder / "experiments").mkdir()
+    assert "vicinity solve sa --instance FILE --iterations N" in vicinity("list").stdout
+    solvers = {s["name"]: s["solver"] for s in json.loads(vicinity("list", "--json").stdout)["systems"]}
+    assert solvers["fang"] is None
+    assert solvers["sa"]["work_axis"] == "iterations" and "t0" in solvers["sa"]["settings"]
+    assert solvers["sa"]["implementation"].startswith("cpu-")
+
+
+def test_work_axis_of_another_system(fake: Program) -> None:
+    (fake.folder / "deer.txt").write_text("101\n")
+    result = fake("solve", "hunt", "--instance", "deer.txt", "--steps", "1e2")
+    assert result.returncode == 0, result.stderr
+    assert "implementation  cpu-serial" in result.stdout and "steps           100" in result.stdout
+    assert (fake.folder / "deer.caught").read_text() == "91\n"
