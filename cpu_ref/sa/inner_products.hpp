@@ -10,6 +10,7 @@
 //
 // Rows are lazy. H and its transpose are kept, since scanning row i of the pairs needs H[i][.] and H[.][p[i]]; accepted swaps append (u, w)
 // to a list, and a row follows the list only when it is looked at, in one pass over memory and two swaps an instruction.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -75,7 +76,7 @@ class InnerProducts {
   [[nodiscard]] const Sum* factor(Side side, std::int32_t i) const noexcept { return sides_[side].factors.data() + start(i); }
   [[nodiscard]] Sum* row(Side side, std::int32_t i) noexcept { return sides_[side].rows.data() + start(i); }
   /// Lanes of coefficients that row() and whole() need as scratch space.
-  [[nodiscard]] std::size_t coefficients() const noexcept { return static_cast<std::size_t>(std::max(room_, whole())); }
+  [[nodiscard]] std::size_t coefficients() const noexcept { return static_cast<std::size_t>(block * stride()); }
   /// Lanes of a row made from scratch.
   [[nodiscard]] std::int64_t whole() const noexcept { return std::int64_t{kinds_} * half_up(n_); }
   /// Does the list have room for one more swap?
@@ -85,51 +86,66 @@ class InnerProducts {
   /// The coefficients of a row made from scratch.
   void coefficients_of(Side side, std::int32_t i, Lane* out) const {
     const std::int32_t* const place = sides_[side].place.data();
-    for (std::int32_t kind = 0; kind < kinds_; ++kind) {
+    for (std::int32_t kind = 0; kind < kinds_; ++kind, out += half_up(n_)) {
       const Lane* const from = table(side, kinds_ - 1 - kind, i);
-      for (std::int32_t k = 0; k < n_; k += Arithmetic::depth, ++out) {
-        *out = Arithmetic::put(Lane{}, 0, from[place[k]]);
-        if constexpr (Arithmetic::depth == 2) *out = Arithmetic::put(*out, 1, from[place[k + 1]]);
+      for (std::int32_t k = 0; k < n_; k += lanes) {
+        const auto factors = __builtin_convertvector(gather(from, place + k), Vector<typename Arithmetic::Factor>);
+        std::memcpy(out + k / Arithmetic::depth, &factors, sizeof factors);
       }
     }
   }
   /// Sixteen elements of a row made from scratch.
   [[nodiscard]] Vector<Sum> fresh(Side side, std::int32_t chunk, const Lane* coefficients) const {
-    return products(Vector<Sum>{}, coefficients, sides_[other(side)].whole.data() + chunk * whole() * lanes, whole());
+    Vector<Sum> sum[1]{};
+    products<1>(sum, coefficients, 0, sides_[other(side)].whole.data() + chunk * whole() * lanes, whole());
+    return sum[0];
   }
 
-  /// Brings a row up to date: by the swaps it missed, or from scratch where these are no longer listed or `scratch` allows it and it is
-  /// less work.
-  void refresh(Side side, std::int32_t i, Lane* coefficients, bool scratch) {
-    Side_& own = sides_[side];
-    std::int64_t& stamp = own.stamps[static_cast<std::size_t>(i)];
-    if (stamp == terms_) return;
-    Sum* const sums = row(side, i);
-    const std::int64_t first = (stamp - base_) / Arithmetic::depth, last = (terms_ - base_ + Arithmetic::depth - 1) / Arithmetic::depth;
-    if (stamp < base_ || (scratch && last - first > whole())) {
-      coefficients_of(side, i, coefficients);
-      for (std::int32_t chunk = 0; chunk < chunks_; ++chunk) store(sums + chunk * lanes, fresh(side, chunk, coefficients));
-    } else {
-      const Lane* from = own.list.data() + (i / lanes * room_ + first) * lanes + i % lanes;
-      for (std::int64_t m = 0; m < last - first; ++m, from += lanes) coefficients[m] = *from;
-      if ((stamp - base_) % Arithmetic::depth != 0) coefficients[0] = Arithmetic::put(Lane{}, 1, static_cast<Lane>(coefficients[0] >> 16));
-      const Lane* vectors = sides_[other(side)].list.data() + first * lanes;
-      for (std::int32_t chunk = 0; chunk < chunks_; ++chunk, vectors += room_ * lanes)
-        store(sums + chunk * lanes, products(load(sums + chunk * lanes), coefficients, vectors, last - first));
+  /// Rows that are brought up to date together, so that one load serves all of them.
+  static constexpr std::int32_t block = 4;
+  /// Brings rows[0] up to date, and the `block - 1` that follow it in `rows` if that is the same kind of work: by the swaps they missed, or
+  /// from scratch where these are no longer listed, or `scratch` allows it and it is less work. `rows` has `block` entries or ends with -1.
+  void refresh(Side side, const std::int32_t* rows, Lane* coefficients, bool scratch) {
+    if (stamp(side, rows[0]) == terms_) return;
+    const bool renew = far(side, rows[0], scratch);
+    const auto joins = [&](std::int32_t i) { return i >= 0 && stamp(side, i) != terms_ && far(side, i, scratch) == renew; };
+    std::int32_t count = 1;
+    std::int64_t oldest = stamp(side, rows[0]);
+    while (count < block && joins(rows[count])) oldest = std::min(oldest, stamp(side, rows[count++]));
+    if (count < block) {
+      count = 1;
+      oldest = stamp(side, rows[0]);
     }
-    stamp = terms_;
+    const std::int64_t first = renew ? 0 : (oldest - base_) / Arithmetic::depth, lanes_used = (renew ? whole() : used()) - first;
+    for (std::int32_t q = 0; q < count; ++q) {
+      Lane* const out = coefficients + q * stride();
+      if (renew)
+        coefficients_of(side, rows[q], out);
+      else
+        listed_coefficients_of(side, rows[q], first, out);
+    }
+    const Lane* const vectors = renew ? sides_[other(side)].whole.data() : sides_[other(side)].list.data() + first * lanes;
+    const std::int64_t step = (renew ? whole() : room_) * lanes;
+    if (count == block)
+      follow<block>(side, rows, coefficients, vectors, step, lanes_used, renew);
+    else
+      follow<1>(side, rows, coefficients, vectors, step, lanes_used, renew);
   }
   /// Brings all rows that the list still covers up to date, of those in [from, to) of both sides.
   void refresh_all(std::int32_t from, std::int32_t to, Lane* coefficients) {
     for (const Side side : {facility, location})
-      for (std::int32_t i = from; i < to; ++i)
-        if (sides_[side].stamps[static_cast<std::size_t>(i)] >= base_) refresh(side, i, coefficients, false);
+      for (std::int32_t i = from; i < to; ++i) {
+        std::array<std::int32_t, block> rows{};
+        for (std::int32_t q = 0; q < block; ++q) rows[static_cast<std::size_t>(q)] = i + q < to ? i + q : -1;
+        if (stamp(side, i) >= base_) refresh(side, rows.data(), coefficients, false);
+      }
   }
   /// Empties the list; rows that are not up to date will be made from scratch.
   void forget() noexcept { base_ = terms_; }
 
-  /// Swaps r and s. `sums` is row r of H, up to date; `cross` is H[s][p[r]]. `sums` follows, and is the stored row if `stored`.
-  void swap(std::int32_t r, std::int32_t s, Sum* sums, Sum cross, bool stored) {
+  /// Swaps r and s. Row r of H is up to date, and stays so; `cross` is H[s][p[r]].
+  void swap(std::int32_t r, std::int32_t s, Sum cross) {
+    Sum* const sums = row(facility, r);
     std::int32_t* const p = sides_[location].place.data();
     const std::int32_t pr = p[r], ps = p[s];
     diagonal_[static_cast<std::size_t>(r)] = sums[ps];
@@ -148,7 +164,7 @@ class InnerProducts {
       append(location, w);
       ++terms_;
     }
-    if (stored) sides_[facility].stamps[static_cast<std::size_t>(r)] = terms_;
+    sides_[facility].stamps[static_cast<std::size_t>(r)] = terms_;
     std::swap(p[r], p[s]);
     std::swap(sides_[facility].place[static_cast<std::size_t>(pr)], sides_[facility].place[static_cast<std::size_t>(ps)]);
   }
@@ -164,6 +180,40 @@ class InnerProducts {
     std::vector<std::int32_t> place;      ///< of facilities: the facility at a location; of locations: p. Padded with 0
   };
 
+  /// Of the coefficients of one row; stores may go beyond the last by a vector.
+  [[nodiscard]] std::int64_t stride() const noexcept { return std::max(room_, whole()) + lanes; }
+  [[nodiscard]] std::int64_t stamp(Side side, std::int32_t i) const { return sides_[side].stamps[static_cast<std::size_t>(i)]; }
+  /// Lanes of the list in use.
+  [[nodiscard]] std::int64_t used() const noexcept { return half_up(terms_ - base_); }
+  /// Is a row to be made from scratch?
+  [[nodiscard]] bool far(Side side, std::int32_t i, bool scratch) const {
+    const std::int64_t since = stamp(side, i);
+    return since < base_ || (scratch && used() - (since - base_) / Arithmetic::depth > whole());
+  }
+  /// What lanes `first` and on of the list add to a row; nothing where the row has followed already.
+  void listed_coefficients_of(Side side, std::int32_t i, std::int64_t first, Lane* out) const {
+    const Lane* from = sides_[side].list.data() + (i / lanes * room_ + first) * lanes + i % lanes;
+    const std::int64_t followed = stamp(side, i) - base_, mine = followed / Arithmetic::depth;
+    for (std::int64_t m = first; m < used(); ++m, from += lanes) out[m - first] = m < mine ? Lane{} : *from;
+    if constexpr (Arithmetic::depth == 2)
+      if (followed % 2 != 0) out[mine - first] = Arithmetic::put(Lane{}, 1, out[mine - first] >> 16);
+  }
+  /// row += coefficients * vectors, or = with `renew`, for `Rows` rows.
+  template <std::int32_t Rows>
+  void follow(Side side, const std::int32_t* rows, const Lane* coefficients, const Lane* vectors, std::int64_t step, std::int64_t count,
+              bool renew) {
+    Sum* sums[Rows];
+    for (std::int32_t q = 0; q < Rows; ++q) {
+      sums[q] = row(side, rows[q]);
+      sides_[side].stamps[static_cast<std::size_t>(rows[q])] = terms_;
+    }
+    for (std::int32_t chunk = 0; chunk < chunks_; ++chunk, vectors += step) {
+      Vector<Sum> sum[Rows];
+      for (std::int32_t q = 0; q < Rows; ++q) sum[q] = renew ? Vector<Sum>{} : load(sums[q] + chunk * lanes);
+      products<Rows>(sum, coefficients, stride(), vectors, count);
+      for (std::int32_t q = 0; q < Rows; ++q) store(sums[q] + chunk * lanes, sum[q]);
+    }
+  }
   [[nodiscard]] static std::int64_t half_up(std::int64_t count) { return (count + Arithmetic::depth - 1) / Arithmetic::depth; }
   [[nodiscard]] static Vector<Sum> widen(const Vector<Lane>& lane) { return __builtin_convertvector(lane, Vector<Sum>); }
   [[nodiscard]] std::ptrdiff_t start(std::int32_t row) const noexcept { return static_cast<std::ptrdiff_t>(row) * chunks_ * lanes; }
@@ -171,21 +221,21 @@ class InnerProducts {
     return sides_[side].tables[static_cast<std::size_t>(kind)].data() + start(row);
   }
 
-  /// sum + coefficients[0] * vectors[0..15] + coefficients[1] * vectors[16..31] + ..., in four sums to hide the latency.
-  [[nodiscard]] static Vector<Sum> products(const Vector<Sum>& sum, const Lane* coefficients, const Lane* vectors, std::int64_t count) {
-    Vector<Sum> part0 = sum, part1{}, part2{}, part3{};
-    const auto add = [&](Vector<Sum>& part, std::int64_t m) {
-      part = Arithmetic::multiply_add(part, broadcast(coefficients[m]), load(vectors + m * lanes));
+  /// sum[q] += coefficients[q][0] * vectors[0..15] + coefficients[q][1] * vectors[16..31] + ..., in several parts to hide the latency.
+  template <std::int32_t Rows>
+  static void products(Vector<Sum> (&sum)[Rows], const Lane* coefficients, std::int64_t stride, const Lane* vectors, std::int64_t count) {
+    constexpr std::int32_t parts = Rows == 1 ? 4 : 2;
+    Vector<Sum> part[parts][Rows]{};
+    const auto add = [&](Vector<Sum>(&to)[Rows], std::int64_t m) {
+      const Vector<Lane> vector = load(vectors + m * lanes);
+      for (std::int32_t q = 0; q < Rows; ++q) to[q] = Arithmetic::multiply_add(to[q], broadcast(coefficients[q * stride + m]), vector);
     };
     std::int64_t m = 0;
-    for (; m + 4 <= count; m += 4) {
-      add(part0, m);
-      add(part1, m + 1);
-      add(part2, m + 2);
-      add(part3, m + 3);
-    }
-    for (; m < count; ++m) add(part0, m);
-    return (part0 + part1) + (part2 + part3);
+    for (; m + parts <= count; m += parts)
+      for (std::int32_t i = 0; i < parts; ++i) add(part[i], m + i);
+    for (; m < count; ++m) add(sum, m);
+    for (std::int32_t i = 0; i < parts; ++i)
+      for (std::int32_t q = 0; q < Rows; ++q) sum[q] += part[i][q];
   }
 
   const Lane* difference(Side side, std::int32_t kind, std::int32_t i, std::int32_t j) {

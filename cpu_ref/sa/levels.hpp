@@ -1,5 +1,6 @@
 #pragma once
-// The levels of a row, sixteen at a time, made when they are first asked for.
+// The random words of a row and what they accept, sixteen columns at a time, made when they are first asked for.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -58,40 +59,56 @@ inline void sixteen_blocks(std::uint64_t seed, std::int64_t lap, std::int32_t ro
 }
 
 /// Sixteen annealing::level()s.
-VICINITY_HD void sixteen_levels(const std::uint32_t* words, float* levels) {
+VICINITY_HD Vector<float> levels_of(const std::uint32_t* words) {
+  alignas(64) float levels[lanes];
 #pragma omp simd
   for (int c = 0; c < lanes; ++c) levels[c] = annealing::level(words[c]);
+  return load(levels);
+}
+
+/// No level of these words is higher. From the words' magnitude alone: a third of the work of the level, and nearly always enough to
+/// reject.
+VICINITY_HD Vector<float> level_bounds(const std::uint32_t* words) {
+  const auto value = __builtin_convertvector(load(words), Vector<float>) + 0.5f;
+  const auto exponent = reinterpret_cast<Vector<std::int32_t>>(value) >> 23;  // of 2^k: 127 + k
+  return __builtin_convertvector(159 - exponent, Vector<float>) * 0.693148f + 1e-6f;
 }
 
 class RowLevels {
  public:
-  explicit RowLevels(std::int32_t n) : levels_(static_cast<std::size_t>((n + group - 1) / group * group)), made_(levels_.size() / group) {}
+  explicit RowLevels(std::int32_t n) : words_(static_cast<std::size_t>((n + group - 1) / group * group)), made_(words_.size() / group) {}
 
   void begin(std::uint64_t seed, std::int64_t lap, std::int32_t row) {
     seed_ = seed;
     lap_ = lap;
     row_ = row;
-    made_.assign(made_.size(), 0);
+    std::fill(made_.begin(), made_.end(), 0);
   }
 
-  /// Of columns 16 chunk ... 16 chunk + 15.
-  [[nodiscard]] Vector<float> at(std::int32_t chunk) {
-    const std::int32_t which = chunk / 4;
-    float* const levels = levels_.data() + static_cast<std::ptrdiff_t>(which) * group;
-    if (made_[static_cast<std::size_t>(which)] == 0) {
-      alignas(64) std::uint32_t words[group];
-      sixteen_blocks(seed_, lap_, row_, static_cast<std::uint32_t>(which) * 16, words);
-      for (int w = 0; w < 4; ++w) sixteen_levels(words + lanes * w, levels + lanes * w);
-      made_[static_cast<std::size_t>(which)] = 1;
-    }
-    return load(levels + lanes * (chunk % 4));
+  /// Which of columns 16 chunk ... 16 chunk + 15 have levels of at least `test`: bit c says column 16 chunk + c. `asked` says which matter.
+  [[nodiscard]] std::uint32_t accepted(std::int32_t chunk, const Vector<float>& test, std::uint32_t asked) {
+    asked &= at_most(test, broadcast(annealing::highest_level));
+    if (asked == 0) return 0;  // whatever the random numbers are
+    const std::uint32_t* const words = words_of(chunk);
+    asked &= at_most(test, level_bounds(words));
+    return asked == 0 ? 0 : asked & at_most(test, levels_of(words));
   }
 
  private:
+  [[nodiscard]] const std::uint32_t* words_of(std::int32_t chunk) {
+    const std::int32_t which = chunk / 4;
+    std::uint32_t* const words = words_.data() + static_cast<std::ptrdiff_t>(which) * group;
+    if (made_[static_cast<std::size_t>(which)] == 0) {
+      sixteen_blocks(seed_, lap_, row_, static_cast<std::uint32_t>(which) * 16, words);
+      made_[static_cast<std::size_t>(which)] = 1;
+    }
+    return words + lanes * (chunk % 4);
+  }
+
   std::uint64_t seed_ = 0;
   std::int64_t lap_ = 0;
   std::int32_t row_ = 0;
-  Aligned<float> levels_;
+  Aligned<std::uint32_t> words_;
   std::vector<char> made_;
 };
 

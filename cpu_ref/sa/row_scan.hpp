@@ -1,5 +1,6 @@
 #pragma once
 // Scanning one row of the pairs, (i, i+1) ... (i, n-1), for the first accepted swap.
+#include <array>
 #include <bit>
 #include <cstdint>
 
@@ -21,26 +22,23 @@ class RowScan {
   explicit RowScan(Products& products)
       : products_(&products),
         levels_(products.size()),
-        own_sums_(products.width()),
         coefficients_(products.coefficients()),
         column_coefficients_(products.coefficients()) {}
 
-  /// `hot`: the row is made from scratch and not kept, and of H[.][p[i]] no more than is looked at; for rows that the next visit will find
-  /// far out of date anyway. `scratch`: rows that missed many swaps may be made from scratch.
+  /// `hot`: of H[.][p[i]] no more than is looked at is made, from scratch, and not kept: for when the next swap is near. `scratch`: rows
+  /// that missed many swaps may be made from scratch.
   void open(std::uint64_t seed, std::int64_t lap, std::int32_t row, bool hot, bool scratch) {
     row_ = row;
     hot_ = hot;
     scratch_ = scratch;
     levels_.begin(seed, lap, row);
-    if (hot) {
-      products_->coefficients_of(Products::facility, row, coefficients_.data());
-      for (std::int32_t chunk = 0; chunk < products_->chunks(); ++chunk)
-        store(own_sums_.data() + chunk * lanes, products_->fresh(Products::facility, chunk, coefficients_.data()));
-    } else {
-      products_->refresh(Products::facility, row, coefficients_.data(), scratch);
-    }
-    sums_ = hot ? own_sums_.data() : products_->row(Products::facility, row);
-    open_column();
+    std::array<std::int32_t, Products::block> rows{};
+    for (std::int32_t q = 0; q < Products::block; ++q) rows[static_cast<std::size_t>(q)] = row + q < products_->size() ? row + q : -1;
+    products_->refresh(Products::facility, rows.data(), coefficients_.data(), scratch);
+    sums_ = products_->row(Products::facility, row);
+    for (std::int32_t& i : rows)
+      if (i >= 0) i = products_->locations()[i];
+    open_column(rows.data());
   }
 
   struct Hit {
@@ -50,8 +48,7 @@ class RowScan {
   /// The first accepted of columns from .. to - 1.
   [[nodiscard]] Hit first_accepted(std::int32_t from, std::int32_t to, const annealing::RowTemperature& temperature) {
     constexpr Vector<std::int32_t> iota{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    const Vector<float> base = broadcast(temperature.base), step = broadcast(temperature.step),
-                        highest = broadcast(annealing::highest_level);
+    const Vector<float> base = broadcast(temperature.base), step = broadcast(temperature.step);
     for (std::int32_t chunk = from / lanes; chunk * lanes < to; ++chunk) {
       const std::int32_t first = chunk * lanes;
       const Vector<Sum> deltas = deltas_of(chunk);
@@ -60,8 +57,7 @@ class RowScan {
       std::uint32_t asked = 0xFFFFu;
       if (from > first) asked &= 0xFFFFu << (from - first);
       if (to < first + lanes) asked &= 0xFFFFu >> (first + lanes - to);
-      if ((at_most(test, highest) & asked) == 0) continue;  // whatever the random numbers are
-      const std::uint32_t accepted = at_most(test, levels_.at(chunk)) & asked;
+      const std::uint32_t accepted = levels_.accepted(chunk, test, asked);
       if (accepted == 0) continue;
       const int lane = std::countr_zero(accepted);
       return {first + lane, deltas[lane]};
@@ -71,8 +67,9 @@ class RowScan {
 
   /// Accepts the swap with column s, which first_accepted() just returned.
   void accept(std::int32_t s) {
-    products_->swap(row_, s, sums_, column_sums(s / lanes)[s % lanes], !hot_);
-    open_column();
+    products_->swap(row_, s, column_sums(s / lanes)[s % lanes]);
+    const std::int32_t rows[]{products_->locations()[row_], -1};
+    open_column(rows);
   }
 
  private:
@@ -94,23 +91,22 @@ class RowScan {
     }
     return column_sums_;
   }
-  void open_column() {
-    const std::int32_t here = products_->locations()[row_];
+  /// `rows`: the location here, and others that may be brought up to date with it.
+  void open_column(const std::int32_t* rows) {
     column_chunk_ = -1;
     if (hot_)
-      products_->coefficients_of(Products::location, here, column_coefficients_.data());
+      products_->coefficients_of(Products::location, rows[0], column_coefficients_.data());
     else
-      products_->refresh(Products::location, here, coefficients_.data(), scratch_);
-    column_ = products_->row(Products::location, here);
+      products_->refresh(Products::location, rows, coefficients_.data(), scratch_);
+    column_ = products_->row(Products::location, rows[0]);
   }
 
   Products* products_;
   std::int32_t row_ = 0;
   bool hot_ = false, scratch_ = false;
   RowLevels levels_;
-  Aligned<Sum> own_sums_;
   Aligned<Lane> coefficients_, column_coefficients_;
-  Sum* sums_ = nullptr;
+  const Sum* sums_ = nullptr;
   const Sum* column_ = nullptr;
   std::int32_t column_chunk_ = -1;
   Vector<Sum> column_sums_{};

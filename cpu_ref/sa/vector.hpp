@@ -1,6 +1,7 @@
 #pragma once
 // Sixteen lanes at a time: GCC's vector extensions, which become whatever vectors the processor has, and intrinsics only for the three
 // operations they cannot say. Arithmetic in three widths behind one interface.
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -81,8 +82,12 @@ using Aligned = std::vector<T, AlignedAllocator<T>>;
 // An arithmetic has a Lane, which carries `depth` factors of a sum of products, and a Sum. put() sets factor `half` of a lane;
 // multiply_add(sum, x, y) adds the products of the factors.
 
+// Factor is the type of the factors as they lie in memory, lane after lane.
+
 /// Factors of 16 bits, two a lane: one instruction adds both products (VNNI).
 struct Packed {
+  static_assert(std::endian::native == std::endian::little, "the first factor of a lane lies in its lower half");
+  using Factor = std::int16_t;
   using Lane = std::int32_t;
   using Sum = std::int32_t;
   static constexpr std::int32_t depth = 2;
@@ -104,6 +109,7 @@ struct Packed {
 /// Factors and sums in one width: 32 bits, or 64 for instances that need them.
 template <class T>
 struct Plain {
+  using Factor = T;
   using Lane = T;
   using Sum = T;
   static constexpr std::int32_t depth = 1;
