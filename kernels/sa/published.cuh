@@ -440,7 +440,7 @@ __global__ void __launch_bounds__(32 * PublishedPolicy::most_warps)
     if (own != Key::none) atomicMin(&view.first[round % 3], own);
     if (first_thread && blockIdx.x == 0) view.first[(round + 1) % 3] = Key::none;
     grid.sync();
-    const unsigned long long key = __ldcg(&view.first[round % 3]);
+    const unsigned long long key = *static_cast<volatile unsigned long long*>(&view.first[round % 3]);
     if (key == Key::none) {
       if (first_thread) pass_over(view, state, subset, limit);
       __syncthreads();
