@@ -10,13 +10,18 @@ namespace {
 
 class Delta {
  public:
-  Delta(const qap::Qap& qap, const annealing::Task&) : engine_(make_engine(qap, {128, std::numeric_limits<std::int64_t>::max(), false})) {}
+  Delta(const qap::Qap& qap, const annealing::Task&)
+      : qap_(qap), engine_(make_engine(qap, {128, std::numeric_limits<std::int64_t>::max(), false})) {}
 
   void begin(const Walk& walk) { engine_->begin(walk); }
   void advance(Walk& walk, std::int64_t limit) { engine_->advance(walk, limit); }
+  [[nodiscard]] Work work(std::int64_t proposals, std::int64_t accepted) const {
+    return {{"cpu_integer_core", fewest_operations(qap_, proposals, accepted)}};
+  }
   [[nodiscard]] Policy policy() const { return {{"threads", 1}, {"element_bits", engine_->bits()}}; }
 
  private:
+  const qap::Qap& qap_;
   std::unique_ptr<Engine> engine_;
 };
 

@@ -1,16 +1,26 @@
 #include "cpu_ref/sa/engine.hpp"
 
+#include <atomic>
+
 #include "cpu_ref/sa/inner_products.hpp"
 #include "cpu_ref/sa/row_scan.hpp"
 
 namespace vicinity::sa {
 namespace {
 
+// Least work for which a thread is woken, some microseconds: proposals to scan; lanes to multiply.
+constexpr std::int64_t scan_share = 2048, refresh_share = 8192;
+
 template <class Arithmetic>
 class EngineOf final : public Engine {
  public:
   EngineOf(const qap::Qap& qap, const Tuning& tuning)
-      : n_(qap.size()), tuning_(tuning), products_(qap, tuning.pending), scan_(products_), coefficients_(products_.coefficients()) {}
+      : n_(qap.size()), tuning_(tuning), products_(qap, tuning.pending), threads_(tuning.team ? tuning.team->threads() : 1) {
+    for (int t = 0; t < threads_; ++t) {
+      scans_.emplace_back(products_);
+      coefficients_.emplace_back(products_.coefficients());
+    }
+  }
 
   void begin(const Walk& walk) override {
     products_.begin(walk.permutation());
@@ -23,12 +33,13 @@ class EngineOf final : public Engine {
     std::int64_t lap = walk.next() / pairs;
     annealing::Swap at = annealing::pair_at(n_, walk.next() % pairs);
     while (true) {
-      scan_row(walk, lap, at.r, at.s, limit);
-      if (walk.next() == limit) return;
-      if (++at.r == n_ - 1) {
-        at.r = 0;
-        ++lap;
+      if (threads_ > 1 && at.s == at.r + 1) {
+        skip_rejected(walk, lap, at.r, limit);
+        at.s = at.r + 1;
       }
+      if (walk.next() < limit) scan_row(walk, lap, at.r, at.s, limit);
+      if (walk.next() == limit) return;
+      next_row(lap, at.r);
       at.s = at.r + 1;
     }
   }
@@ -38,17 +49,24 @@ class EngineOf final : public Engine {
   }
 
  private:
+  void next_row(std::int64_t& lap, std::int32_t& row) const {
+    if (++row < n_ - 1) return;
+    row = 0;
+    ++lap;
+  }
+
   /// The proposals of a row from column `column` on, those below `limit`.
   void scan_row(Walk& walk, std::int64_t lap, std::int32_t row, std::int32_t column, std::int64_t limit) {
+    RowScan<Arithmetic>& scan = scans_.front();
     std::int64_t& visit = visits_[static_cast<std::size_t>(row)];
     const bool hot = walk.chain().accepted - visit > tuning_.hot;
     if (column == row + 1) visit = walk.chain().accepted;
-    scan_.open(walk.seed(), lap, row, hot, tuning_.scratch);
+    scan.open(walk.seed(), lap, row, n_ - row, hot, tuning_.scratch);
     const std::int64_t first = walk.next() - (column - row - 1);
     while (column < n_ && walk.next() < limit) {
       const std::int64_t until = std::min(limit - 1, walk.freezing_proposal()) + 1;  // the temperature is the same up to there
       const auto to = static_cast<std::int32_t>(std::min<std::int64_t>(n_, column + (until - walk.next())));
-      const auto hit = scan_.first_accepted(column, to, annealing::row_temperature(walk.cooling(), first));
+      const auto hit = scan.first_accepted(column, to, annealing::row_temperature(walk.cooling(), first));
       if (hit.column < 0) {
         walk.reject_until(walk.next() + (to - column));
         column = to;
@@ -56,21 +74,90 @@ class EngineOf final : public Engine {
       }
       if (!products_.room()) make_room(hot);
       walk.accept(walk.next() + (hit.column - column), {row, hit.column}, hit.delta);
-      scan_.accept(hit.column);
+      scan.accept(hit.column);
       column = hit.column + 1;
     }
   }
 
+  /// Whole rows one thread scans, one after the other.
+  struct Stretch {
+    std::int64_t lap, first;         ///< of the first row: lap, and the proposal it begins with
+    std::int32_t row, offset, rows;  ///< first row; rows of the stretches before; rows
+  };
+
+  /// While swaps are rare: scans whole rows from the beginning of `row` on, a stretch a thread, about as far as one swap is to be expected.
+  /// Ends at the beginning of the first row with a swap (which is left to scan_row), or where sharing no longer pays.
+  void skip_rejected(Walk& walk, std::int64_t& lap, std::int32_t& row, std::int64_t limit) {
+    while (true) {
+      const std::int64_t expected = walk.chain().accepted - visits_[static_cast<std::size_t>(row)] + 1;
+      const std::int64_t same = std::min(limit - 1, walk.freezing_proposal()) + 1 - walk.next();  // proposals at this temperature
+      const std::int64_t wanted = std::min(annealing::pairs(n_) / expected, same);
+      const std::int64_t shares = std::min<std::int64_t>(threads_, wanted / scan_share);
+      if (shares < 2) return;
+      const std::int32_t planned = plan(walk.next(), lap, row, wanted, shares);
+      if (planned == 0) return;
+      std::atomic<std::int32_t> hit = planned;
+      tuning_.team->share(static_cast<int>(stretches_.size()), [&](int k) { scan_stretch(walk, k, hit); });
+      for (std::int32_t i = 0; i < hit; ++i) {
+        visits_[static_cast<std::size_t>(row)] = walk.chain().accepted;
+        walk.reject_until(walk.next() + (n_ - 1 - row));
+        next_row(lap, row);
+      }
+      if (hit < planned) return;
+    }
+  }
+  /// Cuts whole rows of at most `wanted` proposals in all, less than a lap, into `shares` stretches. Returns how many rows.
+  std::int32_t plan(std::int64_t first, std::int64_t lap, std::int32_t row, std::int64_t wanted, std::int64_t shares) {
+    stretches_.clear();
+    std::int64_t done = 0;
+    std::int32_t rows = 0;
+    while (rows < n_ - 1 && done + (n_ - 1 - row) <= wanted) {
+      if (done * shares >= static_cast<std::int64_t>(stretches_.size()) * wanted) stretches_.push_back({lap, first + done, row, rows, 0});
+      ++stretches_.back().rows;
+      ++rows;
+      done += n_ - 1 - row;
+      next_row(lap, row);
+    }
+    return rows;
+  }
+  /// `hit` becomes the first row with a swap, counted from the first stretch.
+  void scan_stretch(const Walk& walk, int k, std::atomic<std::int32_t>& hit) {
+    Stretch at = stretches_[static_cast<std::size_t>(k)];
+    RowScan<Arithmetic>& scan = scans_[static_cast<std::size_t>(k)];
+    for (; at.rows > 0 && hit > at.offset; --at.rows, ++at.offset) {
+      scan.open(walk.seed(), at.lap, at.row, std::min(at.rows, n_ - 1 - at.row), false, tuning_.scratch);
+      if (scan.first_accepted(at.row + 1, n_, annealing::row_temperature(walk.cooling(), at.first)).column >= 0) {
+        for (std::int32_t known = hit; at.offset < known && !hit.compare_exchange_weak(known, at.offset);) {
+        }
+        return;
+      }
+      at.first += n_ - 1 - at.row;
+      next_row(at.lap, at.row);
+    }
+  }
+
   void make_room(bool hot) {
-    if (!hot) products_.refresh_all(0, n_, coefficients_.data());
+    if (!hot) {
+      const auto refresh = [&](std::int64_t k, std::int64_t shares) {
+        products_.refresh_all(static_cast<std::int32_t>(n_ * k / shares), static_cast<std::int32_t>(n_ * (k + 1) / shares),
+                              coefficients_[static_cast<std::size_t>(k)].data());
+      };
+      const std::int64_t shares = std::clamp<std::int64_t>(products_.work_of_all() / refresh_share, 1, threads_);
+      if (shares == 1)
+        refresh(0, 1);
+      else
+        tuning_.team->share(static_cast<int>(shares), [&](int k) { refresh(k, shares); });
+    }
     products_.forget();
   }
 
   std::int32_t n_;
   Tuning tuning_;
   InnerProducts<Arithmetic> products_;
-  RowScan<Arithmetic> scan_;
-  Aligned<typename Arithmetic::Lane> coefficients_;
+  int threads_;
+  std::vector<RowScan<Arithmetic>> scans_;                        ///< one a thread
+  std::vector<Aligned<typename Arithmetic::Lane>> coefficients_;  ///< one a thread
+  std::vector<Stretch> stretches_;
   std::vector<std::int64_t> visits_;  ///< accepted swaps when a row was last begun
 };
 
@@ -84,11 +171,22 @@ bool fit(const qap::Qap& qap, int bits) {
   }
   return true;
 }
+bool packs(const qap::Qap& qap) { return qap.narrow() && fit(qap, 16); }
 
 }  // namespace
 
+int useful_threads(std::int32_t n, std::int64_t pending) {
+  const std::int64_t scanning = annealing::pairs(n) / scan_share, refreshing = pending * n * n / lanes / refresh_share;
+  return static_cast<int>(std::clamp<std::int64_t>(std::max(scanning, refreshing), 1, 4096));
+}
+
+double fewest_operations(const qap::Qap& qap, std::int64_t proposals, std::int64_t accepted) {
+  const double update = (qap.symmetric() ? 2.0 : 4.0) / (packs(qap) ? 2 : 1);
+  return 26.0 * static_cast<double>(proposals) + update * static_cast<double>(annealing::pairs(qap.size())) * static_cast<double>(accepted);
+}
+
 std::unique_ptr<Engine> make_engine(const qap::Qap& qap, const Tuning& tuning) {
-  if (qap.narrow() && fit(qap, 16)) return std::make_unique<EngineOf<Packed>>(qap, tuning);
+  if (packs(qap)) return std::make_unique<EngineOf<Packed>>(qap, tuning);
   if (qap.narrow() && fit(qap, 32)) return std::make_unique<EngineOf<Plain<std::int32_t>>>(qap, tuning);
   return std::make_unique<EngineOf<Plain<std::int64_t>>>(qap, tuning);
 }

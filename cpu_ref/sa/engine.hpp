@@ -7,18 +7,24 @@
 
 #include "core/annealing.hpp"
 #include "cpu_ref/sa/run.hpp"
+#include "cpu_ref/sa/team.hpp"
 
 namespace vicinity::sa {
 
 /// How an engine works; what is accepted does not depend on it.
 struct Tuning {
   std::int64_t pending;  ///< accepted swaps listed before all rows must follow
-  /// A row is hot when more than this many swaps were accepted since its last visit; above all: never. Hot rows are made from scratch.
+  /// A row is hot when more than this many swaps were accepted since its last visit; above all: never.
   std::int64_t hot;
-  bool scratch;  ///< rows that missed more swaps than a row from scratch costs are made from scratch
+  bool scratch;          ///< rows that missed more swaps than a row from scratch costs are made from scratch
+  Team* team = nullptr;  ///< who may help; advance() is then called within team->gather_for()
 };
 
-/// One chain's search. Knows neither threads nor clocks.
+/// The switch of the paper's serial code, on one core. Measured (README.md): from scratch is less work from about n accepted swaps a lap
+/// on.
+[[nodiscard]] inline Tuning tuning_alone(const qap::Qap& qap) { return {2 * std::int64_t{qap.size()} + 2, qap.size(), true}; }
+
+/// One chain's search.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -28,6 +34,14 @@ class Engine {
   /// 16: pairs of 16-bit factors in 32-bit lanes; 32, 64: factors and sums of that width.
   [[nodiscard]] virtual std::int64_t bits() const = 0;
 };
+
+/// As many as find work worth waking them for, at lists of `pending` swaps.
+[[nodiscard]] int useful_threads(std::int32_t n, std::int64_t pending);
+
+/// Fewest 32-bit operations of this method, with the delta of every pair kept (a product and a sum a pair and accepted swap, both twice
+/// when the instance is not symmetric; in 16-bit pairs two of them are one). A proposal needs a quarter of a Philox block (15: ten rounds
+/// of two wide products and four exclusive ors), the temperature and the test (5), and the bound of the level (6).
+[[nodiscard]] double fewest_operations(const qap::Qap& qap, std::int64_t proposals, std::int64_t accepted);
 
 [[nodiscard]] std::unique_ptr<Engine> make_engine(const qap::Qap& qap, const Tuning& tuning);
 

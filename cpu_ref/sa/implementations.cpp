@@ -12,6 +12,9 @@ std::vector<Implementation> cpu_implementations() {
        "integer throughput of one core", prepare_serial},
       {"cpu-delta", Backend::cpu, "one core: the delta matrix throughout, rows updated when they are scanned",
        "integer throughput of one core", prepare_delta},
+      {"cpu-openmp", Backend::cpu,
+       "all cores where it pays: as cpu-serial, rows updated and scanned by a team; several chains: one a thread",
+       "integer throughput of all cores; waking them, for small n", prepare_openmp},
   };
 }
 

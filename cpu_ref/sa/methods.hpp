@@ -8,5 +8,6 @@ namespace vicinity::sa {
 [[nodiscard]] std::unique_ptr<Run> prepare_traditional(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_delta(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance);
 
 }  // namespace vicinity::sa

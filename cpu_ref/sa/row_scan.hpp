@@ -25,15 +25,16 @@ class RowScan {
         coefficients_(products.coefficients()),
         column_coefficients_(products.coefficients()) {}
 
+  /// `mine`: this row and as many after it, less one, may be brought up to date on the way, since no other thread touches them.
   /// `hot`: of H[.][p[i]] no more than is looked at is made, from scratch, and not kept: for when the next swap is near. `scratch`: rows
   /// that missed many swaps may be made from scratch.
-  void open(std::uint64_t seed, std::int64_t lap, std::int32_t row, bool hot, bool scratch) {
+  void open(std::uint64_t seed, std::int64_t lap, std::int32_t row, std::int32_t mine, bool hot, bool scratch) {
     row_ = row;
     hot_ = hot;
     scratch_ = scratch;
     levels_.begin(seed, lap, row);
     std::array<std::int32_t, Products::block> rows{};
-    for (std::int32_t q = 0; q < Products::block; ++q) rows[static_cast<std::size_t>(q)] = row + q < products_->size() ? row + q : -1;
+    for (std::int32_t q = 0; q < Products::block; ++q) rows[static_cast<std::size_t>(q)] = q < mine ? row + q : -1;
     products_->refresh(Products::facility, rows.data(), coefficients_.data(), scratch);
     sums_ = products_->row(Products::facility, row);
     for (std::int32_t& i : rows)

@@ -1,10 +1,12 @@
 #pragma once
 // What the CPU implementations share around their search loops: chains that stop and go on, bookkeeping, the judgement.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -83,65 +85,107 @@ class Walk {
 };
 
 /// A Method is made from (instance, task), and has begin(walk), which prepares it for a walk that was just made; advance(walk, limit),
-/// which goes on until walk.next() == limit; policy(); work(evaluations). One method serves one chain at a time.
+/// which goes on until walk.next() == limit; policy(); work(proposals, accepted). One method serves one chain at a time; `crews` methods
+/// serve as many chains at a time, each on a thread of its own.
 template <class Method>
 class CpuRun final : public Run {
  public:
-  CpuRun(const qap::Qap& qap, annealing::Task task) : qap_(qap), task_(std::move(task)), method_(qap_, task_) {}
+  CpuRun(const qap::Qap& qap, annealing::Task task, int crews = 1) : qap_(qap), task_(std::move(task)) {
+    for (int k = 0; k < crews; ++k) crews_.push_back({std::make_unique<Method>(qap_, task_), nullptr, 0});
+    reset(0);
+  }
 
   void reset(std::uint64_t seed) override {
     seed_ = seed;
-    chains_.clear();
-    walk_.reset();
+    next_chain_ = 0;
+    finished_.assign(static_cast<std::size_t>(task_.chains), {});
+    for (Crew& crew : crews_) crew.walk.reset();
   }
   void execute() override {
-    chains_.clear();
-    walk_.reset();
+    reset(seed_);
     const auto start = Clock::now();
-    while (advance(std::numeric_limits<double>::infinity())) {
-    }
+    static_cast<void>(advance(std::numeric_limits<double>::infinity()));
     times_ = {{"kernel", std::chrono::duration<double>(Clock::now() - start).count()}};
   }
   [[nodiscard]] bool advance(double seconds) override {
     const auto start = Clock::now();
-    std::int64_t step = 1024;
-    while (static_cast<std::int64_t>(chains_.size()) < task_.chains) {
-      if (!walk_) {
-        walk_ = std::make_unique<Walk>(qap_, task_, task_.seed(seed_, static_cast<std::int64_t>(chains_.size())));
-        method_.begin(*walk_);
-      }
-      if (seconds == std::numeric_limits<double>::infinity()) step = task_.iterations;
-      method_.advance(*walk_, std::min(task_.iterations, walk_->next() + step));
-      const bool finished = walk_->next() == task_.iterations;
-      if (finished) {
-        chains_.push_back(walk_->chain());
-        walk_.reset();
-      }
-      const double spent = std::chrono::duration<double>(Clock::now() - start).count();
-      if (spent > seconds) return !(finished && static_cast<std::int64_t>(chains_.size()) == task_.chains);
-      if (spent < seconds / 8) step *= 2;
+    if (crews_.size() == 1) {
+      advance(crews_.front(), start, seconds);
+    } else {
+#pragma omp parallel for num_threads(static_cast <int>(crews_.size())) schedule(static, 1)
+      for (Crew& crew : crews_) advance(crew, start, seconds);
     }
-    return false;
+    return next_chain_ < task_.chains || std::any_of(crews_.begin(), crews_.end(), [](const Crew& crew) { return crew.walk != nullptr; });
   }
   [[nodiscard]] Times times() const override { return times_; }
   [[nodiscard]] Outcome outcome() override {
-    std::vector<annealing::Chain> chains = chains_;
-    if (walk_) chains.push_back(walk_->chain());
     annealing::Task done = task_;
-    if (!chains.empty()) done.chains = static_cast<std::int64_t>(chains.size());  // between two chains, too
+    const std::vector<annealing::Chain> chains = begun();
+    if (next_chain_ > 0) done.chains = static_cast<std::int64_t>(chains.size());
     return annealing::judge(qap_, done, chains);
   }
-  [[nodiscard]] Policy policy() const override { return method_.policy(); }
+  [[nodiscard]] Policy policy() const override {
+    Policy policy = crews_.front().method->policy();
+    policy["chains_at_a_time"] = static_cast<std::int64_t>(crews_.size());
+    return policy;
+  }
+  [[nodiscard]] Work work() const override {
+    std::int64_t proposals = 0, accepted = 0;
+    for (const annealing::Chain& chain : begun()) {
+      proposals += chain.proposals;
+      accepted += chain.accepted;
+    }
+    return crews_.front().method->work(proposals, accepted);
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  struct Crew {
+    std::unique_ptr<Method> method;
+    std::unique_ptr<Walk> walk;
+    std::int64_t chain;
+  };
+
+  /// Goes on with this crew's chain, and the next ones, until `seconds` after `start`.
+  void advance(Crew& crew, Clock::time_point start, double seconds) {
+    std::int64_t step = seconds == std::numeric_limits<double>::infinity() ? task_.iterations : 1024;
+    while (true) {
+      if (!crew.walk) {
+        crew.chain = next_chain_++;
+        if (crew.chain >= task_.chains) return;
+        crew.walk = std::make_unique<Walk>(qap_, task_, task_.seed(seed_, crew.chain));
+        crew.method->begin(*crew.walk);
+      }
+      crew.method->advance(*crew.walk, std::min(task_.iterations, crew.walk->next() + step));
+      if (crew.walk->next() == task_.iterations) {
+        finished_[static_cast<std::size_t>(crew.chain)] = crew.walk->chain();
+        crew.walk.reset();
+      }
+      const double spent = std::chrono::duration<double>(Clock::now() - start).count();
+      if (spent > seconds) return;
+      if (spent < seconds / 8 && step < task_.iterations) step *= 2;
+    }
+  }
+  /// The chains finished and under way, in order.
+  [[nodiscard]] std::vector<annealing::Chain> begun() const {
+    std::vector<annealing::Chain> chains;
+    for (std::int64_t c = 0; c < task_.chains; ++c) {
+      const auto under_way = std::find_if(crews_.begin(), crews_.end(), [&](const Crew& crew) { return crew.walk && crew.chain == c; });
+      if (under_way != crews_.end())
+        chains.push_back(under_way->walk->chain());
+      else if (finished_[static_cast<std::size_t>(c)])
+        chains.push_back(*finished_[static_cast<std::size_t>(c)]);
+    }
+    return chains;
+  }
+
   const qap::Qap& qap_;
   annealing::Task task_;
-  Method method_;
+  std::vector<Crew> crews_;
   std::uint64_t seed_ = 0;
-  std::unique_ptr<Walk> walk_;
-  std::vector<annealing::Chain> chains_;
+  std::atomic<std::int64_t> next_chain_ = 0;  ///< the first that no crew has taken
+  std::vector<std::optional<annealing::Chain>> finished_;
   Times times_;
 };
 

@@ -13,20 +13,32 @@ class Traditional {
 
   void advance(Walk& walk, std::int64_t limit) const {
     const std::int32_t n = qap_.size();
-    const std::int64_t pairs = annealing::pairs(n);
+    std::int64_t lap = walk.next() / annealing::pairs(n);
+    annealing::Swap swap = annealing::pair_at(n, walk.next() % annealing::pairs(n));
     while (walk.next() < limit) {
       const std::int64_t q = walk.next();
-      const annealing::Swap swap = annealing::pair_at(n, q % pairs);
+      const std::int32_t position = swap.s - swap.r - 1;
+      const auto temperature = annealing::row_temperature(walk.cooling(), q - position);
       const std::int64_t delta = qap::delta(qap_.view(), walk.permutation(), swap.r, swap.s);
-      const float level = annealing::level_at(walk.seed(), q / pairs, swap.r, swap.s);
-      if (annealing::accepts(delta, annealing::inverse_temperature(walk.cooling(), n, q), level))
+      const float level = annealing::level_at(walk.seed(), lap, swap.r, swap.s);
+      if (annealing::accepts(delta, annealing::inverse_temperature(temperature, position), level))
         walk.accept(q, swap, delta);
       else
         walk.reject_until(q + 1);
+      if (++swap.s < n) continue;
+      if (++swap.r == n - 1) {
+        swap.r = 0;
+        ++lap;
+      }
+      swap.s = swap.r + 1;
     }
   }
 
-  [[nodiscard]] static Policy policy() { return {}; }
+  [[nodiscard]] static Policy policy() { return {{"threads", 1}}; }
+  /// Two differences and two products a facility, three sums.
+  [[nodiscard]] Work work(std::int64_t proposals, std::int64_t) const {
+    return {{"cpu_integer_core", (qap_.symmetric() ? 4.0 : 8.0) * qap_.size() * static_cast<double>(proposals)}};
+  }
 
  private:
   const qap::Qap& qap_;

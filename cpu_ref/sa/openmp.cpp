@@ -1,0 +1,60 @@
+// As cpu-serial, with all cores where that pays: rows are brought up to date by all, and scanned by all while swaps are rare. Several
+// chains: a thread each, which needs no waiting at all.
+#include <omp.h>
+
+#include <algorithm>
+
+#include "cpu_ref/sa/engine.hpp"
+#include "cpu_ref/sa/methods.hpp"
+#include "cpu_ref/sa/run.hpp"
+
+namespace vicinity::sa {
+namespace {
+
+int threads_of(const annealing::Task& task) { return task.threads > 0 ? static_cast<int>(task.threads) : omp_get_max_threads(); }
+
+/// Swaps after which all threads bring all rows up to date: few enough that a single row never has much to follow meanwhile.
+constexpr std::int64_t pending_of_team = 64;
+
+class OpenMp {
+ public:
+  /// `task.threads`: for this chain.
+  OpenMp(const qap::Qap& qap, const annealing::Task& task)
+      : qap_(qap), team_(std::min(threads_of(task), useful_threads(qap.size(), pending_of_team))), engine_(make_engine(qap, tuning())) {}
+
+  void begin(const Walk& walk) { engine_->begin(walk); }
+  void advance(Walk& walk, std::int64_t limit) {
+    team_.gather_for([&] { engine_->advance(walk, limit); });
+  }
+  [[nodiscard]] Policy policy() const { return {{"threads", team_.threads()}, {"element_bits", engine_->bits()}}; }
+  /// Of one core or of all; no ceiling is measured for some of them.
+  [[nodiscard]] Work work(std::int64_t proposals, std::int64_t accepted) const {
+    const double operations = fewest_operations(qap_, proposals, accepted);
+    if (team_.threads() == 1) return {{"cpu_integer_core", operations}};
+    if (team_.threads() == omp_get_num_procs()) return {{"cpu_integer", operations}};
+    return {};
+  }
+
+ private:
+  [[nodiscard]] Tuning tuning() {
+    const std::int64_t n = qap_.size();
+    if (team_.threads() == 1) return tuning_alone(qap_);
+    return {pending_of_team, 2 * n * team_.threads(), true, &team_};  // keeping up is cheaper by the number of threads
+  }
+
+  const qap::Qap& qap_;
+  Team team_;
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace
+
+std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance) {
+  annealing::Task task = task_of(c);
+  if (task.chains == 1) return prepare_cpu<OpenMp>(c, instance);
+  const auto crews = static_cast<int>(std::min<std::int64_t>(threads_of(task), task.chains));
+  task.threads = 1;
+  return std::make_unique<CpuRun<OpenMp>>(dynamic_cast<const qap::Qap&>(instance), std::move(task), crews);
+}
+
+}  // namespace vicinity::sa
