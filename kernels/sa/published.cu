@@ -1,7 +1,12 @@
 // Implementation `gpu`: memory, launch policy and launches of the published algorithm.
 #include "kernels/sa/published.cuh"
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
 #include "kernels/sa/implementations.hpp"
+#include "kernels/sa/run.cuh"
 
 namespace vicinity::sa {
 namespace {

@@ -2,295 +2,12 @@
 // Annealing as published (Paul, section 3), errata mended: the matrix of all deltas in device memory, updated by the whole grid after each
 // accepted swap and searched by the whole grid for the next one. docs/errata.md lists what the paper leaves open.
 #include <cooperative_groups.h>
-#include <cooperative_groups/reduce.h>
 
 #include <cstdint>
-#include <type_traits>
 
-#include "kernels/sa/run.cuh"
+#include "kernels/sa/published_search.cuh"
 
 namespace vicinity::sa {
-
-namespace cg = cooperative_groups;
-
-/// Launch policy, used by kernels and launches alike.
-struct PublishedPolicy {
-  static constexpr int elements = 16;  ///< of the delta matrix, a thread takes at a time: in the update and in the search
-  static constexpr int least_warps = 4, most_warps = 16;     ///< of a block; as few as let the blocks cover the matrix
-  static constexpr int build_block = 256, build_blocks = 8;  ///< of the kernels before the search: threads; blocks a multiprocessor
-};
-
-/// A stretch is the proposals of one row of the triangle with columns 64 group ... 64 group + 63: what sixteen threads test with one Philox
-/// block each, four proposals a thread. Stretches are numbered in the order of their proposals, within a lap.
-struct Stretch {
-  std::int32_t row, group;
-
-  /// The first column.
-  [[nodiscard]] VICINITY_HD std::int32_t first() const { return row + 1 > 64 * group ? row + 1 : 64 * group; }
-};
-
-struct Stretches {
-  static constexpr int threads = 16, proposals = 4;
-
-  VICINITY_HD explicit Stretches(std::int32_t size) : n(size), groups(divide_up(size, 64)) {}
-
-  /// Rows whose first column, row + 1, lies in group g have groups - g stretches. There are 64 of each g, counting a row -1.
-  [[nodiscard]] VICINITY_HD std::int32_t before(std::int32_t g) const { return 32 * g * (2 * groups - g + 1); }
-  [[nodiscard]] VICINITY_HD std::int32_t number(Stretch at) const {
-    const std::int32_t g = (at.row + 1) / 64;
-    return before(g) + (at.row + 1) % 64 * (groups - g) + at.group - g - groups;
-  }
-  [[nodiscard]] VICINITY_HD std::int32_t count() const { return number({n - 1, n / 64}); }
-  [[nodiscard]] VICINITY_HD Stretch at(std::int32_t number) const {
-    std::int32_t low = 0, high = groups - 1;  // the group whose first row starts last, at or before the number
-    while (low < high) {
-      const std::int32_t middle = (low + high + 1) / 2;
-      if (before(middle) <= number + groups)
-        low = middle;
-      else
-        high = middle - 1;
-    }
-    const std::int32_t rest = number + groups - before(low), width = groups - low;
-    return {64 * low + rest / width - 1, low + rest % width};
-  }
-
-  std::int32_t n, groups;
-};
-
-/// What the kernels work on.
-template <class T>
-struct PublishedView {
-  using Entry = typename T::Entry;
-  using Delta = typename T::Delta;
-
-  DeviceQap<Entry> placed;    ///< A and B'[i][j] = B[p[i]][p[j]], with their transposes where the instance is asymmetric
-  Entry* b[2];                ///< B' once more, to write
-  Delta* deltas;              ///< in the order of the proposals of a lap: rows of the upper triangle, one after the other
-  unsigned long long* first;  ///< [3] the first valid swap of a subset; subsets take turns
-  bool staged;                ///< do rows r and s fit shared memory?
-};
-
-/// Sums and products of deltas are taken modulo 2^32 or 2^64: what they amount to fits, whatever happens on the way.
-template <class T>
-using Word = std::make_unsigned_t<typename T::Delta>;
-
-template <class T>
-[[nodiscard]] __device__ __forceinline__ Word<T> word(typename T::Entry entry) {
-  return static_cast<Word<T>>(static_cast<typename T::Delta>(entry));
-}
-
-/// The rows of one facility of A and B' - and those of their transposes -, in shared or in device memory.
-template <class T>
-struct Rows {
-  const typename T::Entry* a[T::sides];
-  const typename T::Entry* b[T::sides];
-};
-
-template <class T>
-[[nodiscard]] __device__ __forceinline__ Rows<T> rows_of(const PublishedView<T>& view, std::int32_t i) {
-  Rows<T> rows;
-  for (int side = 0; side < T::sides; ++side) {
-    rows.a[side] = view.placed.a_row(side, i);
-    rows.b[side] = view.placed.b_row(side, i);
-  }
-  return rows;
-}
-
-/// The delta of swapping i and j from scratch, by one warp, O(n): with v = e_i - e_j, of each side (A v)'(B' v) up to its sign, and
-/// (v'A v)(v'B' v) for the terms that meet twice. The padding of rows is zero.
-template <class T>
-[[nodiscard]] __device__ __forceinline__ typename T::Delta whole_delta(const Rows<T>& x, const Rows<T>& y, std::int32_t i, std::int32_t j,
-                                                                       std::int32_t chunks, int lane) {
-  using Entry = typename T::Entry;
-  using Delta = typename T::Delta;
-  const auto load = [](const Entry* row, std::int32_t index) { return reinterpret_cast<const uint4*>(row)[index]; };
-  Word<T> sum = 0;
-  for (int side = 0; side < T::sides; ++side)
-    for (std::int32_t c = lane; c < chunks; c += 32) {
-      const uint4 ax = load(x.a[side], c), ay = load(y.a[side], c), bx = load(x.b[side], c), by = load(y.b[side], c);
-      const auto product = [](uint4 a, uint4 b) { return static_cast<Word<T>>(dot<Entry, Delta>(a, b, Delta{0})); };
-      sum += product(ax, by) + product(ay, bx) - product(ax, bx) - product(ay, by);
-    }
-  if constexpr (T::sides == 1) sum *= 2;
-  if (lane == 0)
-    sum += (word<T>(x.a[0][i]) + word<T>(y.a[0][j]) - word<T>(x.a[0][j]) - word<T>(y.a[0][i])) *
-           (word<T>(x.b[0][i]) + word<T>(y.b[0][j]) - word<T>(x.b[0][j]) - word<T>(y.b[0][i]));
-  return static_cast<Delta>(lane_sum<32>(sum));
-}
-
-// --- before the search: B' and the deltas of the permutation the launch starts from ------------------------------------------------------
-
-/// Mapping: a block a row after another, a thread the columns blockDim.x apart. Cost: n^2 gathers a side.
-template <class T>
-__global__ void __launch_bounds__(PublishedPolicy::build_block)
-    place_kernel(const DeviceQap<typename T::Entry> qap, const PublishedView<T> view, const std::int32_t* p) {
-  for (int side = 0; side < T::sides; ++side)
-    for (std::int32_t i = blockIdx.x; i < qap.n; i += gridDim.x) {
-      const typename T::Entry* from = qap.b_row(side, p[i]);
-      typename T::Entry* to = view.b[side] + std::size_t(i) * qap.pitch;
-      for (std::int32_t j = threadIdx.x; j < qap.pitch; j += blockDim.x) to[j] = j < qap.n ? from[p[j]] : 0;
-    }
-}
-
-/// Mapping: a warp an element after another. Cost: O(n) an element, O(n^3) in all.
-template <class T>
-__global__ void __launch_bounds__(PublishedPolicy::build_block) deltas_kernel(const PublishedView<T> view) {
-  const DeviceQap<typename T::Entry>& qap = view.placed;
-  const int lane = threadIdx.x % 32;
-  const std::int64_t pairs = annealing::pairs(qap.n), warps = std::int64_t(gridDim.x) * (blockDim.x / 32);
-  for (std::int64_t index = std::int64_t(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32; index < pairs; index += warps) {
-    const annealing::Swap swap = annealing::pair_at(qap.n, index);
-    const auto delta = whole_delta<T>(rows_of(view, swap.r), rows_of(view, swap.s), swap.r, swap.s, qap.chunks(), lane);
-    if (lane == 0) view.deltas[index] = delta;
-  }
-}
-
-// --- search ------------------------------------------------------------------------------------------------------------------------------
-
-/// What a block knows of the proposals to come; every block has its own copy, and all are the same.
-struct Subset {
-  std::int64_t next, end;  ///< proposals next ... end - 1 may be decided at these temperatures, in this launch
-  std::int64_t lap;        ///< of `next`
-  std::int32_t stretch;    ///< of `next`
-  annealing::Cooling cooling;
-  std::uint64_t seed;
-  bool improved;  ///< is the permutation a new best?
-
-  /// The next proposal is the swap of row and s in this lap.
-  __device__ void start(const ChainState& state, std::int32_t n, std::int64_t limit, std::int64_t in_lap, annealing::Swap swap) {
-    next = state.next;
-    end = state.end(annealing::pairs(n), limit);
-    lap = in_lap;
-    stretch = Stretches(n).number({swap.r, swap.s / 64});
-    cooling = state.cooling;
-    seed = state.seed;
-  }
-  __device__ void start(const ChainState& state, std::int32_t n, std::int64_t limit) {
-    const std::int64_t pairs = annealing::pairs(n), in_lap = state.next / pairs;
-    start(state, n, limit, in_lap, annealing::pair_at(n, state.next - in_lap * pairs));
-  }
-};
-
-/// A swap as a number: a proposal made earlier has a smaller one. Row and column have 16 bits (n <= 46340).
-struct Key {
-  static constexpr unsigned long long none = ~0ull;
-  static constexpr int row_bit = 16, lap_bit = 32;
-
-  [[nodiscard]] static __device__ unsigned long long of(std::int64_t laps, std::int32_t row, std::int32_t s) {
-    return static_cast<unsigned long long>(laps) << lap_bit | static_cast<unsigned long long>(row) << row_bit |
-           static_cast<unsigned long long>(s);
-  }
-  [[nodiscard]] static __device__ annealing::Swap swap(unsigned long long key) {
-    return {static_cast<std::int32_t>(key >> row_bit & 0xFFFF), static_cast<std::int32_t>(key & 0xFFFF)};
-  }
-  [[nodiscard]] static __device__ std::int64_t laps(unsigned long long key) { return static_cast<std::int64_t>(key >> lap_bit); }
-};
-
-/// The first valid swap among this thread's proposals of a stretch.
-template <class T>
-[[nodiscard]] __device__ __forceinline__ unsigned long long valid_in(const PublishedView<T>& view, const Subset& subset, std::int64_t lap,
-                                                                     Stretch at, int thread) {
-  const std::int32_t n = view.placed.n;
-  const std::int64_t start = annealing::row_start(n, at.row), first = lap * annealing::pairs(n) + start;
-  // Columns [from, to) of this row are in the subset.
-  const std::int32_t from = at.row + 1 + static_cast<std::int32_t>(max(subset.next - first, std::int64_t{0}));
-  const auto to = static_cast<std::int32_t>(min(subset.end - first + at.row + 1, std::int64_t{n}));
-  const std::int32_t column = 64 * at.group + thread;
-  if (column >= to || column + 48 < from) return Key::none;
-
-  typename T::Delta deltas[Stretches::proposals];
-  for (int w = 0; w < Stretches::proposals; ++w) {
-    const std::int32_t s = column + 16 * w;
-    deltas[w] = s >= from && s < to ? view.deltas[start + (s - at.row - 1)] : 0;
-  }
-  const Philox4 words = annealing::words(subset.seed, lap, at.row, annealing::block_of(column));
-  const annealing::RowTemperature temperature = annealing::row_temperature(subset.cooling, first);
-  unsigned long long key = Key::none;
-  for (int w = Stretches::proposals - 1; w >= 0; --w) {
-    const std::int32_t s = column + 16 * w;
-    const bool accepted =
-        annealing::accepts(deltas[w], annealing::inverse_temperature(temperature, s - at.row - 1), annealing::level(words.word[w]));
-    if (accepted && s >= from && s < to) key = Key::of(lap - subset.lap, at.row, s);
-  }
-  return key;
-}
-
-/// Stretches of a subset: every thread of the grid evaluates `elements` proposals.
-[[nodiscard]] __device__ __forceinline__ std::int32_t stretches_a_thread() { return PublishedPolicy::elements / Stretches::proposals; }
-[[nodiscard]] __device__ __forceinline__ std::int32_t stretches_a_subset() {
-  return static_cast<std::int32_t>(gridDim.x * blockDim.x) / Stretches::threads * stretches_a_thread();
-}
-
-/// The first valid swap among this thread's proposals of the subset. Mapping: sixteen neighbouring threads take neighbouring stretches.
-template <class T>
-[[nodiscard]] __device__ __forceinline__ unsigned long long valid_swap(const PublishedView<T>& view, const Subset& subset) {
-  const Stretches stretches(view.placed.n);
-  const std::int32_t team = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x) / Stretches::threads;
-  const std::int32_t count = stretches.count(), number = subset.stretch + team * stretches_a_thread();
-  std::int64_t lap = subset.lap + number / count;
-  Stretch at = stretches.at(number % count);
-  unsigned long long key = Key::none;
-  for (std::int32_t k = 0; k < stretches_a_thread() && key == Key::none; ++k) {
-    key = valid_in(view, subset, lap, at, threadIdx.x % Stretches::threads);
-    if (++at.group < stretches.groups) continue;
-    if (++at.row == stretches.n - 1) {
-      at.row = 0;
-      ++lap;
-    }
-    at.group = (at.row + 1) / 64;
-  }
-  return key;
-}
-
-/// The least key of the block, in its first thread. Barrier: one of the block.
-[[nodiscard]] __device__ __forceinline__ unsigned long long first_of_block(unsigned long long key, unsigned long long* keys) {
-  const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
-  const unsigned long long first = cg::reduce(warp, key, cg::less<unsigned long long>());
-  if (warp.thread_rank() == 0) keys[threadIdx.x / 32] = first;
-  __syncthreads();
-  if (threadIdx.x != 0) return Key::none;
-  for (unsigned w = 1; w < blockDim.x / 32; ++w) keys[0] = min(keys[0], keys[w]);
-  return keys[0];
-}
-
-// --- bookkeeping: one thread of each block, all with the same result
-// -----------------------------------------------------------------------
-
-/// No valid swap in the subset: goes on behind it, or stands where the temperature freezes or the launch ends.
-template <class T>
-__device__ void pass_over(const PublishedView<T>& view, ChainState& state, Subset& subset, std::int64_t limit) {
-  const std::int32_t n = view.placed.n;
-  const Stretches stretches(n);
-  const std::int32_t number = subset.stretch + stretches_a_subset(), count = stretches.count();
-  const std::int64_t lap = subset.lap + number / count;
-  const Stretch at = stretches.at(number % count);
-  const std::int64_t q = lap * annealing::pairs(n) + annealing::pair_index(n, at.row, at.first());
-  state.reject_until(min(q, subset.end), n);
-  if (q < subset.end)
-    subset.start(state, n, limit, lap, {at.row, at.first()});
-  else
-    subset.start(state, n, limit);
-}
-
-/// The swap `key` is valid, all before it are not. Must see the deltas from before it is made.
-template <class T>
-__device__ void take(const PublishedView<T>& view, ChainState& state, Subset& subset, std::int64_t limit, unsigned long long key) {
-  const std::int32_t n = view.placed.n;
-  annealing::Swap swap = Key::swap(key);
-  std::int64_t lap = subset.lap + Key::laps(key);
-  const std::int64_t index = annealing::pair_index(n, swap.r, swap.s), q = lap * annealing::pairs(n) + index;
-  const std::int64_t delta = view.deltas[index];
-  state.reject_until(q, n);
-  subset.improved = state.accept(q, delta);
-  if (++swap.s == n) {
-    if (++swap.r == n - 1) {
-      swap.r = 0;
-      ++lap;
-    }
-    swap.s = swap.r + 1;
-  }
-  subset.start(state, n, limit, lap, swap);
-}
 
 // --- update ------------------------------------------------------------------------------------------------------------------------------
 
@@ -376,7 +93,7 @@ __device__ __forceinline__ void update_column(const PublishedView<T>& view, cons
   constexpr int elements = PublishedPolicy::elements;
   const std::int32_t n = view.placed.n;
   if (j >= n || j == swap.r || j == swap.s) return;
-  typename T::Delta* deltas = view.deltas + (annealing::pair_index(n, first, j));
+  typename T::Delta* deltas = view.deltas + annealing::pair_index(n, first, j);
   const auto behind = [&](int k) { return k * (n - first - 2) - k * (k - 1) / 2; };  // from (first, j) to (first + k, j)
   const auto ours = [&](std::int32_t i) { return i < j && i != swap.r && i != swap.s; };
   Word<T> updated[elements];
@@ -434,13 +151,13 @@ __global__ void __launch_bounds__(32 * PublishedPolicy::most_warps)
     subset.start(state, n, limit);
   }
   __syncthreads();
-  for (unsigned round = 0; subset.next < limit; ++round) {
+  for (int slot = 0; subset.next < limit; slot = (slot + 1) % 3) {
     // Identify the next swap. A slot serves every third subset: it is cleared one subset ahead, when all have read it.
     const unsigned long long own = first_of_block(valid_swap(view, subset), keys);
-    if (own != Key::none) atomicMin(&view.first[round % 3], own);
-    if (first_thread && blockIdx.x == 0) view.first[(round + 1) % 3] = Key::none;
+    if (own != Key::none) atomicMin(&view.first[slot], own);
+    if (first_thread && blockIdx.x == 0) view.first[(slot + 1) % 3] = Key::none;
     grid.sync();
-    const unsigned long long key = *static_cast<volatile unsigned long long*>(&view.first[round % 3]);
+    const unsigned long long key = *static_cast<volatile unsigned long long*>(&view.first[slot]);
     if (key == Key::none) {
       if (first_thread) pass_over(view, state, subset, limit);
       __syncthreads();
