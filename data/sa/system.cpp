@@ -67,7 +67,7 @@ Case random_case(std::uint64_t seed) {
   const std::int64_t size = below(24) == 0  ? 500 + below(600)
                             : below(3) == 0 ? 2 + below(140)
                                             : interesting_sizes[static_cast<std::size_t>(below(24))];
-  const std::int64_t laps = size * (size - 1) / 2, budget = 60'000'000 / (size * size) + 200;
+  const std::int64_t laps = size * (size - 1) / 2, budget = std::min<std::int64_t>(20'000, 60'000'000 / (size * size) + 200);
   const std::array<std::int64_t, 8> lengths{1, laps - 1, laps, laps + 1, 7 * laps + 3, 1000, budget, 1 + below(budget)};
   c.values["size"] = size;
   c.values["iterations"] = std::min(std::max<std::int64_t>(1, lengths[static_cast<std::size_t>(below(8))]), 40 * budget);
@@ -98,7 +98,7 @@ Solver solver() {
   solver.default_work = 100'000'000;
   solver.most_work = most_iterations;
   solver.settings = {"t0", "tf", "samples", "chains", "threads"};
-  solver.preference = {"gpu-tuned", "cpu-openmp"};
+  solver.preference = {"gpu-tuned", "cpu-openmp", "cpu-serial"};
   solver.read = [](const std::string& file) { return std::make_shared<qap::Qap>(read_qaplib(std::filesystem::path(file))); };
   solver.start_from = [](const Instance& instance, const std::string& file) {
     auto started = std::make_shared<qap::Qap>(as_qap(instance));
