@@ -1,0 +1,104 @@
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "core/problems/qap.hpp"
+#include "tests/support/sa_twins.hpp"
+
+namespace vicinity::sa {
+namespace {
+
+const Implementation& reference() {
+  static const std::vector<Implementation> all = cpu_implementations();
+  return all.front();
+}
+
+TEST(SaCpu, TheReferenceComesFirst) { EXPECT_EQ(reference().name, system().reference); }
+
+TEST(SaCpu, RandomTwins) { expect_twins(reference(), cpu_implementations(), random_trials(100)); }
+
+TEST(SaCpu, EdgeTwins) { expect_twins(reference(), cpu_implementations(), edge_trials()); }
+
+TEST(SaCpu, SlicesGiveTheSame) {
+  const std::map<std::string, Value> cold{{"t0", 0.02}, {"tf", 0.01}};
+  const std::map<std::string, Value> chains{{"chains", std::int64_t{3}}, {"threads", std::int64_t{2}}};
+  expect_twins(reference(), cpu_implementations(),
+               {trial(7, 1), trial(30, 5000), trial(65, 20000, cold), trial(130, 9000), trial(20, 3000, chains)}, in_slices);
+}
+
+TEST(SaCpu, OneRunIsAsGoodAsANewOne) {
+  const Trial one = trial(40, 20000);
+  for (const Implementation& implementation : cpu_implementations()) {
+    const auto run = implementation.prepare(one.c, *one.instance);
+    const auto digest = [&](std::uint64_t seed) {
+      run->reset(seed);
+      run->execute();
+      return run->outcome().digest;
+    };
+    const std::uint64_t first = digest(1);
+    EXPECT_NE(first, digest(2)) << implementation.name;
+    EXPECT_EQ(first, digest(1)) << implementation.name;
+    run->reset(1);
+    static_cast<void>(run->advance(0));
+    run->execute();
+    EXPECT_EQ(first, run->outcome().digest) << implementation.name;
+    run->reset(1);
+    EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
+  }
+}
+
+TEST(SaCpu, AChainIsTheRunWithItsSeed) {
+  const Trial many = trial(20, 4000, {{"chains", std::int64_t{4}}, {"threads", std::int64_t{4}}});
+  for (const Implementation& implementation : cpu_implementations()) {
+    std::int64_t best = std::numeric_limits<std::int64_t>::max(), accepted = 0;
+    for (std::int64_t c = 0; c < 4; ++c) {
+      const Outcome chain = outcome_of(implementation, trial(20, 4000, {{"seed", c}}), at_once);
+      best = std::min(best, *chain.objective);
+      accepted += chain.counters.at("accepted");
+    }
+    const Outcome outcome = outcome_of(implementation, many, at_once);
+    EXPECT_EQ(*outcome.objective, best) << implementation.name;
+    EXPECT_EQ(outcome.counters.at("accepted"), accepted) << implementation.name;
+  }
+}
+
+TEST(SaCpu, TheThreadsDoNotMatter) {
+  for (const std::int64_t threads : {1, 2, 5}) {
+    const std::map<std::string, Value> more{{"t0", 4000.0}, {"tf", 2500.0}, {"threads", threads}};
+    expect_twins(reference(), {cpu_implementations().back()}, {trial(150, 60000, more), trial(260, 70000, more)});
+  }
+}
+
+TEST(SaCpu, ElementsAreAsNarrowAsTheInstanceAllows) {
+  const auto bits = [](const Entries& range) {
+    const Trial one{trial(12, 100).c, random_qap(1, 12, range, true), ""};
+    std::int64_t found = 0;
+    for (const Implementation& implementation : cpu_implementations())
+      if (implementation.name == "cpu-delta") found = implementation.prepare(one.c, *one.instance)->policy().at("element_bits");
+    return found;
+  };
+  EXPECT_EQ(bits({0, 99, 0, 99}), 16);
+  EXPECT_EQ(bits({-30000, 2000, 0, 99}), 16);
+  EXPECT_EQ(bits({-30000, 30000, 0, 99}), 32);
+  EXPECT_EQ(bits({0, 100000, 0, 99}), 32);
+  EXPECT_EQ(bits({0, 100000, 0, 100000}), 64);
+}
+
+TEST(SaCpu, WorkGrowsWithWhatWasDone) {
+  for (const Implementation& implementation : cpu_implementations()) {
+    double before = 0;
+    for (const std::int64_t iterations : {1000, 4000}) {
+      const Trial one = trial(30, iterations, {{"threads", std::int64_t{1}}});
+      const auto run = implementation.prepare(one.c, *one.instance);
+      run->reset(1);
+      run->execute();
+      EXPECT_GT(run->work().at("cpu_integer_core"), 2 * before) << implementation.name;
+      before = run->work().at("cpu_integer_core");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vicinity::sa

@@ -1,0 +1,142 @@
+#pragma once
+// What the tests of every annealing implementation ask: twins over random and edge cases, whole and in slices.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/rng.hpp"
+#include "core/systems.hpp"
+#include "data/sa/system.hpp"
+
+namespace vicinity::sa {
+
+/// A case and its instance, which need not be one that cases can name.
+struct Trial {
+  Case c;
+  std::shared_ptr<const qap::Qap> instance;
+  std::string name;
+};
+
+inline Trial trial(std::int64_t size, std::int64_t iterations, std::map<std::string, Value> more = {}) {
+  more["size"] = size;
+  more["iterations"] = iterations;
+  const Case c{"qap", "", std::move(more)};
+  return {c, make_instance(c), c.key()};
+}
+
+/// Matrices of entries from `low` to `high`, each drawn by itself; mirrored when `symmetric`. Diagonals are drawn as well.
+inline std::vector<std::int32_t> random_matrix(std::uint64_t seed, std::int32_t n, std::int64_t low, std::int64_t high, bool symmetric) {
+  const auto size = static_cast<std::size_t>(n);
+  std::vector<std::int32_t> matrix(size * size);
+  for (std::size_t i = 0; i < size; ++i)
+    for (std::size_t j = 0; j < size; ++j)
+      matrix[i * size + j] =
+          symmetric && j < i
+              ? matrix[j * size + i]
+              : static_cast<std::int32_t>(low + static_cast<std::int64_t>(scale_to(random_bits(seed, i, static_cast<std::uint32_t>(j), 0),
+                                                                                   static_cast<std::uint64_t>(high - low + 1))));
+  return matrix;
+}
+
+struct Entries {
+  std::int64_t low_a, high_a, low_b, high_b;
+};
+/// Bytes, negative entries, 16 bits and just beyond in one matrix, deltas at the edge of 32 bits and beyond.
+inline const std::vector<Entries> entry_ranges{{0, 9, 0, 9},
+                                               {0, 255, 0, 255},
+                                               {-50, 50, -7, 3},
+                                               {-32767, 0, 0, 40},
+                                               {0, 32767, -9, 20},
+                                               {-16384, 16384, 0, 3},
+                                               {0, 100000, 0, 9},
+                                               {-5, 5, -40000, 40000},
+                                               {0, 0, 0, 1 << 30},
+                                               {0, 2000, -2000, 2000},
+                                               {-(1 << 20), 1 << 20, 0, 1 << 20}};
+
+inline std::shared_ptr<const qap::Qap> random_qap(std::uint64_t seed, std::int32_t n, const Entries& range, bool symmetric) {
+  return std::make_shared<qap::Qap>("test", n, random_matrix(2 * seed, n, range.low_a, range.high_a, symmetric),
+                                    random_matrix(2 * seed + 1, n, range.low_b, range.high_b, symmetric));
+}
+
+/// The smallest sizes, one proposal, nothing but zeros, freezing at once and late, whole laps without a swap, nearly all swaps accepted,
+/// sizes around vectors, several chains, every kind of entries.
+inline std::vector<Trial> edge_trials() {
+  std::vector<Trial> trials;
+  const std::map<std::string, Value> cold{{"t0", 0.02}, {"tf", 0.01}}, hot{{"t0", 1e9}, {"tf", 1e8}};
+  for (const std::int64_t size : {2, 3, 4})
+    for (const std::int64_t iterations : {1, 2, 3, 4, 7, 200}) {
+      trials.push_back(trial(size, iterations));
+      trials.push_back(trial(size, iterations, cold));
+      trials.push_back(trial(size, iterations, {{"matrix", std::string("asymmetric")}}));
+    }
+  for (const std::int64_t size : {2, 33, 70}) trials.push_back(trial(size, 3000, {{"range", std::int64_t{1}}}));
+  for (const std::int64_t size : {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129})
+    for (const char* matrix : {"symmetric", "asymmetric"}) {
+      trials.push_back(trial(size, 3000, {{"matrix", std::string(matrix)}}));
+      trials.push_back(trial(size, 2000, {{"matrix", std::string(matrix)}, {"t0", 1e9}, {"tf", 1e8}}));
+    }
+  for (const std::int64_t size : {5, 20, 60}) trials.push_back(trial(size, 40 * size * size, cold));
+  trials.push_back(trial(200, 150000, {{"t0", 3000.0}, {"tf", 1500.0}, {"threads", std::int64_t{3}}}));
+  trials.push_back(trial(40, 20000, hot));
+  for (const std::int64_t chains : {2, 7}) trials.push_back(trial(20, 5000, {{"chains", chains}, {"threads", std::int64_t{3}}}));
+  for (const Entries& range : entry_ranges)
+    for (const bool symmetric : {true, false})
+      for (const std::int32_t n : {5, 33}) {
+        Trial one = trial(n, 4000);
+        one.instance = random_qap(static_cast<std::uint64_t>(n), n, range, symmetric);
+        one.name += (symmetric ? ";symmetric;a=" : ";asymmetric;a=") + std::to_string(range.low_a) + ".." + std::to_string(range.high_a) +
+                    ";b=" + std::to_string(range.low_b) + ".." + std::to_string(range.high_b);
+        trials.push_back(std::move(one));
+      }
+  return trials;
+}
+
+inline std::vector<Trial> random_trials(int count) {
+  const System sa = system();
+  std::vector<Trial> trials;
+  for (int i = 0; i < count; ++i) {
+    Case c = sa.random_case(static_cast<std::uint64_t>(i));
+    c.values["threads"] = std::int64_t{1 + i % 3};
+    trials.push_back({c, make_instance(c), c.key()});
+  }
+  return trials;
+}
+
+/// The outcome of a run, which `go` takes from its reset() to its end.
+inline Outcome outcome_of(const Implementation& implementation, const Trial& trial, const std::function<void(Run&)>& go) {
+  const auto run = implementation.prepare(trial.c, *trial.instance);
+  run->reset(11);
+  go(*run);
+  return run->outcome();
+}
+inline void at_once(Run& run) { run.execute(); }
+inline void in_slices(Run& run) {
+  while (run.advance(0)) {
+  }
+}
+
+/// Every implementation gives what the reference gives, and the oracle accepts it.
+inline void expect_twins(const Implementation& reference, const std::vector<Implementation>& implementations,
+                         const std::vector<Trial>& trials, const std::function<void(Run&)>& go = at_once) {
+  for (const Trial& trial : trials) {
+    const Outcome expected = outcome_of(reference, trial, at_once);
+    EXPECT_TRUE(expected.feasible) << trial.name << ": " << expected.complaint;
+    for (const Implementation& implementation : implementations) {
+      const Outcome outcome = outcome_of(implementation, trial, go);
+      EXPECT_TRUE(outcome.feasible) << trial.name << " " << implementation.name << ": " << outcome.complaint;
+      EXPECT_EQ(outcome.digest, expected.digest) << trial.name << " " << implementation.name;
+      EXPECT_EQ(outcome.objective, expected.objective) << trial.name << " " << implementation.name;
+      EXPECT_EQ(outcome.counters, expected.counters) << trial.name << " " << implementation.name;
+      EXPECT_EQ(outcome.evaluations, expected.evaluations) << trial.name << " " << implementation.name;
+    }
+  }
+}
+
+}  // namespace vicinity::sa
