@@ -4,12 +4,12 @@ A paper adds a module with a tuple of Claim and names it in `all_claims`. A clai
 measured, the same to it) and returns findings; how strictly it judges stands in its `rule`, which the report prints."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from vicinity_analysis.cells import MARKS, significant
-from vicinity_analysis.load import Machine
+from vicinity_analysis.load import Machine, Record
 from vicinity_analysis.published import Key
 from vicinity_analysis.study import Study
 
@@ -26,6 +26,7 @@ class Series:
     times: dict[Key, float]
     sources: dict[Key, str]
     marks: frozenset[str] = frozenset()
+    records: dict[Key, Record] = field(default_factory=dict)  # empty for printed values
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Judged:
         for machine, findings in self.measured:
             if findings:
                 return machine.title, findings
-        return ("the paper's own numbers", self.printed)
+        return ("the paper's own numbers" if self.printed else "nothing yet: no records", self.printed)
 
 
 def combine(verdicts: Iterable[str]) -> str:
@@ -120,20 +121,26 @@ def printed_evidence(studies: list[Study]) -> Evidence:
 
 
 def measured_evidence(studies: list[Study], machine: Machine) -> Evidence:
-    found: dict[str, Series] = {}
-    marks: dict[str, set[str]] = {}
+    """Where several studies measured a case, the record measured in full and with the most samples counts."""
+    found: dict[str, dict[Key, Record]] = {}
     for study in studies:
         for name, records in study.series(machine).items():
-            for key, record in records.items():
-                if record.ok:
-                    series = found.setdefault(name, Series(name, record.backend, name, {}, {}))
-                    series.times[key] = record.estimate().value
-                    series.sources[key] = record.source
-                    marks.setdefault(name, set()).update(record.marks)
-    series = (
-        Series(s.label, s.kind, s.implementation, s.times, s.sources, frozenset(marks[n])) for n, s in found.items()
+            mine = found.setdefault(name, {})
+            mine |= {k: r for k, r in records.items() if r.ok and (k not in mine or _worth(r) > _worth(mine[k]))}
+    return Evidence(
+        machine.title, machine, tuple(series_of(name, records) for name, records in found.items() if records)
     )
-    return Evidence(machine.title, machine, tuple(series))
+
+
+def series_of(name: str, records: dict[Key, Record]) -> Series:
+    times = {key: record.estimate().value for key, record in records.items()}
+    sources = {key: record.source for key, record in records.items()}
+    marks = frozenset(mark for record in records.values() for mark in record.marks)
+    return Series(name, next(iter(records.values())).backend, name, times, sources, marks, records)
+
+
+def _worth(record: Record) -> tuple[bool, int]:
+    return ("extrapolated" not in record.marks, len(record.times()))
 
 
 def within(ratios: Iterable[float], low: float, high: float) -> str:
@@ -171,6 +178,6 @@ def shorten(sources: Iterable[str]) -> str:
 
 
 def all_claims() -> tuple[Claim, ...]:
-    from vicinity_analysis import claims_fang
+    from vicinity_analysis import claims_fang, claims_sa
 
-    return claims_fang.CLAIMS
+    return (*claims_fang.CLAIMS, *claims_sa.CLAIMS)

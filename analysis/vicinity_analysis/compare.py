@@ -89,7 +89,7 @@ def clock(machine: Machine, record: Record) -> float | None:
     if record.backend == "gpu":
         gpu = machine.environment.get("gpu") or {}
         return float(gpu["multiprocessors"]) * float(gpu["clock_khz"]) if gpu.get("clock_khz") else None
-    return machine.ceiling("cpu_integer_core" if record.implementation == "cpu-serial" else "cpu_integer")
+    return machine.ceiling("cpu_integer_core" if record.one_core else "cpu_integer")
 
 
 def compare(a: Machine, b: Machine) -> list[Line]:

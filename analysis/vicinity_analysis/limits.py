@@ -10,7 +10,7 @@ from vicinity_analysis.published import UNITS
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import measured, param_columns, params, provenance, rows_of, tidy, unit_of
 
-ONE_CORE = {"cpu_integer": "cpu_integer_core"}  # what a single-core implementation is held against
+CORE = {"cpu_integer": "cpu_integer_core"}  # what a single-core implementation is held against
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ def floor(record: Record, machine: Machine) -> Floor | None:
     """The largest work / ceiling; None when the record names no work or the ceiling was not measured."""
     floors = []
     for name, amount in (record.data.get("work") or {}).items():
-        if record.implementation == "cpu-serial" and ONE_CORE.get(name) in (machine.environment.get("ceilings") or {}):
-            name = ONE_CORE[name]
+        if record.one_core and CORE.get(name) in (machine.environment.get("ceilings") or {}):
+            name = CORE[name]
         ceiling = machine.ceiling(name)
         if ceiling:
             # Ceilings that are latencies (launch, barriers) count seconds an event, the others events a second.

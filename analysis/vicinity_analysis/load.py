@@ -16,6 +16,7 @@ from vicinity_analysis.errors import InputError
 SCHEMA = 1
 PROFILES = ("full", "quick", "smoke")  # best first
 SPECIAL = ("problem", "instance")  # members of a case that are not numbers swept
+ONE_CORE = ("cpu-serial", "cpu-delta", "cpu-traditional")  # implementations that use a single core
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,16 @@ class Record:
         return self.data.get("backend") or ("gpu" if self.implementation.startswith("gpu") else "cpu")
 
     @property
+    def one_core(self) -> bool:
+        return self.implementation in ONE_CORE
+
+    @property
     def case(self) -> dict[str, Any]:
         return self.data["case"]
+
+    @property
+    def counters(self) -> dict[str, int]:
+        return self.data.get("counters") or {}
 
     @property
     def case_key(self) -> str:

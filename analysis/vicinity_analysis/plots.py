@@ -19,11 +19,14 @@ from vicinity_analysis.tables import axis_label, rows_of, short, unit_of
 INK = "#1c1e21"  # replaced by the page's text colour where a figure stands inside the report
 # Okabe and Ito's palette, in an order that keeps neighbours apart also in grey; each with a marker of its own.
 KNOWN = {
+    "cpu-traditional": ("#8C8C8C", "h"),
     "cpu-serial": ("#D55E00", "s"),
+    "cpu-delta": ("#CC79A7", "v"),
     "cpu-openmp": ("#E69F00", "D"),
     "gpu": ("#0072B2", "o"),
     "gpu-recompute": ("#56B4E9", "^"),
     "gpu-tuned": ("#009E73", "P"),
+    "gpu-chains": ("#6A3D9A", "<"),
 }
 OTHERS = (("#CC79A7", "v"), ("#7A6F00", "X"), ("#8C8C8C", "h"), ("#6A3D9A", "<"), ("#A6761D", ">"))
 PUBLISHED = {"gpu": ("v", "<", "1"), "cpu": ("s", "D", "h")}
@@ -120,13 +123,13 @@ def table_figure(study: Study) -> Drawing | None:
                         value = record.estimate().value / UNITS[unit]
                         plot.plot(value, position, marker, markeredgecolor=colour, markerfacecolor=face, zorder=3)
             plot.set_title(machine.title)
-            _log_axis(plot, "x", f"time, {unit}")
+            log_axis(plot, "x", f"time, {unit}")
             plot.set_ylim(len(rows) - 0.4, -0.6)
             plot.grid(True, axis="both")
         varies = {axis for _, key in rows for axis, value in key if dict(rows[0][1]).get(axis) != value}
         labels = [" · ".join(f"{axis_label(a)} {value}" for a, value in key if a in varies) for _, key in rows]
         axes[0].set_yticks(range(len(rows)), labels)
-        handles = _printed_handles(study) + [_handle(*look(name, names), name) for name in names]
+        handles = _printed_handles(study) + [handle(*look(name, names), name) for name in names]
         figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 2 + len(machines)))
         return figure
 
@@ -158,17 +161,17 @@ def _printed_handles(study: Study) -> list[Line2D]:
     markers = _printed_marker(study)
     columns = study.published.columns if study.published else []
     return [
-        _handle("#7d7d7d", markers[c.device + c.implementation], f"{short(c.device)} (published)", hollow=True)
+        handle("#7d7d7d", markers[c.device + c.implementation], f"{short(c.device)} (published)", hollow=True)
         for c in columns
     ]
 
 
-def _handle(colour: str, marker: str, label: str, hollow: bool = False, line: str = "none") -> Line2D:
+def handle(colour: str, marker: str, label: str, hollow: bool = False, line: str = "none") -> Line2D:
     face = "none" if hollow else colour
     return Line2D([], [], color=colour, marker=marker, markerfacecolor=face, linestyle=line, label=label)
 
 
-def _log_axis(plot: Axes, which: str, label: str, values: list[float] | None = None) -> None:
+def log_axis(plot: Axes, which: str, label: str, values: list[float] | None = None) -> None:
     """Logarithmic with plain numbers; ticks at the measured values when these are few."""
     getattr(plot, f"set_{which}scale")("log")
     getattr(plot, f"set_{which}label")(label)
@@ -236,9 +239,9 @@ def _time_panels(study: Study, axis: str, found: list[scaling.Panel]) -> Callabl
                     hollow = "extrapolated" in line.points[at].marks
                     plot.plot(at, height, marker, color=colour, markerfacecolor="none" if hollow else colour)
                 label = line.implementation + ("" if own else f" ({line.machine.title})")
-                handles.setdefault(label, _handle(colour, marker, label, line="-" if own else "--"))
-            _log_axis(plot, "x", axis_label(axis), values)
-            _log_axis(plot, "y", f"time, {unit}" if plot is axes[0] else "")
+                handles.setdefault(label, handle(colour, marker, label, line="-" if own else "--"))
+            log_axis(plot, "x", axis_label(axis), values)
+            log_axis(plot, "y", f"time, {unit}" if plot is axes[0] else "")
         figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=min(len(handles), 5))
         return figure
 
@@ -256,10 +259,10 @@ def _speedup_panels(study: Study, axis: str, found: list[scaling.Panel]) -> Call
                 colour, marker = look(name, names)
                 plot.plot(list(ratios), list(ratios.values()), "-", marker=marker, color=colour, linewidth=1.2)
                 label = name if title == study.machines[0].title else f"{name} ({title})"
-                handles.setdefault(label, _handle(colour, marker, label, line="-"))
+                handles.setdefault(label, handle(colour, marker, label, line="-"))
             plot.axhline(1, color=INK, linewidth=1)
-            _log_axis(plot, "x", axis_label(axis), values)
-            _log_axis(plot, "y", "fastest CPU ÷ GPU" if plot is axes[0] else "")
+            log_axis(plot, "x", axis_label(axis), values)
+            log_axis(plot, "y", "fastest CPU ÷ GPU" if plot is axes[0] else "")
         figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=min(len(handles), 5))
         return figure
 

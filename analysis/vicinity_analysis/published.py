@@ -31,6 +31,7 @@ class Observation:
     text: str  # the printed digits
     spread: str
     notes: str
+    place: str  # "Table 1", "Section 5"
     source: str  # "data/published/<file>:<line>"
 
     @property
@@ -134,19 +135,29 @@ def read_descriptor(path: Path) -> Descriptor:
 
 
 def load_published(root: Path, descriptor: Descriptor) -> Published | None:
-    """The printed numbers of the descriptor's table; None for an experiment beyond the papers."""
-    if descriptor.csv is None:
+    """The printed numbers of the descriptor's table; None for an experiment beyond the papers, and where no row is a
+    case."""
+    if descriptor.csv is None or not descriptor.mapping:
         return None
-    path = root / "data" / "published" / descriptor.csv
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            observations = list(_read_rows(file, path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: {error} (named by {descriptor.path})") from error
+    path, observations = _observations(root, descriptor)
     kept = [o for o in observations if o.metric == descriptor.metric]
     if not kept:
         raise InputError(f"{path}: no rows with metric '{descriptor.metric}' (asked by {descriptor.path})")
     return Published(descriptor, kept)
+
+
+def load_statements(root: Path, descriptor: Descriptor) -> list[Observation]:
+    """Numbers a paper states about a figure that prints none: the descriptor names a file, but no axes."""
+    return _observations(root, descriptor)[1] if descriptor.csv and not descriptor.mapping else []
+
+
+def _observations(root: Path, descriptor: Descriptor) -> tuple[Path, list[Observation]]:
+    path = root / "data" / "published" / str(descriptor.csv)
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return path, list(_read_rows(file, path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: {error} (named by {descriptor.path})") from error
 
 
 def _read_rows(file: Iterable[str], path: Path) -> Iterable[Observation]:
@@ -168,6 +179,7 @@ def _read_rows(file: Iterable[str], path: Path) -> Iterable[Observation]:
                 text=row["value"],
                 spread=row["spread"],
                 notes=row["notes"],
+                place=row["table"],
                 source=f"data/published/{path.name}:{number}",
             )
         except (KeyError, ValueError, TypeError, AttributeError) as error:

@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 import numpy as np
 
-from vicinity_analysis import cells, check, claims, environment, limits, plots, scaling, tables
+from vicinity_analysis import cells, check, claims, environment, limits, parts, plots, scaling, tables
 from vicinity_analysis.cells import Cell, Column, Table, significant
 from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART, Judged
 from vicinity_analysis.errors import InputError
@@ -101,6 +101,9 @@ def build(studies: list[Study]) -> list[Section]:
 
 def _section(study: Study, studies: list[Study]) -> Section:
     judged = claims.judge_all(study, studies, claims.all_claims())
+    own = parts.own(study, studies)
+    if own:
+        return Section(study, judged, own.shown, own.folded, own.figures, own.sentences)
     times, ratios, speedups = tables.times_table(study), tables.ratio_table(study), tables.speedup_table(study)
     if study.published:
         figure = plots.table_figure(study)

@@ -1,11 +1,19 @@
 """One experiment with everything known about it: descriptor, printed numbers, records of every machine."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from vicinity_analysis.load import SPECIAL, Machine, Record
-from vicinity_analysis.published import Descriptor, Key, Published, load_descriptors, load_published
+from vicinity_analysis.published import (
+    Descriptor,
+    Key,
+    Observation,
+    Published,
+    load_descriptors,
+    load_published,
+    load_statements,
+)
 
 
 @dataclass(frozen=True)
@@ -15,6 +23,7 @@ class Study:
     descriptor: Descriptor
     published: Published | None
     machines: list[Machine]
+    statements: list[Observation] = field(default_factory=list)  # numbers the text states of a figure
 
     @property
     def name(self) -> str:
@@ -88,7 +97,7 @@ def load_studies(root: Path, machines: list[Machine]) -> list[Study]:
         if name not in descriptors:
             descriptors[name] = _described_by_records(root, name, machines)
     ordered = sorted(descriptors.values(), key=lambda descriptor: descriptor.rank)
-    return [Study(descriptor, load_published(root, descriptor), machines) for descriptor in ordered]
+    return [Study(d, load_published(root, d), machines, load_statements(root, d)) for d in ordered]
 
 
 def _described_by_records(root: Path, name: str, machines: list[Machine]) -> Descriptor:

@@ -7,12 +7,18 @@ import numpy as np
 
 from vicinity_analysis import stats
 from vicinity_analysis.cells import Cell, Column, Table, significant
-from vicinity_analysis.load import Machine, Record
+from vicinity_analysis.load import ONE_CORE, Machine, Record
 from vicinity_analysis.published import UNITS, Key
 from vicinity_analysis.published import Column as Printed
 from vicinity_analysis.study import Study
 
-AXES = {"states": "|X|", "variables": "|λ|", "possibilities": "|R|"}  # the papers' own symbols, where they have one
+AXES = {
+    "states": "|X|",
+    "variables": "|λ|",
+    "possibilities": "|R|",
+    "size": "N",
+    "iterations": "I",
+}  # the papers' own symbols, where they have one
 MISSING = Cell("—", "not measured", marks=("missing",), kind="state")
 
 
@@ -84,7 +90,7 @@ def times_table(study: Study, part: str | None = None) -> Table:
     columns += [Column(name, f"{machine.title}, {unit}") for machine, name, _ in measured(study)]
     name, what = ("times", "") if part is None else (f"times-{part}", f", {part_name(study, part)}")
     title = f"{study.descriptor.title}: times in {unit}{what}"
-    table = Table(f"{study.slug}-{name}", title, columns, [], notes=[] if part else _gaps(study))
+    table = Table(f"{study.slug}-{name}", title, columns, [], notes=[] if part else gaps(study))
     for row, key in rows_of(study):
         cells = params(study, key)
         for column in printed:
@@ -150,7 +156,7 @@ def _tidy_time(machine: Machine, name: str, record: Record, unit: str, part: str
     return values | {"profile": record.profile, "marks": marks, "record": record.source}
 
 
-def _gaps(study: Study) -> list[str]:
+def gaps(study: Study) -> list[str]:
     """One line a machine on what has no record, and how to get it."""
     notes = []
     for machine in study.machines:
@@ -198,7 +204,7 @@ def ratio_table(study: Study) -> Table | None:
                 cells.append(ratio_cell(ratio, f"{observation.source} ÷ {provenance(record)}", record.marks))
                 values = {"machine": machine.name, "implementation": name, "against": device.device}
                 sources = {"numerator": observation.source, "denominator": record.source}
-                table.tidy.append(tidy(study, row, key, **values, **_tidy_ratio(ratio), **sources))
+                table.tidy.append(tidy(study, row, key, **values, **tidy_ratio(ratio), **sources))
         table.rows.append(cells)
     table.footer = _summary_rows(len(param_columns(study)), collected)
     return table
@@ -209,7 +215,7 @@ def ratio_cell(ratio: stats.Estimate, title: str, marks: tuple[str, ...]) -> Cel
     verdict = verdict_of(ratio)
     arrow = {"faster": "▲", "slower": "▼", "no difference": "≈"}[verdict]
     kind = {"faster": "better", "slower": "worse", "no difference": ""}[verdict]
-    interval = f"[{significant(ratio.low)}, {significant(ratio.high)}]"
+    interval = f"[{significant(ratio.low)}, {significant(ratio.high)}]" if ratio.samples > 1 else ""
     return Cell(f"{arrow} {significant(ratio.value)}×", f"{verdict}; {title}", interval, marks, kind)
 
 
@@ -217,7 +223,7 @@ def verdict_of(ratio: stats.Estimate) -> str:
     return "faster" if ratio.low > 1 else "slower" if ratio.high < 1 else "no difference"
 
 
-def _tidy_ratio(ratio: stats.Estimate) -> dict[str, Any]:
+def tidy_ratio(ratio: stats.Estimate) -> dict[str, Any]:
     return {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "verdict": verdict_of(ratio)}
 
 
@@ -242,7 +248,7 @@ def speedup_pairs(study: Study, machine: Machine) -> list[tuple[str, str]]:
 def baseline_name(machine: Machine, implementation: str) -> str:
     """A speed-up always says over what: implementation, cores, CPU model."""
     cpu = machine.environment.get("cpu") or {}
-    cores = "1 core" if implementation == "cpu-serial" else f"{cpu.get('cores', '?')} cores"
+    cores = "1 core" if implementation in ONE_CORE else f"{cpu.get('cores', '?')} cores"
     return f"{implementation} ({cores}, {cpu.get('model', 'unknown CPU')})"
 
 
@@ -271,7 +277,7 @@ def speedup_table(study: Study) -> Table | None:
                 cells.append(ratio_cell(ratio, f"{provenance(slow)} ÷ {provenance(fast)}", marks))
                 values = {"machine": machine.name, "implementation": name, "baseline": baseline_name(machine, base)}
                 sources = {"numerator": slow.source, "denominator": fast.source}
-                table.tidy.append(tidy(study, row, key, **values, **_tidy_ratio(ratio), **sources))
+                table.tidy.append(tidy(study, row, key, **values, **tidy_ratio(ratio), **sources))
         table.rows.append(cells)
     table.footer = _summary_rows(len(param_columns(study)), collected)
     return table

@@ -2,7 +2,7 @@ import json
 
 import pytest
 import synthetic
-from vicinity_analysis import claims
+from vicinity_analysis import claims, claims_fang
 from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART
 from vicinity_analysis.load import load_machine
 from vicinity_analysis.study import load_studies
@@ -57,7 +57,9 @@ def test_a_machine_without_gpu_leaves_gpu_claims_to_the_others(root):
 
 
 def test_every_claim_names_an_experiment_and_nothing_is_measured_twice(judged):
-    assert len(judged) == len(claims.all_claims())
+    assert len(judged) == len(claims_fang.CLAIMS)
+    names = [claim.name for claim in claims.all_claims()]
+    assert len(names) == len(set(names)) and all("/" in claim.experiment for claim in claims.all_claims())
     assert claims.combine([]) == OPEN and claims.combine([HOLDS, FAILS]) == PART and claims.combine([HOLDS]) == HOLDS
 
 
