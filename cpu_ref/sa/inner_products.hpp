@@ -96,7 +96,7 @@ class InnerProducts {
     }
   }
   /// Sixteen elements of a row made from scratch.
-  [[nodiscard]] Vector<Sum> fresh(Side side, std::int32_t chunk, const Lane* coefficients) const {
+  [[nodiscard]] VICINITY_HD Vector<Sum> fresh(Side side, std::int32_t chunk, const Lane* coefficients) const {
     Vector<Sum> sum[1]{};
     products<1>(sum, coefficients, 0, sides_[other(side)].whole.data() + chunk * whole() * lanes, whole());
     return sum[0];
@@ -216,7 +216,7 @@ class InnerProducts {
     }
   }
   [[nodiscard]] static std::int64_t half_up(std::int64_t count) { return (count + Arithmetic::depth - 1) / Arithmetic::depth; }
-  [[nodiscard]] static Vector<Sum> widen(const Vector<Lane>& lane) { return __builtin_convertvector(lane, Vector<Sum>); }
+  [[nodiscard]] VICINITY_HD static Vector<Sum> widen(const Vector<Lane>& lane) { return __builtin_convertvector(lane, Vector<Sum>); }
   [[nodiscard]] std::ptrdiff_t start(std::int32_t row) const noexcept { return static_cast<std::ptrdiff_t>(row) * chunks_ * lanes; }
   [[nodiscard]] const Lane* table(Side side, std::int32_t kind, std::int32_t row) const {
     return sides_[side].tables[static_cast<std::size_t>(kind)].data() + start(row);

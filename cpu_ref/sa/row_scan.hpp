@@ -74,7 +74,7 @@ class RowScan {
   }
 
  private:
-  [[nodiscard]] Vector<Sum> deltas_of(std::int32_t chunk) {
+  [[nodiscard]] VICINITY_HD Vector<Sum> deltas_of(std::int32_t chunk) {
     const std::int32_t first = chunk * lanes, here = products_->locations()[row_];
     const std::int32_t* const locations = products_->locations() + first;
     const Vector<Sum> own = gather(sums_, locations) - broadcast(products_->diagonal()[row_]);
@@ -84,7 +84,7 @@ class RowScan {
     return (own + others) * broadcast(products_->scale()) + corrections;
   }
   /// H[j][p[i]] of sixteen columns j.
-  [[nodiscard]] Vector<Sum> column_sums(std::int32_t chunk) {
+  [[nodiscard]] VICINITY_HD Vector<Sum> column_sums(std::int32_t chunk) {
     if (!hot_) return load(column_ + chunk * lanes);
     if (chunk != column_chunk_) {
       column_chunk_ = chunk;
