@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <new>
+#include <utility>
 
 #include "core/device.hpp"
 #include "core/error.hpp"
@@ -62,6 +63,21 @@ double time_of(double limit, const Solver& solver, const Implementation& impleme
   if (!more) return seconds;
   const auto done = static_cast<double>(std::max<std::int64_t>(1, run->outcome().iterations));
   return seconds * static_cast<double>(solver.whole_work(c)) / done;
+}
+
+/// A short search.
+struct Trial {
+  double work = 0;
+  double seconds = 0;
+};
+
+/// The work that takes so many seconds, judged by two trials. A search begins slowly, with matrices to set up and many swaps to accept:
+/// what more work costs shows in the difference of the two, not in the average.
+double work_for(double seconds, const Trial& before, const Trial& last) {
+  const double average = last.seconds / last.work;
+  if (seconds <= last.seconds) return seconds / average;
+  const double difference = (last.seconds - before.seconds) / (last.work - before.work);
+  return last.work + (seconds - last.seconds) / (difference > 0 ? difference : average);
 }
 
 }  // namespace
@@ -155,18 +171,19 @@ Prepared prepare_first(const std::vector<const Implementation*>& candidates, con
 
 std::int64_t work_within(double seconds, const Solver& solver, const Implementation& implementation, Case c, const Instance& instance,
                          std::uint64_t seed) {
-  constexpr double most_trial_seconds = 5, margin = 0.85;  // a search cut off has not cooled down: better a little shorter
+  constexpr double margin = 0.85;  // a search cut off has not cooled down: better a little shorter
   const auto start = Clock::now();
-  const double aim = std::min(seconds / 20, most_trial_seconds);
-  std::int64_t work = std::max<std::int64_t>(1, solver.default_work / 100'000);
+  const double aim = std::max(std::min(seconds / 12, 5.0), seconds / 50);
+  Trial before, last{static_cast<double>(std::max<std::int64_t>(1, solver.default_work / 100'000)), 0};
+  const auto whole = [&](double work) { return static_cast<std::int64_t>(std::clamp(work, 1.0, static_cast<double>(solver.most_work))); };
   for (;;) {
-    c.values[solver.work_axis] = work;
-    const double needed = std::max(time_of(seconds / 4, solver, implementation, c, instance, seed), 1e-7);
+    c.values[solver.work_axis] = whole(last.work);
+    last.seconds = std::max(time_of(seconds / 4, solver, implementation, c, instance, seed), 1e-7);
     const double spent = seconds_since(start);
-    const bool enough = needed > aim / 2 || spent > seconds / 5 || work == solver.most_work;
-    const double factor = enough ? margin * std::max(seconds - spent, 0.0) / needed : std::clamp(aim / needed, 2.0, 16.0);
-    work = static_cast<std::int64_t>(std::clamp(static_cast<double>(work) * factor, 1.0, static_cast<double>(solver.most_work)));
-    if (enough) return work;
+    if (last.seconds > aim || spent > seconds / 6 || whole(last.work) == solver.most_work)
+      return whole(work_for(margin * std::max(seconds - spent, 0.0), before, last));
+    const double next = std::clamp(work_for(1.2 * aim, before, last), 2 * last.work, 64 * last.work);
+    before = std::exchange(last, {std::trunc(std::min(next, static_cast<double>(solver.most_work))), 0});
   }
 }
 
