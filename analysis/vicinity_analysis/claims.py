@@ -150,6 +150,11 @@ def within(ratios: Iterable[float], low: float, high: float) -> str:
     return HOLDS if inside == len(values) else PART if 2 * inside >= len(values) else FAILS
 
 
+def shares(flags: Sequence[bool]) -> str:
+    """holds: everywhere; in part: in at least half."""
+    return HOLDS if all(flags) else PART if 2 * sum(flags) >= len(flags) else FAILS
+
+
 def span(ratios: Iterable[float], unit: str = "×") -> str:
     """2.30× to 2.85× (median 2.6×, 4 cases)."""
     values = sorted(ratios)

@@ -6,13 +6,11 @@ it is told beside it, in the numbers, and does not decide."""
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
-import numpy as np
-
 from vicinity_analysis import scaling
 from vicinity_analysis.annealing import FASTEST, SERIAL, Grid, Pair, acceptance, grid, pairs, values
 from vicinity_analysis.cells import MARKS, significant
-from vicinity_analysis.claims import FAILS, HOLDS, PART, Claim, Evidence, Finding, shorten, span
-from vicinity_analysis.quality import gap_of, usable
+from vicinity_analysis.claims import FAILS, HOLDS, PART, Claim, Evidence, Finding, shares, shorten, span
+from vicinity_analysis.claims_quality import longer_is_better, many_short_for_one_long
 from vicinity_analysis.tables import baseline_name
 
 Judge = Callable[[Evidence], list[Finding]]
@@ -37,10 +35,6 @@ def _finding(subject: str, verdict: str, numbers: str, used: Iterable[Pair]) -> 
     return Finding(subject, verdict, numbers, shorten(r.source for pair in used for r in (pair.slow, pair.fast)))
 
 
-def _shares(flags: Sequence[bool]) -> str:
-    return HOLDS if all(flags) else PART if 2 * sum(flags) >= len(flags) else FAILS
-
-
 def fifty_to_hundred(evidence: Evidence) -> list[Finding]:
     """P at large I, for every N."""
     found = {key: pair for key, pair in _flat(pairs(evidence, SERIAL, "gpu")).items() if key[1] >= LARGE}
@@ -54,7 +48,7 @@ def fifty_to_hundred(evidence: Evidence) -> list[Finding]:
             cores = f" ({evidence.machine.cpu})" if evidence.machine and over != "cpu-serial" else ""
             parts += f"; beside it {name} over {over}{cores}: {span(other)}"
     subject = f"gpu over {_name(evidence, 'cpu-serial')}"
-    return [_finding(subject, _shares([value >= 50 for value in best.values()]), parts, found.values())]
+    return [_finding(subject, shares([value >= 50 for value in best.values()]), parts, found.values())]
 
 
 def up_to(slow: Sequence[str], fast: str, bound: float) -> Judge:
@@ -98,7 +92,7 @@ def _thresholds(evidence: Evidence, slow: Sequence[str], fast: str, printed: flo
         said = "never" if at is None else f"at most {at:g}" if win.everywhere else f"{significant(at, 2)}"
         parts.append(f"N = {n}: {said}")
     subject = f"{fast} over {_name(evidence, slow[0])}"
-    return [_finding(subject, _shares(flags), "; ".join(parts), _flat(found).values())]
+    return [_finding(subject, shares(flags), "; ".join(parts), _flat(found).values())]
 
 
 def plateau(evidence: Evidence) -> list[Finding]:
@@ -142,7 +136,7 @@ def suffers_at_low_iterations(evidence: Evidence) -> list[Finding]:
         ]
         parts.append(f"N = {n}: {told[0]} (I = {min(row):g}), {told[1]} (I = {max(row):g})")
         used += [few, many]
-    return [Finding("gpu, a proposal", _shares(flags), "; ".join(parts), shorten(r.source for r in used))]
+    return [Finding("gpu, a proposal", shares(flags), "; ".join(parts), shorten(r.source for r in used))]
 
 
 def same_results(evidence: Evidence) -> list[Finding]:
@@ -161,69 +155,6 @@ def same_results(evidence: Evidence) -> list[Finding]:
         verdict = HOLDS if len(checked) == len(records) else PART if checked else FAILS
         findings.append(Finding(series.label, verdict, numbers, shorten(r.source for r in records)))
     return findings
-
-
-# --- section 2.3: quality ---------------------------------------------------------------------------------------------
-
-
-def _gaps(evidence: Evidence) -> dict[str, Grid[float]]:
-    """instance -> I -> seed -> gap in percent, whatever implementation ran it."""
-    found: dict[str, Grid[float]] = {}
-    for series in evidence.series:
-        for record in series.records.values():
-            gap = gap_of(record)
-            if (
-                usable(record)
-                and gap is not None
-                and record.case.get("instance")
-                and record.case.get("samples") is None
-            ):
-                row = found.setdefault(record.case["instance"], {}).setdefault(record.case["iterations"], {})
-                row[int(record.case.get("seed") or 0)] = gap
-    return {name: dict(sorted(rows.items())) for name, rows in found.items()}
-
-
-def _sources(evidence: Evidence) -> str:
-    return shorten(source for series in evidence.series for source in series.sources.values())
-
-
-def longer_is_better(evidence: Evidence) -> list[Finding]:
-    """Mean gap over the seeds falls from each number of iterations to the next, until it is 0."""
-    flags, parts = [], []
-    for name, rows in _gaps(evidence).items():
-        means = {i: float(np.mean(list(row.values()))) for i, row in rows.items() if len(row) >= 3}
-        if len(means) >= 2:
-            flags.append(all(later < earlier or later == earlier == 0 for earlier, later in pairwise(means.values())))
-            parts.append(f"{name}: " + ", ".join(f"{mean:.2f} % at {i:g}" for i, mean in means.items()))
-    return [Finding("mean gap over the seeds", _shares(flags), "; ".join(parts), _sources(evidence))] if flags else []
-
-
-def many_short_for_one_long(evidence: Evidence) -> list[Finding]:
-    """The best of ten runs against the mean of a run ten times as long; the former as its mean over all choices of
-    ten seeds."""
-    flags, parts = [], []
-    for name, rows in _gaps(evidence).items():
-        for i, row in rows.items():
-            long = rows.get(10 * i, {})
-            if len(row) >= 10 and len(long) >= 3:
-                one, ten = float(np.mean(list(long.values()))), expected_best(list(row.values()), 10)
-                if one or ten:  # both at the best known: nothing to tell apart
-                    flags.append(one < ten)
-                    parts.append(f"{name}, 10 runs of {i:g}: {ten:.2f} %, one of {10 * i:g}: {one:.2f} %")
-    if not flags:
-        return []
-    return [Finding("gap at equal work", _shares(flags), "; ".join(parts), _sources(evidence))]
-
-
-def expected_best(found: Sequence[float], count: int) -> float:
-    """Mean of the least of `count` values drawn from `found` without replacement."""
-    ordered, size = sorted(found), len(found)
-    total, left = 0.0, 1.0  # `left`: probability that none of the smaller ones was drawn
-    for position, value in enumerate(ordered):
-        share = min(1.0, count / (size - position))
-        total += left * share * value
-        left *= 1 - share
-    return total
 
 
 FIGURE1, FIGURE2, QUALITY = "sa/figure1", "sa/figure2", "sa/quality"

@@ -47,7 +47,9 @@ def percentage(value: float) -> str:
 
 
 def limits_table(study: Study) -> Table | None:
-    """Percentage of the speed of light, by case, machine and implementation."""
+    """Percentage of the speed of light, by case, machine and implementation; none for experiments over seeds."""
+    if "seed" in study.descriptor.axes:
+        return None
     keys = {key for _, key in rows_of(study)}  # a smoke run measures cases that no printed table has
     chosen = [
         (machine, name, series)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import synthetic_sa
 from test_annealing import GPU, judge, studies_of, study_of
-from vicinity_analysis import claims_sa, quality
+from vicinity_analysis import claims, claims_quality, quality
 from vicinity_analysis.__main__ import main
 from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART
 
@@ -122,13 +122,13 @@ def test_nine_seeds_are_too_few_to_choose_ten(tmp_path):
 
 
 def test_expected_best_of_some():
-    assert claims_sa.expected_best([3.0, 1.0, 2.0], 3) == 1.0
-    assert claims_sa.expected_best([3.0, 1.0, 2.0], 1) == pytest.approx(2.0)
-    assert claims_sa.expected_best([1.0, 2.0, 3.0], 2) == pytest.approx((1 + 1 + 2) / 3)
+    assert claims_quality.expected_best([3.0, 1.0, 2.0], 3) == 1.0
+    assert claims_quality.expected_best([3.0, 1.0, 2.0], 1) == pytest.approx(2.0)
+    assert claims_quality.expected_best([1.0, 2.0, 3.0], 2) == pytest.approx((1 + 1 + 2) / 3)
 
 
 def test_verdicts_of_shares():
-    assert [claims_sa._shares(f) for f in ([True], [True, False], [False, False, True])] == [HOLDS, PART, FAILS]
+    assert [claims.shares(f) for f in ([True], [True, False], [False, False, True])] == [HOLDS, PART, FAILS]
 
 
 def test_the_report_draws_everything_and_its_links_are_sound(tmp_path, tmp_path_factory):
