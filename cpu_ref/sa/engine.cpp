@@ -1,6 +1,7 @@
 #include "cpu_ref/sa/engine.hpp"
 
 #include <atomic>
+#include <chrono>
 
 #include "cpu_ref/sa/inner_products.hpp"
 #include "cpu_ref/sa/row_scan.hpp"
@@ -8,14 +9,18 @@
 namespace vicinity::sa {
 namespace {
 
-// Least work for which a thread is woken, some microseconds: proposals to scan; lanes to multiply.
-constexpr std::int64_t scan_share = 2048, refresh_share = 8192;
+// Least work for which a thread is woken, ten microseconds or so: proposals to scan; lanes to multiply.
+constexpr std::int64_t scan_share = 4096, refresh_share = 32768;
+// Swaps listed after which the team may bring all rows up to date: few enough that single rows have little to follow meanwhile.
+constexpr std::int64_t early = 64;
 
 template <class Arithmetic>
 class EngineOf final : public Engine {
  public:
   EngineOf(const qap::Qap& qap, const Tuning& tuning)
       : n_(qap.size()), tuning_(tuning), products_(qap, tuning.pending), threads_(tuning.team ? tuning.team->threads() : 1) {
+    const std::int64_t shares = std::clamp<std::int64_t>(products_.work_of_all(early) / refresh_share, 1, threads_);
+    hot_for_team_ = shares > 1 ? 2 * shares * tuning.hot : tuning.hot;
     for (int t = 0; t < threads_; ++t) {
       scans_.emplace_back(products_);
       coefficients_.emplace_back(products_.coefficients());
@@ -59,7 +64,7 @@ class EngineOf final : public Engine {
   void scan_row(Walk& walk, std::int64_t lap, std::int32_t row, std::int32_t column, std::int64_t limit) {
     RowScan<Arithmetic>& scan = scans_.front();
     std::int64_t& visit = visits_[static_cast<std::size_t>(row)];
-    const bool hot = walk.chain().accepted - visit > tuning_.hot;
+    const bool hot = walk.chain().accepted - visit > (refreshing_.team_wins() ? hot_for_team_ : tuning_.hot);
     if (column == row + 1) visit = walk.chain().accepted;
     scan.open(walk.seed(), lap, row, n_ - row, hot, tuning_.scratch);
     const std::int64_t first = walk.next() - (column - row - 1);
@@ -72,7 +77,7 @@ class EngineOf final : public Engine {
         column = to;
         continue;
       }
-      if (!products_.room()) make_room(hot);
+      if (!products_.room() || (threads_ > 1 && products_.listed() == early)) make_room(hot);
       walk.accept(walk.next() + (hit.column - column), {row, hit.column}, hit.delta);
       scan.accept(hit.column);
       column = hit.column + 1;
@@ -94,8 +99,12 @@ class EngineOf final : public Engine {
       const std::int64_t wanted = std::min(annealing::pairs(n_) / expected, same);
       const std::int64_t shares = std::min<std::int64_t>(threads_, wanted / scan_share);
       if (shares < 2) return;
-      const std::int32_t planned = plan(walk.next(), lap, row, wanted, shares);
+      const Contest::Way way = scanning_.next();
+      if (way == Contest::Way::unmeasured) return;
+      const std::int32_t planned = plan(walk.next(), lap, row, wanted, way == Contest::Way::team ? shares : 1);
       if (planned == 0) return;
+      const auto start = Clock::now();
+      const std::int64_t before = walk.next();
       std::atomic<std::int32_t> hit = planned;
       tuning_.team->share(static_cast<int>(stretches_.size()), [&](int k) { scan_stretch(walk, k, hit); });
       for (std::int32_t i = 0; i < hit; ++i) {
@@ -103,6 +112,7 @@ class EngineOf final : public Engine {
         walk.reject_until(walk.next() + (n_ - 1 - row));
         next_row(lap, row);
       }
+      scanning_.note(way, static_cast<double>(walk.next() - before), seconds_since(start));
       if (hit < planned) return;
     }
   }
@@ -136,20 +146,32 @@ class EngineOf final : public Engine {
     }
   }
 
+  /// Makes all rows follow the list and empties it: when it is full, or early, so that the team finds many rows to work on.
   void make_room(bool hot) {
     if (!hot) {
-      const auto refresh = [&](std::int64_t k, std::int64_t shares) {
-        products_.refresh_all(static_cast<std::int32_t>(n_ * k / shares), static_cast<std::int32_t>(n_ * (k + 1) / shares),
-                              coefficients_[static_cast<std::size_t>(k)].data());
-      };
-      const std::int64_t shares = std::clamp<std::int64_t>(products_.work_of_all() / refresh_share, 1, threads_);
-      if (shares == 1)
-        refresh(0, 1);
-      else
-        tuning_.team->share(static_cast<int>(shares), [&](int k) { refresh(k, shares); });
+      const std::int64_t shares = std::clamp<std::int64_t>(products_.work_of_all(products_.listed()) / refresh_share, 1, threads_);
+      const Contest::Way way = shares == 1 ? Contest::Way::unmeasured : refreshing_.next();
+      if (way == Contest::Way::unmeasured && products_.room()) return;
+      const auto start = Clock::now();
+      const double work = static_cast<double>(products_.work_of_all(products_.listed()));
+      refresh_all(way == Contest::Way::team ? shares : 1);
+      if (way != Contest::Way::unmeasured) refreshing_.note(way, work, seconds_since(start));
     }
     products_.forget();
   }
+  void refresh_all(std::int64_t shares) {
+    const auto refresh = [&](std::int64_t k) {
+      products_.refresh_all(static_cast<std::int32_t>(n_ * k / shares), static_cast<std::int32_t>(n_ * (k + 1) / shares),
+                            coefficients_[static_cast<std::size_t>(k)].data());
+    };
+    if (shares == 1)
+      refresh(0);
+    else
+      tuning_.team->share(static_cast<int>(shares), refresh);
+  }
+
+  using Clock = std::chrono::steady_clock;
+  [[nodiscard]] static double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
   std::int32_t n_;
   Tuning tuning_;
@@ -158,6 +180,8 @@ class EngineOf final : public Engine {
   std::vector<RowScan<Arithmetic>> scans_;                        ///< one a thread
   std::vector<Aligned<typename Arithmetic::Lane>> coefficients_;  ///< one a thread
   std::vector<Stretch> stretches_;
+  std::int64_t hot_for_team_;  ///< limit of hot rows while the team refreshes: keeping up is then cheaper by the number of shares
+  Contest scanning_, refreshing_;
   std::vector<std::int64_t> visits_;  ///< accepted swaps when a row was last begun
 };
 
@@ -175,8 +199,8 @@ bool packs(const qap::Qap& qap) { return qap.narrow() && fit(qap, 16); }
 
 }  // namespace
 
-int useful_threads(std::int32_t n, std::int64_t pending) {
-  const std::int64_t scanning = annealing::pairs(n) / scan_share, refreshing = pending * n * n / lanes / refresh_share;
+int useful_threads(std::int32_t n) {
+  const std::int64_t scanning = annealing::pairs(n) / scan_share, refreshing = early * n * n / lanes / refresh_share;
   return static_cast<int>(std::clamp<std::int64_t>(std::max(scanning, refreshing), 1, 4096));
 }
 

@@ -17,12 +17,12 @@ struct Tuning {
   /// A row is hot when more than this many swaps were accepted since its last visit; above all: never.
   std::int64_t hot;
   bool scratch;          ///< rows that missed more swaps than a row from scratch costs are made from scratch
-  Team* team = nullptr;  ///< who may help; advance() is then called within team->gather_for()
+  Team* team = nullptr;  ///< who may help where that is faster; advance() is then called within team->gather_for()
 };
 
 /// The switch of the paper's serial code, on one core. Measured (README.md): from scratch is less work from about n accepted swaps a lap
 /// on.
-[[nodiscard]] inline Tuning tuning_alone(const qap::Qap& qap) { return {2 * std::int64_t{qap.size()} + 2, qap.size(), true}; }
+[[nodiscard]] inline Tuning switching(const qap::Qap& qap) { return {2 * std::int64_t{qap.size()} + 2, qap.size(), true}; }
 
 /// One chain's search.
 class Engine {
@@ -35,8 +35,8 @@ class Engine {
   [[nodiscard]] virtual std::int64_t bits() const = 0;
 };
 
-/// As many as find work worth waking them for, at lists of `pending` swaps.
-[[nodiscard]] int useful_threads(std::int32_t n, std::int64_t pending);
+/// As many as find work worth waking them for.
+[[nodiscard]] int useful_threads(std::int32_t n);
 
 /// Fewest 32-bit operations of this method, with the delta of every pair kept (a product and a sum a pair and accepted swap, both twice
 /// when the instance is not symmetric; in 16-bit pairs two of them are one). A proposal needs a quarter of a Philox block (15: ten rounds

@@ -81,8 +81,10 @@ class InnerProducts {
   [[nodiscard]] std::int64_t whole() const noexcept { return std::int64_t{kinds_} * half_up(n_); }
   /// Does the list have room for one more swap?
   [[nodiscard]] bool room() const noexcept { return (terms_ - base_ + kinds_ + Arithmetic::depth - 1) / Arithmetic::depth <= room_; }
-  /// Lanes to multiply to make all rows follow the whole list.
-  [[nodiscard]] std::int64_t work_of_all() const noexcept { return used() * 2 * n_ * chunks_; }
+  /// Swaps in the list.
+  [[nodiscard]] std::int64_t listed() const noexcept { return (terms_ - base_) / kinds_; }
+  /// Lanes to multiply to make all rows follow `swaps` swaps.
+  [[nodiscard]] std::int64_t work_of_all(std::int64_t swaps) const noexcept { return half_up(swaps * kinds_) * 2 * n_ * chunks_; }
 
   /// The coefficients of a row made from scratch.
   void coefficients_of(Side side, std::int32_t i, Lane* out) const {

@@ -1,5 +1,5 @@
 // As cpu-serial, with all cores where that pays: rows are brought up to date by all, and scanned by all while swaps are rare. Several
-// chains: a thread each, which needs no waiting at all.
+// chains: a chains: a thread each, which needs no waiting at all.
 #include <omp.h>
 
 #include <algorithm>
@@ -13,14 +13,11 @@ namespace {
 
 int threads_of(const annealing::Task& task) { return task.threads > 0 ? static_cast<int>(task.threads) : omp_get_max_threads(); }
 
-/// Swaps after which all threads bring all rows up to date: few enough that a single row never has much to follow meanwhile.
-constexpr std::int64_t pending_of_team = 64;
-
 class OpenMp {
  public:
   /// `task.threads`: for this chain.
   OpenMp(const qap::Qap& qap, const annealing::Task& task)
-      : qap_(qap), team_(std::min(threads_of(task), useful_threads(qap.size(), pending_of_team))), engine_(make_engine(qap, tuning())) {}
+      : qap_(qap), team_(std::min(threads_of(task), useful_threads(qap.size()))), engine_(make_engine(qap, tuning())) {}
 
   void begin(const Walk& walk) { engine_->begin(walk); }
   void advance(Walk& walk, std::int64_t limit) {
@@ -37,9 +34,9 @@ class OpenMp {
 
  private:
   [[nodiscard]] Tuning tuning() {
-    const std::int64_t n = qap_.size();
-    if (team_.threads() == 1) return tuning_alone(qap_);
-    return {pending_of_team, 2 * n * team_.threads(), true, &team_};  // keeping up is cheaper by the number of threads
+    Tuning tuning = switching(qap_);
+    if (team_.threads() > 1) tuning.team = &team_;
+    return tuning;
   }
 
   const qap::Qap& qap_;

@@ -126,7 +126,7 @@ class CpuRun final : public Run {
   }
   [[nodiscard]] Policy policy() const override {
     Policy policy = crews_.front().method->policy();
-    policy["chains_at_a_time"] = static_cast<std::int64_t>(crews_.size());
+    if (task_.chains > 1) policy["chains_at_a_time"] = static_cast<std::int64_t>(crews_.size());
     return policy;
   }
   [[nodiscard]] Work work() const override {

@@ -8,7 +8,7 @@ namespace {
 
 class Serial {
  public:
-  Serial(const qap::Qap& qap, const annealing::Task&) : qap_(qap), engine_(make_engine(qap, tuning_alone(qap))) {}
+  Serial(const qap::Qap& qap, const annealing::Task&) : qap_(qap), engine_(make_engine(qap, switching(qap))) {}
 
   void begin(const Walk& walk) { engine_->begin(walk); }
   void advance(Walk& walk, std::int64_t limit) { engine_->advance(walk, limit); }

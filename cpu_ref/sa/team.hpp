@@ -1,5 +1,7 @@
 #pragma once
-// Threads that wait for work spinning: handing out a piece costs about a microsecond, where a new parallel region costs several.
+// Threads that wait for work spinning: handing out a piece costs about a microsecond, where a new parallel region costs several. And a
+// judge of whether that pays.
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -31,7 +33,7 @@ class Team {
         present_ = omp_get_num_threads();
         lead();
         ending_ = true;
-        ++round_;
+        next_round();
       } else {
         follow(omp_get_thread_num(), first);
       }
@@ -48,15 +50,17 @@ class Team {
     work_ = &work;
     shares_ = shares;
     left_.store(present_ - 1, std::memory_order_relaxed);
-    round_.fetch_add(1, std::memory_order_release);
+    next_round();
     take_part(0);
-    for (int spins = 0; left_.load(std::memory_order_acquire) != 0;) pause(spins);
+    for (int spins = 0; left_.load(std::memory_order_acquire) != 0;)
+      if (!pause(spins)) std::this_thread::yield();
   }
 
  private:
   void follow(int thread, std::uint32_t seen) {
     while (true) {
-      for (int spins = 0; round_.load(std::memory_order_acquire) == seen;) pause(spins);
+      for (int spins = 0; round_.load(std::memory_order_acquire) == seen;)
+        if (!pause(spins)) round_.wait(seen, std::memory_order_acquire);  // asleep, out of everyone's way
       ++seen;
       if (ending_) return;
       take_part(thread);
@@ -66,15 +70,16 @@ class Team {
   void take_part(int thread) const {
     for (int k = thread; k < shares_; k += present_) (*work_)(k);
   }
-  /// After some ten microseconds of spinning the core is offered to others.
-  static void pause(int& spins) {
-    if (++spins < 256) {
+  void next_round() {
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();  // a system call only if someone sleeps
+  }
+  /// False when it is time to stop spinning, after some 50 microseconds.
+  static bool pause(int& spins) {
 #if defined(__x86_64__)
-      _mm_pause();
+    _mm_pause();
 #endif
-    } else {
-      std::this_thread::yield();
-    }
+    return ++spins < 1024;
   }
 
   int threads_;
@@ -84,6 +89,40 @@ class Team {
   const std::function<void(int)>* work_ = nullptr;
   alignas(64) std::atomic<std::uint32_t> round_ = 0;
   alignas(64) std::atomic<int> left_ = 0;
+};
+
+/// Which way of doing a kind of work is faster on this machine now: alone or by the team. Measured while the search goes on; the loser is
+/// tried again, the more rarely the longer it loses. The clock decides who works, never what comes out.
+class Contest {
+ public:
+  enum class Way : std::uint8_t { alone, team, unmeasured };  ///< unmeasured: alone, and nobody asks how long it took
+
+  [[nodiscard]] bool team_wins() const noexcept { return team_.speed() > alone_.speed(); }
+  [[nodiscard]] Way next() noexcept {
+    if (alone_.seconds == 0) return Way::alone;
+    if (team_.seconds == 0) return Way::team;
+    --wait_;
+    if (team_wins()) return wait_ > 0 ? Way::team : Way::alone;
+    return wait_ > 1 ? Way::unmeasured : wait_ == 1 ? Way::alone : Way::team;
+  }
+  void note(Way way, double units, double seconds) noexcept {
+    Pace& pace = way == Way::team ? team_ : alone_;
+    const bool won = team_wins();
+    pace.units = pace.units / 2 + units;
+    pace.seconds = pace.seconds / 2 + seconds;
+    if (wait_ > 0) return;
+    interval_ = won == team_wins() ? std::min(2 * interval_, 4096) : 16;
+    wait_ = interval_;
+  }
+
+ private:
+  struct Pace {
+    double units = 0, seconds = 0;
+    [[nodiscard]] double speed() const noexcept { return seconds > 0 ? units / seconds : 0; }
+  };
+
+  Pace alone_, team_;
+  int interval_ = 16, wait_ = 16;
 };
 
 }  // namespace vicinity::sa
