@@ -1,6 +1,4 @@
 // The delta matrix throughout, on one core.
-#include <limits>
-
 #include "cpu_ref/sa/engine.hpp"
 #include "cpu_ref/sa/methods.hpp"
 #include "cpu_ref/sa/run.hpp"
@@ -10,8 +8,7 @@ namespace {
 
 class Delta {
  public:
-  Delta(const qap::Qap& qap, const annealing::Task&)
-      : qap_(qap), engine_(make_engine(qap, {128, std::numeric_limits<std::int64_t>::max(), false})) {}
+  Delta(const qap::Qap& qap, const annealing::Task&) : qap_(qap), engine_(make_engine(qap, {})) {}
 
   void begin(const Walk& walk) { engine_->begin(walk); }
   void advance(Walk& walk, std::int64_t limit) { engine_->advance(walk, limit); }

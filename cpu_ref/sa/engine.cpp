@@ -1,7 +1,6 @@
 #include "cpu_ref/sa/engine.hpp"
 
 #include <atomic>
-#include <chrono>
 
 #include "cpu_ref/sa/inner_products.hpp"
 #include "cpu_ref/sa/row_scan.hpp"
@@ -11,16 +10,22 @@ namespace {
 
 // Least work for which a thread is woken, ten microseconds or so: proposals to scan; lanes to multiply.
 constexpr std::int64_t scan_share = 4096, refresh_share = 32768;
-// Swaps listed after which the team may bring all rows up to date: few enough that single rows have little to follow meanwhile.
-constexpr std::int64_t early = 64;
+// Accepted swaps listed before all rows must follow: few enough for the list to stay in the L2 cache, and single rows to have little to
+// follow.
+constexpr std::int64_t listed = 64;
+
+/// Lanes to multiply then.
+constexpr std::int64_t refresh_work(std::int64_t n) { return listed * n * n / lanes; }
 
 template <class Arithmetic>
 class EngineOf final : public Engine {
  public:
   EngineOf(const qap::Qap& qap, const Tuning& tuning)
-      : n_(qap.size()), tuning_(tuning), products_(qap, tuning.pending), threads_(tuning.team ? tuning.team->threads() : 1) {
-    const std::int64_t shares = std::clamp<std::int64_t>(products_.work_of_all(early) / refresh_share, 1, threads_);
-    hot_for_team_ = shares > 1 ? 2 * shares * tuning.hot : tuning.hot;
+      : n_(qap.size()),
+        tuning_(tuning),
+        products_(qap, std::min<std::int64_t>(listed, qap.size())),
+        threads_(tuning.team ? tuning.team->threads() : 1),
+        refresh_shares_(std::clamp<std::int64_t>(refresh_work(qap.size()) / refresh_share, 1, threads_)) {
     for (int t = 0; t < threads_; ++t) {
       scans_.emplace_back(products_);
       coefficients_.emplace_back(products_.coefficients());
@@ -64,9 +69,9 @@ class EngineOf final : public Engine {
   void scan_row(Walk& walk, std::int64_t lap, std::int32_t row, std::int32_t column, std::int64_t limit) {
     RowScan<Arithmetic>& scan = scans_.front();
     std::int64_t& visit = visits_[static_cast<std::size_t>(row)];
-    const bool hot = walk.chain().accepted - visit > (refreshing_.team_wins() ? hot_for_team_ : tuning_.hot);
+    const bool hot = walk.chain().accepted - visit > (refreshing_.team_wins() ? 2 * refresh_shares_ * tuning_.hot : tuning_.hot);
     if (column == row + 1) visit = walk.chain().accepted;
-    scan.open(walk.seed(), lap, row, n_ - row, hot, tuning_.scratch);
+    scan.open(walk.seed(), lap, row, n_ - row, hot);
     const std::int64_t first = walk.next() - (column - row - 1);
     while (column < n_ && walk.next() < limit) {
       const std::int64_t until = std::min(limit - 1, walk.freezing_proposal()) + 1;  // the temperature is the same up to there
@@ -77,7 +82,7 @@ class EngineOf final : public Engine {
         column = to;
         continue;
       }
-      if (!products_.room() || (threads_ > 1 && products_.listed() == early)) make_room(hot);
+      if (!products_.room()) make_room(hot);
       walk.accept(walk.next() + (hit.column - column), {row, hit.column}, hit.delta);
       scan.accept(hit.column);
       column = hit.column + 1;
@@ -112,7 +117,7 @@ class EngineOf final : public Engine {
         walk.reject_until(walk.next() + (n_ - 1 - row));
         next_row(lap, row);
       }
-      scanning_.note(way, static_cast<double>(walk.next() - before), seconds_since(start));
+      scanning_.note(way, static_cast<double>(walk.next() - before), start);
       if (hit < planned) return;
     }
   }
@@ -135,7 +140,7 @@ class EngineOf final : public Engine {
     Stretch at = stretches_[static_cast<std::size_t>(k)];
     RowScan<Arithmetic>& scan = scans_[static_cast<std::size_t>(k)];
     for (; at.rows > 0 && hit > at.offset; --at.rows, ++at.offset) {
-      scan.open(walk.seed(), at.lap, at.row, std::min(at.rows, n_ - 1 - at.row), false, tuning_.scratch);
+      scan.open(walk.seed(), at.lap, at.row, std::min(at.rows, n_ - 1 - at.row), false);
       if (scan.first_accepted(at.row + 1, n_, annealing::row_temperature(walk.cooling(), at.first)).column >= 0) {
         for (std::int32_t known = hit; at.offset < known && !hit.compare_exchange_weak(known, at.offset);) {
         }
@@ -146,16 +151,13 @@ class EngineOf final : public Engine {
     }
   }
 
-  /// Makes all rows follow the list and empties it: when it is full, or early, so that the team finds many rows to work on.
+  /// Makes all rows follow the list, and empties it.
   void make_room(bool hot) {
     if (!hot) {
-      const std::int64_t shares = std::clamp<std::int64_t>(products_.work_of_all(products_.listed()) / refresh_share, 1, threads_);
-      const Contest::Way way = shares == 1 ? Contest::Way::unmeasured : refreshing_.next();
-      if (way == Contest::Way::unmeasured && products_.room()) return;
+      const Contest::Way way = refresh_shares_ == 1 ? Contest::Way::unmeasured : refreshing_.next();
       const auto start = Clock::now();
-      const double work = static_cast<double>(products_.work_of_all(products_.listed()));
-      refresh_all(way == Contest::Way::team ? shares : 1);
-      if (way != Contest::Way::unmeasured) refreshing_.note(way, work, seconds_since(start));
+      refresh_all(way == Contest::Way::team ? refresh_shares_ : 1);
+      if (way != Contest::Way::unmeasured) refreshing_.note(way, 1, start);
     }
     products_.forget();
   }
@@ -170,17 +172,14 @@ class EngineOf final : public Engine {
       tuning_.team->share(static_cast<int>(shares), refresh);
   }
 
-  using Clock = std::chrono::steady_clock;
-  [[nodiscard]] static double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
   std::int32_t n_;
   Tuning tuning_;
   InnerProducts<Arithmetic> products_;
   int threads_;
-  std::vector<RowScan<Arithmetic>> scans_;                        ///< one a thread
+  std::int64_t refresh_shares_;             ///< threads that can find work in refreshing; keeping up is then cheaper by that
+  std::vector<RowScan<Arithmetic>> scans_;  ///< one a thread
   std::vector<Aligned<typename Arithmetic::Lane>> coefficients_;  ///< one a thread
   std::vector<Stretch> stretches_;
-  std::int64_t hot_for_team_;  ///< limit of hot rows while the team refreshes: keeping up is then cheaper by the number of shares
   Contest scanning_, refreshing_;
   std::vector<std::int64_t> visits_;  ///< accepted swaps when a row was last begun
 };
@@ -200,7 +199,7 @@ bool packs(const qap::Qap& qap) { return qap.narrow() && fit(qap, 16); }
 }  // namespace
 
 int useful_threads(std::int32_t n) {
-  const std::int64_t scanning = annealing::pairs(n) / scan_share, refreshing = early * n * n / lanes / refresh_share;
+  const std::int64_t scanning = annealing::pairs(n) / scan_share, refreshing = refresh_work(n) / refresh_share;
   return static_cast<int>(std::clamp<std::int64_t>(std::max(scanning, refreshing), 1, 4096));
 }
 

@@ -2,6 +2,7 @@
 // The search over InnerProducts: rows one after the other, swap after swap.
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -13,16 +14,14 @@ namespace vicinity::sa {
 
 /// How an engine works; what is accepted does not depend on it.
 struct Tuning {
-  std::int64_t pending;  ///< accepted swaps listed before all rows must follow
-  /// A row is hot when more than this many swaps were accepted since its last visit; above all: never.
-  std::int64_t hot;
-  bool scratch;          ///< rows that missed more swaps than a row from scratch costs are made from scratch
+  /// A row is hot when more than this many swaps were accepted since its last visit. Then all is made from scratch, and as little as is
+  /// looked at.
+  std::int64_t hot = std::numeric_limits<std::int64_t>::max();
   Team* team = nullptr;  ///< who may help where that is faster; advance() is then called within team->gather_for()
 };
-
 /// The switch of the paper's serial code, on one core. Measured (README.md): from scratch is less work from about n accepted swaps a lap
 /// on.
-[[nodiscard]] inline Tuning switching(const qap::Qap& qap) { return {2 * std::int64_t{qap.size()} + 2, qap.size(), true}; }
+[[nodiscard]] inline Tuning switching(const qap::Qap& qap) { return {qap.size(), nullptr}; }
 
 /// One chain's search.
 class Engine {

@@ -81,10 +81,6 @@ class InnerProducts {
   [[nodiscard]] std::int64_t whole() const noexcept { return std::int64_t{kinds_} * half_up(n_); }
   /// Does the list have room for one more swap?
   [[nodiscard]] bool room() const noexcept { return (terms_ - base_ + kinds_ + Arithmetic::depth - 1) / Arithmetic::depth <= room_; }
-  /// Swaps in the list.
-  [[nodiscard]] std::int64_t listed() const noexcept { return (terms_ - base_) / kinds_; }
-  /// Lanes to multiply to make all rows follow `swaps` swaps.
-  [[nodiscard]] std::int64_t work_of_all(std::int64_t swaps) const noexcept { return half_up(swaps * kinds_) * 2 * n_ * chunks_; }
 
   /// The coefficients of a row made from scratch.
   void coefficients_of(Side side, std::int32_t i, Lane* out) const {
@@ -107,11 +103,11 @@ class InnerProducts {
   /// Rows that are brought up to date together, so that one load serves all of them.
   static constexpr std::int32_t block = 4;
   /// Brings rows[0] up to date, and the `block - 1` that follow it in `rows` if that is the same kind of work: by the swaps they missed, or
-  /// from scratch where these are no longer listed, or `scratch` allows it and it is less work. `rows` has `block` entries or ends with -1.
-  void refresh(Side side, const std::int32_t* rows, Lane* coefficients, bool scratch) {
+  /// from scratch where these are no longer listed. `rows` has `block` entries or ends with -1.
+  void refresh(Side side, const std::int32_t* rows, Lane* coefficients) {
     if (stamp(side, rows[0]) == terms_) return;
-    const bool renew = far(side, rows[0], scratch);
-    const auto joins = [&](std::int32_t i) { return i >= 0 && stamp(side, i) != terms_ && far(side, i, scratch) == renew; };
+    const bool renew = far(side, rows[0]);
+    const auto joins = [&](std::int32_t i) { return i >= 0 && stamp(side, i) != terms_ && far(side, i) == renew; };
     std::int32_t count = 1;
     std::int64_t oldest = stamp(side, rows[0]);
     while (count < block && joins(rows[count])) oldest = std::min(oldest, stamp(side, rows[count++]));
@@ -140,7 +136,7 @@ class InnerProducts {
       for (std::int32_t i = from; i < to; ++i) {
         std::array<std::int32_t, block> rows{};
         for (std::int32_t q = 0; q < block; ++q) rows[static_cast<std::size_t>(q)] = i + q < to ? i + q : -1;
-        if (stamp(side, i) >= base_) refresh(side, rows.data(), coefficients, false);
+        if (stamp(side, i) >= base_) refresh(side, rows.data(), coefficients);
       }
   }
   /// Empties the list; rows that are not up to date will be made from scratch.
@@ -189,10 +185,7 @@ class InnerProducts {
   /// Lanes of the list in use.
   [[nodiscard]] std::int64_t used() const noexcept { return half_up(terms_ - base_); }
   /// Is a row to be made from scratch?
-  [[nodiscard]] bool far(Side side, std::int32_t i, bool scratch) const {
-    const std::int64_t since = stamp(side, i);
-    return since < base_ || (scratch && used() - (since - base_) / Arithmetic::depth > whole());
-  }
+  [[nodiscard]] bool far(Side side, std::int32_t i) const { return stamp(side, i) < base_; }
   /// What lanes `first` and on of the list add to a row; nothing where the row has followed already.
   void listed_coefficients_of(Side side, std::int32_t i, std::int64_t first, Lane* out) const {
     const Lane* from = sides_[side].list.data() + (i / lanes * room_ + first) * lanes + i % lanes;

@@ -26,16 +26,14 @@ class RowScan {
         column_coefficients_(products.coefficients()) {}
 
   /// `mine`: this row and as many after it, less one, may be brought up to date on the way, since no other thread touches them.
-  /// `hot`: of H[.][p[i]] no more than is looked at is made, from scratch, and not kept: for when the next swap is near. `scratch`: rows
-  /// that missed many swaps may be made from scratch.
-  void open(std::uint64_t seed, std::int64_t lap, std::int32_t row, std::int32_t mine, bool hot, bool scratch) {
+  /// `hot`: of H[.][p[i]] no more than is looked at is made, from scratch, and not kept: for when the next swap is near.
+  void open(std::uint64_t seed, std::int64_t lap, std::int32_t row, std::int32_t mine, bool hot) {
     row_ = row;
     hot_ = hot;
-    scratch_ = scratch;
     levels_.begin(seed, lap, row);
     std::array<std::int32_t, Products::block> rows{};
     for (std::int32_t q = 0; q < Products::block; ++q) rows[static_cast<std::size_t>(q)] = q < mine ? row + q : -1;
-    products_->refresh(Products::facility, rows.data(), coefficients_.data(), scratch);
+    products_->refresh(Products::facility, rows.data(), coefficients_.data());
     sums_ = products_->row(Products::facility, row);
     for (std::int32_t& i : rows)
       if (i >= 0) i = products_->locations()[i];
@@ -98,13 +96,13 @@ class RowScan {
     if (hot_)
       products_->coefficients_of(Products::location, rows[0], column_coefficients_.data());
     else
-      products_->refresh(Products::location, rows, coefficients_.data(), scratch_);
+      products_->refresh(Products::location, rows, coefficients_.data());
     column_ = products_->row(Products::location, rows[0]);
   }
 
   Products* products_;
   std::int32_t row_ = 0;
-  bool hot_ = false, scratch_ = false;
+  bool hot_ = false;
   RowLevels levels_;
   Aligned<Lane> coefficients_, column_coefficients_;
   const Sum* sums_ = nullptr;

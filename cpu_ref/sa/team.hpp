@@ -3,6 +3,7 @@
 // judge of whether that pays.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <thread>
@@ -14,6 +15,8 @@
 #include <omp.h>
 
 namespace vicinity::sa {
+
+using Clock = std::chrono::steady_clock;
 
 class Team {
  public:
@@ -92,7 +95,7 @@ class Team {
 };
 
 /// Which way of doing a kind of work is faster on this machine now: alone or by the team. Measured while the search goes on; the loser is
-/// tried again, the more rarely the longer it loses. The clock decides who works, never what comes out.
+/// tried again as often as costs a hundredth of the time. The clock decides who works, never what comes out.
 class Contest {
  public:
   enum class Way : std::uint8_t { alone, team, unmeasured };  ///< unmeasured: alone, and nobody asks how long it took
@@ -105,14 +108,19 @@ class Contest {
     if (team_wins()) return wait_ > 0 ? Way::team : Way::alone;
     return wait_ > 1 ? Way::unmeasured : wait_ == 1 ? Way::alone : Way::team;
   }
-  void note(Way way, double units, double seconds) noexcept {
+  /// `units` of work, any number of them, took from `start` until now.
+  void note(Way way, double units, Clock::time_point start) noexcept {
+    const auto now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - start).count();
     Pace& pace = way == Way::team ? team_ : alone_;
-    const bool won = team_wins();
     pace.units = pace.units / 2 + units;
     pace.seconds = pace.seconds / 2 + seconds;
     if (wait_ > 0) return;
-    interval_ = won == team_wins() ? std::min(2 * interval_, 4096) : 16;
+    const double a_call = std::chrono::duration<double>(now - last_trial_).count() / static_cast<double>(interval_);
+    const double lost = seconds - units / std::max(alone_.speed(), team_.speed());
+    interval_ = static_cast<std::int64_t>(std::clamp(100 * lost / a_call, 64.0, 1e9));
     wait_ = interval_;
+    last_trial_ = now;
   }
 
  private:
@@ -122,7 +130,8 @@ class Contest {
   };
 
   Pace alone_, team_;
-  int interval_ = 16, wait_ = 16;
+  std::int64_t interval_ = 64, wait_ = 64;
+  Clock::time_point last_trial_ = Clock::now();
 };
 
 }  // namespace vicinity::sa
