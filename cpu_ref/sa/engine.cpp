@@ -9,7 +9,7 @@ namespace vicinity::sa {
 namespace {
 
 // Least work for which a thread is woken, ten microseconds or so: proposals to scan; lanes to multiply.
-constexpr std::int64_t scan_share = 4096, refresh_share = 32768;
+constexpr std::int64_t scan_share = 8192, refresh_share = 32768;
 // Accepted swaps listed before all rows must follow: few enough for the list to stay in the L2 cache, and single rows to have little to
 // follow.
 constexpr std::int64_t listed = 64;
