@@ -104,6 +104,15 @@ template <class Entry, class Delta>
   }
 }
 
+/// The delta of swapping facilities c and o from `sum`, the sum over all k of (a(k,c) - a(k,o)) (b'(k,o) - b'(k,c)) of both sides: the
+/// terms of k = c and k = o are taken out, what they really contribute is put in. b'(i,j) = b(p[i],p[j]).
+template <class Delta>
+[[nodiscard]] __device__ __forceinline__ Delta corrected(Delta sum, Delta a_cc, Delta a_oo, Delta a_co, Delta a_oc, Delta b_cc, Delta b_oo,
+                                                         Delta b_co, Delta b_oc) {
+  return sum - (a_cc - a_co) * (b_co - b_cc) - (a_cc - a_oc) * (b_oc - b_cc) - (a_oc - a_oo) * (b_oo - b_oc) -
+         (a_co - a_oo) * (b_oo - b_co) + (a_cc - a_oo) * (b_oo - b_cc) + (a_co - a_oc) * (b_oc - b_co);
+}
+
 /// Sum over `Lanes` neighbouring lanes (a power of two), in all of them.
 template <int Lanes, class T>
 [[nodiscard]] __device__ __forceinline__ T lane_sum(T value) {
@@ -132,6 +141,15 @@ template <int Sides, class Entry, class P>
            (entry(qap.a_row(0, r), s) - entry(qap.a_row(0, s), r)) * (entry(qap.b_row(0, ps), pr) - entry(qap.b_row(0, pr), ps));
   }
   return sum;
+}
+
+/// Sum over the warp, in all lanes.
+template <class T>
+[[nodiscard]] __device__ __forceinline__ T warp_sum(T value) {
+#if __CUDA_ARCH__ >= 800
+  if constexpr (sizeof(T) == 4) return __reduce_add_sync(~0u, value);
+#endif
+  return lane_sum<32>(value);
 }
 
 /// The instance in device memory.

@@ -7,5 +7,7 @@
 namespace vicinity::sa {
 
 [[nodiscard]] std::unique_ptr<Run> prepare_published(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_tuned(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_chains(const Case& c, const Instance& instance);
 
 }  // namespace vicinity::sa

@@ -52,8 +52,9 @@ __global__ void __launch_bounds__(256) sample_kernel(DeviceQap<typename Types::E
 }
 
 /// One thread a chain: the state before the first proposal.
-__global__ inline void begin_kernel(ChainState* states, const Extremes* extremes, std::int32_t chains, std::int64_t iterations, bool given,
-                                    annealing::Cooling cooling) {
+template <class Types>
+__global__ void begin_kernel(ChainState* states, const Extremes* extremes, std::int32_t chains, std::int64_t iterations, bool given,
+                             annealing::Cooling cooling) {
   const std::int32_t c = blockIdx.x * blockDim.x + threadIdx.x;
   if (c >= chains) return;
   ChainState& s = states[c];
@@ -95,7 +96,7 @@ class Setup {
     if (!task_.cooling)
       sample_kernel<Types><<<grid(divide_up(task_.samples, 8)), 256, 0, stream.get()>>>(qap_, chains.current, chains.state, task_.samples,
                                                                                         extremes_.data());
-    begin_kernel<<<static_cast<unsigned>(divide_up(task_.chains, 128)), 128, 0, stream.get()>>>(
+    begin_kernel<Types><<<static_cast<unsigned>(divide_up(task_.chains, 128)), 128, 0, stream.get()>>>(
         chains.state, extremes_.data(), static_cast<std::int32_t>(task_.chains), task_.iterations, task_.cooling.has_value(),
         task_.cooling.value_or(annealing::Cooling{}));
     VICINITY_CUDA_CHECK(cudaGetLastError());
