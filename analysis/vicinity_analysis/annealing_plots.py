@@ -116,7 +116,7 @@ def _times(own: Machine, series: list[tuple[Machine, Series]]) -> Callable[[], F
             decades(plot, "x")
             decades(plot, "y")
         label_outer(axes, "I", "run time, s")
-        figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=min(len(handles), 6))
+        figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=min(len(handles), 4))
         return figure
 
     return draw
