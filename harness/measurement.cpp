@@ -39,13 +39,18 @@ class Timing {
     return sample;
   }
 
-  /// Warms up, chooses the batch, and returns the seconds one repetition takes, reset included. The run that was just
-  /// checked counts as the first warm-up when a single one already eats a quarter of the time limit.
-  [[nodiscard]] double warm_up() {
+  /// Warms up, chooses the batch, and returns the seconds one repetition takes, reset included. `checked` seconds went into the run
+  /// that was just checked: with warmup 0 it is the only one before the repetitions.
+  [[nodiscard]] double warm_up(double checked) {
     const double limit = protocol_.max_seconds > 0 ? protocol_.max_seconds / 4 : INFINITY;
     const auto start = Clock::now();
-    double kernel = INFINITY, each = 0;
-    for (int done = 0; done < std::max(1, protocol_.warmup) && (done == 0 || seconds_since(start) < limit); ++done) {
+    double kernel = INFINITY, each = checked;
+    if (protocol_.warmup == 0) {
+      const Times times = run_.times();
+      if (const auto part = times.find("kernel"); part != times.end()) kernel = part->second;
+      require_chosen_part({.wall = checked, .parts = times});
+    }
+    for (int done = 0; done < protocol_.warmup && (done == 0 || seconds_since(start) < limit); ++done) {
       const auto begun = Clock::now();
       const Sample sample = once();
       each = seconds_since(begun);
@@ -83,15 +88,18 @@ class Timing {
   int batch_ = 1;
 };
 
-/// Runs once and compares with the reference. Sets the status to ok or invalid.
-void prove(Referee& referee, const Job& job, std::uint64_t seed, Run& run, Result& result) {
+/// Runs once and compares with the reference. Sets the status to ok or invalid. Returns the seconds the run took, reset included.
+double prove(Referee& referee, const Job& job, std::uint64_t seed, Run& run, Result& result) {
+  const auto start = Clock::now();
   run.reset(seed);
   run.execute();
+  const double seconds = seconds_since(start);
   result.outcome = run.outcome();
   if (job.implementation->name == referee.check().reference) referee.adopt(job.executed, seed, *result.outcome);
   result.reference = referee.reference(job.executed, seed);
   result.message = referee.complaint(*result.outcome, *result.reference);
   result.status = result.message.empty() ? Status::ok : Status::invalid;
+  return seconds;
 }
 
 /// The result of the last repetition must be that of the first: a race, or work skipped when nobody looks, shows here.
@@ -127,9 +135,10 @@ void look_around(const Job& job, bool control, bool before, Result& result) {
   if (const auto state = nvml::state(device->pci_bus)) place(result.clocks) = *state;
 }
 
-void time(const Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options, Run& run, Result& result) {
+void time(const Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options, double checked, Run& run,
+          Result& result) {
   Timing timing(run, job, protocol, options.slowdown);
-  const double each = timing.warm_up();
+  const double each = timing.warm_up(checked);
   look_around(job, options.control, true, result);
   keep_samples(sample([&] { return timing.once(); }, repetitions_for(protocol, each)), job.factor, result);
   look_around(job, options.control, false, result);
@@ -181,8 +190,8 @@ Result guarded(Referee& referee, const Job& job, Body body) {
 
 Result measure(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options) {
   return guarded(referee, job, [&](Run& run, Result& result) {
-    prove(referee, job, protocol.seed, run, result);
-    if (result.status == Status::ok) time(referee, job, protocol, options, run, result);
+    const double checked = prove(referee, job, protocol.seed, run, result);
+    if (result.status == Status::ok) time(referee, job, protocol, options, checked, run, result);
     result.policy = run.policy();
     result.work = run.work();
     scale_amounts(job.factor, result);
@@ -190,7 +199,7 @@ Result measure(Referee& referee, const Job& job, const Protocol& protocol, const
 }
 
 Result verify(Referee& referee, const Job& job, std::uint64_t seed) {
-  return guarded(referee, job, [&](Run& run, Result& result) { prove(referee, job, seed, run, result); });
+  return guarded(referee, job, [&](Run& run, Result& result) { static_cast<void>(prove(referee, job, seed, run, result)); });
 }
 
 int batch_for(Backend backend, double kernel_seconds, bool flush_l2) {

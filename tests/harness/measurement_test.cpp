@@ -69,6 +69,16 @@ TEST(Measurement, ResultThatChangesWhileTimedIsInvalid) {
   EXPECT_EQ(result.message.substr(0, 33), "after the last repetition: digest");
 }
 
+/// cpu-late gives a wrong result from its fifth run on: the check, the warm-up and the repetitions are counted by it.
+TEST(Measurement, WithoutWarmUpTheCheckedRunIsTheOnlyOneBefore) {
+  Protocol cold = protocol(3), warm = protocol(3);
+  cold.warmup = 0;
+  warm.warmup = 1;
+  Referee judge = referee();
+  EXPECT_EQ(measure(judge, job("cpu-late", 10), cold).status, Status::ok);
+  EXPECT_EQ(measure(judge, job("cpu-late", 10), warm).status, Status::invalid);
+}
+
 TEST(Measurement, ToleranceComparesObjectives) {
   Referee wide = referee({.identical = false, .tolerance = 0.01, .reference = "cpu-serial"});
   EXPECT_EQ(measure(wide, job("cpu-wrong", 13), protocol(3)).status, Status::ok);  // 131 against 130
