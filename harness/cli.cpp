@@ -111,7 +111,7 @@ void add_solve(CLI::App& app, Options& options, const std::vector<System>& syste
   solve->add_option("--time", own.seconds, "Stop after so many seconds");
   solve->add_option("--seed", options.seed, "Another seed, another search")->capture_default_str();
   solve->add_option("--start", own.start, "Solution file to start from (default: drawn from the seed)");
-  solve->add_option("--implementation", own.implementation, "Default: the fastest that can run here");
+  solve->add_option("--implementation", own.implementation, "Default: the one that vicinity list names");
   solve->add_option("--set", own.settings, "axis=value: a parameter of the search");
   solve->add_option("--output", own.output, "Solution file (default: the instance's name, in the current folder)");
   solve->add_flag("--force", own.force, "Replace the solution file, whatever is in it");
