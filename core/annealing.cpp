@@ -43,6 +43,11 @@ qap::Permutation start_of(const qap::Qap& qap, std::uint64_t seed) {
   return p;
 }
 
+double fewest_operations(const qap::Qap& qap, std::int64_t proposals, std::int64_t accepted, std::int64_t bits) {
+  const double update = (qap.symmetric() ? 2.0 : 4.0) / (bits == 16 ? 2 : 1);
+  return 26.0 * static_cast<double>(proposals) + update * static_cast<double>(pairs(qap.size())) * static_cast<double>(accepted);
+}
+
 Outcome judge(const qap::Qap& qap, const Task& task, const std::vector<Chain>& chains) {
   Outcome outcome;
   Digest digest;

@@ -15,7 +15,7 @@ class OneCore {
   void begin(const Walk& walk) { engine_->begin(walk); }
   void advance(Walk& walk, std::int64_t limit) { engine_->advance(walk, limit); }
   [[nodiscard]] Work work(std::int64_t proposals, std::int64_t accepted) const {
-    return {{"cpu_integer_core", fewest_operations(qap_, proposals, accepted)}};
+    return {{"cpu_integer_core", annealing::fewest_operations(qap_, proposals, accepted, engine_->bits())}};
   }
   [[nodiscard]] Policy policy() const { return {{"threads", 1}, {"element_bits", engine_->bits()}}; }
 

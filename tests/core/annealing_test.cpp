@@ -119,6 +119,18 @@ TEST(Start, IsAPermutationOfTheSeedOrTheInstancesOwn) {
   EXPECT_EQ(start_of(qap, 1), *qap.start);
 }
 
+TEST(FewestOperations, CountProposalsAndUpdates) {
+  const qap::Qap symmetric("zeros", 5, std::vector<std::int32_t>(25), std::vector<std::int32_t>(25));
+  std::vector<std::int32_t> one(25);
+  one[1] = 1;
+  const qap::Qap asymmetric("one", 5, one, one);
+  EXPECT_EQ(fewest_operations(symmetric, 100, 0), 2600);
+  EXPECT_EQ(fewest_operations(symmetric, 100, 3), 2600 + 3 * 10 * 2);
+  EXPECT_EQ(fewest_operations(asymmetric, 100, 3), 2600 + 3 * 10 * 4);
+  EXPECT_EQ(fewest_operations(symmetric, 100, 3, 16), 2600 + 3 * 10);
+  EXPECT_EQ(fewest_operations(symmetric, 100, 3, 64), fewest_operations(symmetric, 100, 3));
+}
+
 /// A chain that says the truth about its permutations.
 Chain true_chain(const qap::Qap& qap, qap::Permutation current, qap::Permutation best) {
   Chain chain;
