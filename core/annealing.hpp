@@ -183,6 +183,12 @@ struct Chain {
 /// The start of a chain: the instance's own, or a uniform shuffle (Fisher and Yates) drawn from the seed.
 [[nodiscard]] qap::Permutation start_of(const qap::Qap& qap, std::uint64_t seed);
 
+/// Fewest 32-bit operations of a search that keeps the delta of every pair: a product and a sum a pair and accepted swap, both twice when
+/// the instance is not symmetric; of factors of `bits` = 16 bits, two products or sums are one operation. A proposal needs a quarter of a
+/// Philox block (15: ten rounds of two wide products and four exclusive ors), the temperature and the test (5), and a bound of the level
+/// (6). Any such operation counts the same, whichever unit of the machine does it.
+[[nodiscard]] double fewest_operations(const qap::Qap& qap, std::int64_t proposals, std::int64_t accepted, std::int64_t bits = 32);
+
 /// Judged by the oracle: permutations, costs; the outcome's objective and solution are the best chain's (the first of equals).
 [[nodiscard]] Outcome judge(const qap::Qap& qap, const Task& task, const std::vector<Chain>& chains);
 

@@ -194,7 +194,6 @@ bool fit(const qap::Qap& qap, int bits) {
   }
   return true;
 }
-bool packs(const qap::Qap& qap) { return qap.narrow() && fit(qap, 16); }
 
 }  // namespace
 
@@ -203,13 +202,8 @@ int useful_threads(std::int32_t n) {
   return static_cast<int>(std::clamp<std::int64_t>(std::max(scanning, refreshing), 1, 4096));
 }
 
-double fewest_operations(const qap::Qap& qap, std::int64_t proposals, std::int64_t accepted) {
-  const double update = (qap.symmetric() ? 2.0 : 4.0) / (packs(qap) ? 2 : 1);
-  return 26.0 * static_cast<double>(proposals) + update * static_cast<double>(annealing::pairs(qap.size())) * static_cast<double>(accepted);
-}
-
 std::unique_ptr<Engine> make_engine(const qap::Qap& qap, const Tuning& tuning) {
-  if (packs(qap)) return std::make_unique<EngineOf<Packed>>(qap, tuning);
+  if (qap.narrow() && fit(qap, 16)) return std::make_unique<EngineOf<Packed>>(qap, tuning);
   if (qap.narrow() && fit(qap, 32)) return std::make_unique<EngineOf<Plain<std::int32_t>>>(qap, tuning);
   return std::make_unique<EngineOf<Plain<std::int64_t>>>(qap, tuning);
 }

@@ -37,11 +37,6 @@ class Engine {
 /// As many as find work worth waking them for.
 [[nodiscard]] int useful_threads(std::int32_t n);
 
-/// Fewest 32-bit operations of this method, with the delta of every pair kept (a product and a sum a pair and accepted swap, both twice
-/// when the instance is not symmetric; in 16-bit pairs two of them are one). A proposal needs a quarter of a Philox block (15: ten rounds
-/// of two wide products and four exclusive ors), the temperature and the test (5), and the bound of the level (6).
-[[nodiscard]] double fewest_operations(const qap::Qap& qap, std::int64_t proposals, std::int64_t accepted);
-
 [[nodiscard]] std::unique_ptr<Engine> make_engine(const qap::Qap& qap, const Tuning& tuning);
 
 }  // namespace vicinity::sa

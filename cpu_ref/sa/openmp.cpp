@@ -26,7 +26,7 @@ class OpenMp {
   [[nodiscard]] Policy policy() const { return {{"threads", team_.threads()}, {"element_bits", engine_->bits()}}; }
   /// Of one core or of all; no ceiling is measured for some of them.
   [[nodiscard]] Work work(std::int64_t proposals, std::int64_t accepted) const {
-    const double operations = fewest_operations(qap_, proposals, accepted);
+    const double operations = annealing::fewest_operations(qap_, proposals, accepted, engine_->bits());
     if (team_.threads() == 1) return {{"cpu_integer_core", operations}};
     if (team_.threads() == omp_get_num_procs()) return {{"cpu_integer", operations}};
     return {};

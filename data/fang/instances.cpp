@@ -18,17 +18,6 @@ std::uint32_t whole(const Case& c, const char* axis, std::int64_t low, std::int6
   return static_cast<std::uint32_t>(c.integer(axis, low, high));
 }
 
-std::string name_or(const Case& c, const char* axis, const std::string& fallback, const std::vector<std::string>& allowed) {
-  const auto found = c.values.find(axis);
-  const std::string name = found == c.values.end() ? fallback : to_string(found->second);
-  if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
-    std::string list;
-    for (const std::string& option : allowed) list += (list.empty() ? "" : ", ") + option;
-    throw InputError(fmt::format("{}: {} = {} is none of {}", c.problem, axis, name, list));
-  }
-  return name;
-}
-
 std::uint32_t window_side(std::uint32_t count) {
   std::uint32_t side = 3;
   while (side * side - 1 < count) side += 2;
@@ -72,7 +61,7 @@ AnyDomain signed_ratings(const Case& c) {
   domain.variables = whole(c, "variables", 1, 65536);
   domain.possibilities = whole(c, "possibilities", 1, max_possibilities);
   domain.sizes = {VariableType{domain.variables, domain.possibilities}};
-  const std::string pattern = name_or(c, "pattern", "mixed", {"mixed", "zeros", "one-huge", "huge"});
+  const std::string pattern = c.name_or("pattern", "mixed", {"mixed", "zeros", "one-huge", "huge"});
   domain.ratings.resize(std::size_t{domain.variables} * domain.possibilities);
   constexpr std::int64_t huge = std::int64_t{1} << 45;
   for (std::uint32_t v = 0; v < domain.variables; ++v) {
@@ -146,7 +135,7 @@ std::shared_ptr<const Successors> make_instance(const Case& c) {
   const std::uint32_t states = whole(c, "states", 1, 1 << 20);
   const auto successors = static_cast<std::uint32_t>(c.integer_or("successors", 1, 1, states));
   const auto percent = static_cast<std::uint32_t>(c.integer_or("active_percent", 100, 0, 100));
-  const Order order = name_or(c, "order", "fixed", {"fixed", "permuted"}) == "fixed" ? Order::fixed : Order::permuted;
+  const Order order = c.name_or("order", "fixed", {"fixed", "permuted"}) == "fixed" ? Order::fixed : Order::permuted;
   const auto domain = [&]() -> AnyDomain {
     if (c.problem == "grid-path") return grid_path(c);
     if (c.problem == "signed-ratings") return signed_ratings(c);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "core/digest.hpp"
 #include "core/error.hpp"
@@ -16,32 +17,21 @@ namespace {
 
 constexpr std::int64_t most_iterations = 1'000'000'000'000;
 
-/// A whole or real number at `axis`, absent: empty.
-std::optional<double> real(const Case& c, const std::string& axis) {
-  const auto found = c.values.find(axis);
-  if (found == c.values.end()) return std::nullopt;
-  double value = 0;
-  if (const auto* whole = std::get_if<std::int64_t>(&found->second))
-    value = static_cast<double>(*whole);
-  else if (const auto* number = std::get_if<double>(&found->second))
-    value = *number;
-  if (!(value > 0)) throw InputError(fmt::format("{}: {} = {} is not a number above 0", c.problem, axis, to_string(found->second)));
-  return value;
-}
-
-bool asymmetric(const Case& c) {
-  const auto found = c.values.find("matrix");
-  const std::string kind = found == c.values.end() ? "symmetric" : to_string(found->second);
-  if (kind != "symmetric" && kind != "asymmetric")
-    throw InputError(fmt::format("{}: matrix = {} is none of symmetric, asymmetric", c.problem, kind));
-  return kind == "asymmetric";
+/// From t0 to tf; empty when the case has neither.
+std::optional<annealing::Cooling> cooling_of(const Case& c, std::int64_t iterations) {
+  const bool given = c.values.contains("t0");
+  if (given != c.values.contains("tf")) throw InputError(fmt::format("{}: t0 and tf come together", c.problem));
+  if (!given) return std::nullopt;
+  const double hot = c.real("t0", 0), cold = c.real("tf", 0);
+  if (hot < cold) throw InputError(fmt::format("{}: t0 = {} is below tf = {}", c.problem, hot, cold));
+  return annealing::cooling_between(hot, cold, iterations);
 }
 
 std::shared_ptr<const qap::Qap> random_instance(const Case& c) {
   const auto n = static_cast<std::int32_t>(c.integer("size", 2, 46340));
   const std::int64_t range = c.integer_or("range", 100, 1, std::int64_t{1} << 30);
   const auto number = static_cast<std::uint64_t>(c.integer_or("instance_seed", 1, 0, std::int64_t{1} << 40));
-  const bool any = asymmetric(c);
+  const bool any = c.name_or("matrix", "symmetric", {"symmetric", "asymmetric"}) == "asymmetric";
   const auto matrix = [&](std::uint64_t which) {
     TaillardStream stream(1 + static_cast<std::int64_t>(mix(2 * number + which + 1) % 2147483646));
     return any ? stream.asymmetric(n, range) : stream.symmetric(n, range);
@@ -133,10 +123,7 @@ annealing::Task task_of(const Case& c) {
   task.seed_offset = c.integer_or("seed", 0, 0, std::int64_t{1} << 40);
   task.samples = c.integer_or("samples", 1000, 1, 10'000'000'000);
   task.threads = c.integer_or("threads", 0, 0, 4096);
-  const auto hot = real(c, "t0"), cold = real(c, "tf");
-  if (hot.has_value() != cold.has_value()) throw InputError(fmt::format("{}: t0 and tf come together", c.problem));
-  if (hot && *hot < *cold) throw InputError(fmt::format("{}: t0 = {} is below tf = {}", c.problem, *hot, *cold));
-  if (hot) task.cooling = annealing::cooling_between(*hot, *cold, task.iterations);
+  task.cooling = cooling_of(c, task.iterations);
   return task;
 }
 

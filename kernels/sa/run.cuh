@@ -103,6 +103,15 @@ class GpuRun final : public Run {
     policy["delta_bits"] = 8 * sizeof(Delta);
     return policy;
   }
+  [[nodiscard]] Work work() const override {
+    if (!begun_) return {};
+    std::int64_t proposals = 0, accepted = 0;
+    for (const ChainState& chain : states_.to_host()) {
+      proposals += chain.next;
+      accepted += chain.accepted;
+    }
+    return {{"integer", annealing::fewest_operations(qap_, proposals, accepted)}};
+  }
 
  private:
   [[nodiscard]] std::size_t chains() const { return static_cast<std::size_t>(task_.chains); }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -116,6 +117,78 @@ TEST(Start, IsAPermutationOfTheSeedOrTheInstancesOwn) {
   EXPECT_NE(start_of(qap, 1), start_of(qap, 2));
   qap.start = start_of(qap, 9);
   EXPECT_EQ(start_of(qap, 1), *qap.start);
+}
+
+TEST(FewestOperations, CountProposalsAndUpdates) {
+  const qap::Qap symmetric("zeros", 5, std::vector<std::int32_t>(25), std::vector<std::int32_t>(25));
+  std::vector<std::int32_t> one(25);
+  one[1] = 1;
+  const qap::Qap asymmetric("one", 5, one, one);
+  EXPECT_EQ(fewest_operations(symmetric, 100, 0), 2600);
+  EXPECT_EQ(fewest_operations(symmetric, 100, 3), 2600 + 3 * 10 * 2);
+  EXPECT_EQ(fewest_operations(asymmetric, 100, 3), 2600 + 3 * 10 * 4);
+  EXPECT_EQ(fewest_operations(symmetric, 100, 3, 16), 2600 + 3 * 10);
+  EXPECT_EQ(fewest_operations(symmetric, 100, 3, 64), fewest_operations(symmetric, 100, 3));
+}
+
+/// A chain that says the truth about its permutations.
+Chain true_chain(const qap::Qap& qap, qap::Permutation current, qap::Permutation best) {
+  Chain chain;
+  chain.current = std::move(current);
+  chain.best = std::move(best);
+  chain.cost = qap::cost(qap, chain.current);
+  chain.best_cost = qap::cost(qap, chain.best);
+  return chain;
+}
+
+/// Three facilities; the cost of a permutation is that of facilities 0 and 1.
+class Judge : public testing::Test {
+ protected:
+  [[nodiscard]] std::string complaint_about(const Chain& chain) const {
+    const Outcome outcome = judge(qap_, {}, {chain});
+    EXPECT_EQ(outcome.feasible, outcome.complaint.empty());
+    EXPECT_EQ(outcome.objective.has_value(), outcome.feasible);
+    return outcome.complaint;
+  }
+
+  const qap::Qap qap_{"three", 3, {0, 1, 0, 0, 0, 0, 0, 0, 0}, {0, 10, 20, 30, 0, 40, 50, 60, 0}};
+  const qap::Permutation ten_{0, 1, 2}, twenty_{0, 2, 1};
+};
+
+TEST_F(Judge, BelievesWhatIsTrue) {
+  EXPECT_EQ(complaint_about(true_chain(qap_, ten_, ten_)), "");
+  EXPECT_EQ(complaint_about(true_chain(qap_, twenty_, ten_)), "");
+  Task two;
+  two.chains = 2;
+  const Outcome outcome = judge(qap_, two, {true_chain(qap_, twenty_, twenty_), true_chain(qap_, twenty_, ten_)});
+  EXPECT_TRUE(outcome.feasible);
+  EXPECT_EQ(outcome.objective, 10);
+  EXPECT_EQ(outcome.solution, ten_);
+  EXPECT_EQ(judge(qap_, {}, {}).complaint, "0 chains, not 1");
+}
+
+TEST_F(Judge, FindsEveryFalseClaim) {
+  for (const qap::Permutation& last : {ten_, twenty_}) {  // the best, and another
+    Chain chain = true_chain(qap_, last, ten_);
+    ++chain.cost;
+    EXPECT_NE(complaint_about(chain), "") << "cost";
+    chain = true_chain(qap_, last, ten_);
+    --chain.best_cost;
+    EXPECT_EQ(complaint_about(chain), "chain 0: cost 10, not 9 as claimed");
+    chain = true_chain(qap_, last, ten_);
+    chain.best = {0, 1, 1};
+    EXPECT_EQ(complaint_about(chain), "chain 0: location 1 twice");
+    chain = true_chain(qap_, last, ten_);
+    chain.current = {0, 1};
+    EXPECT_EQ(complaint_about(chain), "chain 0: 2 locations for 3 facilities");
+  }
+  Chain both = true_chain(qap_, ten_, ten_);
+  both.cost = both.best_cost = 9;
+  EXPECT_EQ(complaint_about(both), "chain 0: cost 10, not 9 as claimed");
+  both = true_chain(qap_, ten_, ten_);
+  both.current = both.best = {0, 1, 3};
+  EXPECT_EQ(complaint_about(both), "chain 0: location 3 is outside 0..2");
+  EXPECT_EQ(complaint_about(true_chain(qap_, ten_, twenty_)), "chain 0: the best is worse than the last");
 }
 
 }  // namespace

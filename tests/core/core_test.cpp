@@ -1,12 +1,15 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/case.hpp"
 #include "core/digest.hpp"
 #include "core/error.hpp"
 #include "core/math.hpp"
+#include "tests/support/complaint.hpp"
 
 namespace vicinity {
 namespace {
@@ -47,6 +50,24 @@ TEST(Case, KeyIsCanonicalAndLimitsAreChecked) {
   EXPECT_THROW(static_cast<void>(c.integer("states", 1, 15)), InputError);
   EXPECT_THROW(static_cast<void>(c.integer("absent", 1, 15)), InputError);
   EXPECT_THROW(static_cast<void>(c.integer("order", 1, 15)), InputError);
+}
+
+TEST(Case, RealNumbersMayBeWhole) {
+  const Case c{"qap", "", {{"t0", 2.5}, {"tf", std::int64_t{2}}, {"none", std::nan("")}, {"matrix", std::string("2.5")}}};
+  EXPECT_EQ(c.real("t0", 0), 2.5);
+  EXPECT_EQ(c.real("tf", 1.5), 2);
+  EXPECT_EQ(complaint<InputError>([&] { (void)c.real("t0", 2.5); }), "qap: t0 = 2.5 is not a number above 2.5");
+  EXPECT_EQ(complaint<InputError>([&] { (void)c.real("none", 0); }), "qap: none = nan is not a number above 0");
+  EXPECT_EQ(complaint<InputError>([&] { (void)c.real("matrix", 0); }), "qap: matrix = 2.5 is not a number above 0");
+  EXPECT_EQ(complaint<InputError>([&] { (void)c.real("absent", 0); }), "qap: axis 'absent' is missing");
+}
+
+TEST(Case, NamesAreThoseAllowed) {
+  const Case c{"qap", "", {{"matrix", std::string("asymmetric")}, {"order", std::int64_t{3}}}};
+  const auto read = [&](const char* axis) { return c.name_or(axis, "symmetric", {"symmetric", "asymmetric"}); };
+  EXPECT_EQ(read("matrix"), "asymmetric");
+  EXPECT_EQ(read("absent"), "symmetric");
+  EXPECT_EQ(complaint<InputError>([&] { (void)read("order"); }), "qap: order = 3 is none of symmetric, asymmetric");
 }
 
 }  // namespace

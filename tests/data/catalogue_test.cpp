@@ -8,6 +8,7 @@
 #include "data/mycielski.hpp"
 #include "data/search_path.hpp"
 #include "tests/data/scratch.hpp"
+#include "tests/support/complaint.hpp"
 
 namespace vicinity {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "tests/data/scratch.hpp"
+#include "tests/support/complaint.hpp"
 
 namespace vicinity {
 namespace {

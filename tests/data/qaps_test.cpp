@@ -9,6 +9,7 @@
 #include "data/search_path.hpp"
 #include "data/sha256.hpp"
 #include "tests/data/scratch.hpp"
+#include "tests/support/complaint.hpp"
 
 namespace vicinity {
 namespace {

@@ -58,15 +58,4 @@ class ScopedEnvironment {
   std::optional<std::string> before_;
 };
 
-/// What the callable complains with; empty when it does not throw `Error`.
-template <class Error, class Callable>
-std::string complaint(Callable&& callable) {
-  try {
-    callable();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
-}
-
 }  // namespace vicinity

@@ -7,6 +7,7 @@
 #include "data/dimacs.hpp"
 #include "data/graphs.hpp"
 #include "tests/data/scratch.hpp"
+#include "tests/support/complaint.hpp"
 
 namespace vicinity {
 namespace {
