@@ -140,9 +140,11 @@ class PppRows {
   void fill(const Group& group, const std::vector<std::size_t>& members, std::int32_t* positives) {
     for (std::size_t k = 0; k < members.size(); ++k) {
       const std::uint8_t* bits = &positive_[members[k] * pitch_];
+#pragma omp simd
       for (std::size_t c = 0; c < pitch_; ++c) positives[c] += bits[c];
       if constexpr (K > 1) {
         std::uint32_t* word = &words_[(group.first_word + k / 32) * pitch_];
+#pragma omp simd
         for (std::size_t c = 0; c < pitch_; ++c) word[c] |= static_cast<std::uint32_t>(bits[c]) << (k % 32);
       }
     }
@@ -173,6 +175,7 @@ class PppRows {
       for (int j = 0; j <= K; ++j) {
         const std::int32_t weight = ppp::sign_cost(group.product + 2 * K - 4 * j);
         const Block& rows = counts[static_cast<std::size_t>(j)];
+#pragma omp simd
         for (std::size_t lane = 0; lane < lanes; ++lane) cost[lane] += weight * rows[lane];
       }
     }
@@ -187,8 +190,10 @@ class PppRows {
         const std::int32_t from = to - (K - 2 * j);
         if (from < -K || from >= groups + K) continue;
         const Block& rows = scratch.counts[static_cast<std::size_t>(from + K)][static_cast<std::size_t>(j)];
+#pragma omp simd
         for (std::size_t lane = 0; lane < lanes; ++lane) surplus[lane] += rows[lane];
       }
+#pragma omp simd
       for (std::size_t lane = 0; lane < lanes; ++lane) cost[lane] += std::abs(surplus[lane]);
     }
     std::copy(cost.begin(), cost.end(), keys);
@@ -201,6 +206,7 @@ class PppRows {
     const std::int32_t* positives = &positives_[q * pitch_];
     const std::int32_t* last = positives + c;
     if constexpr (K == 1) {
+#pragma omp simd
       for (std::size_t lane = 0; lane < lanes; ++lane) {
         counts[1][lane] = last[lane];
         counts[0][lane] = group.rows - last[lane];
@@ -212,8 +218,10 @@ class PppRows {
       for (std::size_t w = group.first_word; w < group.last_word; ++w) {
         const std::uint32_t* word = &words_[w * pitch_];
         const std::uint32_t own = word[columns[0]];
+#pragma omp simd
         for (std::size_t lane = 0; lane < lanes; ++lane) both[lane] += std::popcount(own & word[c + lane]);
       }
+#pragma omp simd
       for (std::size_t lane = 0; lane < lanes; ++lane) {
         counts[1][lane] = first + last[lane] - 2 * both[lane];
         counts[0][lane] = group.rows - first - last[lane] + both[lane];
@@ -226,12 +234,14 @@ class PppRows {
       for (std::size_t w = group.first_word; w < group.last_word; ++w) {
         const std::uint32_t* word = &words_[w * pitch_];
         const std::uint32_t one = word[columns[0]], two = word[columns[1]];
+#pragma omp simd
         for (std::size_t lane = 0; lane < lanes; ++lane) {
           const std::uint32_t third = word[c + lane];
           all[lane] += std::popcount(one & two & third);
           pairs[lane] += std::popcount(one & third) + std::popcount(two & third);
         }
       }
+#pragma omp simd
       for (std::size_t lane = 0; lane < lanes; ++lane) {  // inclusion and exclusion
         const std::int32_t three = all[lane], two = pairs[lane] - 3 * three;
         const std::int32_t one = fixed + last[lane] - 2 * pairs[lane] + 3 * three;

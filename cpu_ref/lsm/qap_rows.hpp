@@ -69,6 +69,7 @@ class QapRows {
     for (std::size_t x = 0; x < n_; ++x)
       for (std::size_t k = 0; k < n_; ++k) {
         const U to = a_[at(x, k)], from = at_[at(x, k)];
+#pragma omp simd
         for (std::size_t y = 0; y < pitch_; ++y) f_[at(x, y)] += to * bt_[at(k, y)] + from * b_[at(k, y)];
       }
     for (std::size_t x = 0; x < n_; ++x)
@@ -143,6 +144,7 @@ class QapRows {
     for (std::size_t x = 0; x < n_; ++x) {
       const U scale = factor * (ur[x] - us[x]);
       U* row = &m[at(x, 0)];
+#pragma omp simd
       for (std::size_t y = 0; y < pitch_; ++y) row[y] += scale * (vr[y] - vs[y]);
     }
   }
@@ -151,6 +153,7 @@ class QapRows {
     const std::size_t start = at(i, i + 1), length = n_ - 1 - i;
     const U *f = &f_[start], *ft = &ft_[start], *alpha = &alpha_[start], *beta = &beta_[start], *diagonal = &diagonal_f_[i + 1];
     const U own = diagonal_f_[i];
+#pragma omp simd
     for (std::size_t c = 0; c < length; ++c) keys[c] = static_cast<T>(f[c] + ft[c] - own - diagonal[c] + alpha[c] * beta[c]);
   }
   /// Of the facilities i < j < k, i goes to the location of j, j to that of k, k to that of i. With x1 = i - k, x2 = j - k and y1 = j - i,
@@ -164,6 +167,7 @@ class QapRows {
     const U *bik = &b_[ik], *bki = &bt_[ik], *bjk = &b_[jk], *bkj = &bt_[jk];
     const U linear = f_[at(i, j)] - diagonal_f_[i] - diagonal_f_[j], beta_ij = beta_[at(i, j)];
     const U aij = a_[at(i, j)], aji = at_[at(i, j)], bij = b_[at(i, j)], bji = bt_[at(i, j)], bjj = b_[at(j, j)];
+#pragma omp simd
     for (std::size_t c = 0; c < length; ++c) {
       const U a12 = aij - aik[c] - akj[c] + akk[c], a21 = aji - aki[c] - ajk[c] + akk[c];
       const U b12 = bjk[c] - bjj - bik[c] + bij, b21 = bkj[c] - bjj - bki[c] + bji;

@@ -63,6 +63,20 @@ struct Found {
   [[nodiscard]] bool before(const Found& other) const { return key < other.key || (key == other.key && row < other.row); }
 };
 
+/// The least of `length` keys.
+template <class Key>
+[[nodiscard]] Key least_of(const Key* keys, std::int32_t length) {
+  Key least = Found<Key>::nothing;
+#pragma omp simd reduction(min : least)
+  for (std::int32_t c = 0; c < length; ++c) least = keys[c] < least ? keys[c] : least;
+  return least;
+}
+/// The first of `length` keys that is `key`, which is among them.
+template <class Key>
+[[nodiscard]] std::int32_t place_of(Key key, const Key* keys, std::int32_t length) {
+  return static_cast<std::int32_t>(std::find(keys, keys + length, key) - keys);
+}
+
 /// `Rows` is made from a neighbourhood and has
 ///   Key, Scratch                          what a key is, what a thread needs of its own; a Scratch is made from the Rows
 ///   rows(), first(row), length(row)       row `row` holds moves first(row) .. first(row) + length(row) - 1
@@ -124,10 +138,9 @@ class Scan {
       rows_.scan(walk, first, std::min(rows, first + block), scratch, [&](std::int64_t row, Key* keys) {
         strike(row, keys);
         const std::int32_t length = rows_.length(row);
-        Key lowest = Found<Key>::nothing;
-        for (std::int32_t c = 0; c < length; ++c) lowest = std::min(lowest, keys[c]);
+        const Key lowest = least_of(keys, length);
         if (Found<Key> here{lowest, row, 0}; lowest != Found<Key>::nothing && here.before(best)) {
-          here.column = static_cast<std::int32_t>(std::find(keys, keys + length, lowest) - keys);
+          here.column = place_of(lowest, keys, length);
           best = here;
         }
       });

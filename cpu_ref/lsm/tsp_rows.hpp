@@ -67,16 +67,9 @@ class TspRows {
     fill(i, i, before);  // slots are one above places: slot i is place i - 1
     fill(i + 1, i, own);
     for (; i < static_cast<std::size_t>(last); ++i) {
-      // Slots j of the second place, and its neighbours j - 1 and j + 1; the row of i + 1 takes the room of that of i - 1.
+      // The row of place i + 1 takes the room of that of i - 1.
       const Coordinate x = x_[i + 2], y = y_[i + 2];
-      const std::int32_t mine = edges_[i];
-      std::int32_t* out = keys - (i + 2);
-      const std::int32_t* edges = edges_.data() - 1;
-      for (std::size_t j = i + 2; j <= n_; ++j) {
-        const std::int32_t after = distance(x - x_[j], y - y_[j]);
-        out[j] = before[j] + after + own[j - 1] + own[j + 1] - mine - edges[j];
-        before[j] = after;
-      }
+      advance(n_ - 1 - i, x, y, &x_[i + 2], &y_[i + 2], edges_[i], &edges_[i + 1], own + (i + 2), before + (i + 2), keys);
       before[n_ + 1] = distance(x - x_[n_ + 1], y - y_[n_ + 1]);
       // Neighbours share an edge, which stays.
       keys[0] += 2 * own[i + 2];
@@ -105,6 +98,17 @@ class TspRows {
   /// Both edges at place i.
   void measure(std::size_t i) {
     edges_[i] = distance(x_[i] - x_[i + 1], y_[i] - y_[i + 1]) + distance(x_[i + 1] - x_[i + 2], y_[i + 1] - y_[i + 2]);
+  }
+  /// One row: the second places are `count` slots from that of place i + 1 on. `before` becomes the distances from place i + 1, at (x, y).
+  [[gnu::noinline]] static void advance(std::size_t count, Coordinate x, Coordinate y, const Coordinate* __restrict xs, const Coordinate* __restrict ys,
+                      std::int32_t edges, const std::int32_t* __restrict their_edges, const std::int32_t* __restrict own,
+                      std::int32_t* __restrict before, std::int32_t* __restrict keys) {
+#pragma omp simd
+    for (std::size_t c = 0; c < count; ++c) {
+      const std::int32_t after = distance(x - xs[c], y - ys[c]);
+      keys[c] = before[c] + after + own[c - 1] + own[c + 1] - edges - their_edges[c];
+      before[c] = after;
+    }
   }
   /// Distances from a slot to slots first .. n + 1.
   void fill(std::size_t slot, std::size_t first, std::int32_t* to) const {

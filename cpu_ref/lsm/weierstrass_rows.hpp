@@ -91,6 +91,7 @@ class WeierstrassRows {
     s.sum.fill(0);
     for (int i = weierstrass::terms; i > 0; --i) {
       const Word *high = s.turn[static_cast<std::size_t>(i / bits)].data(), *low = s.turn[static_cast<std::size_t>(i / bits + 1)].data();
+#pragma omp simd
       for (std::size_t lane = 0; lane < lanes; ++lane)
         s.sum[lane] = times(plus(s.sum[lane], weierstrass::sine(weierstrass::window(high[lane], low[lane], i))), weierstrass::ratio<Real>);
     }
