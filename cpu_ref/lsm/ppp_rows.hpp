@@ -8,36 +8,68 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
+#include <cstring>
+#include <utility>
 #include <vector>
+
+#if defined(__AVX512VPOPCNTDQ__)
+#include <immintrin.h>
+#endif
 
 #include "core/neighborhoods/ppp.hpp"
 #include "cpu_ref/aligned.hpp"
 #include "cpu_ref/lsm/run.hpp"
 
+#pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no vector crosses a call
+
 namespace vicinity::lsm {
+
+/// Sixteen columns: GCC's vectors, which become whatever the processor has.
+using Columns = std::int32_t __attribute__((vector_size(64)));
+
+VICINITY_HD Columns load_columns(const std::int32_t* from) {
+  Columns value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+/// Ones of each column's bits.
+VICINITY_HD Columns ones_of(const Columns& bits) {
+#if defined(__AVX512VPOPCNTDQ__)
+  return reinterpret_cast<Columns>(_mm512_popcnt_epi32(reinterpret_cast<__m512i>(bits)));
+#else
+  Columns count;
+  for (int lane = 0; lane < 16; ++lane) count[lane] = std::popcount(static_cast<std::uint32_t>(bits[lane]));
+  return count;
+#endif
+}
 
 template <int K>
 class PppRows {
  public:
   using Neighborhood = local_search::PppFlip<K>;
   using Key = std::int32_t;
-  /// Columns evaluated together.
-  static constexpr std::size_t lanes = 32;
-  using Block = std::array<std::int32_t, lanes>;
+  /// Columns evaluated together: two vectors, which hide each other's latencies.
+  static constexpr std::size_t vectors = 2, lanes = 16 * vectors;
+  using Block = std::array<Columns, vectors>;
+  /// What the fixed columns of a row of moves have in each word and group.
+  struct Fixed {
+    std::array<std::vector<std::int32_t>, 2> words;  ///< [word]: bits of the first and the second fixed column
+    std::vector<std::int32_t> positives;             ///< [group]: positive entries of both
+    std::vector<std::int32_t> common;                ///< [group]: rows positive in both, K = 3
+  };
   struct Scratch {
-    explicit Scratch(const PppRows& rows) : keys(rows.pitch_ + lanes) {}
-    Aligned<std::int32_t> keys;
-    Aligned<std::array<Block, K + 1>> counts;     ///< [group + K][j]: rows of it with j positive entries
-    std::vector<std::int32_t> ones;               ///< [group]: what the fixed columns have in common
-    alignas(64) Block one_three, one_two, three;  ///< partial counts, K = 3
+    explicit Scratch(const PppRows& rows)
+        : fixed(static_cast<std::size_t>(block())), keys(static_cast<std::size_t>(block()) * rows.pitch_) {}
+    std::vector<Fixed> fixed;     ///< [row of a block]
+    Aligned<std::int32_t> keys;   ///< [row of a block][column]
+    Aligned<Block> surplus;       ///< [place]: new products of that size, less the target
   };
 
   explicit PppRows(const Neighborhood& neighborhood)
       : ppp_(neighborhood.instance()),
         m_(static_cast<std::size_t>(ppp_.rows())),
         n_(static_cast<std::size_t>(ppp_.columns())),
-        pitch_((n_ + 63) / 64 * 64 + 64),
+        pitch_((n_ + lanes - 1) / lanes * lanes),
         positive_(m_ * pitch_) {
     for (std::int32_t v = 1; v <= ppp_.columns(); ++v) whole_target_ += ppp_.view().target[v];
   }
@@ -81,25 +113,24 @@ class PppRows {
 
   template <class Sink>
   void scan(const Walk<Neighborhood>&, std::int64_t first, std::int64_t last, Scratch& scratch, const Sink& sink) const {
-    scratch.counts.resize(groups_.size() + 2 * K);
-    for (std::size_t q = 0; q < static_cast<std::size_t>(K); ++q) scratch.counts[q] = scratch.counts[groups_.size() + 2 * K - 1 - q] = {};
-    scratch.ones.resize(groups_.size());
-    for (std::int64_t row = first; row < last; ++row) {
-      const std::array<std::size_t, 2> columns = [&] {
-        const auto two = fixed(row);
-        return std::array{static_cast<std::size_t>(two[0]), static_cast<std::size_t>(two[1])};
-      }();
-      if constexpr (K == 3) prepare(columns, scratch);
-      const auto from = static_cast<std::size_t>(start(row));
-      for (std::size_t c = from; c < n_; c += lanes) evaluate(columns, c, scratch, scratch.keys.data() + (c - from));
-      sink(row, scratch.keys.data());
+    const auto rows = static_cast<std::size_t>(last - first);
+    for (std::size_t r = 0; r < rows; ++r) prepare(fixed(first + static_cast<std::int64_t>(r)), scratch.fixed[r]);
+    scratch.surplus.resize(target_.size());
+    for (auto c = static_cast<std::size_t>(start(first)) / lanes * lanes; c < n_; c += lanes)
+      for (std::size_t r = 0; r < rows; ++r)
+        if (c + lanes > static_cast<std::size_t>(start(first + static_cast<std::int64_t>(r))))
+          evaluate(scratch.fixed[r], c / lanes, scratch.surplus.data(), &scratch.keys[r * pitch_ + c]);
+    for (std::size_t r = 0; r < rows; ++r) {
+      const std::int64_t row = first + static_cast<std::int64_t>(r);
+      sink(row, &scratch.keys[r * pitch_ + static_cast<std::size_t>(start(row))]);
     }
   }
 
  private:
-  /// The rows of A whose product is `product`; those between the least and the largest product that no row has are empty groups.
+  /// The rows of A with one product.
   struct Group {
-    std::int32_t product, rows, target;
+    std::int32_t product, rows;
+    std::size_t place;  ///< of the product among all that any row may get, in steps of 2
     std::size_t first_word, last_word;
   };
 
@@ -117,149 +148,138 @@ class PppRows {
     return product < 1 || product > size() ? 0 : ppp_.view().target[product];
   }
 
+  /// Element of words_ or positives_ that belongs to word or group `k` and column `c`.
+  [[nodiscard]] static std::size_t element(std::size_t count, std::size_t k, std::size_t c) {
+    return (c / lanes * count + k) * lanes + c % lanes;
+  }
+
   /// Groups of rows, their words of bits and their counts of positive entries. Products have the parity of n, and so have the new ones.
   void group() {
     const auto [low, high] = std::minmax_element(products_.begin(), products_.end());
-    const std::int32_t least = *low, count = (*high - *low) / 2 + 1;
-    std::vector<std::vector<std::size_t>> members(static_cast<std::size_t>(count));
+    const std::int32_t least = *low - 2 * K, most = *high + 2 * K;
+    target_.clear();
+    unreachable_target_ = whole_target_;
+    for (std::int32_t v = least; v <= most; v += 2) {
+      target_.push_back(target(v));
+      unreachable_target_ -= target_.back();
+    }
+    first_counted_ = least < 1 ? static_cast<std::size_t>((2 - least) / 2) : 0;
+    std::vector<std::vector<std::size_t>> members(target_.size());
     for (std::size_t r = 0; r < m_; ++r) members[static_cast<std::size_t>((products_[r] - least) / 2)].push_back(r);
     groups_.clear();
-    std::size_t words = 0;
-    unreachable_target_ = whole_target_;
-    for (std::int32_t v = least - 2 * K; v <= *high + 2 * K; v += 2) unreachable_target_ -= target(v);
-    for (std::size_t q = 0; q < members.size(); ++q) {
-      const std::int32_t product = least + 2 * static_cast<std::int32_t>(q);
-      const std::size_t taken = K == 1 ? 0 : (members[q].size() + 31) / 32;
-      groups_.push_back({product, static_cast<std::int32_t>(members[q].size()), target(product), words, words + taken});
-      words += taken;
+    word_count_ = 0;
+    for (std::size_t place = 0; place < members.size(); ++place) {
+      if (members[place].empty()) continue;
+      const std::size_t taken = K == 1 ? 0 : (members[place].size() + 31) / 32;
+      groups_.push_back({least + 2 * static_cast<std::int32_t>(place), static_cast<std::int32_t>(members[place].size()), place, word_count_,
+                         word_count_ + taken});
+      word_count_ += taken;
     }
-    words_.assign(words * pitch_, 0);
+    words_.assign(word_count_ * pitch_, 0);
     positives_.assign(groups_.size() * pitch_, 0);
-    for (std::size_t q = 0; q < groups_.size(); ++q) fill(groups_[q], members[q], &positives_[q * pitch_]);
+    for (std::size_t g = 0; g < groups_.size(); ++g) fill(g, members[groups_[g].place]);
   }
-  void fill(const Group& group, const std::vector<std::size_t>& members, std::int32_t* positives) {
+  void fill(std::size_t g, const std::vector<std::size_t>& members) {
     for (std::size_t k = 0; k < members.size(); ++k) {
       const std::uint8_t* bits = &positive_[members[k] * pitch_];
-#pragma omp simd
-      for (std::size_t c = 0; c < pitch_; ++c) positives[c] += bits[c];
-      if constexpr (K > 1) {
-        std::uint32_t* word = &words_[(group.first_word + k / 32) * pitch_];
-#pragma omp simd
-        for (std::size_t c = 0; c < pitch_; ++c) word[c] |= static_cast<std::uint32_t>(bits[c]) << (k % 32);
-      }
-    }
-  }
-
-  /// K = 3: rows of each group that are positive in both fixed columns.
-  void prepare(const std::array<std::size_t, 2>& columns, Scratch& scratch) const {
-    for (std::size_t q = 0; q < groups_.size(); ++q) {
-      std::int32_t& ones = scratch.ones[q] = 0;
-      for (std::size_t w = groups_[q].first_word; w < groups_[q].last_word; ++w)
-        ones += std::popcount(words_[w * pitch_ + columns[0]] & words_[w * pitch_ + columns[1]]);
-    }
-  }
-
-  /// z of the moves that flip the fixed columns and column c, c + 1, ...
-  void evaluate(const std::array<std::size_t, 2>& columns, std::size_t c, Scratch& scratch, std::int32_t* keys) const {
-    alignas(64) Block cost;
-    cost.fill(unreachable_target_);
-    for (std::size_t q = 0; q < groups_.size(); ++q) {
-      const Group& group = groups_[q];
-      std::array<Block, K + 1>& counts = scratch.counts[q + K];
-      if (group.rows == 0) {
-        counts = {};
-        continue;
-      }
-      count(q, columns, c, scratch, counts);
-      if (group.product >= 2 * K) continue;  // none becomes negative
-      for (int j = 0; j <= K; ++j) {
-        const std::int32_t weight = ppp::sign_cost(group.product + 2 * K - 4 * j);
-        const Block& rows = counts[static_cast<std::size_t>(j)];
-#pragma omp simd
-        for (std::size_t lane = 0; lane < lanes; ++lane) cost[lane] += weight * rows[lane];
-      }
-    }
-    // A row with j positive entries moves K - 2j groups up.
-    const auto groups = static_cast<std::int32_t>(groups_.size());
-    for (std::int32_t to = -K; to < groups + K; ++to) {
-      const std::int32_t product = groups_.front().product + 2 * to;
-      if (product < 1) continue;
-      alignas(64) Block surplus;
-      surplus.fill(-(0 <= to && to < groups ? groups_[static_cast<std::size_t>(to)].target : target(product)));
-      for (int j = 0; j <= K; ++j) {
-        const std::int32_t from = to - (K - 2 * j);
-        if (from < -K || from >= groups + K) continue;
-        const Block& rows = scratch.counts[static_cast<std::size_t>(from + K)][static_cast<std::size_t>(j)];
-#pragma omp simd
-        for (std::size_t lane = 0; lane < lanes; ++lane) surplus[lane] += rows[lane];
-      }
-#pragma omp simd
-      for (std::size_t lane = 0; lane < lanes; ++lane) cost[lane] += std::abs(surplus[lane]);
-    }
-    std::copy(cost.begin(), cost.end(), keys);
-  }
-
-  /// Rows of group q with j positive entries among the fixed columns and c + lane.
-  void count(std::size_t q, const std::array<std::size_t, 2>& columns, std::size_t c, Scratch& scratch,
-             std::array<Block, K + 1>& counts) const {
-    const Group& group = groups_[q];
-    const std::int32_t* positives = &positives_[q * pitch_];
-    const std::int32_t* last = positives + c;
-    if constexpr (K == 1) {
-#pragma omp simd
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        counts[1][lane] = last[lane];
-        counts[0][lane] = group.rows - last[lane];
-      }
-    } else if constexpr (K == 2) {
-      const std::int32_t first = positives[columns[0]];
-      Block& both = counts[2];
-      both.fill(0);
-      for (std::size_t w = group.first_word; w < group.last_word; ++w) {
-        const std::uint32_t* word = &words_[w * pitch_];
-        const std::uint32_t own = word[columns[0]];
-#pragma omp simd
-        for (std::size_t lane = 0; lane < lanes; ++lane) both[lane] += std::popcount(own & word[c + lane]);
-      }
-#pragma omp simd
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        counts[1][lane] = first + last[lane] - 2 * both[lane];
-        counts[0][lane] = group.rows - first - last[lane] + both[lane];
-      }
-    } else {
-      const std::int32_t fixed = positives[columns[0]] + positives[columns[1]], common = scratch.ones[q];
-      Block &all = counts[3], &pairs = scratch.one_two;
-      all.fill(0);
-      pairs.fill(common);
-      for (std::size_t w = group.first_word; w < group.last_word; ++w) {
-        const std::uint32_t* word = &words_[w * pitch_];
-        const std::uint32_t one = word[columns[0]], two = word[columns[1]];
-#pragma omp simd
-        for (std::size_t lane = 0; lane < lanes; ++lane) {
-          const std::uint32_t third = word[c + lane];
-          all[lane] += std::popcount(one & two & third);
-          pairs[lane] += std::popcount(one & third) + std::popcount(two & third);
+      for (std::size_t c = 0; c < n_; c += lanes) {
+        std::int32_t* positives = &positives_[element(groups_.size(), g, c)];
+        for (std::size_t lane = 0; lane < lanes; ++lane) positives[lane] += bits[c + lane];
+        if constexpr (K > 1) {
+          std::int32_t* word = &words_[element(word_count_, groups_[g].first_word + k / 32, c)];
+          for (std::size_t lane = 0; lane < lanes; ++lane)
+            word[lane] |= static_cast<std::int32_t>(std::uint32_t{bits[c + lane]} << (k % 32));
         }
       }
-#pragma omp simd
-      for (std::size_t lane = 0; lane < lanes; ++lane) {  // inclusion and exclusion
-        const std::int32_t three = all[lane], two = pairs[lane] - 3 * three;
-        const std::int32_t one = fixed + last[lane] - 2 * pairs[lane] + 3 * three;
-        counts[2][lane] = two;
-        counts[1][lane] = one;
-        counts[0][lane] = group.rows - one - two - three;
+    }
+  }
+
+  void prepare(const std::array<std::int32_t, 2>& columns, Fixed& fixed) const {
+    if constexpr (K == 1) return;
+    for (std::size_t t = 0; t < K - 1; ++t) {
+      fixed.words[t].resize(word_count_);
+      for (std::size_t w = 0; w < word_count_; ++w)
+        fixed.words[t][w] = words_[element(word_count_, w, static_cast<std::size_t>(columns[t]))];
+    }
+    fixed.positives.assign(groups_.size(), 0);
+    fixed.common.assign(groups_.size(), 0);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      for (std::size_t t = 0; t < K - 1; ++t)
+        fixed.positives[g] += positives_[element(groups_.size(), g, static_cast<std::size_t>(columns[t]))];
+      if constexpr (K == 3)
+        for (std::size_t w = groups_[g].first_word; w < groups_[g].last_word; ++w)
+          fixed.common[g] += std::popcount(static_cast<std::uint32_t>(fixed.words[0][w] & fixed.words[1][w]));
+    }
+  }
+
+  /// z of the moves that flip the fixed columns and one column of a block.
+  [[gnu::noinline]] void evaluate(const Fixed& fixed, std::size_t block, Block* surplus, std::int32_t* keys) const {
+    for (std::size_t place = 0; place < target_.size(); ++place) surplus[place].fill(Columns{} - target_[place]);
+    Block cost;
+    cost.fill(Columns{} + unreachable_target_);
+    const std::int32_t* words = words_.data() + block * lanes * word_count_;
+    const std::int32_t* positives = positives_.data() + block * lanes * groups_.size();
+    for (std::size_t g = 0; g < groups_.size(); ++g, positives += lanes) {
+      const Group& group = groups_[g];
+      const std::array<Block, K + 1> counts = count(group, fixed, g, words, positives);
+      for (std::size_t j = 0; j <= K; ++j)  // a row with j positive entries moves K - 2j places up
+        for (std::size_t v = 0; v < vectors; ++v) surplus[group.place + K - 2 * j][v] += counts[j][v];
+      if (group.product >= 2 * K) continue;  // none becomes negative
+      for (std::size_t j = 0; j <= K; ++j)
+        for (std::size_t v = 0; v < vectors; ++v)
+          cost[v] += ppp::sign_cost(group.product + 2 * K - 4 * static_cast<std::int32_t>(j)) * counts[j][v];
+    }
+    for (std::size_t place = first_counted_; place < target_.size(); ++place)
+      for (std::size_t v = 0; v < vectors; ++v) cost[v] += surplus[place][v] < 0 ? -surplus[place][v] : surplus[place][v];
+    std::memcpy(keys, &cost, sizeof cost);
+  }
+
+  /// [j]: rows of a group with j positive entries among the fixed columns and one of a block.
+  VICINITY_HD std::array<Block, K + 1> count(const Group& group, const Fixed& fixed, std::size_t g, const std::int32_t* words,
+                                             const std::int32_t* positives) const {
+    Block all{}, pairs{};  // rows positive in all K; in one of the fixed and the other, K = 3
+    for (std::size_t w = group.first_word; w < group.last_word; ++w)
+      for (std::size_t v = 0; v < vectors; ++v) {
+        const Columns last = load_columns(words + w * lanes + 16 * v), one = Columns{} + fixed.words[0][w];
+        if constexpr (K == 2) all[v] += ones_of(one & last);
+        if constexpr (K == 3) {
+          const Columns two = Columns{} + fixed.words[1][w];
+          all[v] += ones_of(one & two & last);
+          pairs[v] += ones_of(one & last) + ones_of(two & last);
+        }
+      }
+    std::array<Block, K + 1> counts;
+    for (std::size_t v = 0; v < vectors; ++v) {
+      const Columns last = load_columns(positives + 16 * v);
+      if constexpr (K == 1) {
+        counts[1][v] = last;
+        counts[0][v] = group.rows - last;
+      } else if constexpr (K == 2) {
+        counts[2][v] = all[v];
+        counts[1][v] = last + fixed.positives[g] - 2 * all[v];
+        counts[0][v] = group.rows - all[v] - counts[1][v];
+      } else {  // inclusion and exclusion
+        const Columns twos = pairs[v] + fixed.common[g];
+        counts[3][v] = all[v];
+        counts[2][v] = twos - 3 * all[v];
+        counts[1][v] = last + fixed.positives[g] - 2 * twos + 3 * all[v];
+        counts[0][v] = group.rows - counts[1][v] - counts[2][v] - all[v];
       }
     }
+    return counts;
   }
 
   const ppp::Ppp& ppp_;
   std::size_t m_, n_, pitch_;
   Aligned<std::uint8_t> positive_;       ///< [row][column]: is entry times sign positive?
   std::vector<std::int32_t> products_;   ///< [row]: A V
-  std::vector<Group> groups_;            ///< by ascending product, in steps of 2
-  Aligned<std::uint32_t> words_;         ///< [word][column]: bits of rows of one group
-  Aligned<std::int32_t> positives_;      ///< [group][column]: positive entries
-  std::int32_t whole_target_ = 0;        ///< sum of the target's counts
+  std::vector<Group> groups_;           ///< by ascending product
+  std::vector<std::int32_t> target_;    ///< [place]: of products from K places below the least to K above the largest
+  std::size_t first_counted_ = 0;       ///< the place of the least positive product
+  std::size_t word_count_ = 0;
+  Aligned<std::int32_t> words_;      ///< [block of columns][word][column]: bits of rows of one group
+  Aligned<std::int32_t> positives_;  ///< [block of columns][group][column]: positive entries
+  std::int32_t whole_target_ = 0;    ///< sum of the target's counts
   std::int32_t unreachable_target_ = 0;  ///< of those no neighbour can meet
 };
 

@@ -149,7 +149,7 @@ class QapRows {
     }
   }
 
-  void scan_pairs(std::size_t i, T* keys) const {
+  [[gnu::noinline]] void scan_pairs(std::size_t i, T* keys) const {
     const std::size_t start = at(i, i + 1), length = n_ - 1 - i;
     const U *f = &f_[start], *ft = &ft_[start], *alpha = &alpha_[start], *beta = &beta_[start], *diagonal = &diagonal_f_[i + 1];
     const U own = diagonal_f_[i];
@@ -159,7 +159,7 @@ class QapRows {
   /// Of the facilities i < j < k, i goes to the location of j, j to that of k, k to that of i. With x1 = i - k, x2 = j - k and y1 = j - i,
   /// y2 = k - j as differences of unit vectors, the second sum above is A(x1,x1) B'(y1,y1) + A(x2,x2) B'(y2,y2) + A(x1,x2) B'(y1,y2) +
   /// A(x2,x1) B'(y2,y1).
-  void scan_triples(std::size_t i, std::size_t j, T* keys) const {
+  [[gnu::noinline]] void scan_triples(std::size_t i, std::size_t j, T* keys) const {
     const std::size_t ik = at(i, j + 1), jk = at(j, j + 1), length = n_ - 1 - j;
     const U *fjk = &f_[jk], *fki = &ft_[ik], *diagonal = &diagonal_f_[j + 1], *akk = &diagonal_a_[j + 1];
     const U *alpha_ik = &alpha_[ik], *alpha_jk = &alpha_[jk], *beta_jk = &beta_[jk];
