@@ -36,7 +36,8 @@ VICINITY_HD std::int32_t rounded_root(std::int32_t squared, float estimate) {
   const auto r = static_cast<std::int32_t>(plus(estimate, 0.5f));
   // r is right when r(r-1) < squared <= r(r+1); r(r-1) fits 32 bits, as r <= 46341.
   const std::int32_t below = r * (r - 1);
-  return r + static_cast<std::int32_t>(squared > below + 2 * r) - static_cast<std::int32_t>(static_cast<int>(squared <= below) & static_cast<int>(r > 0));
+  return r + static_cast<std::int32_t>(squared > below + 2 * r) -
+         static_cast<std::int32_t>(static_cast<int>(squared <= below) & static_cast<int>(r > 0));
 }
 
 /// Change of the length when the cities at places i < j of n >= 3 swap, in O(1): two to four edges. `d(a, b)` is the distance of two

@@ -60,9 +60,9 @@ class PppRows {
   struct Scratch {
     explicit Scratch(const PppRows& rows)
         : fixed(static_cast<std::size_t>(block())), keys(static_cast<std::size_t>(block()) * rows.pitch_) {}
-    std::vector<Fixed> fixed;     ///< [row of a block]
-    Aligned<std::int32_t> keys;   ///< [row of a block][column]
-    Aligned<Block> surplus;       ///< [place]: new products of that size, less the target
+    std::vector<Fixed> fixed;    ///< [row of a block]
+    Aligned<std::int32_t> keys;  ///< [row of a block][column]
+    Aligned<Block> surplus;      ///< [place]: new products of that size, less the target
   };
 
   explicit PppRows(const Neighborhood& neighborhood)
@@ -271,15 +271,15 @@ class PppRows {
 
   const ppp::Ppp& ppp_;
   std::size_t m_, n_, pitch_;
-  Aligned<std::uint8_t> positive_;       ///< [row][column]: is entry times sign positive?
-  std::vector<std::int32_t> products_;   ///< [row]: A V
+  Aligned<std::uint8_t> positive_;      ///< [row][column]: is entry times sign positive?
+  std::vector<std::int32_t> products_;  ///< [row]: A V
   std::vector<Group> groups_;           ///< by ascending product
   std::vector<std::int32_t> target_;    ///< [place]: of products from K places below the least to K above the largest
   std::size_t first_counted_ = 0;       ///< the place of the least positive product
   std::size_t word_count_ = 0;
-  Aligned<std::int32_t> words_;      ///< [block of columns][word][column]: bits of rows of one group
-  Aligned<std::int32_t> positives_;  ///< [block of columns][group][column]: positive entries
-  std::int32_t whole_target_ = 0;    ///< sum of the target's counts
+  Aligned<std::int32_t> words_;          ///< [block of columns][word][column]: bits of rows of one group
+  Aligned<std::int32_t> positives_;      ///< [block of columns][group][column]: positive entries
+  std::int32_t whole_target_ = 0;        ///< sum of the target's counts
   std::int32_t unreachable_target_ = 0;  ///< of those no neighbour can meet
 };
 

@@ -100,9 +100,10 @@ class TspRows {
     edges_[i] = distance(x_[i] - x_[i + 1], y_[i] - y_[i + 1]) + distance(x_[i + 1] - x_[i + 2], y_[i + 1] - y_[i + 2]);
   }
   /// One row: the second places are `count` slots from that of place i + 1 on. `before` becomes the distances from place i + 1, at (x, y).
-  [[gnu::noinline]] static void advance(std::size_t count, Coordinate x, Coordinate y, const Coordinate* __restrict xs, const Coordinate* __restrict ys,
-                      std::int32_t edges, const std::int32_t* __restrict their_edges, const std::int32_t* __restrict own,
-                      std::int32_t* __restrict before, std::int32_t* __restrict keys) {
+  [[gnu::noinline]] static void advance(std::size_t count, Coordinate x, Coordinate y, const Coordinate* __restrict xs,
+                                        const Coordinate* __restrict ys, std::int32_t edges, const std::int32_t* __restrict their_edges,
+                                        const std::int32_t* __restrict own, std::int32_t* __restrict before,
+                                        std::int32_t* __restrict keys) {
 #pragma omp simd
     for (std::size_t c = 0; c < count; ++c) {
       const std::int32_t after = distance(x - xs[c], y - ys[c]);
