@@ -13,16 +13,18 @@ namespace {
 
 bool is_sign(std::int8_t x) { return x == 1 || x == -1; }
 
-std::string sizes(std::int32_t m, std::int32_t n) { return std::to_string(m) + " x " + std::to_string(n); }
+void check_size(std::int32_t m, std::int32_t n) {
+  const std::string size = "size " + std::to_string(m) + " x " + std::to_string(n);
+  if (m < 1 || n < 1 || m > 20000 || n > 20000) throw InputError(size + " is outside 1..20000");
+  if (2 * sign_weight * std::int64_t{m} * n + 2 * m >= std::int64_t{1} << 30) throw InputError(size + ": costs could leave 32 bits");
+}
 
 }  // namespace
 
 Ppp::Ppp(std::string name, std::int32_t m, std::int32_t n, std::vector<std::int8_t> a, std::vector<std::int32_t> target)
     : name_(std::move(name)), m_(m), n_(n), a_(std::move(a)), target_(std::move(target)) {
-  if (m < 1 || n < 1 || m > 20000 || n > 20000) throw InputError("size " + sizes(m, n) + " is outside 1..20000");
-  const std::int64_t entries = std::int64_t{m} * n;
-  if (2 * sign_weight * entries + 2 * m >= std::int64_t{1} << 30) throw InputError("size " + sizes(m, n) + ": costs could leave 32 bits");
-  if (static_cast<std::int64_t>(a_.size()) != entries) throw InputError("the matrix does not have m x n entries");
+  check_size(m, n);
+  if (static_cast<std::int64_t>(a_.size()) != std::int64_t{m} * n) throw InputError("the matrix does not have m x n entries");
   if (static_cast<std::int64_t>(target_.size()) != n + 1) throw InputError("the target does not have n + 1 counts");
   if (!std::all_of(a_.begin(), a_.end(), is_sign)) throw InputError("an entry of the matrix is neither 1 nor -1");
   std::int64_t asked = 0;
@@ -45,7 +47,8 @@ std::uint64_t Ppp::hash() const {
 }
 
 Ppp planted(std::string name, std::int32_t m, std::int32_t n, std::uint64_t seed) {
-  const auto rows = static_cast<std::size_t>(std::max(m, 0)), columns = static_cast<std::size_t>(std::max(n, 0));
+  check_size(m, n);
+  const auto rows = static_cast<std::size_t>(m), columns = static_cast<std::size_t>(n);
   // Bit i of word (column, i / 64); column n holds V.
   const auto sign = [&](std::size_t column, std::size_t i) {
     return (random_bits(seed, i / 64, static_cast<std::uint32_t>(column), 0) >> (i % 64) & 1) != 0 ? std::int8_t{1} : std::int8_t{-1};
