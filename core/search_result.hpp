@@ -37,8 +37,9 @@ struct Search {
 template <class Neighborhood>
 [[nodiscard]] std::string complaint(const Neighborhood& neighborhood, const Task& task,
                                     const Search<typename Neighborhood::Solution>& search, bool whole) {
-  for (const auto& [solution, value] : {std::pair(&search.current, search.value), std::pair(&search.best, search.best_value)})
-    if (std::string what = neighborhood.complaint(*solution, value); !what.empty()) return what;
+  if (std::string what = neighborhood.complaint(search.current, search.value); !what.empty()) return what;
+  const bool same = search.best_value == search.value && search.best == search.current;  // the oracle takes its time
+  if (std::string what = same ? "" : neighborhood.complaint(search.best, search.best_value); !what.empty()) return what;
   if (search.best_value > search.value) return "the best is worse than the last";
   if (search.iterations > task.limit()) return "too many iterations";
   if (whole && search.iterations < task.limit() && !search.at_optimum) return "stopped before its end";
@@ -58,9 +59,14 @@ template <class Neighborhood>
     const auto& search = searches[k];
     if (const std::string what = complaint(neighborhood, task, search, whole); !what.empty())
       outcome.complaint = "restart " + std::to_string(k) + ": " + what;
-    for (const std::int64_t word : {search.iterations, search.looks, static_cast<std::int64_t>(search.digest), search.value,
-                                    search.best_value, search.best_iteration, std::int64_t{search.at_optimum}})
-      digest.add(static_cast<std::uint64_t>(word));
+    const std::int64_t words[]{search.iterations,
+                               search.looks,
+                               static_cast<std::int64_t>(search.digest),
+                               search.value,
+                               search.best_value,
+                               search.best_iteration,
+                               search.at_optimum ? 1 : 0};
+    for (const std::int64_t word : words) digest.add(static_cast<std::uint64_t>(word));
     digest.add(neighborhood.encoded(search.current));
     digest.add(neighborhood.encoded(search.best));
     outcome.iterations += search.iterations;
