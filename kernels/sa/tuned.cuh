@@ -10,6 +10,7 @@
 #include "kernels/sa/products.cuh"
 #include "kernels/sa/rows_kernel.cuh"
 #include "kernels/sa/run.cuh"
+#include "kernels/sa/tuned_run.hpp"
 
 namespace vicinity::sa {
 
@@ -155,5 +156,11 @@ class Tuned {
   cuda::DeviceBuffer<Message<Delta>> board_;
   cuda::DeviceBuffer<Entry> permuted_;
 };
+
+template <class Types>
+std::unique_ptr<Run> tuned_run(const qap::Qap& qap, const annealing::Task& task, bool many) {
+  if (many) return std::make_unique<GpuRun<Tuned<Types, true>>>(qap, task);
+  return std::make_unique<GpuRun<Tuned<Types, false>>>(qap, task);
+}
 
 }  // namespace vicinity::sa
