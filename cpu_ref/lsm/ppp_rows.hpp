@@ -114,15 +114,19 @@ class PppRows {
   template <class Sink>
   void scan(const Walk<Neighborhood>&, std::int64_t first, std::int64_t last, Scratch& scratch, const Sink& sink) const {
     const auto rows = static_cast<std::size_t>(last - first);
-    for (std::size_t r = 0; r < rows; ++r) prepare(fixed(first + static_cast<std::int64_t>(r)), scratch.fixed[r]);
+    const auto start_of = [&](std::size_t r) { return static_cast<std::size_t>(start(first + static_cast<std::int64_t>(r))); };
+    std::size_t least = n_;
+    for (std::size_t r = 0; r < rows; ++r) {
+      prepare(fixed(first + static_cast<std::int64_t>(r)), scratch.fixed[r]);
+      least = std::min(least, start_of(r));
+    }
     scratch.surplus.resize(target_.size());
-    for (auto c = static_cast<std::size_t>(start(first)) / lanes * lanes; c < n_; c += lanes)
+    for (std::size_t c = least / lanes * lanes; c < n_; c += lanes)
       for (std::size_t r = 0; r < rows; ++r)
-        if (c + lanes > static_cast<std::size_t>(start(first + static_cast<std::int64_t>(r))))
-          evaluate(scratch.fixed[r], c / lanes, scratch.surplus.data(), &scratch.keys[r * pitch_ + c]);
+        if (c + lanes > start_of(r)) evaluate(scratch.fixed[r], c / lanes, scratch.surplus.data(), &scratch.keys[r * pitch_ + c]);
     for (std::size_t r = 0; r < rows; ++r) {
       const std::int64_t row = first + static_cast<std::int64_t>(r);
-      sink(row, &scratch.keys[r * pitch_ + static_cast<std::size_t>(start(row))]);
+      sink(row, &scratch.keys[r * pitch_ + start_of(r)]);
     }
   }
 

@@ -53,10 +53,10 @@ inline std::vector<Trial> edge_trials() {
         add("qap", {{"size", whole(12)}, {"matrix", text(matrix)}, {"range", whole(range)}, {"neighborhood", text(neighborhood)}});
   }
   for (const auto& [m, n] : {std::pair(1, 3), std::pair(3, 4), std::pair(31, 33), std::pair(32, 32), std::pair(33, 31), std::pair(64, 65),
-                             std::pair(200, 20), std::pair(20, 130), std::pair(101, 117)})
+                             std::pair(200, 20), std::pair(20, 130), std::pair(101, 117), std::pair(9, 70)})
     for (const char* neighborhood : {"hamming1", "hamming2", "hamming3"})
-      if (n < 60 || neighborhood != std::string("hamming3"))
-        add("ppp", {{"m", whole(m)}, {"n", whole(n)}, {"neighborhood", text(neighborhood)}});
+      if (n < 80 || neighborhood != std::string("hamming3"))
+        add("ppp", {{"m", whole(m)}, {"n", whole(n)}, {"neighborhood", text(neighborhood)}, {"iterations", whole(n < 60 ? 60 : 8)}});
   for (const std::int64_t size : {3, 4, 5, 15, 16, 17, 18, 33, 34, 65, 300})
     for (const std::int64_t extent : {1, 30, 20000, 100000}) add("tsp", {{"size", whole(size)}, {"extent", whole(extent)}});
   for (const char* precision : {"float", "double"})
