@@ -57,9 +57,10 @@ template <class Neighborhood>
     const auto& search = searches[k];
     if (const std::string what = complaint(neighborhood, task, search, whole); !what.empty())
       outcome.complaint = "restart " + std::to_string(k) + ": " + what;
-    for (const std::int64_t word : {search.iterations, search.looks, static_cast<std::int64_t>(search.digest), search.value,
-                                    search.best_value, search.best_iteration, std::int64_t{search.at_optimum}})
-      digest.add(static_cast<std::uint64_t>(word));
+    // An array, since nvcc cannot loop over a list in a template.
+    const std::int64_t words[] = {search.iterations, search.looks,          static_cast<std::int64_t>(search.digest), search.value,
+                                  search.best_value, search.best_iteration, std::int64_t{search.at_optimum}};
+    for (const std::int64_t word : words) digest.add(static_cast<std::uint64_t>(word));
     digest.add(neighborhood.encoded(search.current));
     digest.add(neighborhood.encoded(search.best));
     outcome.iterations += search.iterations;
