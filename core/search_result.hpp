@@ -7,6 +7,7 @@
 //   apply(solution, seed, t, move)        takes move `move` in iteration t of the search with this seed
 //   complaint(solution, value)            what the oracle finds wrong with a solution or its claimed value; empty when nothing
 //   objective(solution), encoded(solution)  by the oracle, as Outcome has them
+//   fewest_operations()                   that evaluate all moves once, for the speed of light
 //   best_known()                          objective, where one is known
 #include <algorithm>
 #include <cstdint>
@@ -36,8 +37,9 @@ struct Search {
 template <class Neighborhood>
 [[nodiscard]] std::string complaint(const Neighborhood& neighborhood, const Task& task,
                                     const Search<typename Neighborhood::Solution>& search, bool whole) {
-  for (const auto& [solution, value] : {std::pair(&search.current, search.value), std::pair(&search.best, search.best_value)})
-    if (std::string what = neighborhood.complaint(*solution, value); !what.empty()) return what;
+  if (std::string what = neighborhood.complaint(search.current, search.value); !what.empty()) return what;
+  const bool same = search.best_value == search.value && search.best == search.current;  // the oracle takes its time
+  if (std::string what = same ? "" : neighborhood.complaint(search.best, search.best_value); !what.empty()) return what;
   if (search.best_value > search.value) return "the best is worse than the last";
   if (search.iterations > task.limit()) return "too many iterations";
   if (whole && search.iterations < task.limit() && !search.at_optimum) return "stopped before its end";
@@ -57,9 +59,13 @@ template <class Neighborhood>
     const auto& search = searches[k];
     if (const std::string what = complaint(neighborhood, task, search, whole); !what.empty())
       outcome.complaint = "restart " + std::to_string(k) + ": " + what;
-    // An array, since nvcc cannot loop over a list in a template.
-    const std::int64_t words[] = {search.iterations, search.looks,          static_cast<std::int64_t>(search.digest), search.value,
-                                  search.best_value, search.best_iteration, std::int64_t{search.at_optimum}};
+    const std::int64_t words[]{search.iterations,
+                               search.looks,
+                               static_cast<std::int64_t>(search.digest),
+                               search.value,
+                               search.best_value,
+                               search.best_iteration,
+                               search.at_optimum ? 1 : 0};
     for (const std::int64_t word : words) digest.add(static_cast<std::uint64_t>(word));
     digest.add(neighborhood.encoded(search.current));
     digest.add(neighborhood.encoded(search.best));

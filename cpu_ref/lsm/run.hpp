@@ -19,8 +19,8 @@ namespace vicinity::lsm {
 using local_search::Walk;
 
 /// A Method is made from (neighborhood, task, threads), and has begin(walk), which prepares it for a walk that was just made; choose(walk),
-/// the best of all moves; moved(walk, choice), called after the walk took it; policy(); work(looks, iterations). One method serves one
-/// restart at a time; `crews` methods serve as many restarts at a time, each on a thread of its own.
+/// the best of all moves; moved(walk, choice), called after the walk took it; policy(); work(looks), the least all looks take. One method
+/// serves one restart at a time; `crews` methods serve as many restarts at a time, each on a thread of its own.
 template <class Neighborhood, class Method>
 class CpuRun final : public Run {
  public:
@@ -67,6 +67,7 @@ class CpuRun final : public Run {
     return policy;
   }
   [[nodiscard]] Work work() const override {
+    if (crews_.size() > 1) return {};  // of some cores
     std::int64_t looks = 0;
     for (const auto& search : begun()) looks += search.looks;
     return crews_.front().method->work(looks);

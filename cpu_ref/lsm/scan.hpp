@@ -92,7 +92,7 @@ class Scan {
   using Key = typename Rows::Key;
 
   Scan(const Neighborhood& neighborhood, const local_search::Task&, int threads)
-      : rows_(neighborhood), tabu_(rows_.rows()), threads_(useful(threads)) {
+      : neighborhood_(neighborhood), rows_(neighborhood), tabu_(rows_.rows()), threads_(useful(threads)) {
     for (int k = 0; k < threads_; ++k) scratch_.emplace_back(rows_);
   }
 
@@ -120,7 +120,13 @@ class Scan {
     rows_.moved(walk, choice);
   }
   [[nodiscard]] Policy policy() const { return {{"threads", threads_}, {"element_bits", rows_.bits()}}; }
-  [[nodiscard]] static Work work(std::int64_t) { return {}; }
+  /// Of one core or of all; no ceiling is measured for some of them.
+  [[nodiscard]] Work work(std::int64_t looks) const {
+    const double operations = neighborhood_.fewest_operations() * static_cast<double>(looks);
+    if (threads_ == 1) return {{"cpu_integer_core", operations}};
+    if (threads_ == omp_get_num_procs()) return {{"cpu_integer", operations}};
+    return {};
+  }
 
  private:
   /// Waking a thread costs some microseconds; it should find a few times that to do.
@@ -162,6 +168,7 @@ class Scan {
     return best;
   }
 
+  const Neighborhood& neighborhood_;
   Rows rows_;
   TabuRows tabu_;
   int threads_;

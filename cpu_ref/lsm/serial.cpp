@@ -16,7 +16,11 @@ template <class Neighborhood>
 class Serial {
  public:
   Serial(const Neighborhood& neighborhood, const local_search::Task&, int)
-      : plain_(neighborhood), moves_(neighborhood.moves()), until_(static_cast<std::size_t>(moves_)), values_(slice) {}
+      : neighborhood_(neighborhood),
+        plain_(neighborhood),
+        moves_(neighborhood.moves()),
+        until_(static_cast<std::size_t>(moves_)),
+        values_(slice) {}
 
   void begin(const Walk<Neighborhood>& walk) {
     std::fill(until_.begin(), until_.end(), 0);
@@ -42,11 +46,14 @@ class Serial {
     plain_.begin(walk.solution());
   }
   [[nodiscard]] static Policy policy() { return {{"threads", 1}}; }
-  [[nodiscard]] static Work work(std::int64_t) { return {}; }
+  [[nodiscard]] Work work(std::int64_t looks) const {
+    return {{"cpu_integer_core", neighborhood_.fewest_operations() * static_cast<double>(looks)}};
+  }
 
  private:
   static constexpr std::int64_t slice = 1 << 14;
 
+  const Neighborhood& neighborhood_;
   Plain<Neighborhood> plain_;
   std::int64_t moves_;
   std::vector<std::int32_t> until_;  ///< [move]: tabu before this iteration

@@ -231,8 +231,10 @@ Problem problem(const std::string& name, const std::string& meaning, std::vector
 
 std::shared_ptr<const Instance> make_instance(const Case& c) {
   if (!c.instance.empty()) {
+    if (c.problem == "ppp" || c.problem == "weierstrass")
+      throw InputError(fmt::format("{}: there are no instances with names, but instance = {}", c.problem, c.instance));
     const std::string format = catalogue().at(c.instance).format;
-    if (c.problem == "qap" || format == "qaplib") return load_qap(c.instance);
+    if (c.problem == "qap" || (c.problem.empty() && format == "qaplib")) return load_qap(c.instance);
     return load_tsp(c.instance);
   }
   if (c.problem == "qap") return sa::make_instance(c);

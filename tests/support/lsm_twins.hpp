@@ -38,7 +38,8 @@ inline Value text(const std::string& value) { return value; }
 inline std::vector<Trial> edge_trials() {
   std::vector<Trial> trials;
   const auto add = [&](const std::string& problem, std::map<std::string, Value> values) {
-    if (!values.contains("iterations")) values["iterations"] = whole(60);
+    values.try_emplace("iterations", whole(60));
+    values.try_emplace("threads", whole(1));
     trials.push_back(trial(problem, values));
     values["method"] = text("hill");
     values.erase("iterations");

@@ -100,6 +100,20 @@ TEST(LsmCpu, ARestartIsTheRunWithItsSeed) {
   }
 }
 
+TEST(LsmCpu, WorkGrowsWithWhatWasDone) {
+  for (const Implementation& implementation : cpu_implementations()) {
+    double before = 0;
+    for (const std::int64_t iterations : {10, 40}) {
+      const Trial one = trial("qap", {{"size", whole(30)}, {"iterations", whole(iterations)}, {"threads", whole(1)}});
+      const auto run = implementation.prepare(one.c, *one.instance);
+      run->reset(1);
+      run->execute();
+      EXPECT_GT(run->work().at("cpu_integer_core"), 3 * before) << implementation.name;
+      before = run->work().at("cpu_integer_core");
+    }
+  }
+}
+
 /// A slice [first, last) of the moves can be evaluated alone, wherever it begins and ends.
 TEST(LsmCpu, SlicesOfMovesGiveTheSame) {
   for (const Trial& one : random_trials(60)) {
