@@ -1,10 +1,10 @@
 #include "core/annealing.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "core/digest.hpp"
+#include "core/permutation.hpp"
 
 namespace vicinity::annealing {
 namespace {
@@ -37,10 +37,7 @@ void add(const Chain& chain, Digest& digest) {
 
 qap::Permutation start_of(const qap::Qap& qap, std::uint64_t seed) {
   if (qap.start) return *qap.start;
-  qap::Permutation p(static_cast<std::size_t>(qap.size()));
-  std::iota(p.begin(), p.end(), 0);
-  for (std::size_t i = p.size() - 1; i > 0; --i) std::swap(p[i], p[scale_to(random_bits(seed, i, 0, start_stream), i + 1)]);
-  return p;
+  return shuffled(qap.size(), seed, start_stream);
 }
 
 double fewest_operations(const qap::Qap& qap, std::int64_t proposals, std::int64_t accepted, std::int64_t bits) {

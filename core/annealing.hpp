@@ -8,7 +8,6 @@
 // in single precision, where level = -ln of a uniform number in (0,1): the Metropolis test exp(-delta/T) >= u. All floating point below
 // is multiplications and additions, each rounded by itself: the same on every machine.
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,38 +15,9 @@
 #include "core/hd.hpp"
 #include "core/problems/qap.hpp"
 #include "core/rng.hpp"
+#include "core/unfused.hpp"
 
 namespace vicinity::annealing {
-
-// --- arithmetic that no compiler may fuse ------------------------------------------------------------------------------
-
-#if defined(__CUDA_ARCH__)
-VICINITY_HD float times(float a, float b) { return __fmul_rn(a, b); }
-VICINITY_HD float plus(float a, float b) { return __fadd_rn(a, b); }
-VICINITY_HD double times(double a, double b) { return __dmul_rn(a, b); }
-VICINITY_HD double plus(double a, double b) { return __dadd_rn(a, b); }
-VICINITY_HD double over(double a, double b) { return __ddiv_rn(a, b); }
-VICINITY_HD std::int32_t bits_of(float x) { return __float_as_int(x); }
-VICINITY_HD float float_of(std::int32_t x) { return __int_as_float(x); }
-VICINITY_HD float to_float(std::uint32_t x) { return __uint2float_rn(x); }
-#else  // built with -ffp-contract=off
-VICINITY_HD float times(float a, float b) { return a * b; }
-VICINITY_HD float plus(float a, float b) { return a + b; }
-VICINITY_HD double times(double a, double b) { return a * b; }
-VICINITY_HD double plus(double a, double b) { return a + b; }
-VICINITY_HD double over(double a, double b) { return a / b; }
-VICINITY_HD std::int32_t bits_of(float x) {
-  std::int32_t word;
-  std::memcpy(&word, &x, sizeof word);
-  return word;
-}
-VICINITY_HD float float_of(std::int32_t x) {
-  float value;
-  std::memcpy(&value, &x, sizeof value);
-  return value;
-}
-VICINITY_HD float to_float(std::uint32_t x) { return static_cast<float>(x); }
-#endif
 
 // --- proposals ---------------------------------------------------------------------------------------------------------
 

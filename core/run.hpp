@@ -93,16 +93,21 @@ struct Problem {
 
 /// What `vicinity solve` needs to know of a system that searches. Objectives are minimised.
 struct Solver {
-  std::string problem;          ///< the problem of the cases it makes
-  std::string family;           ///< of its instances in data/catalogue.yaml; empty: none
-  std::string format;           ///< of instance files, in words: "QAPLIB .dat"
-  std::string solution_suffix;  ///< ".sln"
-  std::string work_axis;        ///< the axis that says how long to search: "iterations"
-  std::string unit;             ///< what Outcome::iterations counts, for people: "proposals"
+  std::string problem;                ///< the problem of the cases it makes
+  std::vector<std::string> families;  ///< of its instances in data/catalogue.yaml
+  std::string format;                 ///< of instance files, in words: "QAPLIB .dat"
+  std::string solution_suffix;        ///< ".sln"
+  std::string work_axis;              ///< the axis that says how long to search: "iterations"
+  std::string unit;                   ///< what Outcome::iterations counts, for people: "proposals"
   std::int64_t default_work = 0;
   std::int64_t most_work = 0;           ///< largest value of the work axis
   std::vector<std::string> settings;    ///< the other axes that mean something when the instance is given
   std::vector<std::string> preference;  ///< implementations, best first; the first that can run is taken, in the end the reference
+  /// Where instances are of several problems: which one an instance is of, and how its solutions end.
+  struct Variant {
+    std::string problem, solution_suffix;
+  };
+  std::function<Variant(const Instance&)> variant_of;
   /// Reads an instance file. Throws InputError "file:line: ...".
   std::function<std::shared_ptr<const Instance>(const std::string& file)> read;
   /// The same instance, with searches that start from the solution in `file`. Throws InputError "file:line: ...".

@@ -144,7 +144,9 @@ Published read_published(const YamlReader& node, const Profile& base) {
   if (!fs::is_regular_file(data_folder() / "published" / published.csv))
     csv.fail(fmt::format("'{}' is not a file of data/published/", published.csv));
   if (const auto axes = node.find("axes")) {
-    for (const auto& [parameter, axis] : axes->entries()) published.axes[parameter] = axis.one_of("axis", axis_names(base));
+    std::vector<std::string> names = axis_names(base);
+    if (!base.instances.empty()) names.emplace_back("instance");  // an axis of its own
+    for (const auto& [parameter, axis] : axes->entries()) published.axes[parameter] = axis.one_of("axis", names);
   }
   return published;
 }

@@ -30,7 +30,7 @@ Json solver_json(const System& system) {
   const Solver& solver = *system.solver;
   return {{"problem", solver.problem},
           {"format", solver.format},
-          {"family", solver.family},
+          {"families", solver.families},
           {"solution_suffix", solver.solution_suffix},
           {"work_axis", solver.work_axis},
           {"unit", solver.unit},
@@ -44,7 +44,7 @@ void print_solver(const System& system) {
   const Solver& solver = *system.solver;
   fmt::print("  solve: vicinity solve {} --instance FILE --{} N\n", system.name, solver.work_axis);
   fmt::print("    reads {}{}, writes {}; default: {}, {} {}; --set: {}\n", solver.format,
-             solver.family.empty() ? "" : fmt::format(" or a name of the catalogue (family {})", solver.family), solver.solution_suffix,
+             solver.families.empty() ? "" : fmt::format(" or a name of the catalogue ({})", join(solver.families)), solver.solution_suffix,
              default_implementation(system), solver.default_work, solver.work_axis, join(solver.settings));
 }
 

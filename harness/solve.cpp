@@ -44,9 +44,8 @@ const Implementation* find(const System& system, const std::string& name) {
 /// Names of the catalogue that the solver can read.
 std::vector<std::string> catalogue_names(const Solver& solver) {
   std::vector<std::string> names;
-  if (solver.family.empty()) return names;
   for (const CatalogueEntry& entry : catalogue().entries()) {
-    if (entry.family == solver.family) names.push_back(entry.name);
+    if (std::find(solver.families.begin(), solver.families.end(), entry.family) != solver.families.end()) names.push_back(entry.name);
   }
   return names;
 }

@@ -34,6 +34,7 @@ class Solving {
       throw InputError(fmt::format("--time: {} is not a number of seconds above 0", *asked_.seconds));
     case_.values[solver_.work_axis] = given_work();
     instance_ = instance_of(system_, asked_.instance);
+    if (solver_.variant_of) case_.problem = solver_.variant_of(*instance_).problem;
     if (!asked_.start.empty()) {
       start_objective_ = solver_.objective_of(*instance_, asked_.start);
       instance_ = solver_.start_from(*instance_, asked_.start);
@@ -67,7 +68,8 @@ class Solving {
   /// The user's file, else the instance's name in the current folder.
   [[nodiscard]] std::string output_path() const {
     if (!asked_.output.empty()) return asked_.output;
-    return std::filesystem::path(asked_.instance).stem().string() + solver_.solution_suffix;
+    const std::string suffix = solver_.variant_of ? solver_.variant_of(*instance_).solution_suffix : solver_.solution_suffix;
+    return std::filesystem::path(asked_.instance).stem().string() + suffix;
   }
 
   /// By the time. Returns what is left of it.

@@ -79,8 +79,23 @@ class Published:
 
     @cached_property
     def rows(self) -> dict[str, Key]:
-        """row_key -> the case of that row, in the printed order."""
-        return {o.row_key: self.key(o.params) for o in self.observations}
+        """Row -> the case of that row, in the printed order."""
+        return {self.row(o): self.key(o.params) for o in self.observations}
+
+    def row(self, observation: Observation) -> str:
+        """row_key; with a number behind it where a printed row holds several cases side by side (r01.1, r01.2)."""
+        keys = self._cases[observation.row_key]
+        which = keys.index(self.key(observation.params)) + 1
+        return observation.row_key if len(keys) == 1 else f"{observation.row_key}.{which}"
+
+    @cached_property
+    def _cases(self) -> dict[str, list[Key]]:
+        found: dict[str, list[Key]] = {}
+        for o in self.observations:
+            keys = found.setdefault(o.row_key, [])
+            if self.key(o.params) not in keys:
+                keys.append(self.key(o.params))
+        return found
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -89,7 +104,7 @@ class Published:
 
     @cached_property
     def cells(self) -> dict[tuple[str, Column], Observation]:
-        return {(o.row_key, Column(o.device, o.device_kind, o.implementation)): o for o in self.observations}
+        return {(self.row(o), Column(o.device, o.device_kind, o.implementation)): o for o in self.observations}
 
     @property
     def unit(self) -> str:

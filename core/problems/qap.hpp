@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/hd.hpp"
+#include "core/moves.hpp"
 #include "core/run.hpp"
 
 namespace vicinity::qap {
@@ -53,6 +54,29 @@ VICINITY_HD std::int64_t updated_delta(const View<T>& qap, const P& p, std::int6
              (qap.b_at(pr, pi) - qap.b_at(pr, pj) - qap.b_at(ps, pi) + qap.b_at(ps, pj)) +
          (qap.a_at(i, r) - qap.a_at(j, r) - qap.a_at(i, s) + qap.a_at(j, s)) *
              (qap.b_at(pi, pr) - qap.b_at(pj, pr) - qap.b_at(pi, ps) + qap.b_at(pj, ps));
+}
+
+/// Change of the cost when facility at[0] takes the location of at[1], at[1] that of at[2], ..., the last that of at[0], in O(K n).
+template <int K, class T, class P>
+VICINITY_HD std::int64_t exchange_delta(const View<T>& qap, const P& p, const moves::Move<K>& move) {
+  std::int32_t from[K], to[K];
+  for (int t = 0; t < K; ++t) {
+    from[t] = p[move.at[t]];
+    to[t] = p[move.at[(t + 1) % K]];
+  }
+  std::int64_t sum = 0;
+  for (std::int32_t k = 0; k < qap.n; ++k) {
+    bool moves = false;
+    for (int t = 0; t < K; ++t) moves |= k == move.at[t];
+    if (moves) continue;
+    const std::int32_t pk = p[k];
+    for (int t = 0; t < K; ++t)
+      sum += qap.a_at(k, move.at[t]) * (qap.b_at(pk, to[t]) - qap.b_at(pk, from[t])) +
+             qap.a_at(move.at[t], k) * (qap.b_at(to[t], pk) - qap.b_at(from[t], pk));
+  }
+  for (int t = 0; t < K; ++t)
+    for (int u = 0; u < K; ++u) sum += qap.a_at(move.at[t], move.at[u]) * (qap.b_at(to[t], to[u]) - qap.b_at(from[t], from[u]));
+  return sum;
 }
 
 /// An instance: immutable matrices, and what follows from them.

@@ -5,14 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new>
-#include <vector>
 
 #if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
 #include "core/hd.hpp"
+#include "cpu_ref/aligned.hpp"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no vector crosses a call
 
@@ -62,22 +61,6 @@ VICINITY_HD std::uint32_t at_most(const Vector<float>& x, const Vector<float>& b
   return mask;
 #endif
 }
-
-/// Storage aligned to cache lines.
-template <class T>
-struct AlignedAllocator {
-  using value_type = T;
-  static constexpr std::align_val_t alignment{64};
-
-  AlignedAllocator() = default;
-  template <class U>
-  explicit AlignedAllocator(const AlignedAllocator<U>&) {}
-  [[nodiscard]] T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), alignment)); }
-  void deallocate(T* pointer, std::size_t) noexcept { ::operator delete(pointer, alignment); }
-  bool operator==(const AlignedAllocator&) const = default;
-};
-template <class T>
-using Aligned = std::vector<T, AlignedAllocator<T>>;
 
 // An arithmetic has a Lane, which carries `depth` factors of a sum of products, and a Sum. put() sets factor `half` of a lane;
 // multiply_add(sum, x, y) adds the products of the factors.

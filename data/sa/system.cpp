@@ -80,7 +80,7 @@ const qap::Qap& as_qap(const Instance& instance) { return dynamic_cast<const qap
 Solver solver() {
   Solver solver;
   solver.problem = "qap";
-  solver.family = "qaplib";
+  solver.families = {"qaplib"};
   solver.format = "QAPLIB .dat";
   solver.solution_suffix = ".sln";
   solver.work_axis = "iterations";

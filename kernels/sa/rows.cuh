@@ -230,7 +230,7 @@ class Rows {
   __device__ __forceinline__ void draw(TeamRow<Delta, Columns>& to) const;
   __device__ __forceinline__ static void levels(TeamRow<Delta, Columns>& to) {
 #pragma unroll
-    for (int k = 0; k < Columns; ++k) to.level[k] = annealing::level(static_cast<unsigned>(annealing::bits_of(to.level[k])));
+    for (int k = 0; k < Columns; ++k) to.level[k] = annealing::level(static_cast<unsigned>(bits_of(to.level[k])));
   }
   [[nodiscard]] __device__ __forceinline__ Delta factor_of_a(std::int32_t i, std::int32_t j) const {
     return both_ways([&](int side) { return a_row(side, i); }, j) - m_.a_diagonal.in(memory_)[i] - m_.a_diagonal.in(memory_)[j];

@@ -54,7 +54,7 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::draw(TeamRow<Delta,
     const Philox4 words = annealing::words(seed_, to.lap, to.row, annealing::block_of(j));
     const int word = annealing::word_of(j);
     const unsigned drawn = word == 0 ? words.word[0] : word == 1 ? words.word[1] : word == 2 ? words.word[2] : words.word[3];
-    to.level[k] = annealing::float_of(static_cast<std::int32_t>(drawn));
+    to.level[k] = float_of(static_cast<std::int32_t>(drawn));
   }
 }
 
@@ -145,8 +145,7 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::sweep() {
 
 template <class Types, int Columns, Resident Where>
 __device__ __forceinline__ float Rows<Types, Columns, Where>::least_inverse_temperature() const {
-  const double last =
-      annealing::plus(cooling_.first, annealing::times(static_cast<double>(row_q_ + std::int64_t{window_} * n_), cooling_.step));
+  const double last = plus(cooling_.first, times(static_cast<double>(row_q_ + std::int64_t{window_} * n_), cooling_.step));
   const float here = annealing::row_temperature(cooling_, row_q_).base;
   return fminf(here, static_cast<float>(last)) * (1 - 1e-6f);
 }

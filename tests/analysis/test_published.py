@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from vicinity_analysis.errors import InputError
 from vicinity_analysis.published import load_descriptors, load_published
@@ -21,6 +23,15 @@ def test_a_case_finds_its_row(root):
     table = published(root)
     case = {"problem": "grid-path", "load": 1, "possibilities": 9800, "states": 4096, "variables": 32, "grid": 1000}
     assert table.key_of_case(case) == table.rows["r12"]
+
+
+def test_a_printed_row_may_hold_two_cases():
+    table = published(Path(__file__).resolve().parents[2], "lsm/table9")
+    assert len(table.rows) == 18 and len(table.cells) == 54
+    case = {"m": 1301, "n": 1317, "neighborhood": "hamming1", "restarts": 100, "method": "hill"}
+    (row,) = (row for row, key in table.rows.items() if key == table.key_of_case(case))
+    (cpu,) = (column for column in table.columns if column.kind == "cpu")
+    assert row == "r09.1" and table.cells[row, cpu].text == "1132"
 
 
 def test_order_of_experiments(root):

@@ -94,6 +94,23 @@ def test_catalogue_name_tells_the_gap(vicinity: Program) -> None:
     assert "(gap " in vicinity("solve", "sa", "--instance", "tai12a", "--iterations", "1e3").stdout
 
 
+def test_local_search_takes_both_kinds_of_files(mine: Program) -> None:
+    result = mine("solve", "lsm", *MINE[1:], "--iterations", "2000", "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["objective"] == assert_solves(mine.folder / "mine.sln", 12)
+    corners = "1 0 0\n2 30 40\n3 30 0\n4 0 40\n5 15 60\n"
+    header = "NAME : house\nTYPE : TSP\nDIMENSION : 5\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n"
+    (mine.folder / "house.tsp").write_text(header + corners + "EOF\n")
+    result = mine("solve", "lsm", "--instance", "house.tsp", "--iterations", "50")
+    assert result.returncode == 0, result.stderr
+    assert "house.tsp (5 cities)" in result.stdout and "best found      160" in result.stdout
+    assert "COMMENT : length 160" in (mine.folder / "house.tour").read_text()
+    again = mine("solve", "lsm", "--instance", "house.tsp", "--start", "house.tour", "--set", "method=hill", "--json")
+    assert json.loads(again.stdout)["start_objective"] == 160
+    result = mine("solve", "lsm", "--instance", "house.tsp", "--set", "neighborhood=exchange3")
+    assert result.returncode == 2 and "tsp: neighborhood = exchange3 is none of swap" in result.stderr
+
+
 def test_start_is_where_the_search_begins(mine: Program) -> None:
     mine("solve", *MINE, "--iterations", "1e5")
     stated = assert_solves(mine.folder / "mine.sln", 12)

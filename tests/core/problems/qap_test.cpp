@@ -97,6 +97,24 @@ TEST(Qap, UpdatedDeltaLaw) {
   });
 }
 
+template <int K>
+void expect_exchange_law() {
+  for_random_instances([](const Qap& qap, const Permutation& p) {
+    const std::int64_t before = cost(qap, p);
+    for (std::int64_t f = 0; f < moves::count<K>(qap.size()); ++f) {
+      const auto move = moves::at<K>(qap.size(), f);
+      Permutation after = p;
+      moves::exchange(after, move);
+      ASSERT_EQ(exchange_delta(qap.view(), p, move), cost(qap, after) - before) << K << " " << f;
+    }
+  });
+}
+
+TEST(Qap, ExchangeDeltaLaw) {
+  expect_exchange_law<2>();
+  expect_exchange_law<3>();
+}
+
 TEST(Qap, KnowsItsKind) {
   EXPECT_TRUE(Qap("", 2, {0, 1, 1, 0}, {5, 255, 255, 5}).symmetric());
   EXPECT_FALSE(Qap("", 2, {0, 1, 2, 0}, {5, 255, 255, 5}).symmetric());

@@ -1,0 +1,11 @@
+#pragma once
+#include <memory>
+
+#include "core/run.hpp"
+
+namespace vicinity::lsm {
+
+[[nodiscard]] std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance);
+
+}  // namespace vicinity::lsm

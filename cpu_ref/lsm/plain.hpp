@@ -1,0 +1,127 @@
+#pragma once
+// Plain evaluation of a slice of a neighbourhood, neighbour by neighbour: begin(solution) after every change of it, then
+// evaluate(walk, first, last, values) for moves first..last-1, in any slices.
+#include <cstdint>
+#include <vector>
+
+#include "core/moves.hpp"
+#include "core/neighborhoods/ppp.hpp"
+#include "core/neighborhoods/qap.hpp"
+#include "core/neighborhoods/tsp.hpp"
+#include "core/neighborhoods/weierstrass.hpp"
+#include "cpu_ref/lsm/run.hpp"
+
+namespace vicinity::lsm {
+
+template <class Neighborhood>
+class Plain;
+
+/// O(n) a neighbour.
+template <int K>
+class Plain<local_search::QapExchange<K>> {
+ public:
+  using Neighborhood = local_search::QapExchange<K>;
+
+  explicit Plain(const Neighborhood& neighborhood) : view_(neighborhood.instance().view()) {}
+
+  static void begin(const qap::Permutation&) {}
+  void evaluate(const Walk<Neighborhood>& walk, std::int64_t first, std::int64_t last, std::int64_t* values) const {
+    auto move = moves::at<K>(view_.n, first);
+    for (std::int64_t f = first; f < last; ++f, move = moves::next(view_.n, move)) {
+      if constexpr (K == 2)
+        *values++ = walk.value() + qap::delta(view_, walk.solution(), move.at[0], move.at[1]);
+      else
+        *values++ = walk.value() + qap::exchange_delta(view_, walk.solution(), move);
+    }
+  }
+
+ private:
+  qap::View<std::int32_t> view_;
+};
+
+/// O(m K + n) a neighbour.
+template <int K>
+class Plain<local_search::PppFlip<K>> {
+ public:
+  using Neighborhood = local_search::PppFlip<K>;
+
+  explicit Plain(const Neighborhood& neighborhood)
+      : ppp_(neighborhood.instance()), histogram_(static_cast<std::size_t>(ppp_.columns()) + 1) {}
+
+  void begin(const ppp::Signs& v) { products_ = ppp::products(ppp_, v); }
+  void evaluate(const Walk<Neighborhood>& walk, std::int64_t first, std::int64_t last, std::int64_t* values) {
+    const ppp::View view = ppp_.view();
+    const std::int8_t* v = walk.solution().data();
+    std::int32_t* histogram = histogram_.data();
+    auto move = moves::at<K>(view.n, first);
+    for (std::int64_t f = first; f < last; ++f, move = moves::next(view.n, move))
+      *values++ = ppp::flipped_cost(view, products_.data(), v, move, histogram);
+  }
+
+ private:
+  const ppp::Ppp& ppp_;
+  std::vector<std::int32_t> products_;
+  std::vector<std::int32_t> histogram_;  ///< [product], all zero between calls
+};
+
+/// O(1) a neighbour. Distances come from a matrix, as in the paper, while it fits 1 GiB.
+template <>
+class Plain<local_search::TspSwap> {
+ public:
+  using Neighborhood = local_search::TspSwap;
+
+  explicit Plain(const Neighborhood& neighborhood) : view_(neighborhood.instance().view()) {
+    const auto n = static_cast<std::size_t>(view_.n);
+    if (n > 16384) return;
+    matrix_.resize(n * n);
+    for (std::size_t a = 0; a < n; ++a)
+      for (std::size_t b = 0; b < n; ++b)
+        matrix_[a * n + b] = tsp::distance(view_, static_cast<std::int32_t>(a), static_cast<std::int32_t>(b));
+  }
+
+  static void begin(const tsp::Tour&) {}
+  void evaluate(const Walk<Neighborhood>& walk, std::int64_t first, std::int64_t last, std::int64_t* values) const {
+    if (matrix_.empty()) {
+      evaluate(walk, first, last, values, tsp::Distance{view_});
+    } else {
+      const std::int32_t* matrix = matrix_.data();
+      const std::int64_t n = view_.n;
+      evaluate(walk, first, last, values, [matrix, n](std::int32_t a, std::int32_t b) { return matrix[a * n + b]; });
+    }
+  }
+
+ private:
+  template <class Distance>
+  void evaluate(const Walk<Neighborhood>& walk, std::int64_t first, std::int64_t last, std::int64_t* values, const Distance& d) const {
+    const std::int32_t* tour = walk.solution().data();
+    auto move = moves::at<2>(view_.n, first);
+    for (std::int64_t f = first; f < last; ++f, move = moves::next(view_.n, move))
+      *values++ = walk.value() + tsp::swap_delta(view_.n, tour, move.at[0], move.at[1], d);
+  }
+
+  tsp::View view_;
+  std::vector<std::int32_t> matrix_;  ///< [a][b]; empty: from the coordinates
+};
+
+/// O(terms n) a neighbour.
+template <class Real>
+class Plain<local_search::WeierstrassCrowns<Real>> {
+ public:
+  using Neighborhood = local_search::WeierstrassCrowns<Real>;
+
+  explicit Plain(const Neighborhood& neighborhood) : neighborhood_(neighborhood) {}
+
+  static void begin(const std::vector<Real>&) {}
+  void evaluate(const Walk<Neighborhood>& walk, std::int64_t first, std::int64_t last, std::int64_t* values) const {
+    const std::int32_t n = neighborhood_.instance().dimension();
+    const Real width = neighborhood_.width();
+    for (std::int64_t f = first; f < last; ++f)
+      *values++ =
+          weierstrass::ordered(weierstrass::neighbor_value<Real>(walk.solution().data(), n, walk.seed(), walk.iteration(), f, width));
+  }
+
+ private:
+  const Neighborhood& neighborhood_;
+};
+
+}  // namespace vicinity::lsm

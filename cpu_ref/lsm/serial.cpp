@@ -1,0 +1,73 @@
+// The paper's baseline: one core, every neighbour evaluated by itself in the natural incremental way, then the selection over the
+// fitnesses.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "cpu_ref/lsm/methods.hpp"
+#include "cpu_ref/lsm/plain.hpp"
+#include "cpu_ref/lsm/run.hpp"
+#include "data/lsm/system.hpp"
+
+namespace vicinity::lsm {
+namespace {
+
+template <class Neighborhood>
+class Serial {
+ public:
+  Serial(const Neighborhood& neighborhood, const local_search::Task&, int)
+      : neighborhood_(neighborhood),
+        plain_(neighborhood),
+        moves_(neighborhood.moves()),
+        until_(static_cast<std::size_t>(moves_)),
+        values_(slice) {}
+
+  void begin(const Walk<Neighborhood>& walk) {
+    std::fill(until_.begin(), until_.end(), 0);
+    plain_.begin(walk.solution());
+  }
+  [[nodiscard]] local_search::Choice choose(const Walk<Neighborhood>& walk) {
+    local_search::Choice best;
+    for (std::int64_t first = 0; first < moves_; first += slice) {
+      const std::int64_t last = std::min(moves_, first + slice);
+      plain_.evaluate(walk, first, last, values_.data());
+      for (std::int64_t move = first; move < last; ++move) {
+        const std::int64_t value = values_[static_cast<std::size_t>(move - first)];
+        const bool forbidden = local_search::forbids(until_[static_cast<std::size_t>(move)], walk.iteration(), value, walk.best_value());
+        if (const local_search::Choice choice{value, move, forbidden}; better(choice, best)) best = choice;
+      }
+    }
+    return best;
+  }
+  void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {
+    if (walk.remembers())
+      until_[static_cast<std::size_t>(choice.move)] =
+          static_cast<std::int32_t>(local_search::tabu_until(walk.iteration() - 1, walk.tenure()));
+    plain_.begin(walk.solution());
+  }
+  [[nodiscard]] static Policy policy() { return {{"threads", 1}}; }
+  [[nodiscard]] Work work(std::int64_t looks) const {
+    return {{"cpu_integer_core", neighborhood_.fewest_operations() * static_cast<double>(looks)}};
+  }
+
+ private:
+  static constexpr std::int64_t slice = 1 << 14;
+
+  const Neighborhood& neighborhood_;
+  Plain<Neighborhood> plain_;
+  std::int64_t moves_;
+  std::vector<std::int32_t> until_;  ///< [move]: tabu before this iteration
+  std::vector<std::int64_t> values_;
+};
+
+}  // namespace
+
+std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance) {
+  const local_search::Task task = task_of(c);
+  return with_neighborhood(c, instance, [&](const auto& neighborhood) -> std::unique_ptr<Run> {
+    using Neighborhood = std::decay_t<decltype(neighborhood)>;
+    return std::make_unique<CpuRun<Neighborhood, Serial<Neighborhood>>>(neighborhood, task, 1);
+  });
+}
+
+}  // namespace vicinity::lsm
