@@ -19,6 +19,7 @@ namespace sa {
 
 namespace lsm {
 [[nodiscard]] std::vector<Implementation> cpu_implementations();
+[[nodiscard]] std::vector<Implementation> gpu_implementations();
 }  // namespace lsm
 
 /// All systems with the implementations this program was built with (harness/systems.cpp).

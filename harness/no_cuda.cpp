@@ -17,5 +17,6 @@ double control_seconds() { return 0; }
 
 std::vector<Implementation> fang::gpu_implementations() { return {}; }
 std::vector<Implementation> sa::gpu_implementations() { return {}; }
+std::vector<Implementation> lsm::gpu_implementations() { return {}; }
 
 }  // namespace vicinity

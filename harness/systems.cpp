@@ -21,7 +21,7 @@ const std::vector<System>& systems() {
   static const std::vector<System> all{
       with(fang::system(), fang::cpu_implementations(), fang::gpu_implementations()),
       with(sa::system(), sa::cpu_implementations(), sa::gpu_implementations()),
-      with(lsm::system(), lsm::cpu_implementations(), {}),  // kernels/lsm is to come
+      with(lsm::system(), lsm::cpu_implementations(), lsm::gpu_implementations()),
   };
   return all;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Owning device memory: the only place that calls cudaMalloc.
+// Owning memory: the only place that calls cudaMalloc, and cudaMallocHost.
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -48,6 +48,38 @@ class DeviceBuffer {
     if (size_ > 0) VICINITY_CUDA_CHECK(cudaMemcpy(host.data(), data_, bytes(), cudaMemcpyDeviceToHost));
     return host;
   }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// `size` uninitialised elements in page-locked host memory, which copies neither stage nor wait for. Throws DoesNotFit when there is not
+/// enough.
+template <class T>
+class HostBuffer {
+ public:
+  explicit HostBuffer(std::size_t size) : size_(size) {
+    if (size == 0) return;
+    const cudaError_t status = cudaMallocHost(&data_, bytes());
+    if (status == cudaErrorMemoryAllocation) {
+      static_cast<void>(cudaGetLastError());
+      throw DoesNotFit("needs " + gigabytes(bytes()) + " of page-locked memory");
+    }
+    VICINITY_CUDA_CHECK(status);
+  }
+  ~HostBuffer() {
+    if (data_ != nullptr) check_noexcept(cudaFreeHost(data_), "cudaFreeHost");
+  }
+  HostBuffer(const HostBuffer&) = delete;
+  HostBuffer& operator=(const HostBuffer&) = delete;
+
+  [[nodiscard]] T* data() noexcept { return data_; }
+  [[nodiscard]] const T* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return size_ * sizeof(T); }
+  [[nodiscard]] T& operator[](std::size_t i) noexcept { return data_[i]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data_[i]; }
 
  private:
   T* data_ = nullptr;

@@ -6,9 +6,9 @@ namespace vicinity::sa {
 
 /// Data of one launch of the hot phase.
 struct HotPolicy {
-  static constexpr int threads = 1024;   ///< a warp a proposal
-  static constexpr int epoch = 4096;     ///< proposals over which acceptance is judged
-  static constexpr int rejections = 32;  ///< the phase ends when fewer than one in so many was accepted
+  static constexpr int threads = 1024;  ///< a warp a proposal
+  static constexpr int epoch = 4096;    ///< proposals over which acceptance is judged
+  static constexpr int rejections = 8;  ///< the phase ends when fewer than one in so many was accepted
 };
 
 /// Where a chain stands: proposal q is pair (r, s) of `lap`.
@@ -51,7 +51,8 @@ __global__ void __launch_bounds__(256)
 /// Mapping: one block a chain; in each round its 32 warps evaluate the next 32 proposals from scratch, lanes over the n terms in chunks of
 /// 16 bytes; the first accepted one in order is carried out. Permuted B is kept, so that all loads are coalesced: `permuted` has
 /// [sides][n][pitch] entries a chain. Synchronisation: one block barrier a round, a second one after a swap. Cost: 4n entries a proposal,
-/// from L1 or L2, and 4n moved a swap. Ends at `limit`, or when fewer than one proposal in HotPolicy::rejections is accepted.
+/// from L1 or L2, and 4n moved a swap. Ends at `limit`, or when fewer than one proposal in
+/// HotPolicy::rejections is accepted.
 template <class Types>
 class Hot {
  public:

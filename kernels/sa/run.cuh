@@ -143,15 +143,20 @@ class GpuRun final : public Run {
   std::int64_t done_ = 0, reached_ = 0, step_ = 1 << 14;
 };
 
-/// Prepares `Method` with the smallest exact types. The caller keeps the instance alive.
+/// visit(Types{}), with the smallest types that are exact for an instance.
+template <class Visit>
+[[nodiscard]] auto with_types(const qap::Qap& qap, const Visit& visit) {
+  if (!qap.narrow()) return visit(Types<std::int32_t, std::int64_t, 2>{});
+  if (!qap.bytes()) return visit(Types<std::int32_t, std::int32_t, 2>{});
+  if (!qap.symmetric()) return visit(Types<std::uint8_t, std::int32_t, 2>{});
+  return visit(Types<std::uint8_t, std::int32_t, 1>{});
+}
+
+/// Prepares `Method`. The caller keeps the instance alive.
 template <template <class> class Method>
 [[nodiscard]] std::unique_ptr<Run> prepare_gpu(const Case& c, const Instance& instance) {
   const auto& qap = dynamic_cast<const qap::Qap&>(instance);
-  const annealing::Task task = task_of(c);
-  if (!qap.narrow()) return std::make_unique<GpuRun<Method<Types<std::int32_t, std::int64_t, 2>>>>(qap, task);
-  if (!qap.bytes()) return std::make_unique<GpuRun<Method<Types<std::int32_t, std::int32_t, 2>>>>(qap, task);
-  if (!qap.symmetric()) return std::make_unique<GpuRun<Method<Types<std::uint8_t, std::int32_t, 2>>>>(qap, task);
-  return std::make_unique<GpuRun<Method<Types<std::uint8_t, std::int32_t, 1>>>>(qap, task);
+  return with_types(qap, [&]<class T>(T) -> std::unique_ptr<Run> { return std::make_unique<GpuRun<Method<T>>>(qap, task_of(c)); });
 }
 
 }  // namespace vicinity::sa

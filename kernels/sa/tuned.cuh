@@ -1,29 +1,35 @@
 #pragma once
-// Launches of the tuned annealing: the hot phase, then the cold one, without the host in between.
+// Launches of the tuned annealing: the hot phase, then rows, without the host in between.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "core/device.hpp"
-#include "kernels/sa/cold.cuh"
+#include "kernels/sa/products.cuh"
+#include "kernels/sa/rows_kernel.cuh"
 #include "kernels/sa/run.cuh"
+#include "kernels/sa/tuned_run.hpp"
 
 namespace vicinity::sa {
 
-/// Which part of the machine a chain of this size gets. Measured on an H100 (kernels/sa/README.md).
-[[nodiscard]] inline ColdPolicy cold_policy(std::int32_t n, bool many_chains) {
-  constexpr std::int32_t largest_of_block = 128, largest_of_cluster = 512, worth_a_cluster = 32;
+/// The parts of the machine that a chain of size n may get, the best first. Measured on an H100 (kernels/sa/README.md). VICINITY_CHAIN
+/// (block, cluster or grid) leaves only that one, for tests.
+[[nodiscard]] inline std::vector<RowsPolicy> rows_policies(std::int32_t n, std::int64_t chains) {
+  constexpr std::int32_t small = 32, cluster = 16;
   const device::Info gpu = *device::info();
-  const char* no_clusters = std::getenv("VICINITY_NO_CLUSTERS");
-  // compute-sanitizer's racecheck sees hazards across a cluster's blocks where each uses its own shared memory: scripts/test_gpu asks for
-  // none.
-  const bool clusters = gpu.compute_capability >= 90 && std::string(no_clusters == nullptr ? "" : no_clusters).empty();
-  if (n <= (clusters ? worth_a_cluster : largest_of_block)) return ColdPolicy::of(n, Space::block, 1);
-  if (clusters && n <= largest_of_cluster) return ColdPolicy::of(n, Space::cluster, n <= 192 ? 8 : 16);
-  if (many_chains)
-    throw InputError("gpu-chains takes sizes up to " + std::to_string(clusters ? largest_of_cluster : largest_of_block) +
-                     " on this GPU; gpu-tuned takes larger ones");
-  return ColdPolicy::of(n, Space::grid, std::min(gpu.multiprocessors, most_blocks));
+  const std::int32_t team = RowsPolicy::of(n, Space::block, 1, 1).team;
+  const RowsPolicy block = RowsPolicy::of(n, Space::block, 1, std::max(RowsPolicy::most_scanners / team, 1));
+  std::vector<RowsPolicy> policies;
+  if (gpu.compute_capability >= 90)
+    for (const std::int32_t blocks : {cluster, cluster / 2}) policies.push_back(RowsPolicy::of(n, Space::cluster, blocks, 1));
+  const bool scarce = chains > gpu.multiprocessors / cluster;  // more chains than clusters run at a time
+  policies.insert(n <= small || scarce ? policies.begin() : policies.end(), block);
+  if (chains == 1) policies.push_back(RowsPolicy::of(n, Space::grid, gpu.multiprocessors, 1));
+  if (const char* only = std::getenv("VICINITY_CHAIN"); only != nullptr && *only != '\0')
+    std::erase_if(policies, [&](const RowsPolicy& policy) { return name_of(policy.space) != std::string(only); });
+  return policies;
 }
 
 /// gpu-tuned (one chain at a time) and gpu-chains (all at once).
@@ -36,19 +42,14 @@ class Tuned {
 
   Tuned(const qap::Qap& qap, const DeviceQap<Entry>& matrices, const annealing::Task& task)
       : matrices_(matrices),
-        policy_(with_matrices(cold_policy(qap.size(), Many), matrices)),
+        policy_(choose(matrices, Many ? task.chains : 1)),
         storage_(policy_, matrices.n, matrices.pitch),
         together_(Many ? task.chains : 1),
-        boards_(policy_.space == Space::grid ? static_cast<std::size_t>(together_) : 0),
-        fresh_(static_cast<std::size_t>(together_) * 4 * static_cast<std::size_t>(matrices.n)),
-        inner_(static_cast<std::size_t>(together_) * static_cast<std::size_t>(matrices.n)),
-        permuted_(static_cast<std::size_t>(together_) * Types::sides * static_cast<std::size_t>(matrices.n) *
-                  static_cast<std::size_t>(matrices.pitch)) {
-    if (policy_.units() > most_units || qap.size() > ColdPolicy::largest_size)
-      throw DoesNotFit("size " + std::to_string(qap.size()) + " is too large for the registers of this GPU; use gpu");
-    allow_shared(kernel(), storage_.bytes);
+        h_(chains() * size() * size()),
+        inbox_(policy_.space == Space::grid ? chains() * static_cast<std::size_t>(inbox_words<Delta>(policy_.pitch)) : 0),
+        board_(policy_.space == Space::grid ? chains() * 2 * static_cast<std::size_t>(policy_.blocks) : 0),
+        permuted_(chains() * Types::sides * size() * static_cast<std::size_t>(matrices.pitch)) {
     allow_shared(hot_kernel<Types>, hot_bytes());
-    if (policy_.blocks > 8) VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel(), cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   }
 
   void launch(const Chains& chains, std::int64_t first, std::int64_t count, std::int64_t limit, const cuda::Stream& stream) {
@@ -56,38 +57,81 @@ class Tuned {
     permute_kernel<Types>
         <<<dim3(static_cast<unsigned>(matrices_.n), together), 256, 0, stream.get()>>>(matrices_, chains, first, permuted_.data());
     hot_kernel<Types><<<together, HotPolicy::threads, hot_bytes(), stream.get()>>>(matrices_, chains, permuted_.data(), first, limit);
-    inner_kernel<Types><<<dim3(static_cast<unsigned>(divide_up(matrices_.n, 8)), together), 256, 0, stream.get()>>>(matrices_, chains,
-                                                                                                                    first, inner_.data());
-    boards_.fill(0, stream);
-    launch_cold(together, chains, first, limit, stream);
+    const auto tiles = static_cast<unsigned>(divide_up(matrices_.n, 32));
+    products_kernel<Types><<<dim3(tiles, tiles, together), 256, 0, stream.get()>>>(matrices_, permuted_.data(), h_.data());
+    inbox_.fill(0, stream);
+    board_.fill(0, stream);
+    launch_rows(together, chains, first, limit, stream);
   }
 
   [[nodiscard]] std::int64_t together() const { return together_; }
   [[nodiscard]] Policy policy() const {
     return {{"hot_threads", HotPolicy::threads},
-            {"threads", ColdPolicy::threads},
+            {"threads", policy_.threads()},
+            {"teams", policy_.teams},
             {"blocks", policy_.blocks},
             {"cluster", policy_.space == Space::cluster ? policy_.blocks : 0},
-            {"ring", policy_.ring},
-            {"resident", policy_.resident},
+            {"matrices_in_shared", static_cast<std::int64_t>(policy_.resident)},
             {"shared_bytes", storage_.bytes}};
   }
 
  private:
-  static constexpr std::int32_t few_units = 8, most_units = 16;  // what registers hold
+  [[nodiscard]] std::size_t chains() const { return static_cast<std::size_t>(together_); }
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(matrices_.n); }
 
-  /// The policy with A and B in shared memory where they fit: an exchange invalidates the L1 cache.
-  [[nodiscard]] static ColdPolicy with_matrices(ColdPolicy policy, const DeviceQap<Entry>& matrices) {
+  /// The first policy that fits this GPU, with B and then A in shared memory where there is room.
+  [[nodiscard]] static RowsPolicy choose(const DeviceQap<Entry>& matrices, std::int64_t chains) {
     int most = 0;
     VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-    policy.resident = true;
-    constexpr std::uint32_t reserve = 4096;  // what the kernel declares itself
-    policy.resident = ColdStorage<Types>(policy, matrices.n, matrices.pitch).bytes + reserve <= static_cast<std::uint32_t>(most);
-    return policy;
+    for (RowsPolicy policy : rows_policies(matrices.n, chains)) {
+      const auto fits = [&](Resident resident) {
+        constexpr std::uint32_t reserve = 2048;  // what the kernel declares itself
+        policy.resident = resident;
+        return RowsStorage<Types>(policy, matrices.n, matrices.pitch).bytes + reserve <= static_cast<std::uint32_t>(most);
+      };
+      if (matrices.n > RowsPolicy::largest_size || policy.threads() > RowsPolicy::most_threads || !fits(Resident::none)) continue;
+      if (policy.columns == 1 && !fits(Resident::both) && !fits(Resident::b)) policy.resident = Resident::none;
+      if (launchable(policy, matrices)) return policy;
+    }
+    throw DoesNotFit("size " + std::to_string(matrices.n) + " is too large for the shared memory of this GPU; use gpu" +
+                     (Many ? ", or gpu-tuned for one chain after the other" : ""));
+  }
+  /// Does the GPU have clusters of this size?
+  [[nodiscard]] static bool launchable(const RowsPolicy& policy, const DeviceQap<Entry>& matrices) {
+    const RowsStorage<Types> storage(policy, matrices.n, matrices.pitch);
+    const auto kernel = kernel_of(policy);
+    allow_shared(kernel, storage.bytes);
+    if (policy.space != Space::cluster) return true;
+    if (policy.blocks > 8) VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    cudaLaunchAttribute attribute{};
+    const cudaLaunchConfig_t config = configuration(policy, storage.bytes, 1, attribute);
+    int clusters = 0;
+    return cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess ? clusters > 0 : (cudaGetLastError(), false);
+  }
+  [[nodiscard]] static cudaLaunchConfig_t configuration(const RowsPolicy& policy, std::size_t shared, unsigned chains,
+                                                        cudaLaunchAttribute& attribute) {
+    cudaLaunchConfig_t config{};
+    config.gridDim = chains * static_cast<unsigned>(policy.blocks);
+    config.blockDim = static_cast<unsigned>(policy.threads());
+    config.dynamicSmemBytes = shared;
+    if (policy.space == Space::cluster) {
+      attribute.id = cudaLaunchAttributeClusterDimension;
+      attribute.val.clusterDim = {static_cast<unsigned>(policy.blocks), 1, 1};
+    } else {
+      attribute.id = cudaLaunchAttributeCooperative;
+      attribute.val.cooperative = policy.space == Space::grid ? 1 : 0;
+    }
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return config;
   }
   [[nodiscard]] std::size_t hot_bytes() const { return static_cast<std::size_t>(matrices_.n) * sizeof(std::uint16_t); }
-  [[nodiscard]] auto kernel() const {
-    return policy_.units() <= few_units ? &cold_kernel<Types, few_units> : &cold_kernel<Types, most_units>;
+  [[nodiscard]] static auto kernel_of(const RowsPolicy& policy) {
+    if (policy.columns == RowsPolicy::most_columns) return &rows_kernel<Types, RowsPolicy::most_columns, Resident::none>;
+    if (policy.columns == RowsPolicy::some_columns) return &rows_kernel<Types, RowsPolicy::some_columns, Resident::none>;
+    return policy.resident == Resident::both ? &rows_kernel<Types, 1, Resident::both>
+           : policy.resident == Resident::b  ? &rows_kernel<Types, 1, Resident::b>
+                                             : &rows_kernel<Types, 1, Resident::none>;
   }
 
   template <class Kernel>
@@ -95,33 +139,28 @@ class Tuned {
     VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
   }
 
-  void launch_cold(unsigned together, const Chains& chains, std::int64_t first, std::int64_t limit, const cuda::Stream& stream) {
-    cudaLaunchConfig_t config{};
-    config.gridDim = together * static_cast<unsigned>(policy_.blocks);
-    config.blockDim = ColdPolicy::threads;
-    config.dynamicSmemBytes = storage_.bytes;
-    config.stream = stream.get();
+  void launch_rows(unsigned together, const Chains& chains, std::int64_t first, std::int64_t limit, const cuda::Stream& stream) {
     cudaLaunchAttribute attribute{};
-    if (policy_.space == Space::cluster) {
-      attribute.id = cudaLaunchAttributeClusterDimension;
-      attribute.val.clusterDim = {static_cast<unsigned>(policy_.blocks), 1, 1};
-    } else {
-      attribute.id = cudaLaunchAttributeCooperative;
-      attribute.val.cooperative = policy_.space == Space::grid ? 1 : 0;
-    }
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    VICINITY_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel(), matrices_, policy_, storage_, chains,
-                                           ColdShared<Delta>{boards_.data(), fresh_.data(), inner_.data()}, first, limit));
+    cudaLaunchConfig_t config = configuration(policy_, storage_.bytes, together, attribute);
+    config.stream = stream.get();
+    VICINITY_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel_of(policy_), matrices_, policy_, storage_, chains,
+                                           RowsShared<Delta>{h_.data(), inbox_.data(), board_.data()}, first, limit));
   }
 
   DeviceQap<Entry> matrices_;
-  ColdPolicy policy_;
-  ColdStorage<Types> storage_;
+  RowsPolicy policy_;
+  RowsStorage<Types> storage_;
   std::int64_t together_;
-  cuda::DeviceBuffer<Board> boards_;
-  cuda::DeviceBuffer<Delta> fresh_, inner_;
+  cuda::DeviceBuffer<Delta> h_;
+  cuda::DeviceBuffer<Word> inbox_;
+  cuda::DeviceBuffer<Message<Delta>> board_;
   cuda::DeviceBuffer<Entry> permuted_;
 };
+
+template <class Types>
+std::unique_ptr<Run> tuned_run(const qap::Qap& qap, const annealing::Task& task, bool many) {
+  if (many) return std::make_unique<GpuRun<Tuned<Types, true>>>(qap, task);
+  return std::make_unique<GpuRun<Tuned<Types, false>>>(qap, task);
+}
 
 }  // namespace vicinity::sa

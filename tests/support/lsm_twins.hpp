@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/digest.hpp"
+#include "core/search_result.hpp"
 #include "core/systems.hpp"
 #include "data/lsm/system.hpp"
 

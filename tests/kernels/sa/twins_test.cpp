@@ -1,7 +1,9 @@
 // Annealing on the GPU: every implementation gives what the reference gives, whole or in slices.
 #include "core/device.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
 #include "core/error.hpp"
 #include "tests/support/sa_twins.hpp"
@@ -54,9 +56,49 @@ TEST_F(SaGpu, EdgeTwins) { expect_gpu_twins(edge_trials()); }
 
 TEST_F(SaGpu, EdgeTwinsInSlices) { expect_twins(reference(), gpu_implementations(), edge_trials(), in_slices); }
 
+/// gpu-tuned chooses where a chain runs by its size; here every place takes every size that fits it.
+class SaGpuSpace : public SaGpu, public testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    SaGpu::SetUp();
+    setenv("VICINITY_CHAIN", GetParam(), 1);
+  }
+  void TearDown() override { unsetenv("VICINITY_CHAIN"); }
+};
+INSTANTIATE_TEST_SUITE_P(Spaces, SaGpuSpace, testing::Values("block", "cluster", "grid"), [](const auto& info) { return info.param; });
+
+TEST_P(SaGpuSpace, Twins) {
+  const std::vector<Implementation> all = gpu_implementations();
+  const auto tuned = std::find_if(all.begin(), all.end(), [](const Implementation& one) { return one.name == "gpu-tuned"; });
+  ASSERT_NE(tuned, all.end());
+  std::vector<Trial> trials = edge_trials();
+  for (Trial& one : random_trials(20)) trials.push_back(std::move(one));
+  // Laps without a swap before and after freezing, and a swap every few laps.
+  for (const double t : {1.0, 30.0, 100.0}) trials.push_back(trial(50, 200000, {{"t0", t}, {"tf", t}}));
+  const std::size_t before = trials.size();
+  std::erase_if(trials, [&](const Trial& one) { return !takes(*tuned, one); });
+  if (trials.empty() && GetParam() == std::string("cluster")) GTEST_SKIP() << "no clusters on this GPU";
+  EXPECT_GT(trials.size(), before * 9 / 10);
+  expect_twins(reference(), {*tuned}, trials);
+  expect_twins(reference(), {*tuned}, trials, in_slices);
+}
+
+TEST_F(SaGpu, SaysItsWork) {
+  const Trial some = trial(40, 20000);
+  for (const Implementation& implementation : gpu_implementations()) {
+    const auto run = implementation.prepare(some.c, *some.instance);
+    run->reset(11);
+    run->execute();
+    const Outcome outcome = run->outcome();
+    EXPECT_EQ(run->work().at("integer"),
+              annealing::fewest_operations(*some.instance, outcome.evaluations, outcome.counters.at("accepted")))
+        << implementation.name;
+  }
+}
+
 TEST_F(SaGpu, SizesAroundTilesAndGroupsOfColumns) {
   std::vector<Trial> trials;
-  for (const std::int64_t size : {47, 48, 49, 66, 95, 96, 97, 191, 192, 193, 255, 256, 257})
+  for (const std::int64_t size : {47, 48, 49, 66, 95, 96, 97, 191, 192, 193, 255, 256, 257, 352, 353})
     for (const char* matrix : {"symmetric", "asymmetric"}) trials.push_back(trial(size, 3000, {{"matrix", std::string(matrix)}}));
   expect_gpu_twins(trials);
 }

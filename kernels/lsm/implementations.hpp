@@ -1,0 +1,12 @@
+#pragma once
+// One prepare function an implementation; each .cu holds one, so that they compile side by side.
+#include <memory>
+
+#include "core/run.hpp"
+
+namespace vicinity::lsm {
+
+[[nodiscard]] std::unique_ptr<Run> prepare_published(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_reduction(const Case& c, const Instance& instance);
+
+}  // namespace vicinity::lsm

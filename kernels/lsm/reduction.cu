@@ -1,0 +1,142 @@
+// Implementation `gpu-reduction` (section 6.7, Table 9): the device evaluates and chooses, and only the choice comes back. The host keeps
+// the solution, and sends it each iteration as `gpu` does; tabu times stay on the device.
+#include <cstdint>
+#include <cub/block/block_reduce.cuh>
+#include <memory>
+
+#include "kernels/lsm/implementations.hpp"
+#include "kernels/lsm/run.cuh"
+
+namespace vicinity::lsm {
+namespace {
+
+/// A Choice without padding, as it lies in memory.
+struct Found {
+  std::int64_t value;
+  std::int32_t move;  ///< -1: none
+  std::int32_t forbidden;
+
+  __host__ __device__ static Found of(const local_search::Choice& choice) {
+    return {choice.value, static_cast<std::int32_t>(choice.move), choice.forbidden ? 1 : 0};
+  }
+  [[nodiscard]] __host__ __device__ local_search::Choice choice() const { return {value, move, forbidden != 0}; }
+};
+
+/// The minimum in the order of choices, which is total: the order in which it is taken does not matter.
+struct Better {
+  __device__ Found operator()(const Found& x, const Found& y) const { return better(x.choice(), y.choice()) ? x : y; }
+};
+
+/// The best of all that the threads of a block found; only thread 0 gets it.
+__device__ Found best_of_block(const Found& mine) {
+  using Reduce = cub::BlockReduce<Found, block_size>;
+  __shared__ typename Reduce::TempStorage room;
+  return Reduce(room).Reduce(mine, Better{});
+}
+
+/// What the choice depends on beside the values.
+struct Memory {
+  std::int32_t* until;      ///< [move]: tabu before this iteration; zero where it never was taken
+  std::int64_t t;           ///< the iteration to come
+  std::int64_t best_value;  ///< of the search so far
+  std::int64_t taken;       ///< the move taken last, not yet written down; -1: none
+  std::int32_t taken_until;
+};
+
+/// Mapping: neighbours in turns, a thread one at a time; then a block its best. The thread whose move was taken last writes that down: no
+/// other reads it. Synchronisation: a block reduction. Cost: an evaluation (kernels/lsm/neighbors.cuh) and a read of 4 bytes a neighbour,
+/// a write of 16 bytes a block.
+template <class View>
+__global__ void __launch_bounds__(block_size) best_kernel(View view, Slice slice, Memory memory, Found* found) {
+  const std::int64_t threads = std::int64_t{gridDim.x} * blockDim.x;
+  local_search::Choice best;
+  for (std::int64_t f = slice.first + std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; f < slice.last; f += threads) {
+    std::int32_t until = memory.until[f];
+    if (f == memory.taken) memory.until[f] = until = memory.taken_until;
+    const std::int64_t value = view.value(f);
+    const local_search::Choice choice{value, f, local_search::forbids(until, memory.t, value, memory.best_value)};
+    if (better(choice, best)) best = choice;
+  }
+  const Found all = best_of_block(Found::of(best));
+  if (threadIdx.x == 0) found[blockIdx.x] = all;
+}
+
+/// Mapping: one block over what the blocks before found; the best goes to `best`. Cost: launch and a block reduction.
+__global__ void __launch_bounds__(block_size) best_of_blocks_kernel(const Found* found, std::int32_t blocks, Found* best) {
+  Found mine = Found::of({});
+  for (std::int32_t b = static_cast<std::int32_t>(threadIdx.x); b < blocks; b += block_size) mine = Better{}(mine, found[b]);
+  const Found all = best_of_block(mine);
+  if (threadIdx.x == 0) *best = all;
+}
+
+/// Method of GpuRun (kernels/lsm/run.cuh).
+template <class Neighborhood>
+class Reduction {
+ public:
+  Reduction(const Neighborhood& neighborhood, const cuda::Stream& stream)
+      : stream_(stream),
+        moves_(neighborhood.moves()),
+        blocks_(blocks_for(neighborhood, resident_blocks())),
+        neighbors_(neighborhood, blocks_ * block_size, stream),
+        until_(static_cast<std::size_t>(moves_)),
+        found_(static_cast<std::size_t>(blocks_)),
+        device_best_(1),
+        best_(1) {}
+
+  void begin(const Walk<Neighborhood>& walk) {
+    until_.fill(0, stream_);
+    taken_ = -1;
+    neighbors_.begin(walk);
+  }
+  [[nodiscard]] local_search::Choice choose(const Walk<Neighborhood>& walk) {
+    const auto view = neighbors_.upload(walk, stream_);
+    const Memory memory{until_.data(), walk.iteration(), walk.best_value(), taken_, taken_until_};
+    best_kernel<<<static_cast<unsigned>(blocks_), block_size, 0, stream_.get()>>>(view, Slice{0, moves_}, memory, found_.data());
+    VICINITY_CUDA_CHECK(cudaGetLastError());
+    best_of_blocks_kernel<<<1, block_size, 0, stream_.get()>>>(found_.data(), static_cast<std::int32_t>(blocks_), device_best_.data());
+    VICINITY_CUDA_CHECK(cudaGetLastError());
+    VICINITY_CUDA_CHECK(cudaMemcpyAsync(best_.data(), device_best_.data(), best_.bytes(), cudaMemcpyDeviceToHost, stream_.get()));
+    stream_.synchronize();
+    return best_[0].choice();
+  }
+  void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {
+    if (walk.remembers()) {
+      taken_ = choice.move;
+      taken_until_ = static_cast<std::int32_t>(local_search::tabu_until(walk.iteration() - 1, walk.tenure()));
+    }
+    neighbors_.moved(walk, choice);
+  }
+  void poison() {
+    until_.fill(0xA5, stream_);
+    found_.fill(0xA5, stream_);
+    device_best_.fill(0xA5, stream_);
+  }
+  [[nodiscard]] Policy policy() const { return {{"block", block_size}, {"blocks", blocks_}}; }
+
+ private:
+  /// As many as can be resident at a time, at most: each ends with a reduction, which is better paid once a thread.
+  [[nodiscard]] static std::int64_t resident_blocks() {
+    int device = 0, multiprocessors = 0, a_multiprocessor = 0;
+    VICINITY_CUDA_CHECK(cudaGetDevice(&device));
+    VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    VICINITY_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&a_multiprocessor,
+                                                                      best_kernel<typename Neighbors<Neighborhood>::View>, block_size, 0));
+    return std::int64_t{multiprocessors} * a_multiprocessor;
+  }
+
+  const cuda::Stream& stream_;
+  std::int64_t moves_, blocks_;
+  Neighbors<Neighborhood> neighbors_;
+  cuda::DeviceBuffer<std::int32_t> until_;
+  cuda::DeviceBuffer<Found> found_;  ///< [block]
+  cuda::DeviceBuffer<Found> device_best_;
+  cuda::HostBuffer<Found> best_;
+  std::int64_t taken_ = -1;
+  std::int32_t taken_until_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Run> prepare_reduction(const Case& c, const Instance& instance) { return prepare_gpu<Reduction>(c, instance); }
+
+}  // namespace vicinity::lsm

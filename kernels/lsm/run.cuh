@@ -1,0 +1,116 @@
+#pragma once
+// What the CUDA implementations whose host is in the loop share: restarts one after another, searches that stop and go on, wall time, the
+// judgement, the shape of the grid.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "core/local_search.hpp"
+#include "core/math.hpp"
+#include "core/search_result.hpp"
+#include "core/search_walk.hpp"
+#include "data/lsm/system.hpp"
+#include "kernels/cuda/stream.cuh"
+#include "kernels/lsm/neighbors.cuh"
+
+namespace vicinity::lsm {
+
+/// Threads of a block, for every kernel that evaluates neighbours.
+inline constexpr std::int32_t block_size = 256;
+
+/// Moves [first, last), dealt to the threads of a grid in turns.
+struct Slice {
+  std::int64_t first, last;
+};
+
+/// Blocks for so many moves: a thread a move, within `most` blocks and what Neighbors has room for. At least one block.
+template <class Neighborhood>
+[[nodiscard]] std::int64_t blocks_for(const Neighborhood& neighborhood, std::int64_t most) {
+  const std::int64_t room = Neighbors<Neighborhood>::most_threads(neighborhood) / block_size;
+  return std::max<std::int64_t>(1, std::min({divide_up(neighborhood.moves(), std::int64_t{block_size}), most, room}));
+}
+
+/// A Method is made from (neighborhood, stream), and has begin(walk), which prepares it for a walk that was just made; choose(walk), the
+/// best of all moves; moved(walk, choice), called after the walk took it; poison(), which spoils what the device has to write; policy().
+/// The caller keeps the instance alive.
+template <class Neighborhood, class Method>
+class GpuRun final : public Run {
+ public:
+  GpuRun(const Neighborhood& neighborhood, const local_search::Task& task)
+      : neighborhood_(neighborhood), task_(task), method_(neighborhood_, stream_) {
+    VICINITY_CUDA_CHECK(cudaDeviceSynchronize());  // the instance is in place
+  }
+
+  void reset(std::uint64_t seed) override {
+    seed_ = seed;
+    restart();
+    method_.poison();
+    stream_.synchronize();
+  }
+  void execute() override {
+    restart();
+    const auto start = Clock::now();
+    static_cast<void>(advance(std::numeric_limits<double>::infinity()));
+    seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  [[nodiscard]] bool advance(double seconds) override {
+    const auto start = Clock::now();
+    do {
+      if (!walk_ && !next_walk()) return false;
+      const local_search::Choice choice = method_.choose(*walk_);
+      if (walk_->take(choice)) method_.moved(*walk_, choice);
+      if (!walk_->done()) continue;
+      finished_.push_back(walk_->search());
+      walk_.reset();
+    } while (std::chrono::duration<double>(Clock::now() - start).count() <= seconds);
+    return walk_ != nullptr || !all_finished();
+  }
+  /// The whole search on the clock of the host, which takes part in it.
+  [[nodiscard]] Times times() const override { return {{"kernel", seconds_}}; }
+  [[nodiscard]] Outcome outcome() override {
+    std::vector<Search> begun = finished_;
+    if (walk_) begun.push_back(walk_->search());
+    return local_search::judge(neighborhood_, task_, begun, begun.empty() || all_finished());
+  }
+  [[nodiscard]] Policy policy() const override { return method_.policy(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Search = typename Walk<Neighborhood>::Search;
+
+  void restart() {
+    finished_.clear();
+    walk_.reset();
+  }
+  [[nodiscard]] bool all_finished() const { return static_cast<std::int64_t>(finished_.size()) == task_.restarts; }
+  /// Begins the next restart, if there is one.
+  bool next_walk() {
+    if (all_finished()) return false;
+    walk_ = std::make_unique<Walk<Neighborhood>>(neighborhood_, task_, task_.seed(seed_, static_cast<std::int64_t>(finished_.size())));
+    method_.begin(*walk_);
+    return true;
+  }
+
+  const Neighborhood neighborhood_;
+  const local_search::Task task_;
+  cuda::Stream stream_;
+  Method method_;
+  std::uint64_t seed_ = 0;
+  std::unique_ptr<Walk<Neighborhood>> walk_;  ///< of the restart under way
+  std::vector<Search> finished_;              ///< of the restarts before it
+  double seconds_ = 0;
+};
+
+/// Prepares `Method`. The caller keeps the instance alive.
+template <template <class> class Method>
+[[nodiscard]] std::unique_ptr<Run> prepare_gpu(const Case& c, const Instance& instance) {
+  const local_search::Task task = task_of(c);
+  return with_neighborhood(c, instance, [&]<class Neighborhood>(const Neighborhood& neighborhood) -> std::unique_ptr<Run> {
+    return std::make_unique<GpuRun<Neighborhood, Method<Neighborhood>>>(neighborhood, task);
+  });
+}
+
+}  // namespace vicinity::lsm

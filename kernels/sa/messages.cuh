@@ -1,0 +1,159 @@
+#pragma once
+// How the blocks of one chain speak to each other: words that carry the number of the step beside 32 bits of content, so that who polls
+// one knows a fresh word, and no barrier is needed. In a cluster they lie in the reader's shared memory, else in device memory.
+#include <cooperative_groups.h>
+
+#include <cstdint>
+
+#include "kernels/sa/device.cuh"
+
+namespace vicinity::sa {
+
+/// Where a chain runs.
+enum class Space { block, cluster, grid };
+[[nodiscard]] constexpr const char* name_of(Space space) {
+  return space == Space::block ? "block" : space == Space::cluster ? "cluster" : "grid";
+}
+
+/// 32 bits of content above the 32-bit number of the step. Numbers start at 1.
+using Word = unsigned long long;
+
+template <class T>
+inline constexpr int words_of = sizeof(T) / 4;
+
+__device__ __forceinline__ void send_word(Word* to, unsigned content, unsigned step) {
+  asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(to), "l"(static_cast<Word>(content) << 32 | step) : "memory");
+}
+[[nodiscard]] __device__ __forceinline__ Word look_at(const Word* from) {
+  Word word;
+  asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");
+  return word;
+}
+[[nodiscard]] __device__ __forceinline__ bool fresh(Word word, unsigned step) { return static_cast<unsigned>(word) == step; }
+
+/// A number in words `stride` apart.
+template <class T>
+__device__ __forceinline__ void send(Word* to, std::int32_t stride, T value, unsigned step) {
+  for (int k = 0; k < words_of<T>; ++k)
+    send_word(to + k * stride, static_cast<unsigned>(static_cast<unsigned long long>(value) >> 32 * k), step);
+}
+/// `Count` numbers in words `stride` apart, one after the other; waits for all of them at once.
+template <int Count, class T>
+__device__ __forceinline__ void receive(T (&numbers)[Count], const Word* from, std::int32_t stride, unsigned step) {
+  Word word[Count][words_of<T>];
+  bool waiting = true;
+  while (waiting) {
+    waiting = false;
+#pragma unroll
+    for (int k = 0; k < Count * words_of<T>; ++k) word[k / words_of<T>][k % words_of<T>] = look_at(from + k * stride);
+#pragma unroll
+    for (int k = 0; k < Count * words_of<T>; ++k) waiting |= !fresh(word[k / words_of<T>][k % words_of<T>], step);
+  }
+#pragma unroll
+  for (int k = 0; k < Count; ++k) {
+    unsigned long long bits = word[k][0] >> 32;
+    if constexpr (words_of<T> == 2) bits |= word[k][1] >> 32 << 32;
+    numbers[k] = static_cast<T>(bits);
+  }
+}
+
+/// An accepted proposal. Keys are ordered as proposals are: rows after the front, then the column.
+template <class Delta>
+struct Found {
+  static constexpr unsigned none = ~0u;
+  static constexpr int column_bits = 11;
+  unsigned key = none;
+  Delta delta = 0;
+  Delta x = 0, y = 0;  ///< H[r][p[s]] and H[s][p[r]]
+
+  [[nodiscard]] static __device__ __forceinline__ unsigned key_of(std::int32_t row, std::int32_t column) {
+    return static_cast<unsigned>(row) << column_bits | static_cast<unsigned>(column);
+  }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t row() const { return static_cast<std::int32_t>(key >> column_bits); }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t column() const {
+    return static_cast<std::int32_t>(key & ((1u << column_bits) - 1));
+  }
+};
+
+/// What a block tells the others of its first accepted proposal.
+template <class Delta>
+struct Message {
+  Word key, numbers[3 * words_of<Delta>];  ///< delta, x, y
+
+  __device__ __forceinline__ void write(const Found<Delta>& found, unsigned step) {
+    send_word(&key, found.key, step);
+    if (found.key == Found<Delta>::none) return;
+    send(numbers, 1, found.delta, step);
+    send(numbers + words_of<Delta>, 1, found.x, step);
+    send(numbers + 2 * words_of<Delta>, 1, found.y, step);
+  }
+  /// `known`: the key, which is not none.
+  [[nodiscard]] __device__ __forceinline__ Found<Delta> read(unsigned known, unsigned step) const {
+    Delta all[3];
+    receive(all, numbers, 1, step);
+    return {known, all[0], all[1], all[2]};
+  }
+};
+
+template <class Delta>
+[[nodiscard]] VICINITY_HD std::int32_t inbox_words(std::int32_t pitch) {
+  return 2 * 2 * words_of<Delta> * pitch;
+}
+
+[[nodiscard]] __device__ __forceinline__ unsigned least_of_warp(unsigned key) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(~0u, key);
+#else
+  for (int offset = 16; offset > 0; offset /= 2) key = min(key, __shfl_xor_sync(~0u, key, offset));
+  return key;
+#endif
+}
+
+/// The least key among the messages, each waited for, of which this lane looks at every 32nd; and its message.
+template <class Delta>
+struct LeastKey {
+  unsigned key = Found<Delta>::none;
+  const Message<Delta>* from = nullptr;
+
+  __device__ __forceinline__ void wait(const Message<Delta>* board, int messages, unsigned step) {
+    constexpr int at_once = 5;
+    for (int first = static_cast<int>(threadIdx.x) % 32; first < messages; first += 32 * at_once) {
+      Word word[at_once];
+      bool waiting = true;
+      while (waiting) {
+        waiting = false;
+#pragma unroll
+        for (int k = 0; k < at_once; ++k)
+          if (first + 32 * k < messages) word[k] = look_at(&board[first + 32 * k].key);
+#pragma unroll
+        for (int k = 0; k < at_once; ++k)
+          if (first + 32 * k < messages) waiting |= !fresh(word[k], step);
+      }
+#pragma unroll
+      for (int k = 0; k < at_once; ++k)
+        if (first + 32 * k < messages && static_cast<unsigned>(word[k] >> 32) < key) {
+          key = static_cast<unsigned>(word[k] >> 32);
+          from = &board[first + 32 * k];
+        }
+    }
+  }
+};
+
+/// The warp's first, into `place`. Keys are distinct unless none.
+template <class Delta>
+__device__ __forceinline__ void leave_first(const Found<Delta>& mine, Found<Delta>& place) {
+  const unsigned least = least_of_warp(mine.key);
+  if (mine.key == least && (least != Found<Delta>::none || threadIdx.x % 32 == 0)) place = mine;
+}
+
+/// `pointer` of this block, in block `rank` of the cluster.
+template <class T>
+[[nodiscard]] __device__ __forceinline__ T* in_block(T* pointer, int rank) {
+#if __CUDA_ARCH__ >= 900
+  return cooperative_groups::this_cluster().map_shared_rank(pointer, rank);
+#else
+  return rank == 0 ? pointer : nullptr;
+#endif
+}
+
+}  // namespace vicinity::sa
