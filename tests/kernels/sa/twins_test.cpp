@@ -38,7 +38,7 @@ TEST_F(SaGpu, TheReferenceIsTheSystemsOwn) { EXPECT_EQ(reference().name, system(
 bool takes(const Implementation& implementation, const Trial& trial) {
   try {
     return implementation.prepare(trial.c, *trial.instance) != nullptr;
-  } catch (const InputError&) {
+  } catch (const DoesNotFit&) {
     return false;
   }
 }
@@ -65,7 +65,7 @@ class SaGpuSpace : public SaGpu, public testing::WithParamInterface<const char*>
   }
   void TearDown() override { unsetenv("VICINITY_CHAIN"); }
 };
-INSTANTIATE_TEST_SUITE_P(Spaces, SaGpuSpace, testing::Values("block", "cluster", "grid"), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Spaces, SaGpuSpace, testing::Values("block", "cluster", "grid"), [](const auto& place) { return place.param; });
 
 TEST_P(SaGpuSpace, Twins) {
   const std::vector<Implementation> all = gpu_implementations();
