@@ -15,7 +15,8 @@ def main(target: str, table: str, sources: str, *parts: str) -> int:
     earlier = json.loads(Path(target).read_text()) if Path(target).exists() else {"sources": None}
     if not twins:  # only other checks were run
         if earlier["sources"] != sources:
-            print(f"vicinity: error: {target} knows nothing of these sources yet: run the twins as well", file=sys.stderr)
+            message = f"{target} knows nothing of these sources yet: run the twins as well"
+            print(f"vicinity: error: {message}", file=sys.stderr)
             return 3
         twins = [{**earlier, "checks": []}]
     built = {part["sources"] for part in twins}
