@@ -90,8 +90,7 @@ TEST_F(SaGpu, SaysItsWork) {
     run->reset(11);
     run->execute();
     const Outcome outcome = run->outcome();
-    EXPECT_EQ(run->work().at("integer"),
-              annealing::fewest_operations(*some.instance, outcome.evaluations, outcome.counters.at("accepted")))
+    EXPECT_EQ(run->work().at("integer"), annealing::fewest_operations(*some.instance, outcome.evaluations, outcome.counters.at("accepted")))
         << implementation.name;
   }
 }
