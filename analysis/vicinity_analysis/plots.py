@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from vicinity_analysis import scaling
 from vicinity_analysis.published import UNITS
 from vicinity_analysis.study import Study
-from vicinity_analysis.tables import axis_label, rows_of, short, unit_of
+from vicinity_analysis.tables import axis_label, device_label, rows_of, short, unit_of
 
 INK = "#1c1e21"  # replaced by the page's text colour where a figure stands inside the report
 # Okabe and Ito's palette, in an order that keeps neighbours apart also in grey; each with a marker of its own.
@@ -29,7 +29,7 @@ KNOWN = {
     "gpu-chains": ("#6A3D9A", "<"),
 }
 OTHERS = (("#CC79A7", "v"), ("#7A6F00", "X"), ("#8C8C8C", "h"), ("#6A3D9A", "<"), ("#A6761D", ">"))
-PUBLISHED = {"gpu": ("v", "<", "1"), "cpu": ("s", "D", "h")}
+PUBLISHED = {"gpu": ("v", "<", "1", "^", ">", "2", "p", "3", "8", "4"), "cpu": ("s", "D", "h")}
 STYLE = {
     "svg.fonttype": "path",
     "font.family": "DejaVu Sans",
@@ -130,7 +130,11 @@ def table_figure(study: Study) -> Drawing | None:
         labels = [" · ".join(f"{axis_label(a)} {value}" for a, value in key if a in varies) for _, key in rows]
         axes[0].set_yticks(range(len(rows)), labels)
         handles = _printed_handles(study) + [handle(*look(name, names), name) for name in names]
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 2 + len(machines)))
+        widest = max(len(entry.get_label()) for entry in handles)
+        fitting = int(15 * figure.get_figwidth() / (widest + 6))  # letters to an inch
+        columns = max(1, min(len(handles), fitting, 2 + len(machines)))
+        figure.set_figheight(height + 0.2 * max(0, -(-len(handles) // columns) - 3))
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns)
         return figure
 
     return render(f"{study.slug}-times", title, caption, draw)
@@ -160,9 +164,10 @@ def _printed_points(study: Study, plot: Axes, unit: str) -> None:
 def _printed_handles(study: Study) -> list[Line2D]:
     markers = _printed_marker(study)
     columns = study.published.columns if study.published else []
+    labels = [f"{short(device_label(column, columns))} (published)" for column in columns]
     return [
-        handle("#7d7d7d", markers[c.device + c.implementation], f"{short(c.device)} (published)", hollow=True)
-        for c in columns
+        handle("#7d7d7d", markers[column.device + column.implementation], label, hollow=True)
+        for column, label in zip(columns, labels, strict=True)
     ]
 
 

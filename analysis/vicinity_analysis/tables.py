@@ -1,5 +1,6 @@
 """The tables of a report: a paper's rows with measured values beside them, ratios to the paper, speed-ups."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -122,7 +123,7 @@ def short(device: str) -> str:
     """GTX 1080 Ti, i9 7940X: enough where the full name stands elsewhere."""
     for brand in ("GeForce ", "Core ", "NVIDIA ", "AMD ", "Intel "):
         device = device.removeprefix(brand)
-    return device
+    return re.sub(r" \(\d+ cores\)", "", device)
 
 
 def part_name(study: Study, part: str) -> str:
