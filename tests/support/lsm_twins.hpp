@@ -3,8 +3,8 @@
 // nothing but the oracle and the text of the contract.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -16,15 +16,9 @@
 #include "core/search_result.hpp"
 #include "core/systems.hpp"
 #include "data/lsm/system.hpp"
+#include "tests/support/runs.hpp"
 
 namespace vicinity::lsm {
-
-/// A case and its instance, which need not be one that cases can name.
-struct Trial {
-  Case c;
-  std::shared_ptr<const Instance> instance;
-  std::string name;
-};
 
 inline Trial trial(const std::string& problem, std::map<std::string, Value> values) {
   const Case c{problem, "", std::move(values)};
@@ -84,17 +78,6 @@ inline std::vector<Trial> edge_trials() {
   return trials;
 }
 
-inline std::vector<Trial> random_trials(int count) {
-  const System lsm = system();
-  std::vector<Trial> trials;
-  for (int i = 0; i < count; ++i) {
-    Case c = lsm.random_case(static_cast<std::uint64_t>(i));
-    c.values["threads"] = std::int64_t{1 + i % 3};
-    trials.push_back({c, make_instance(c), c.key()});
-  }
-  return trials;
-}
-
 /// Solutions whose values the oracle knows exactly; neighbours by applying their moves to copies. No delta, no order of scanning.
 template <class Neighborhood>
 local_search::Search<typename Neighborhood::Solution> naive_search(const Neighborhood& neighborhood, const local_search::Task& task,
@@ -148,36 +131,53 @@ inline Outcome naive_outcome(const Trial& trial, std::uint64_t seed) {
   });
 }
 
-/// The outcome of a run, which `go` takes from its reset() to its end.
-inline Outcome outcome_of(const Implementation& implementation, const Trial& trial, const std::function<void(Run&)>& go) {
-  const auto run = implementation.prepare(trial.c, *trial.instance);
-  run->reset(11);
-  go(*run);
-  return run->outcome();
-}
-inline void at_once(Run& run) { run.execute(); }
-inline void in_slices(Run& run) {
-  while (run.advance(0)) {
-  }
+inline std::vector<Trial> random_trials(int count) { return vicinity::random_trials(system(), count); }
+
+/// Searches of every problem that take many slices of time.
+inline std::vector<Trial> slice_trials() {
+  return {trial("qap", {{"size", whole(30)}, {"iterations", whole(100)}, {"restarts", whole(3)}, {"threads", whole(2)}}),
+          trial("ppp", {{"m", whole(30)}, {"n", whole(30)}, {"method", text("hill")}, {"restarts", whole(3)}}),
+          trial("tsp", {{"size", whole(60)}, {"iterations", whole(50)}, {"threads", whole(3)}}),
+          trial("weierstrass", {{"dimension", whole(4)}, {"neighbors", whole(300)}, {"iterations", whole(30)}})};
 }
 
-inline void expect_same(const Outcome& outcome, const Outcome& expected, const std::string& name) {
-  EXPECT_TRUE(outcome.feasible) << name << ": " << outcome.complaint;
-  EXPECT_EQ(outcome.digest, expected.digest) << name;
-  EXPECT_EQ(outcome.objective, expected.objective) << name;
-  EXPECT_EQ(outcome.counters, expected.counters) << name;
-  EXPECT_EQ(outcome.evaluations, expected.evaluations) << name;
-  EXPECT_EQ(outcome.iterations, expected.iterations) << name;
+/// Whatever was done on a run before, a reset leaves nothing of it.
+inline void expect_one_run_is_as_good_as_a_new_one(const std::vector<Implementation>& implementations) {
+  for (const Trial& one : {trial("qap", {{"size", whole(30)}, {"iterations", whole(200)}}),
+                           trial("ppp", {{"m", whole(40)}, {"n", whole(50)}, {"iterations", whole(50)}}),
+                           trial("tsp", {{"size", whole(50)}, {"iterations", whole(100)}}),
+                           trial("weierstrass", {{"dimension", whole(3)}, {"iterations", whole(5)}})})
+    for (const Implementation& implementation : implementations) {
+      const auto run = implementation.prepare(one.c, *one.instance);
+      const std::uint64_t first = expect_seeds_decide(*run, implementation.name);
+      run->reset(1);
+      static_cast<void>(run->advance(0));
+      EXPECT_TRUE(run->outcome().feasible) << "a search under way has a solution";
+      run->execute();
+      EXPECT_EQ(first, run->outcome().digest) << implementation.name;
+      EXPECT_GT(run->times().at("kernel"), 0) << implementation.name;
+      run->reset(1);
+      EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
+    }
 }
 
-/// Every implementation gives what the reference gives, and the oracle accepts it.
-inline void expect_twins(const Implementation& reference, const std::vector<Implementation>& implementations,
-                         const std::vector<Trial>& trials, const std::function<void(Run&)>& go = at_once) {
-  for (const Trial& trial : trials) {
-    const Outcome expected = outcome_of(reference, trial, at_once);
-    EXPECT_TRUE(expected.feasible) << trial.name << ": " << expected.complaint;
-    for (const Implementation& implementation : implementations)
-      expect_same(outcome_of(implementation, trial, go), expected, trial.name + " " + implementation.name);
+inline void expect_restarts_are_runs_with_their_seeds(const std::vector<Implementation>& implementations) {
+  const std::map<std::string, Value> base{{"m", whole(30)}, {"n", whole(31)}, {"method", text("hill")}};
+  for (const Implementation& implementation : implementations) {
+    std::int64_t best = std::numeric_limits<std::int64_t>::max(), iterations = 0;
+    for (std::int64_t k = 0; k < 4; ++k) {
+      auto values = base;
+      values["seed"] = k;
+      const Outcome one = outcome_of(implementation, trial("ppp", values), at_once);
+      best = std::min(best, *one.objective);
+      iterations += one.iterations;
+    }
+    auto values = base;
+    values["restarts"] = whole(4);
+    const Outcome all = outcome_of(implementation, trial("ppp", values), at_once);
+    EXPECT_EQ(*all.objective, best) << implementation.name;
+    EXPECT_EQ(all.iterations, iterations) << implementation.name;
+    EXPECT_EQ(all.counters.at("local_optima"), 4) << implementation.name;
   }
 }
 

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "core/run.hpp"
 
@@ -22,6 +25,57 @@ inline std::uint64_t expect_seeds_decide(Run& run, const std::string& name) {
   EXPECT_NE(first, digest_of(run, 2)) << name;
   EXPECT_EQ(first, digest_of(run, 1)) << name;
   return first;
+}
+
+/// A case and its instance, which need not be one that cases can name.
+struct Trial {
+  Case c;
+  std::shared_ptr<const Instance> instance;
+  std::string name;
+};
+
+/// The system's own random cases, on one to three threads.
+inline std::vector<Trial> random_trials(const System& system, int count) {
+  std::vector<Trial> trials;
+  for (int i = 0; i < count; ++i) {
+    Case c = system.random_case(static_cast<std::uint64_t>(i));
+    c.values["threads"] = std::int64_t{1 + i % 3};
+    trials.push_back({c, system.instance(c), c.key()});
+  }
+  return trials;
+}
+
+/// The outcome of a run, which `go` takes from its reset() to its end.
+inline Outcome outcome_of(const Implementation& implementation, const Trial& trial, const std::function<void(Run&)>& go) {
+  const auto run = implementation.prepare(trial.c, *trial.instance);
+  run->reset(11);
+  go(*run);
+  return run->outcome();
+}
+inline void at_once(Run& run) { run.execute(); }
+inline void in_slices(Run& run) {
+  while (run.advance(0)) {
+  }
+}
+
+inline void expect_same(const Outcome& outcome, const Outcome& expected, const std::string& name) {
+  EXPECT_TRUE(outcome.feasible) << name << ": " << outcome.complaint;
+  EXPECT_EQ(outcome.digest, expected.digest) << name;
+  EXPECT_EQ(outcome.objective, expected.objective) << name;
+  EXPECT_EQ(outcome.counters, expected.counters) << name;
+  EXPECT_EQ(outcome.evaluations, expected.evaluations) << name;
+  EXPECT_EQ(outcome.iterations, expected.iterations) << name;
+}
+
+/// Every implementation gives what the reference gives, and the oracle accepts it.
+inline void expect_twins(const Implementation& reference, const std::vector<Implementation>& implementations,
+                         const std::vector<Trial>& trials, const std::function<void(Run&)>& go = at_once) {
+  for (const Trial& trial : trials) {
+    const Outcome expected = outcome_of(reference, trial, at_once);
+    EXPECT_TRUE(expected.feasible) << trial.name << ": " << expected.complaint;
+    for (const Implementation& implementation : implementations)
+      expect_same(outcome_of(implementation, trial, go), expected, trial.name + " " + implementation.name);
+  }
 }
 
 }  // namespace vicinity

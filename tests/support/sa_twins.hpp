@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,15 +12,9 @@
 #include "core/rng.hpp"
 #include "core/systems.hpp"
 #include "data/sa/system.hpp"
+#include "tests/support/runs.hpp"
 
 namespace vicinity::sa {
-
-/// A case and its instance, which need not be one that cases can name.
-struct Trial {
-  Case c;
-  std::shared_ptr<const qap::Qap> instance;
-  std::string name;
-};
 
 inline Trial trial(std::int64_t size, std::int64_t iterations, std::map<std::string, Value> more = {}) {
   more["size"] = size;
@@ -65,6 +58,9 @@ inline std::shared_ptr<const qap::Qap> random_qap(std::uint64_t seed, std::int32
                                     random_matrix(2 * seed + 1, n, range.low_b, range.high_b, symmetric));
 }
 
+/// The instance of a trial of this system.
+inline const qap::Qap& qap_of(const Trial& trial) { return dynamic_cast<const qap::Qap&>(*trial.instance); }
+
 /// The smallest sizes, one proposal, nothing but zeros, freezing at once and late, whole laps without a swap, nearly all swaps accepted,
 /// sizes around vectors, several chains, every kind of entries.
 inline std::vector<Trial> edge_trials() {
@@ -98,45 +94,6 @@ inline std::vector<Trial> edge_trials() {
   return trials;
 }
 
-inline std::vector<Trial> random_trials(int count) {
-  const System sa = system();
-  std::vector<Trial> trials;
-  for (int i = 0; i < count; ++i) {
-    Case c = sa.random_case(static_cast<std::uint64_t>(i));
-    c.values["threads"] = std::int64_t{1 + i % 3};
-    trials.push_back({c, make_instance(c), c.key()});
-  }
-  return trials;
-}
-
-/// The outcome of a run, which `go` takes from its reset() to its end.
-inline Outcome outcome_of(const Implementation& implementation, const Trial& trial, const std::function<void(Run&)>& go) {
-  const auto run = implementation.prepare(trial.c, *trial.instance);
-  run->reset(11);
-  go(*run);
-  return run->outcome();
-}
-inline void at_once(Run& run) { run.execute(); }
-inline void in_slices(Run& run) {
-  while (run.advance(0)) {
-  }
-}
-
-/// Every implementation gives what the reference gives, and the oracle accepts it.
-inline void expect_twins(const Implementation& reference, const std::vector<Implementation>& implementations,
-                         const std::vector<Trial>& trials, const std::function<void(Run&)>& go = at_once) {
-  for (const Trial& trial : trials) {
-    const Outcome expected = outcome_of(reference, trial, at_once);
-    EXPECT_TRUE(expected.feasible) << trial.name << ": " << expected.complaint;
-    for (const Implementation& implementation : implementations) {
-      const Outcome outcome = outcome_of(implementation, trial, go);
-      EXPECT_TRUE(outcome.feasible) << trial.name << " " << implementation.name << ": " << outcome.complaint;
-      EXPECT_EQ(outcome.digest, expected.digest) << trial.name << " " << implementation.name;
-      EXPECT_EQ(outcome.objective, expected.objective) << trial.name << " " << implementation.name;
-      EXPECT_EQ(outcome.counters, expected.counters) << trial.name << " " << implementation.name;
-      EXPECT_EQ(outcome.evaluations, expected.evaluations) << trial.name << " " << implementation.name;
-    }
-  }
-}
+inline std::vector<Trial> random_trials(int count) { return vicinity::random_trials(system(), count); }
 
 }  // namespace vicinity::sa

@@ -1,14 +1,10 @@
 #include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <map>
-#include <string>
 #include <type_traits>
 #include <vector>
 
 #include "cpu_ref/lsm/plain.hpp"
 #include "tests/support/lsm_twins.hpp"
-#include "tests/support/runs.hpp"
 
 namespace vicinity::lsm {
 namespace {
@@ -38,14 +34,7 @@ TEST(LsmCpu, TheContractFoundTheNaiveWay) {
   for (const Trial& trial : trials) expect_same(outcome_of(reference(), trial, at_once), naive_outcome(trial, 11), trial.name);
 }
 
-TEST(LsmCpu, SlicesOfTimeGiveTheSame) {
-  expect_twins(reference(), cpu_implementations(),
-               {trial("qap", {{"size", whole(30)}, {"iterations", whole(100)}, {"restarts", whole(3)}, {"threads", whole(2)}}),
-                trial("ppp", {{"m", whole(30)}, {"n", whole(30)}, {"method", text("hill")}, {"restarts", whole(3)}}),
-                trial("tsp", {{"size", whole(60)}, {"iterations", whole(50)}, {"threads", whole(3)}}),
-                trial("weierstrass", {{"dimension", whole(4)}, {"neighbors", whole(300)}, {"iterations", whole(30)}})},
-               in_slices);
-}
+TEST(LsmCpu, SlicesOfTimeGiveTheSame) { expect_twins(reference(), cpu_implementations(), slice_trials(), in_slices); }
 
 /// Large enough that rows are shared.
 TEST(LsmCpu, TheThreadsDoNotMatter) {
@@ -62,43 +51,9 @@ TEST(LsmCpu, TheThreadsDoNotMatter) {
   expect_twins(reference(), {cpu_implementations().back()}, trials);
 }
 
-TEST(LsmCpu, OneRunIsAsGoodAsANewOne) {
-  for (const Trial& one : {trial("qap", {{"size", whole(30)}, {"iterations", whole(200)}}),
-                           trial("ppp", {{"m", whole(40)}, {"n", whole(50)}, {"iterations", whole(50)}}),
-                           trial("tsp", {{"size", whole(50)}, {"iterations", whole(100)}}),
-                           trial("weierstrass", {{"dimension", whole(3)}, {"iterations", whole(5)}})})
-    for (const Implementation& implementation : cpu_implementations()) {
-      const auto run = implementation.prepare(one.c, *one.instance);
-      const std::uint64_t first = expect_seeds_decide(*run, implementation.name);
-      run->reset(1);
-      static_cast<void>(run->advance(0));
-      EXPECT_TRUE(run->outcome().feasible) << "a search under way has a solution";
-      run->execute();
-      EXPECT_EQ(first, run->outcome().digest) << implementation.name;
-      run->reset(1);
-      EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
-    }
-}
+TEST(LsmCpu, OneRunIsAsGoodAsANewOne) { expect_one_run_is_as_good_as_a_new_one(cpu_implementations()); }
 
-TEST(LsmCpu, ARestartIsTheRunWithItsSeed) {
-  const std::map<std::string, Value> base{{"m", whole(30)}, {"n", whole(31)}, {"method", text("hill")}};
-  for (const Implementation& implementation : cpu_implementations()) {
-    std::int64_t best = std::numeric_limits<std::int64_t>::max(), iterations = 0;
-    for (std::int64_t k = 0; k < 4; ++k) {
-      auto values = base;
-      values["seed"] = k;
-      const Outcome one = outcome_of(implementation, trial("ppp", values), at_once);
-      best = std::min(best, *one.objective);
-      iterations += one.iterations;
-    }
-    auto values = base;
-    values["restarts"] = whole(4);
-    const Outcome all = outcome_of(implementation, trial("ppp", values), at_once);
-    EXPECT_EQ(*all.objective, best) << implementation.name;
-    EXPECT_EQ(all.iterations, iterations) << implementation.name;
-    EXPECT_EQ(all.counters.at("local_optima"), 4) << implementation.name;
-  }
-}
+TEST(LsmCpu, ARestartIsTheRunWithItsSeed) { expect_restarts_are_runs_with_their_seeds(cpu_implementations()); }
 
 TEST(LsmCpu, WorkGrowsWithWhatWasDone) {
   for (const Implementation& implementation : cpu_implementations()) {

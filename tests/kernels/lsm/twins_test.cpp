@@ -1,15 +1,9 @@
 // Local searches on the GPU: every implementation gives what the reference gives, whole or in slices.
-#include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <map>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "core/device.hpp"
 #include "tests/support/lsm_twins.hpp"
-#include "tests/support/runs.hpp"
 
 namespace vicinity::lsm {
 namespace {
@@ -36,14 +30,7 @@ TEST_F(LsmGpu, EdgeTwins) { expect_gpu_twins(edge_trials()); }
 
 TEST_F(LsmGpu, RandomTwinsInSlices) { expect_twins(reference(), gpu_implementations(), random_trials(40), in_slices); }
 
-TEST_F(LsmGpu, SlicesOfTimeGiveTheSame) {
-  expect_twins(reference(), gpu_implementations(),
-               {trial("qap", {{"size", whole(30)}, {"iterations", whole(100)}, {"restarts", whole(3)}}),
-                trial("ppp", {{"m", whole(30)}, {"n", whole(30)}, {"method", text("hill")}, {"restarts", whole(3)}}),
-                trial("tsp", {{"size", whole(60)}, {"iterations", whole(50)}}),
-                trial("weierstrass", {{"dimension", whole(4)}, {"neighbors", whole(300)}, {"iterations", whole(30)}})},
-               in_slices);
-}
+TEST_F(LsmGpu, SlicesOfTimeGiveTheSame) { expect_twins(reference(), gpu_implementations(), slice_trials(), in_slices); }
 
 /// More moves than threads that are resident at a time, or that have room for a histogram; numbers of moves around whole blocks.
 TEST_F(LsmGpu, ManyMovesAndWholeBlocks) {
@@ -77,44 +64,9 @@ TEST_F(LsmGpu, TabuTimesEnd) {
   expect_gpu_twins(trials);
 }
 
-TEST_F(LsmGpu, OneRunIsAsGoodAsANewOne) {
-  for (const Trial& one : {trial("qap", {{"size", whole(30)}, {"iterations", whole(200)}}),
-                           trial("ppp", {{"m", whole(40)}, {"n", whole(50)}, {"iterations", whole(50)}}),
-                           trial("tsp", {{"size", whole(50)}, {"iterations", whole(100)}}),
-                           trial("weierstrass", {{"dimension", whole(3)}, {"iterations", whole(5)}})})
-    for (const Implementation& implementation : gpu_implementations()) {
-      const auto run = implementation.prepare(one.c, *one.instance);
-      const std::uint64_t first = expect_seeds_decide(*run, implementation.name);
-      run->reset(1);
-      static_cast<void>(run->advance(0));
-      EXPECT_TRUE(run->outcome().feasible) << "a search under way has a solution";
-      run->execute();
-      EXPECT_EQ(first, run->outcome().digest) << implementation.name;
-      EXPECT_GT(run->times().at("kernel"), 0) << implementation.name;
-      run->reset(1);
-      EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
-    }
-}
+TEST_F(LsmGpu, OneRunIsAsGoodAsANewOne) { expect_one_run_is_as_good_as_a_new_one(gpu_implementations()); }
 
-TEST_F(LsmGpu, ARestartIsTheRunWithItsSeed) {
-  const std::map<std::string, Value> base{{"m", whole(30)}, {"n", whole(31)}, {"method", text("hill")}};
-  for (const Implementation& implementation : gpu_implementations()) {
-    std::int64_t best = std::numeric_limits<std::int64_t>::max(), iterations = 0;
-    for (std::int64_t k = 0; k < 4; ++k) {
-      auto values = base;
-      values["seed"] = k;
-      const Outcome one = outcome_of(implementation, trial("ppp", values), at_once);
-      best = std::min(best, *one.objective);
-      iterations += one.iterations;
-    }
-    auto values = base;
-    values["restarts"] = whole(4);
-    const Outcome all = outcome_of(implementation, trial("ppp", values), at_once);
-    EXPECT_EQ(*all.objective, best) << implementation.name;
-    EXPECT_EQ(all.iterations, iterations) << implementation.name;
-    EXPECT_EQ(all.counters.at("local_optima"), 4) << implementation.name;
-  }
-}
+TEST_F(LsmGpu, ARestartIsTheRunWithItsSeed) { expect_restarts_are_runs_with_their_seeds(gpu_implementations()); }
 
 }  // namespace
 }  // namespace vicinity::lsm

@@ -90,7 +90,7 @@ TEST_F(SaGpu, SaysItsWork) {
     run->reset(11);
     run->execute();
     const Outcome outcome = run->outcome();
-    EXPECT_EQ(run->work().at("integer"), annealing::fewest_operations(*some.instance, outcome.evaluations, outcome.counters.at("accepted")))
+    EXPECT_EQ(run->work().at("integer"), annealing::fewest_operations(qap_of(some), outcome.evaluations, outcome.counters.at("accepted")))
         << implementation.name;
   }
 }
@@ -160,7 +160,7 @@ TEST_F(SaGpu, AChainIsTheRunOfItsSeed) {
 TEST_F(SaGpu, StartsWhereTheInstanceSays) {
   std::vector<Trial> trials{trial(33, 1, {{"t0", 1e-3}, {"tf", 1e-3}}), trial(33, 4000)};
   for (Trial& one : trials) {
-    auto instance = std::make_shared<qap::Qap>(*one.instance);
+    auto instance = std::make_shared<qap::Qap>(qap_of(one));
     instance->start.emplace();
     for (std::int32_t i = 0; i < 33; ++i) instance->start->push_back((7 * i + 3) % 33);
     one.instance = instance;
