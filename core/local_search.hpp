@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/digest.hpp"
 #include "core/hd.hpp"
 
 namespace vicinity::local_search {
@@ -84,6 +85,37 @@ VICINITY_HD std::int64_t move_of(std::uint64_t packed) { return static_cast<std:
 VICINITY_HD std::int32_t difference_of(std::uint64_t packed) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(packed >> 31) ^ 0x80000000u);
 }
+
+/// How far a search has come, without its solutions.
+struct Ledger {
+  std::int64_t iterations = 0;      ///< moves taken
+  std::int64_t looks = 0;           ///< neighbourhoods evaluated
+  std::int64_t value = 0;           ///< of the current solution
+  std::int64_t best_value = 0;      ///< of the best
+  std::int64_t best_iteration = 0;  ///< moves taken when the best was found; 0: the start
+  Digest digest;                    ///< of the numbers of the moves taken, in order
+  bool at_optimum = false;          ///< a hill climbing that found no better neighbour
+
+  enum class Step { ended, moved, improved };
+
+  /// The best of all moves is known. It is taken unless a hill climbing ends here.
+  VICINITY_HD Step take(const Choice& choice, Method method) {
+    ++looks;
+    if (method == Method::hill && choice.value >= value) {
+      at_optimum = true;
+      return Step::ended;
+    }
+    digest.add(static_cast<std::uint64_t>(choice.move));
+    value = choice.value;
+    ++iterations;
+    if (value >= best_value) return Step::moved;
+    best_value = value;
+    best_iteration = iterations;
+    return Step::improved;
+  }
+  /// Nothing is left to do before iteration `limit`.
+  VICINITY_HD bool done(std::int64_t limit) const { return at_optimum || iterations >= limit; }
+};
 
 /// Streams of random numbers apart from those of the neighbours: draw words with the highest bit set.
 inline constexpr std::uint32_t start_stream = 0x80000000u;

@@ -22,14 +22,7 @@
 namespace vicinity::local_search {
 
 template <class Solution>
-struct Search {
-  std::int64_t iterations = 0;      ///< moves taken
-  std::int64_t looks = 0;           ///< neighbourhoods evaluated
-  std::uint64_t digest = 0;         ///< Digest of the numbers of the moves taken, in order
-  std::int64_t value = 0;           ///< of `current`
-  std::int64_t best_value = 0;      ///< of `best`
-  std::int64_t best_iteration = 0;  ///< moves taken when `best` was found; 0: the start
-  bool at_optimum = false;          ///< a hill climbing that found no better neighbour
+struct Search : Ledger {
   Solution current, best;
 };
 
@@ -61,7 +54,7 @@ template <class Neighborhood>
       outcome.complaint = "restart " + std::to_string(k) + ": " + what;
     const std::int64_t words[]{search.iterations,
                                search.looks,
-                               static_cast<std::int64_t>(search.digest),
+                               static_cast<std::int64_t>(search.digest.value()),
                                search.value,
                                search.best_value,
                                search.best_iteration,

@@ -2,7 +2,6 @@
 // A local search under way: the bookkeeping around its choices, which say nothing of how they were found.
 #include <cstdint>
 
-#include "core/digest.hpp"
 #include "core/local_search.hpp"
 #include "core/search_result.hpp"
 
@@ -29,25 +28,14 @@ class Walk {
   [[nodiscard]] std::int64_t iteration() const noexcept { return search_.iterations; }
   [[nodiscard]] std::int64_t tenure() const noexcept { return tenure_; }
   [[nodiscard]] bool remembers() const noexcept { return task_.method == Method::tabu; }
-  [[nodiscard]] bool done() const noexcept { return search_.at_optimum || search_.iterations >= task_.limit(); }
+  [[nodiscard]] bool done() const noexcept { return search_.done(task_.limit()); }
 
   /// The best of all moves is known. Returns whether it was taken.
   bool take(const Choice& choice) {
-    ++search_.looks;
-    if (!remembers() && choice.value >= search_.value) {
-      search_.at_optimum = true;
-      return false;
-    }
-    neighborhood_.apply(search_.current, seed_, search_.iterations, choice.move);
-    digest_.add(static_cast<std::uint64_t>(choice.move));
-    search_.digest = digest_.value();
-    search_.value = choice.value;
-    ++search_.iterations;
-    if (search_.value < search_.best_value) {
-      search_.best_value = search_.value;
-      search_.best_iteration = search_.iterations;
-      search_.best = search_.current;
-    }
+    const Ledger::Step step = search_.take(choice, task_.method);
+    if (step == Ledger::Step::ended) return false;
+    neighborhood_.apply(search_.current, seed_, search_.iterations - 1, choice.move);
+    if (step == Ledger::Step::improved) search_.best = search_.current;
     return true;
   }
 
@@ -57,7 +45,6 @@ class Walk {
   std::uint64_t seed_;
   std::int64_t tenure_;
   Search search_;
-  Digest digest_;
 };
 
 }  // namespace vicinity::local_search

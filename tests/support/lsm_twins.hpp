@@ -116,7 +116,7 @@ local_search::Search<typename Neighborhood::Solution> naive_search(const Neighbo
     search.best_value = search.value;
     search.best_iteration = search.iterations;
   }
-  search.digest = digest.value();
+  search.digest = digest;
   return search;
 }
 
