@@ -19,7 +19,7 @@ template <class Rows>
 std::unique_ptr<Run> run_of(const typename Rows::Neighborhood& neighborhood, const local_search::Task& task) {
   using Neighborhood = typename Rows::Neighborhood;
   const int threads = task.threads > 0 ? static_cast<int>(task.threads) : omp_get_max_threads();
-  return std::make_unique<CpuRun<Neighborhood, Scan<Neighborhood, Rows>>>(neighborhood, task, threads);
+  return cpu_run<Scan<Neighborhood, Rows>>(neighborhood, task, threads);
 }
 
 /// Which rows suit an instance.

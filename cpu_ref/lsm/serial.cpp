@@ -66,7 +66,7 @@ std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance) {
   const local_search::Task task = task_of(c);
   return with_neighborhood(c, instance, [&](const auto& neighborhood) -> std::unique_ptr<Run> {
     using Neighborhood = std::decay_t<decltype(neighborhood)>;
-    return std::make_unique<CpuRun<Neighborhood, Serial<Neighborhood>>>(neighborhood, task, 1);
+    return cpu_run<Serial<Neighborhood>>(neighborhood, task, 1);
   });
 }
 

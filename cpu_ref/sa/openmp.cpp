@@ -48,10 +48,10 @@ class OpenMp {
 
 std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance) {
   annealing::Task task = task_of(c);
-  if (task.chains == 1) return prepare_cpu<OpenMp>(c, instance);
+  if (task.chains == 1) return prepare_cpu<OpenMp>(instance, task);
   const auto crews = static_cast<int>(std::min<std::int64_t>(threads_of(task), task.chains));
   task.threads = 1;
-  return std::make_unique<CpuRun<OpenMp>>(dynamic_cast<const qap::Qap&>(instance), std::move(task), crews);
+  return prepare_cpu<OpenMp>(instance, task, crews);
 }
 
 }  // namespace vicinity::sa

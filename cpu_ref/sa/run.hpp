@@ -1,18 +1,16 @@
 #pragma once
 // What the CPU implementations share around their search loops: chains that stop and go on, bookkeeping, the judgement.
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/annealing.hpp"
 #include "core/digest.hpp"
 #include "core/error.hpp"
+#include "cpu_ref/crews.hpp"
 #include "data/sa/system.hpp"
 
 namespace vicinity::sa {
@@ -84,115 +82,62 @@ class Walk {
   std::int64_t last_accepted_ = -1;
 };
 
-/// A Method is made from (instance, task), and has begin(walk), which prepares it for a walk that was just made; advance(walk, limit),
-/// which goes on until walk.next() == limit; policy(); work(proposals, accepted). One method serves one chain at a time; `crews` methods
-/// serve as many chains at a time, each on a thread of its own.
-template <class Method>
-class CpuRun final : public Run {
+/// The chains of a case, for Crews. A Method is made from (instance, task), and has begin(walk), which prepares it for a walk that was just
+/// made; advance(walk, limit), which goes on until walk.next() == limit; policy(); work(proposals, accepted).
+template <class M>
+class ChainsOf {
  public:
-  CpuRun(const qap::Qap& qap, annealing::Task task, int crews = 1) : qap_(qap), task_(std::move(task)) {
-    for (int k = 0; k < crews; ++k) crews_.push_back({std::make_unique<Method>(qap_, task_), nullptr, 0});
-    reset(0);
-  }
+  using Method = M;
+  using Walk = sa::Walk;
+  using Result = annealing::Chain;
 
-  void reset(std::uint64_t seed) override {
-    seed_ = seed;
-    next_chain_ = 0;
-    finished_.assign(static_cast<std::size_t>(task_.chains), {});
-    for (Crew& crew : crews_) crew.walk.reset();
+  ChainsOf(const qap::Qap& qap, annealing::Task task) : qap_(&qap), task_(std::move(task)) {}
+
+  [[nodiscard]] std::int64_t count() const { return task_.chains; }
+  [[nodiscard]] std::unique_ptr<Walk> begin(Method& method, std::uint64_t seed, std::int64_t chain) const {
+    auto walk = std::make_unique<Walk>(*qap_, task_, task_.seed(seed, chain));
+    method.begin(*walk);
+    return walk;
   }
-  void execute() override {
-    reset(seed_);
-    const auto start = Clock::now();
-    static_cast<void>(advance(std::numeric_limits<double>::infinity()));
-    times_ = {{"kernel", std::chrono::duration<double>(Clock::now() - start).count()}};
+  void go_on(Method& method, Walk& walk, const Deadline& deadline) const {
+    do {  // 1024 proposals take microseconds
+      const std::int64_t step = std::max<std::int64_t>(1024, walk.next() / 16);
+      method.advance(walk, deadline.never() ? task_.iterations : std::min(task_.iterations, walk.next() + step));
+    } while (!done(walk) && !deadline.past());
   }
-  [[nodiscard]] bool advance(double seconds) override {
-    const auto start = Clock::now();
-    if (crews_.size() == 1) {
-      advance(crews_.front(), start, seconds);
-    } else {
-#pragma omp parallel for num_threads(static_cast <int>(crews_.size())) schedule(static, 1)
-      for (Crew& crew : crews_) advance(crew, start, seconds);
-    }
-    return next_chain_ < task_.chains || std::any_of(crews_.begin(), crews_.end(), [](const Crew& crew) { return crew.walk != nullptr; });
-  }
-  [[nodiscard]] Times times() const override { return times_; }
-  [[nodiscard]] Outcome outcome() override {
+  [[nodiscard]] bool done(const Walk& walk) const { return walk.next() == task_.iterations; }
+  [[nodiscard]] static Result result(const Walk& walk) { return walk.chain(); }
+  [[nodiscard]] Outcome judge(const std::vector<Result>& chains, bool begun, bool) const {
     annealing::Task done = task_;
-    const std::vector<annealing::Chain> chains = begun();
-    if (next_chain_ > 0) done.chains = static_cast<std::int64_t>(chains.size());
-    return annealing::judge(qap_, done, chains);
+    if (begun) done.chains = static_cast<std::int64_t>(chains.size());
+    return annealing::judge(*qap_, done, chains);
   }
-  [[nodiscard]] Policy policy() const override {
-    Policy policy = crews_.front().method->policy();
-    if (task_.chains > 1) policy["chains_at_a_time"] = static_cast<std::int64_t>(crews_.size());
+  [[nodiscard]] Policy policy(const Method& method, std::size_t crews) const {
+    Policy policy = method.policy();
+    if (count() > 1) policy["chains_at_a_time"] = static_cast<std::int64_t>(crews);
     return policy;
   }
-  [[nodiscard]] Work work() const override {
+  [[nodiscard]] static Work work(const Method& method, const std::vector<Result>& chains, std::size_t) {
     std::int64_t proposals = 0, accepted = 0;
-    for (const annealing::Chain& chain : begun()) {
+    for (const Result& chain : chains) {
       proposals += chain.proposals;
       accepted += chain.accepted;
     }
-    return crews_.front().method->work(proposals, accepted);
+    return method.work(proposals, accepted);
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  struct Crew {
-    std::unique_ptr<Method> method;
-    std::unique_ptr<Walk> walk;
-    std::int64_t chain;
-  };
-
-  /// Goes on with this crew's chain, and the next ones, until `seconds` after `start`.
-  void advance(Crew& crew, Clock::time_point start, double seconds) {
-    std::int64_t step = seconds == std::numeric_limits<double>::infinity() ? task_.iterations : 1024;
-    while (true) {
-      if (!crew.walk) {
-        crew.chain = next_chain_++;
-        if (crew.chain >= task_.chains) return;
-        crew.walk = std::make_unique<Walk>(qap_, task_, task_.seed(seed_, crew.chain));
-        crew.method->begin(*crew.walk);
-      }
-      crew.method->advance(*crew.walk, std::min(task_.iterations, crew.walk->next() + step));
-      if (crew.walk->next() == task_.iterations) {
-        finished_[static_cast<std::size_t>(crew.chain)] = crew.walk->chain();
-        crew.walk.reset();
-      }
-      const double spent = std::chrono::duration<double>(Clock::now() - start).count();
-      if (spent > seconds) return;
-      if (spent < seconds / 8 && step < task_.iterations) step *= 2;
-    }
-  }
-  /// The chains finished and under way, in order.
-  [[nodiscard]] std::vector<annealing::Chain> begun() const {
-    std::vector<annealing::Chain> chains;
-    for (std::int64_t c = 0; c < task_.chains; ++c) {
-      const auto under_way = std::find_if(crews_.begin(), crews_.end(), [&](const Crew& crew) { return crew.walk && crew.chain == c; });
-      if (under_way != crews_.end())
-        chains.push_back(under_way->walk->chain());
-      else if (finished_[static_cast<std::size_t>(c)])
-        chains.push_back(*finished_[static_cast<std::size_t>(c)]);
-    }
-    return chains;
-  }
-
-  const qap::Qap& qap_;
+  const qap::Qap* qap_;
   annealing::Task task_;
-  std::vector<Crew> crews_;
-  std::uint64_t seed_ = 0;
-  std::atomic<std::int64_t> next_chain_ = 0;  ///< the first that no crew has taken
-  std::vector<std::optional<annealing::Chain>> finished_;
-  Times times_;
 };
 
-/// Prepares `Method`. The caller keeps the instance alive.
+/// Prepares `Method`, `crews` times. The caller keeps the instance alive.
 template <class Method>
-[[nodiscard]] std::unique_ptr<Run> prepare_cpu(const Case& c, const Instance& instance) {
-  return std::make_unique<CpuRun<Method>>(dynamic_cast<const qap::Qap&>(instance), task_of(c));
+[[nodiscard]] std::unique_ptr<Run> prepare_cpu(const Instance& instance, const annealing::Task& task, int crews = 1) {
+  const auto& qap = dynamic_cast<const qap::Qap&>(instance);
+  std::vector<std::unique_ptr<Method>> methods;
+  for (int k = 0; k < crews; ++k) methods.push_back(std::make_unique<Method>(qap, task));
+  return std::make_unique<Crews<ChainsOf<Method>>>(ChainsOf<Method>(qap, task), std::move(methods));
 }
 
 }  // namespace vicinity::sa

@@ -46,6 +46,6 @@ class Traditional {
 
 }  // namespace
 
-std::unique_ptr<Run> prepare_traditional(const Case& c, const Instance& instance) { return prepare_cpu<Traditional>(c, instance); }
+std::unique_ptr<Run> prepare_traditional(const Case& c, const Instance& instance) { return prepare_cpu<Traditional>(instance, task_of(c)); }
 
 }  // namespace vicinity::sa

@@ -143,15 +143,6 @@ template <int Sides, class Entry, class P>
   return sum;
 }
 
-/// Sum over the warp, in all lanes.
-template <class T>
-[[nodiscard]] __device__ __forceinline__ T warp_sum(T value) {
-#if __CUDA_ARCH__ >= 800
-  if constexpr (sizeof(T) == 4) return __reduce_add_sync(~0u, value);
-#endif
-  return lane_sum<32>(value);
-}
-
 /// The instance in device memory.
 template <class Entry>
 class DeviceMatrices {

@@ -10,8 +10,8 @@ std::vector<Implementation> gpu_implementations() {
       {"gpu", Backend::gpu, "the paper's section 3: matrix of deltas in device memory, updated and searched by the whole grid",
        "three grid barriers an accepted swap, one a subset searched", prepare_published},
       {"gpu-tuned", Backend::gpu,
-       "one kernel without the host: deltas in registers of a block, a cluster or the grid, random words made ahead",
-       "latency of one exchange and two block barriers an accepted swap", prepare_tuned},
+       "one kernel without the host: rows of inner products in the blocks of a cluster or the grid, which follow every swap by messages",
+       "latency of one message between blocks and of two block barriers a step", prepare_tuned},
       {"gpu-chains", Backend::gpu, "the same for many independent chains at once: a block or a cluster each",
        "issue slots of all multiprocessors", prepare_chains},
   };

@@ -40,7 +40,7 @@ class Tuned {
   using Entry = typename T::Entry;
   using Delta = typename T::Delta;
 
-  Tuned(const qap::Qap& qap, const DeviceQap<Entry>& matrices, const annealing::Task& task)
+  Tuned(const qap::Qap&, const DeviceQap<Entry>& matrices, const annealing::Task& task)
       : matrices_(matrices),
         policy_(choose(matrices, Many ? task.chains : 1)),
         storage_(policy_, matrices.n, matrices.pitch),
