@@ -28,8 +28,12 @@ Tuning never_switching(const qap::Qap&) { return {}; }
 
 }  // namespace
 
-std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance) { return prepare_cpu<OneCore<switching>>(instance, task_of(c)); }
+std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance) {
+  return prepare_cpu<OneCore<switching>>(instance, task_of(c));
+}
 
-std::unique_ptr<Run> prepare_delta(const Case& c, const Instance& instance) { return prepare_cpu<OneCore<never_switching>>(instance, task_of(c)); }
+std::unique_ptr<Run> prepare_delta(const Case& c, const Instance& instance) {
+  return prepare_cpu<OneCore<never_switching>>(instance, task_of(c));
+}
 
 }  // namespace vicinity::sa
