@@ -5,6 +5,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <set>
@@ -216,6 +217,35 @@ std::filesystem::path instance_file(const CatalogueEntry& entry) {
 const Catalogue& catalogue() {
   static const Catalogue all = Catalogue::read(data_folder() / "catalogue.yaml");
   return all;
+}
+
+const Generator& generator_of(const CatalogueEntry& entry, const std::string& known) {
+  const Generator& generator = *entry.generator;
+  if (generator.name != known)
+    throw InputError(
+        fmt::format("instance '{}': unknown generator '{}' of format {}; there is: {}", entry.name, generator.name, entry.format, known));
+  return generator;
+}
+
+void check_generated(const CatalogueEntry& entry, const std::string& content) {
+  if (sha256(content) != entry.content_sha256)
+    throw InputError(fmt::format("instance '{}': what is generated does not have the content_sha256 of the catalogue", entry.name));
+}
+
+std::optional<std::int64_t> best_value(const CatalogueEntry& entry) {
+  if (!entry.best_known) return std::nullopt;
+  return std::llround(entry.best_known->value);
+}
+
+std::optional<std::int64_t> best_value_of_content(const std::string& format, const std::string& measure, std::int64_t size,
+                                                  const std::function<std::string()>& content) {
+  std::string checksum;
+  for (const CatalogueEntry& entry : catalogue().entries()) {
+    if (entry.format != format || entry.content_sha256.empty() || entry.size.at(measure) != size) continue;
+    if (checksum.empty()) checksum = sha256(content());
+    if (checksum == entry.content_sha256) return best_value(entry);
+  }
+  return std::nullopt;
 }
 
 }  // namespace vicinity

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -64,5 +65,16 @@ class Catalogue {
 
 /// data/catalogue.yaml, read at the first call.
 [[nodiscard]] const Catalogue& catalogue();
+
+/// The generator of an entry that has one. Throws InputError unless it is called `known`.
+[[nodiscard]] const Generator& generator_of(const CatalogueEntry& entry, const std::string& known);
+/// Throws InputError unless this is the content that the entry promises of its generator.
+void check_generated(const CatalogueEntry& entry, const std::string& content);
+
+/// The best objective value, where objectives are whole numbers.
+[[nodiscard]] std::optional<std::int64_t> best_value(const CatalogueEntry& entry);
+/// The best value known of the entry with this format, this size in `measure` and this content, which is made when it is needed.
+[[nodiscard]] std::optional<std::int64_t> best_value_of_content(const std::string& format, const std::string& measure, std::int64_t size,
+                                                                const std::function<std::string()>& content);
 
 }  // namespace vicinity

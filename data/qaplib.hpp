@@ -2,13 +2,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 
 #include "core/problems/qap.hpp"
-#include "data/catalogue.hpp"
 
 namespace vicinity {
 
@@ -36,13 +33,5 @@ struct QaplibSolution {
 /// The instance in QAPLIB's .dat format: n, A row by row, B row by row, each after an empty line. This is the canonical text that
 /// `content_sha256` in the catalogue covers.
 [[nodiscard]] std::string qaplib_text(const qap::Qap& qap);
-
-/// The instance called `name` in the catalogue: generated where the catalogue knows how, else from its file. Checks
-/// the checksum. Throws InputError; MissingInput, which says how to get the file, when it is not on the search path.
-[[nodiscard]] std::shared_ptr<const qap::Qap> load_qap(const std::string& name);
-[[nodiscard]] std::shared_ptr<const qap::Qap> load_qap(const CatalogueEntry& entry);
-
-/// The best objective the catalogue knows for an instance with this very content.
-[[nodiscard]] std::optional<std::int64_t> best_known_of(const qap::Qap& qap);
 
 }  // namespace vicinity

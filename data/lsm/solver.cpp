@@ -8,6 +8,7 @@
 
 #include "data/lsm/system.hpp"
 #include "data/qaplib.hpp"
+#include "data/qaps.hpp"
 #include "data/tsplib.hpp"
 
 namespace vicinity::lsm {

@@ -13,8 +13,7 @@
 #include "core/rng.hpp"
 #include "data/catalogue.hpp"
 #include "data/lsm/solver.hpp"
-#include "data/qaplib.hpp"
-#include "data/sa/system.hpp"
+#include "data/qaps.hpp"
 #include "data/tsplib.hpp"
 
 namespace vicinity::lsm {
@@ -141,7 +140,12 @@ const std::vector<Named>& kinds(const std::string& problem) {
   return all.at(problem);
 }
 
-Problem problem(const std::string& name, const std::string& meaning, std::vector<Axis> axes) {
+std::vector<Axis> joined(std::vector<Axis> axes, const std::vector<Axis>& more) {
+  axes.insert(axes.end(), more.begin(), more.end());
+  return axes;
+}
+
+Problem problem(const std::string& name, const std::string& meaning, const std::vector<Axis>& axes) {
   const std::vector<Axis> shared{
       {"method", "tabu (default) or hill: hill climbing to the local optimum"},
       {"iterations", "moves of a tabu search: 1 to 10^9; the most of a hill climbing (0, the default: to the local optimum)"},
@@ -149,8 +153,7 @@ Problem problem(const std::string& name, const std::string& meaning, std::vector
       {"seed", "added to the protocol's seed (default 0)"},
       {"tenure", "iterations a move stays tabu: 1 to 10^9 (default an eighth of the neighbourhood)"},
       {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"}};
-  axes.insert(axes.end(), shared.begin(), shared.end());
-  return {name, meaning, std::move(axes)};
+  return {name, meaning, joined(axes, shared)};
 }
 
 }  // namespace
@@ -163,7 +166,7 @@ std::shared_ptr<const Instance> make_instance(const Case& c) {
     if (c.problem == "qap" || (c.problem.empty() && format == "qaplib")) return load_qap(c.instance);
     return load_tsp(c.instance);
   }
-  if (c.problem == "qap") return sa::make_instance(c);
+  if (c.problem == "qap") return make_qap(c);
   if (c.problem == "ppp") return planted_ppp(c);
   if (c.problem == "tsp") return uniform_tsp(c);
   return weierstrass_function(c);
@@ -215,11 +218,7 @@ System system() {
   system.title = "Local search metaheuristics: tabu search and hill climbing (Luong, Melab, Talbi)";
   system.problems = {
       problem("qap", "quadratic assignment (section 6.1): instances of the catalogue, or random ones as Taillard's",
-              {{"size", "n, facilities of a random instance: 2 to 46340"},
-               {"instance_seed", "number of the random instance (default 1)"},
-               {"matrix", "symmetric, or asymmetric with random diagonals (default symmetric)"},
-               {"range", "entries of a random instance are below this: 1 to 2^30 (default 100)"},
-               {"neighborhood", "swap (default), or exchange3: one rotation of three"}}),
+              joined(qap_axes(), {{"neighborhood", "swap (default), or exchange3: one rotation of three"}})),
       problem("ppp", "permuted perceptron (section 6.2): random instances with a planted solution",
               {{"m", "rows: 1 to 20000"},
                {"n", "columns, signs to find: 1 to 20000"},

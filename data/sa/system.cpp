@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <utility>
+#include <vector>
 
-#include "core/digest.hpp"
 #include "core/error.hpp"
 #include "data/qaplib.hpp"
-#include "data/taillard.hpp"
+#include "data/qaps.hpp"
 
 namespace vicinity::sa {
 namespace {
@@ -25,23 +26,6 @@ std::optional<annealing::Cooling> cooling_of(const Case& c, std::int64_t iterati
   const double hot = c.real("t0", 0), cold = c.real("tf", 0);
   if (hot < cold) throw InputError(fmt::format("{}: t0 = {} is below tf = {}", c.problem, hot, cold));
   return annealing::cooling_between(hot, cold, iterations);
-}
-
-std::shared_ptr<const qap::Qap> random_instance(const Case& c) {
-  const auto n = static_cast<std::int32_t>(c.integer("size", 2, 46340));
-  const std::int64_t range = c.integer_or("range", 100, 1, std::int64_t{1} << 30);
-  const auto number = static_cast<std::uint64_t>(c.integer_or("instance_seed", 1, 0, std::int64_t{1} << 40));
-  const bool any = c.name_or("matrix", "symmetric", {"symmetric", "asymmetric"}) == "asymmetric";
-  const auto matrix = [&](std::uint64_t which) {
-    TaillardStream stream(1 + static_cast<std::int64_t>(mix(2 * number + which + 1) % 2147483646));
-    return any ? stream.asymmetric(n, range) : stream.symmetric(n, range);
-  };
-  const std::string name = fmt::format("random{}{}-{}", n, any ? "x" : "a", number);
-  try {
-    return std::make_shared<qap::Qap>(name, n, matrix(0), matrix(1));
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: size = {}, range = {}: {}", c.problem, n, range, error.what()));
-  }
 }
 
 /// Sizes at which an implementation changes path: the smallest, around warps and vectors, one block, a cluster, the grid.
@@ -114,8 +98,6 @@ Solver solver() {
 
 }  // namespace
 
-std::shared_ptr<const qap::Qap> make_instance(const Case& c) { return c.instance.empty() ? random_instance(c) : load_qap(c.instance); }
-
 annealing::Task task_of(const Case& c) {
   annealing::Task task;
   task.iterations = c.integer("iterations", 1, most_iterations);
@@ -131,23 +113,19 @@ System system() {
   System system;
   system.name = "sa";
   system.title = "Simulated annealing for the quadratic assignment problem (Paul)";
+  std::vector<Axis> axes = qap_axes();
+  const std::vector<Axis> own{{"iterations", "I, proposed swaps: 1 to 10^12"},
+                              {"chains", "independent runs, with seeds one after the other: 1 to 65536 (default 1)"},
+                              {"seed", "added to the protocol's seed (default 0)"},
+                              {"samples", "swaps that set the temperatures (default 1000)"},
+                              {"t0", "first temperature, above 0, together with tf (default: sampled)"},
+                              {"tf", "last temperature, above 0 (default: sampled)"},
+                              {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"}};
+  axes.insert(axes.end(), own.begin(), own.end());
   system.problems = {
-      {"qap",
-       "quadratic assignment: instances of the catalogue, or random ones as Taillard's (section 4)",
-       {{"size", "N, facilities of a random instance: 2 to 46340"},
-        {"instance_seed", "number of the random instance (default 1)"},
-        {"matrix", "symmetric, or asymmetric with random diagonals (default symmetric)"},
-        {"range", "entries of a random instance are below this: 1 to 2^30 (default 100)"},
-        {"iterations", "I, proposed swaps: 1 to 10^12"},
-        {"chains", "independent runs, with seeds one after the other: 1 to 65536 (default 1)"},
-        {"seed", "added to the protocol's seed (default 0)"},
-        {"samples", "swaps that set the temperatures (default 1000)"},
-        {"t0", "first temperature, above 0, together with tf (default: sampled)"},
-        {"tf", "last temperature, above 0 (default: sampled)"},
-        {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"}}},
-  };
+      {"qap", "quadratic assignment: instances of the catalogue, or random ones as Taillard's (section 4)", std::move(axes)}};
   system.reference = "cpu-traditional";
-  system.instance = [](const Case& c) -> std::shared_ptr<const Instance> { return make_instance(c); };
+  system.instance = [](const Case& c) -> std::shared_ptr<const Instance> { return make_qap(c); };
   system.random_case = random_case;
   system.solver = solver();
   return system;

@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "core/error.hpp"
 #include "data/qaplib.hpp"
+#include "data/qaps.hpp"
 #include "data/search_path.hpp"
 #include "data/sha256.hpp"
 #include "tests/data/scratch.hpp"
@@ -159,7 +163,7 @@ TEST(Qaps, WhatIsNoQapAndWhatTheGeneratorDoesNotReproduceIsRefused) {
   entry.generator->parameters.erase("seed_a");
   EXPECT_NE(complaint<InputError>([&] { (void)load_qap(entry); }).find("'seed_a' is missing"), std::string::npos);
   entry.generator->name = "dice";
-  EXPECT_NE(complaint<InputError>([&] { (void)load_qap(entry); }).find("unknown QAP generator 'dice'"), std::string::npos);
+  EXPECT_NE(complaint<InputError>([&] { (void)load_qap(entry); }).find("unknown generator 'dice' of format qaplib"), std::string::npos);
 }
 
 TEST(Qaps, BestKnownGoesByContentNotByName) {
@@ -169,6 +173,20 @@ TEST(Qaps, BestKnownGoesByContentNotByName) {
   EXPECT_EQ(best_known_of(qap::Qap("mine", 12, a, b)), 224416);
   ++a[1];
   EXPECT_EQ(best_known_of(qap::Qap("tai12a", 12, a, b)), std::nullopt);
+}
+
+Case random_case(std::map<std::string, Value> more) {
+  more["size"] = std::int64_t{5};
+  return {"qap", "", std::move(more)};
+}
+
+TEST(MakeQap, IsSymmetricOrAsymmetric) {
+  EXPECT_TRUE(make_qap(random_case({}))->symmetric());
+  EXPECT_FALSE(make_qap(random_case({{"matrix", std::string("asymmetric")}}))->symmetric());
+  EXPECT_EQ(complaint<InputError>([] {
+              (void)make_qap(random_case({{"matrix", std::string("lower")}}));
+            }),
+            "qap: matrix = lower is none of symmetric, asymmetric");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "core/rng.hpp"
 #include "core/systems.hpp"
+#include "data/qaps.hpp"
 #include "data/sa/system.hpp"
 #include "tests/support/runs.hpp"
 
@@ -20,7 +21,7 @@ inline Trial trial(std::int64_t size, std::int64_t iterations, std::map<std::str
   more["size"] = size;
   more["iterations"] = iterations;
   const Case c{"qap", "", std::move(more)};
-  return {c, make_instance(c), c.key()};
+  return {c, make_qap(c), c.key()};
 }
 
 /// Matrices of entries from `low` to `high`, each drawn by itself; mirrored when `symmetric`. Diagonals are drawn as well.

@@ -38,14 +38,5 @@ TEST(TaskOf, RefusesTemperaturesThatMakeNoSense) {
   EXPECT_EQ(told({{"t0", std::string("hot")}, {"tf", 1.0}}), "qap: t0 = hot is not a number above 0");
 }
 
-TEST(MakeInstance, IsSymmetricOrAsymmetric) {
-  EXPECT_TRUE(make_instance(annealing_case({}))->symmetric());
-  EXPECT_FALSE(make_instance(annealing_case({{"matrix", std::string("asymmetric")}}))->symmetric());
-  EXPECT_EQ(complaint<InputError>([] {
-              (void)make_instance(annealing_case({{"matrix", std::string("lower")}}));
-            }),
-            "qap: matrix = lower is none of symmetric, asymmetric");
-}
-
 }  // namespace
 }  // namespace vicinity::sa
