@@ -1,6 +1,7 @@
 #pragma once
-// How the blocks of one chain speak to each other: words that carry the number of the step beside 32 bits of content, so that who polls
-// one knows a fresh word, and no barrier is needed. In a cluster they lie in the reader's shared memory, else in device memory.
+// How the blocks of one chain speak to each other without a barrier: by words that carry the number of the step beside 32 bits of content,
+// so that who polls one knows a fresh word; in a cluster these lie in the reader's shared memory, else in device memory. What each block
+// of a cluster found goes to all by asynchronous stores, whose arrival the reader's mbarrier counts.
 #include <cooperative_groups.h>
 
 #include <cstdint>
@@ -59,7 +60,7 @@ __device__ __forceinline__ void receive(T (&numbers)[Count], const Word* from, s
 
 /// An accepted proposal. Keys are ordered as proposals are: rows after the front, then the column.
 template <class Delta>
-struct Found {
+struct alignas(16) Found {
   static constexpr unsigned none = ~0u;
   static constexpr int column_bits = 11;
   unsigned key = none;
@@ -144,6 +145,64 @@ template <class Delta>
 __device__ __forceinline__ void leave_first(const Found<Delta>& mine, Found<Delta>& place) {
   const unsigned least = least_of_warp(mine.key);
   if (mine.key == least && (least != Found<Delta>::none || threadIdx.x % 32 == 0)) place = mine;
+}
+
+/// A Found within a cluster, as it lies in the reader's shared memory.
+template <class Delta>
+struct alignas(16) Letter {
+  Delta key, delta, x, y;
+};
+
+// --- a cluster's letters; addresses are those of shared memory ----------------------------------------------------------
+
+__device__ __forceinline__ void prepare_arrivals([[maybe_unused]] std::uint32_t arrivals) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(arrivals) : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+/// Once a phase and block, by one thread: so many bytes are to come.
+__device__ __forceinline__ void expect([[maybe_unused]] std::uint32_t arrivals, [[maybe_unused]] std::uint32_t bytes) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(arrivals), "r"(bytes) : "memory");
+#endif
+}
+/// `address` of this block, in block `rank` of the cluster.
+[[nodiscard]] __device__ __forceinline__ std::uint32_t of_block(std::uint32_t address, [[maybe_unused]] int rank) {
+#if __CUDA_ARCH__ >= 900
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(address), "r"(rank));
+#endif
+  return address;
+}
+/// `letter` and `arrivals` in the block it goes to.
+template <class Delta>
+__device__ __forceinline__ void post([[maybe_unused]] const Found<Delta>& found, [[maybe_unused]] std::uint32_t letter,
+                                     [[maybe_unused]] std::uint32_t arrivals) {
+#if __CUDA_ARCH__ >= 900
+  if constexpr (sizeof(Delta) == 4) {
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(letter), "r"(found.key),
+                 "r"(found.delta), "r"(found.x), "r"(found.y), "r"(arrivals)
+                 : "memory");
+  } else {
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::"r"(letter),
+                 "l"(static_cast<Delta>(found.key)), "l"(found.delta), "r"(arrivals)
+                 : "memory");
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::"r"(letter + 16), "l"(found.x),
+                 "l"(found.y), "r"(arrivals)
+                 : "memory");
+  }
+#endif
+}
+/// Until the phase, whose parity this is, is over.
+__device__ __forceinline__ void await([[maybe_unused]] std::uint32_t arrivals, [[maybe_unused]] unsigned parity) {
+#if __CUDA_ARCH__ >= 900
+  unsigned over = 0;
+  while (over == 0)
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(over)
+                 : "r"(arrivals), "r"(parity)
+                 : "memory");
+#endif
 }
 
 /// `pointer` of this block, in block `rank` of the cluster.

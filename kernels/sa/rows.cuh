@@ -25,7 +25,7 @@ struct TeamRow {
 ///                                                                                                         [block barrier]
 ///  2. a message with the block's first accepted proposal goes to all blocks; while these are under way: H follows the last swap,
 ///     levels of the rows after the next, bookkeeping;                                                     [block barrier]
-///  3. the first accepted proposal of all messages is the next swap.
+///  3. the first accepted proposal of all messages is the next swap: letters are read by every warp, messages by one.
 /// Where nothing is accepted for long, a step takes whole laps (sweep). Cost of a step: one message latency, and one more where r and s
 /// belong to different blocks; 2 n^2 / blocks products beside them.
 template <class Types, int Columns, Resident Where>
@@ -58,7 +58,10 @@ class Rows {
         follow_lane_(static_cast<std::int32_t>(threadIdx.x) / (policy.pitch / 4)),
         follow_group_(static_cast<std::int32_t>(threadIdx.x) % (policy.pitch / 4)),
         last_team_((qap.n - 2) % (policy.blocks * policy.teams)),
-        own_team_(static_cast<std::int32_t>(threadIdx.x) / policy.team * policy.blocks + rank) {}
+        own_team_(static_cast<std::int32_t>(threadIdx.x) / policy.team * policy.blocks + rank),
+        by_letters_(policy.by_letters()),
+        pairs_(static_cast<std::int32_t>(annealing::pairs(qap.n))),
+        colleague_(clustered() ? of_block(memory_, static_cast<int>(threadIdx.x) % 32 % policy.blocks) : memory_) {}
 
   /// Takes the chain up to the limit.
   __device__ __forceinline__ void run() {
@@ -77,7 +80,7 @@ class Rows {
         if (stage_ < ready) prepare(next_);
       }
       __syncthreads();
-      const Found<Delta> first = *heard();
+      const Found<Delta> first = by_letters_ ? delivered() : *heard();
       ++step_;
       take(first);
       if (swapped()) swap();  // first of all, since others wait for its messages
@@ -101,6 +104,7 @@ class Rows {
   [[nodiscard]] __device__ __forceinline__ bool clerk() const { return thread_ < 0; }
   [[nodiscard]] __device__ __forceinline__ bool swapped() const { return r_ >= 0; }
   [[nodiscard]] __device__ __forceinline__ bool alone() const { return policy_.space == Space::block; }
+  [[nodiscard]] __device__ __forceinline__ bool clustered() const { return policy_.space == Space::cluster; }
   [[nodiscard]] __device__ __forceinline__ bool sweeping() const { return empty_steps_ >= 2; }
   [[nodiscard]] __device__ __forceinline__ int parity() const { return static_cast<int>(step_ & 1); }
   [[nodiscard]] __device__ __forceinline__ Found<Delta>* slots() const { return m_.slots.in(memory_); }
@@ -166,10 +170,14 @@ class Rows {
       diagonal_[k] = h_[std::size_t(j) * n_ + j];
       b_diagonal_[k] = static_cast<Delta>(qap_.b_row(0, p_[k])[p_[k]]);
     }
-    if (policy_.space == Space::cluster) {
+    if (clustered()) {
       each(inbox_words<Delta>(pitch), [&](std::int32_t k) { m_.inbox.in(memory_)[k] = 0; });
-      each(2 * policy_.blocks * static_cast<std::int32_t>(sizeof(Message<Delta>) / sizeof(Word)),
-           [&](std::int32_t k) { reinterpret_cast<Word*>(m_.board.in(memory_))[k] = 0; });
+      if (by_letters_) {
+        if (threadIdx.x < 2) prepare_arrivals(memory_ + m_.arrivals.offset + 8 * threadIdx.x);
+      } else {
+        each(2 * policy_.blocks * static_cast<std::int32_t>(sizeof(Message<Delta>) / sizeof(Word)),
+             [&](std::int32_t k) { reinterpret_cast<Word*>(m_.board.in(memory_))[k] = 0; });
+      }
     }
     meet();
     cooling_ = state_.cooling;
@@ -188,7 +196,7 @@ class Rows {
   __device__ __forceinline__ void meet() const {
     __syncthreads();
 #if __CUDA_ARCH__ >= 900
-    if (policy_.space == Space::cluster) cooperative_groups::this_cluster().sync();
+    if (clustered()) cooperative_groups::this_cluster().sync();
 #endif
   }
 
@@ -266,7 +274,7 @@ class Rows {
   }
   __device__ __forceinline__ void deliver(std::int32_t owner, int which, std::int32_t j, Delta value) const {
     Word* const place = inbox(which) + j;
-    send(policy_.space == Space::cluster ? in_block(place, owner) : place, policy_.pitch, value, step_);
+    send(clustered() ? in_block(place, owner) : place, policy_.pitch, value, step_);
   }
 
   [[nodiscard]] __device__ __forceinline__ Delta received(const Word* from) const {
@@ -289,8 +297,12 @@ class Rows {
     const unsigned least = least_of_warp(mine);
     return slots[__ffs(static_cast<int>(__ballot_sync(~0u, mine == least))) - 1];
   }
-  /// By one warp: the block's first proposal to all blocks, theirs back.
+  /// By one warp: the block's first proposal to all blocks; theirs back, unless they come as letters.
   __device__ __forceinline__ void agree();
+  /// By one warp: a letter to all blocks of the cluster.
+  __device__ __forceinline__ void send_letters(const Found<Delta>& found) const;
+  /// The first of the letters of this step, once they are there; by whole warps.
+  [[nodiscard]] __device__ __forceinline__ Found<Delta> delivered() const;
 
   const DeviceQap<Entry>& qap_;
   const RowsPolicy& policy_;
@@ -303,10 +315,13 @@ class Rows {
   std::int32_t *current_, *best_;
   std::int64_t limit_;
   std::int32_t n_, rank_, teams_, thread_, warp_, follow_lanes_, follow_lane_, follow_group_, last_team_, own_team_;
+  bool by_letters_;
 
   annealing::Cooling cooling_{};
   std::uint64_t seed_ = 0;
-  std::int64_t lap_ = 0, row_q_ = 0, q_ = 0;  ///< the front: the next proposal is q_, pair (row_, column_) of lap_
+  std::int32_t pairs_;
+  std::uint32_t colleague_;                               ///< shared memory of the block this lane writes to
+  std::int64_t lap_ = 0, lap_q_ = 0, row_q_ = 0, q_ = 0;  ///< the front: the next proposal is q_, pair (row_, column_) of lap_
   std::int32_t row_ = 0, column_ = 0, window_ = 0;
   std::int64_t end_ = 0, last_accepted_ = -1;  ///< proposals before end_ can be decided at the present temperatures
   std::int64_t cost_ = 0, best_cost_ = 0;

@@ -10,6 +10,7 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::stand_at(std::int64
   row_ = at.r;
   lap_ = at.lap;
   column_ = at.s;
+  lap_q_ = lap_ * pairs_;
   row_q_ = q - (at.s - at.r - 1);
   choose_window();
 }
@@ -22,10 +23,11 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::move(std::int32_t r
   if (row_ > n_ - 2) {
     const std::int32_t laps = row_ / (n_ - 1);
     lap_ += laps;
+    lap_q_ += std::int64_t{laps} * pairs_;
     row_ -= laps * (n_ - 1);
   }
   column_ = row_ + 1;
-  row_q_ = lap_ * annealing::pairs(n_) + annealing::row_start(n_, row_);
+  row_q_ = lap_q_ + row_ * (2 * n_ - row_ - 1) / 2;
   q_ = row_q_;
 }
 
@@ -78,7 +80,7 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::go_on(const Found<D
     const std::int32_t rows = first.row();
     if (rows > 0) move(rows);
     last_accepted_ = row_q_ + s_ - r_ - 1;
-    if (!frozen_) end_ = min(limit_, last_accepted_ + annealing::pairs(n_) + 1);
+    if (!frozen_) end_ = min(limit_, last_accepted_ + pairs_ + 1);
     if (clerk()) {
       cost_ += delta_;
       improved_ = cost_ < best_cost_;

@@ -43,6 +43,9 @@ struct RowsPolicy {
   /// i / blocks and i / (blocks * teams), for i below 2^16.
   [[nodiscard]] __device__ __forceinline__ std::int32_t by_blocks(std::int32_t i) const { return quotient(i, reciprocal); }
   [[nodiscard]] __device__ __forceinline__ std::int32_t by_all_teams(std::int32_t i) const { return quotient(i, reciprocal_all); }
+  /// In a cluster: what the blocks found goes by letters, which every warp reads for itself. Where following a swap takes longer than they
+  /// do, the clerks had better exchange messages meanwhile (measured on an H100: from n = 150 or so).
+  [[nodiscard]] VICINITY_HD bool by_letters() const { return space == Space::cluster && divide_up(rows * (pitch / 4), scanners()) <= 3; }
   /// Threads of a block that scan; the clerks come after them.
   [[nodiscard]] VICINITY_HD std::int32_t scanners() const { return teams * team; }
   [[nodiscard]] VICINITY_HD std::int32_t threads() const { return scanners() + clerks; }
@@ -85,18 +88,20 @@ struct RowsStorage {
   using Delta = typename Types::Delta;
   static constexpr int sides = Types::sides;
 
-  Part<Delta> x;               ///< [rows][pitch]: H[i][p[j]] for the own facilities i
-  Part<Delta> y;               ///< [rows][pitch]: H[j][p[i]]; not with a single block, where it is x transposed
-  Part<Delta> u;               ///< [side][pitch]: a(r, j) - a(s, j) of the last swap
-  Part<Delta> w;               ///< [side][pitch]: b(p[r], p'[j]) - b(p[s], p'[j]), p before and p' after it
-  Part<Delta> diagonal;        ///< [parity][pitch]: H[j][p[j]]
-  Part<Delta> a_diagonal;      ///< [pitch]
-  Part<Delta> old;             ///< [r or s][rows]: columns r and s of x before the swap
-  Part<std::uint16_t> p;       ///< [parity][pitch]
-  Part<Word> inbox;            ///< [parity][r or s][words of a delta][pitch]: rows of y from other blocks; Space::cluster
-  Part<Message<Delta>> board;  ///< [parity][blocks]; Space::cluster
-  Part<Found<Delta>> slots;    ///< [warps that scan], and at their end the first of all blocks
-  Part<Entry> a, b;            ///< [side][n][pitch of the matrices], if resident
+  Part<Delta> x;                 ///< [rows][pitch]: H[i][p[j]] for the own facilities i
+  Part<Delta> y;                 ///< [rows][pitch]: H[j][p[i]]; not with a single block, where it is x transposed
+  Part<Delta> u;                 ///< [side][pitch]: a(r, j) - a(s, j) of the last swap
+  Part<Delta> w;                 ///< [side][pitch]: b(p[r], p'[j]) - b(p[s], p'[j]), p before and p' after it
+  Part<Delta> diagonal;          ///< [parity][pitch]: H[j][p[j]]
+  Part<Delta> a_diagonal;        ///< [pitch]
+  Part<Delta> old;               ///< [r or s][rows]: columns r and s of x before the swap
+  Part<std::uint16_t> p;         ///< [parity][pitch]
+  Part<Word> inbox;              ///< [parity][r or s][words of a delta][pitch]: rows of y from other blocks; Space::cluster
+  Part<Message<Delta>> board;    ///< [parity][blocks]; Space::cluster, unless by letters
+  Part<Letter<Delta>> letters;   ///< [parity][blocks]
+  Part<std::uint64_t> arrivals;  ///< [parity]: mbarriers that count the letters
+  Part<Found<Delta>> slots;      ///< [warps that scan], and at their end the first of all blocks
+  Part<Entry> a, b;              ///< [side][n][pitch of the matrices], if resident
   std::uint32_t bytes = 0;
 
   RowsStorage(const RowsPolicy& policy, std::int32_t n, std::int32_t matrix_pitch) {
@@ -114,7 +119,9 @@ struct RowsStorage {
     take(old, 2 * policy.rows);
     take(p, 2 * policy.pitch);
     take(inbox, cluster ? inbox_words<Delta>(policy.pitch) : 0);
-    take(board, cluster ? 2 * policy.blocks : 0);
+    take(board, cluster && !policy.by_letters() ? 2 * policy.blocks : 0);
+    take(letters, policy.by_letters() ? 2 * policy.blocks : 0);
+    take(arrivals, policy.by_letters() ? 2 : 0);
     take(slots, RowsPolicy::most_scanners / 32 + 1);
     take(b, policy.resident == Resident::none ? 0 : sides * n * matrix_pitch);
     take(a, policy.resident == Resident::both ? sides * n * matrix_pitch : 0);

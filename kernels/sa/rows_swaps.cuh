@@ -99,15 +99,18 @@ template <class Types, int Columns, Resident Where>
 __device__ __forceinline__ void Rows<Types, Columns, Where>::agree() {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const Found<Delta> first = least(slots(), policy_.scanners() / 32);
-  if (!alone()) {
+  if (by_letters_) {
+    send_letters(first);
+  } else if (!alone()) {
     Message<Delta>* const place = board_ + parity() * policy_.blocks + rank_;
-    if (policy_.space == Space::cluster) {
+    if (clustered()) {
       if (lane < policy_.blocks) in_block(place, lane)->write(first, step_);
     } else if (lane == 0) {
       place->write(first, step_);
     }
   }
   if (swapped()) keep_best();
+  if (by_letters_) return;
   if (alone()) {
     if (lane == 0) *heard() = first;
     return;
@@ -119,6 +122,27 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::agree() {
     heard()->key = key;
   else if (least.key == key)
     *heard() = least.from->read(key, step_);
+}
+
+template <class Types, int Columns, Resident Where>
+__device__ __forceinline__ void Rows<Types, Columns, Where>::send_letters(const Found<Delta>& found) const {
+  constexpr auto size = static_cast<std::uint32_t>(sizeof(Letter<Delta>));
+  const auto lane = static_cast<std::int32_t>(threadIdx.x) % 32;
+  const std::uint32_t letter = m_.letters.offset + static_cast<std::uint32_t>(parity() * policy_.blocks + rank_) * size,
+                      arrivals = m_.arrivals.offset + static_cast<std::uint32_t>(parity()) * 8;
+  if (lane < policy_.blocks) post(found, colleague_ + letter, colleague_ + arrivals);
+  if (lane == 0) expect(memory_ + arrivals, static_cast<std::uint32_t>(policy_.blocks) * size);
+}
+
+template <class Types, int Columns, Resident Where>
+__device__ __forceinline__ auto Rows<Types, Columns, Where>::delivered() const -> Found<Delta> {
+  const auto lane = static_cast<std::int32_t>(threadIdx.x) % 32;
+  await(memory_ + m_.arrivals.offset + static_cast<std::uint32_t>(parity()) * 8, (step_ - 1) >> 1 & 1);
+  const Letter<Delta>* const letters = m_.letters.in(memory_) + parity() * policy_.blocks;
+  const unsigned mine = lane < policy_.blocks ? static_cast<unsigned>(letters[lane].key) : Found<Delta>::none;
+  const unsigned key = least_of_warp(mine);
+  const Letter<Delta> first = letters[__ffs(static_cast<int>(__ballot_sync(~0u, mine == key))) - 1];
+  return {key, first.delta, first.x, first.y};
 }
 
 }  // namespace vicinity::sa
