@@ -60,7 +60,7 @@ __device__ __forceinline__ void receive(T (&numbers)[Count], const Word* from, s
 
 /// An accepted proposal. Keys are ordered as proposals are: rows after the front, then the column.
 template <class Delta>
-struct alignas(16) Found {
+struct Found {
   static constexpr unsigned none = ~0u;
   static constexpr int column_bits = 11;
   unsigned key = none;

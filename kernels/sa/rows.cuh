@@ -60,8 +60,7 @@ class Rows {
         last_team_((qap.n - 2) % (policy.blocks * policy.teams)),
         own_team_(static_cast<std::int32_t>(threadIdx.x) / policy.team * policy.blocks + rank),
         by_letters_(policy.by_letters()),
-        pairs_(static_cast<std::int32_t>(annealing::pairs(qap.n))),
-        colleague_(clustered() ? of_block(memory_, static_cast<int>(threadIdx.x) % 32 % policy.blocks) : memory_) {}
+        pairs_(static_cast<std::int32_t>(annealing::pairs(qap.n))) {}
 
   /// Takes the chain up to the limit.
   __device__ __forceinline__ void run() {
@@ -320,7 +319,6 @@ class Rows {
   annealing::Cooling cooling_{};
   std::uint64_t seed_ = 0;
   std::int32_t pairs_;
-  std::uint32_t colleague_;                               ///< shared memory of the block this lane writes to
   std::int64_t lap_ = 0, lap_q_ = 0, row_q_ = 0, q_ = 0;  ///< the front: the next proposal is q_, pair (row_, column_) of lap_
   std::int32_t row_ = 0, column_ = 0, window_ = 0;
   std::int64_t end_ = 0, last_accepted_ = -1;  ///< proposals before end_ can be decided at the present temperatures

@@ -130,7 +130,7 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::send_letters(const 
   const auto lane = static_cast<std::int32_t>(threadIdx.x) % 32;
   const std::uint32_t letter = m_.letters.offset + static_cast<std::uint32_t>(parity() * policy_.blocks + rank_) * size,
                       arrivals = m_.arrivals.offset + static_cast<std::uint32_t>(parity()) * 8;
-  if (lane < policy_.blocks) post(found, colleague_ + letter, colleague_ + arrivals);
+  if (lane < policy_.blocks) post(found, of_block(memory_ + letter, lane), of_block(memory_ + arrivals, lane));
   if (lane == 0) expect(memory_ + arrivals, static_cast<std::uint32_t>(policy_.blocks) * size);
 }
 
