@@ -76,7 +76,6 @@ class Published {
     VICINITY_CUDA_CHECK(cudaMemcpyAsync(values_.data(), device_values_.data(), values_.bytes(), cudaMemcpyDeviceToHost, stream_.get()));
     parts.mark(Parts::after_copies, stream_);
     stream_.synchronize();
-    parts.close();
     grid_.finished();
     return best(walk);
   }

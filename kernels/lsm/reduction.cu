@@ -102,7 +102,6 @@ class Reduction {
     VICINITY_CUDA_CHECK(cudaMemcpyAsync(best_.data(), device_best_.data(), best_.bytes(), cudaMemcpyDeviceToHost, stream_.get()));
     parts.mark(Parts::after_copies, stream_);
     stream_.synchronize();
-    parts.close();
     return best_[0].choice();
   }
   void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {

@@ -36,24 +36,28 @@ template <class Neighborhood>
   return std::max<std::int64_t>(1, std::min({divide_up(neighborhood.moves(), std::int64_t{block_size}), most, room}));
 }
 
-/// Where the time of a search goes. Events take one iteration in 16 apart, and the others are taken to be like it: in each they would cost
-/// what a small copy costs.
+/// Where the time of a search goes. Events take one iteration in 16 apart, the first included, and the others are taken to be like it: in
+/// each they would cost what a small copy costs.
 class Parts {
  public:
   /// Borders of an iteration's parts, in their order.
   enum Border : std::size_t { before_copies, before_kernels, after_kernels, after_copies };
 
   void restart() noexcept {
-    iterations_ = samples_ = 0;
-    transfer_ = kernel_ = 0;
+    iterations_ = 0;
+    all_ = sampled_ = transfer_ = kernel_ = 0;
   }
+  /// An iteration begins.
+  void open() { opened_ = Clock::now(); }
   void mark(Border border, const cuda::Stream& stream) {
-    if (sampled()) events_[border].record(stream);
+    if (taken_apart()) events_[border].record(stream);
   }
-  /// All borders of an iteration are marked, and the stream is through.
+  /// It ends; all its borders are marked, and the stream is through.
   void close() {
-    if (sampled()) {
-      ++samples_;
+    const double seconds = std::chrono::duration<double>(Clock::now() - opened_).count();
+    all_ += seconds;
+    if (taken_apart()) {
+      sampled_ += seconds;
       transfer_ +=
           events_[before_kernels].seconds_since(events_[before_copies]) + events_[after_copies].seconds_since(events_[after_kernels]);
       kernel_ += events_[after_kernels].seconds_since(events_[before_kernels]);
@@ -62,16 +66,19 @@ class Parts {
   }
   /// Parts of a search that took so many seconds; the host has what the device did not take.
   [[nodiscard]] Times of(double seconds) const {
-    const double device = kernel_ + transfer_, all = samples_ == 0 ? 0 : static_cast<double>(iterations_) / static_cast<double>(samples_);
-    const double scale = all * device > seconds ? seconds / device : all;
-    return {{"kernel", scale * kernel_}, {"transfer", scale * transfer_}, {"host", seconds - scale * device}};
+    const double scale = sampled_ > 0 ? all_ / sampled_ : 0, kernel = scale * kernel_, transfer = scale * transfer_;
+    return {{"kernel", kernel}, {"transfer", transfer}, {"host", seconds - kernel - transfer}};
   }
 
  private:
-  [[nodiscard]] bool sampled() const noexcept { return iterations_ % 16 == 0; }
+  using Clock = std::chrono::steady_clock;
 
-  std::int64_t iterations_ = 0, samples_ = 0;
-  double transfer_ = 0, kernel_ = 0;  ///< of the samples
+  [[nodiscard]] bool taken_apart() const noexcept { return iterations_ % 16 == 0; }
+
+  std::int64_t iterations_ = 0;
+  double all_ = 0, sampled_ = 0;      ///< seconds of all iterations, and of those taken apart
+  double transfer_ = 0, kernel_ = 0;  ///< of those taken apart
+  Clock::time_point opened_;
   std::array<cuda::Event, 4> events_;
 };
 
@@ -102,8 +109,10 @@ class GpuRun final : public Run {
     const auto start = Clock::now();
     do {
       if (!walk_ && !next_walk()) return false;
+      parts_.open();
       const local_search::Choice choice = method_.choose(*walk_, parts_);
       if (walk_->take(choice)) method_.moved(*walk_, choice);
+      parts_.close();
       if (!walk_->done()) continue;
       finished_.push_back(walk_->search());
       walk_.reset();

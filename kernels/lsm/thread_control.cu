@@ -37,8 +37,7 @@ class TriedGrid {
         ended_.record(stream);
         return;
       }
-      const bool too_much = status == cudaErrorInvalidConfiguration || status == cudaErrorLaunchOutOfResources;
-      if (!too_much || shape_.block == smallest_block) VICINITY_CUDA_CHECK(status);
+      if (!too_much(status) || shape_.block == smallest_block) VICINITY_CUDA_CHECK(status);
       failing_block_ = shape_.block;
       ++failed_;
       next_shape();
@@ -79,6 +78,10 @@ class TriedGrid {
   static constexpr std::int64_t smallest_block = 32, trials = 10;
   static constexpr std::int64_t largest_block = 1024;  ///< for which threads() has room
 
+  /// What a launch says that asks for more than the device has: larger blocks than it takes, or more registers.
+  [[nodiscard]] static bool too_much(cudaError_t status) {
+    return status == cudaErrorInvalidValue || status == cudaErrorInvalidConfiguration || status == cudaErrorLaunchOutOfResources;
+  }
   [[nodiscard]] static std::int64_t nearest_power_of_two(std::int64_t size) {
     const auto x = static_cast<std::uint64_t>(size), below = std::bit_floor(x);
     return static_cast<std::int64_t>(x - below < 2 * below - x ? below : 2 * below);
