@@ -1,11 +1,12 @@
 // Implementation `gpu-thread-control`: Algorithm 3 of the paper (section 4.1, Table 7) on top of `gpu`, its errors mended (docs/errata.md).
-// In its first iterations a search tries shapes of the grid: numbers of threads from the power of two nearest to the solution's size on,
-// doubled up to the number of moves, which is tried as well; for each, block sizes from 32 on, doubled up to the number of threads. Each
-// shape gets 10 iterations, and the least of their times counts. A launch that fails ends the row of block sizes there, for all numbers of
-// threads to come. The rest of the search, restarts included, has the best shape. A thread takes neighbours in turns where threads are
-// fewer; which move is taken depends on none of this.
+// In its first iterations a search tries shapes of the grid: numbers of threads from the power of two nearest to the solution's size on (a
+// warp at least), doubled up to the number of moves, which is tried as well; for each, block sizes from 32 on, doubled up to the number of
+// threads. Each shape gets 10 iterations, and the least of their times counts. A launch that fails ends the row of block sizes there, for
+// all numbers of threads to come. The rest of the search, restarts included, has the best shape. A thread takes neighbours in turns where
+// threads are fewer; which move is taken depends on none of this.
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -21,7 +22,7 @@ class TriedGrid {
   explicit TriedGrid(const Neighborhood& neighborhood)
       : most_(
             std::min(neighborhood.moves(), Neighbors<Neighborhood, InGlobal>::most_threads(neighborhood) / largest_block * largest_block)),
-        first_(std::min(most_, nearest_power_of_two(static_cast<std::int64_t>(neighborhood.start(0).size())))) {
+        first_(std::min(most_, std::max(smallest_block, nearest_power_of_two(neighborhood.start(0).size())))) {
     forget();
   }
 
@@ -82,8 +83,8 @@ class TriedGrid {
   [[nodiscard]] static bool too_much(cudaError_t status) {
     return status == cudaErrorInvalidValue || status == cudaErrorInvalidConfiguration || status == cudaErrorLaunchOutOfResources;
   }
-  [[nodiscard]] static std::int64_t nearest_power_of_two(std::int64_t size) {
-    const auto x = static_cast<std::uint64_t>(size), below = std::bit_floor(x);
+  [[nodiscard]] static std::int64_t nearest_power_of_two(std::size_t x) {
+    const std::size_t below = std::bit_floor(x);
     return static_cast<std::int64_t>(x - below < 2 * below - x ? below : 2 * below);
   }
   [[nodiscard]] std::int64_t blocks(const Shape& shape) const {
