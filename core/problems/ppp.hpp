@@ -25,22 +25,24 @@ inline constexpr std::int32_t sign_weight = 30;
 /// Part of a row whose product is `s` in the sign part of z.
 VICINITY_HD constexpr std::int32_t sign_cost(std::int32_t s) { return s < 0 ? -2 * sign_weight * s : 0; }
 
-/// The matrix column by column, since a neighbour needs K whole columns; `target` has n+1 entries, [0] is unused.
-struct View {
-  const std::int8_t* a;
-  const std::int32_t* target;
+/// The matrix column by column, since a neighbour needs K whole columns; `target` has n+1 entries, [0] is unused. Both are indexable.
+template <class Matrix, class Target>
+struct BasicView {
+  Matrix a;
+  Target target;
   std::int32_t m, n;
 
   VICINITY_HD std::int32_t at(std::int32_t row, std::int32_t column) const {
     return a[static_cast<std::size_t>(column) * static_cast<std::size_t>(m) + static_cast<std::size_t>(row)];
   }
 };
+using View = BasicView<const std::int8_t*, const std::int32_t*>;
 
 /// z after the K signs of `move` are flipped, in O(m K + n), from the products S = A V before. `histogram` is room for n+1 counters,
 /// all zero, and so again afterwards.
-template <int K, class Products, class V, class Histogram>
-VICINITY_HD std::int32_t flipped_cost(const View& ppp, const Products& products, const V& v, const moves::Move<K>& move,
-                                      Histogram& histogram) {
+template <int K, class Matrix, class Target, class Products, class V, class Histogram>
+VICINITY_HD std::int32_t flipped_cost(const BasicView<Matrix, Target>& ppp, const Products& products, const V& v,
+                                      const moves::Move<K>& move, Histogram& histogram) {
   std::int32_t cost = 0;
   for (std::int32_t row = 0; row < ppp.m; ++row) {
     std::int32_t s = products[row];

@@ -16,11 +16,11 @@ namespace vicinity::qap {
 /// p[facility] = location.
 using Permutation = std::vector<std::int32_t>;
 
-/// Both matrices, row-major, rows `pitch` elements apart.
-template <class T>
+/// Both matrices, row-major, rows `pitch` elements apart. `Matrix` is indexable.
+template <class T, class Matrix = const T*>
 struct View {
-  const T* a;
-  const T* b;
+  Matrix a;
+  Matrix b;
   std::int32_t n;
   std::int32_t pitch;
 
@@ -29,8 +29,8 @@ struct View {
 };
 
 /// Change of the cost when facilities r != s swap their locations, in O(n). `P` is indexable: p[facility].
-template <class T, class P>
-VICINITY_HD std::int64_t delta(const View<T>& qap, const P& p, std::int32_t r, std::int32_t s) {
+template <class T, class Matrix, class P>
+VICINITY_HD std::int64_t delta(const View<T, Matrix>& qap, const P& p, std::int32_t r, std::int32_t s) {
   const std::int32_t pr = p[r], ps = p[s];
   std::int64_t sum = (qap.a_at(r, r) - qap.a_at(s, s)) * (qap.b_at(ps, ps) - qap.b_at(pr, pr)) +
                      (qap.a_at(r, s) - qap.a_at(s, r)) * (qap.b_at(ps, pr) - qap.b_at(pr, ps));
@@ -57,8 +57,8 @@ VICINITY_HD std::int64_t updated_delta(const View<T>& qap, const P& p, std::int6
 }
 
 /// Change of the cost when facility at[0] takes the location of at[1], at[1] that of at[2], ..., the last that of at[0], in O(K n).
-template <int K, class T, class P>
-VICINITY_HD std::int64_t exchange_delta(const View<T>& qap, const P& p, const moves::Move<K>& move) {
+template <int K, class T, class Matrix, class P>
+VICINITY_HD std::int64_t exchange_delta(const View<T, Matrix>& qap, const P& p, const moves::Move<K>& move) {
   std::int32_t from[K], to[K];
   for (int t = 0; t < K; ++t) {
     from[t] = p[move.at[t]];

@@ -9,6 +9,14 @@ std::vector<Implementation> gpu_implementations() {
   return {
       {"gpu", Backend::gpu, "the paper's Algorithm 2: a thread a neighbour, all fitnesses back to the host, which chooses",
        "a host round trip an iteration; copying and scanning 8 bytes a neighbour", prepare_published},
+      {"gpu-readonly", Backend::gpu, "gpu with inputs and solution read through the read-only cache (Table 1)", "as gpu", prepare_readonly},
+      {"gpu-texture", Backend::gpu, "gpu with inputs and solution read through textures (section 5.2)", "as gpu", prepare_texture},
+      {"gpu-shared", Backend::gpu, "gpu with inputs and solution staged in each block's shared memory, as far as they fit (Table 1)",
+       "as gpu; staging, where inputs are large", prepare_shared},
+      {"gpu-host-neighborhood", Backend::gpu, "gpu with moves that the host generates and copies in each iteration (section 3.1, Table 8)",
+       "generating and copying the moves on the host", prepare_host_neighborhood},
+      {"gpu-thread-control", Backend::gpu, "gpu with the shape of the grid tried out in the first iterations (Algorithm 3, Table 7)",
+       "as gpu", prepare_thread_control},
       {"gpu-reduction", Backend::gpu, "the same evaluation, the choice made on the device as well (section 6.7): only the move comes back",
        "a host round trip and two launches an iteration, or the evaluation of large neighbourhoods", prepare_reduction},
   };

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cub/block/block_reduce.cuh>
 #include <memory>
+#include <utility>
 
 #include "kernels/lsm/implementations.hpp"
 #include "kernels/lsm/run.cuh"
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(block_size) best_of_blocks_kernel(const Found*
 }
 
 /// Method of GpuRun (kernels/lsm/run.cuh).
-template <class Neighborhood>
+template <class Neighborhood, class Place>
 class Reduction {
  public:
   Reduction(const Neighborhood& neighborhood, const cuda::Stream& stream)
@@ -88,14 +89,18 @@ class Reduction {
     taken_ = -1;
     neighbors_.begin(walk);
   }
-  [[nodiscard]] local_search::Choice choose(const Walk<Neighborhood>& walk) {
+  [[nodiscard]] local_search::Choice choose(const Walk<Neighborhood>& walk, Parts& parts) {
+    parts.mark(Parts::before_copies, stream_);
     const auto view = neighbors_.upload(walk, stream_);
+    parts.mark(Parts::before_kernels, stream_);
     const Memory memory{until_.data(), walk.iteration(), walk.best_value(), taken_, taken_until_};
     best_kernel<<<static_cast<unsigned>(blocks_), block_size, 0, stream_.get()>>>(view, Slice{0, moves_}, memory, found_.data());
     VICINITY_CUDA_CHECK(cudaGetLastError());
     best_of_blocks_kernel<<<1, block_size, 0, stream_.get()>>>(found_.data(), static_cast<std::int32_t>(blocks_), device_best_.data());
     VICINITY_CUDA_CHECK(cudaGetLastError());
+    parts.mark(Parts::after_kernels, stream_);
     VICINITY_CUDA_CHECK(cudaMemcpyAsync(best_.data(), device_best_.data(), best_.bytes(), cudaMemcpyDeviceToHost, stream_.get()));
+    parts.mark(Parts::after_copies, stream_);
     stream_.synchronize();
     return best_[0].choice();
   }
@@ -119,14 +124,16 @@ class Reduction {
     int device = 0, multiprocessors = 0, a_multiprocessor = 0;
     VICINITY_CUDA_CHECK(cudaGetDevice(&device));
     VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    VICINITY_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&a_multiprocessor,
-                                                                      best_kernel<typename Neighbors<Neighborhood>::View>, block_size, 0));
+    VICINITY_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&a_multiprocessor, best_kernel<View>, block_size, 0));
     return std::int64_t{multiprocessors} * a_multiprocessor;
   }
 
+  using View = decltype(std::declval<Neighbors<Neighborhood, Place>&>().upload(std::declval<const Walk<Neighborhood>&>(),
+                                                                               std::declval<const cuda::Stream&>()));
+
   const cuda::Stream& stream_;
   std::int64_t moves_, blocks_;
-  Neighbors<Neighborhood> neighbors_;
+  Neighbors<Neighborhood, Place> neighbors_;
   cuda::DeviceBuffer<std::int32_t> until_;
   cuda::DeviceBuffer<Found> found_;  ///< [block]
   cuda::DeviceBuffer<Found> device_best_;
@@ -137,6 +144,6 @@ class Reduction {
 
 }  // namespace
 
-std::unique_ptr<Run> prepare_reduction(const Case& c, const Instance& instance) { return prepare_gpu<Reduction>(c, instance); }
+std::unique_ptr<Run> prepare_reduction(const Case& c, const Instance& instance) { return prepare_gpu<Reduction, InGlobal>(c, instance); }
 
 }  // namespace vicinity::lsm

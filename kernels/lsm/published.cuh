@@ -1,0 +1,137 @@
+#pragma once
+// Algorithm 2 of the paper, and its variants. The device evaluates, the host does everything else: each iteration the solution goes to the
+// device, the fitnesses of all neighbours come back, and the host chooses among them.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "kernels/lsm/run.cuh"
+
+namespace vicinity::lsm {
+
+/// Mapping: a thread a neighbour; neighbours in turns where there are fewer threads. Synchronisation: none, but for the barriers of
+/// staging. Cost: an evaluation (kernels/lsm/neighbors.cuh) and a write of 8 bytes, side by side, a neighbour. values[0] is that of move
+/// slice.first. Blocks have up to 256 threads, or what a trial may show to be possible.
+template <class View>
+__global__ void values_kernel(View view, Slice slice, std::int64_t* values) {
+  view.stage();
+  const std::int64_t threads = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t f = slice.first + std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; f < slice.last; f += threads)
+    values[f - slice.first] = view.value(f);
+}
+
+/// The paper's grid: a thread a neighbour, in blocks of 256.
+class FixedGrid {
+ public:
+  template <class Neighborhood>
+  explicit FixedGrid(const Neighborhood& neighborhood) : blocks_(blocks_for(neighborhood, std::numeric_limits<std::int32_t>::max())) {}
+
+  [[nodiscard]] std::int64_t threads() const noexcept { return blocks_ * block_size; }
+  template <class Launch>
+  void launch(const Launch& launch, const cuda::Stream&) {
+    launch(blocks_, block_size);
+    VICINITY_CUDA_CHECK(cudaGetLastError());
+  }
+  void finished() const noexcept {}
+  void forget() const noexcept {}
+  void add_to(Policy& policy) const {
+    policy["block"] = block_size;
+    policy["blocks"] = blocks_;
+  }
+
+ private:
+  std::int64_t blocks_;
+};
+
+/// Method of GpuRun (kernels/lsm/run.cuh). A Grid is made from (neighborhood) and has
+///   threads()               the most it launches
+///   launch(launch, stream)  calls launch(blocks, threads of a block), and looks after what became of it
+///   finished()              the stream is through
+///   forget()                begins anew
+///   add_to(policy)
+template <class Neighborhood, class Place, class Grid>
+class Published {
+ public:
+  Published(const Neighborhood& neighborhood, const cuda::Stream& stream)
+      : stream_(stream),
+        moves_(neighborhood.moves()),
+        grid_(neighborhood),
+        neighbors_(neighborhood, grid_.threads(), stream),
+        device_values_(static_cast<std::size_t>(moves_)),
+        values_(static_cast<std::size_t>(moves_)),
+        until_(static_cast<std::size_t>(moves_)) {}
+
+  void begin(const Walk<Neighborhood>& walk) {
+    std::fill(until_.begin(), until_.end(), 0);
+    neighbors_.begin(walk);
+  }
+  [[nodiscard]] local_search::Choice choose(const Walk<Neighborhood>& walk, Parts& parts) {
+    neighbors_.generate(walk);
+    parts.mark(Parts::before_copies, stream_);
+    const auto view = neighbors_.upload(walk, stream_);
+    parts.mark(Parts::before_kernels, stream_);
+    evaluate(view);
+    parts.mark(Parts::after_kernels, stream_);
+    VICINITY_CUDA_CHECK(cudaMemcpyAsync(values_.data(), device_values_.data(), values_.bytes(), cudaMemcpyDeviceToHost, stream_.get()));
+    parts.mark(Parts::after_copies, stream_);
+    stream_.synchronize();
+    grid_.finished();
+    return best(walk);
+  }
+  void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {
+    if (walk.remembers())
+      until_[static_cast<std::size_t>(choice.move)] =
+          static_cast<std::int32_t>(local_search::tabu_until(walk.iteration() - 1, walk.tenure()));
+    neighbors_.moved(walk, choice);
+  }
+  void poison() {
+    device_values_.fill(0xA5, stream_);
+    grid_.forget();
+  }
+  [[nodiscard]] Policy policy() const {
+    Policy policy = Place::policy();
+    grid_.add_to(policy);
+    if (neighbors_.shared() > 0) policy["shared_bytes"] = static_cast<std::int64_t>(neighbors_.shared());
+    return policy;
+  }
+
+ private:
+  template <class View>
+  void evaluate(const View& view) {
+    const auto shared = static_cast<int>(neighbors_.shared());
+    if (shared > shared_allowed_) {
+      VICINITY_CUDA_CHECK(cudaFuncSetAttribute(values_kernel<View>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+      shared_allowed_ = shared;
+    }
+    const auto launch = [&](std::int64_t blocks, std::int64_t block) {
+      values_kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(block), neighbors_.shared(), stream_.get()>>>(
+          view, Slice{0, moves_}, device_values_.data());
+    };
+    grid_.launch(launch, stream_);
+  }
+  [[nodiscard]] local_search::Choice best(const Walk<Neighborhood>& walk) const {
+    local_search::Choice best;
+    for (std::int64_t move = 0; move < moves_; ++move) {
+      const std::int64_t value = values_[static_cast<std::size_t>(move)], until = until_[static_cast<std::size_t>(move)];
+      const local_search::Choice choice{value, move, local_search::forbids(until, walk.iteration(), value, walk.best_value())};
+      if (better(choice, best)) best = choice;
+    }
+    return best;
+  }
+
+  const cuda::Stream& stream_;
+  std::int64_t moves_;
+  Grid grid_;
+  Neighbors<Neighborhood, Place> neighbors_;
+  cuda::DeviceBuffer<std::int64_t> device_values_;
+  cuda::HostBuffer<std::int64_t> values_;  ///< [move]
+  std::vector<std::int32_t> until_;        ///< [move]: tabu before this iteration
+  int shared_allowed_ = 0;                 ///< what the kernel may have
+};
+
+/// Method of the variants that differ from `gpu` in nothing but their place.
+template <class Neighborhood, class Place>
+using Placed = Published<Neighborhood, Place, FixedGrid>;
+
+}  // namespace vicinity::lsm

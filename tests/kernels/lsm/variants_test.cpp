@@ -1,0 +1,77 @@
+// What the variants of the published search say of themselves: where arrays lie, which shapes were tried, where the time went.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/device.hpp"
+#include "tests/support/lsm_twins.hpp"
+
+namespace vicinity::lsm {
+namespace {
+
+class LsmVariants : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!device::info()) GTEST_SKIP() << device::absence();
+  }
+};
+
+/// A run of implementation `name` that was executed once.
+std::unique_ptr<Run> executed(const std::string& name, const Trial& trial) {
+  const auto all = gpu_implementations();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Implementation& one) { return one.name == name; });
+  auto run = found->prepare(trial.c, *trial.instance);
+  run->reset(1);
+  run->execute();
+  EXPECT_TRUE(run->outcome().feasible) << name;
+  return run;
+}
+
+TEST_F(LsmVariants, SmallInputsAreStagedInSharedMemory) {
+  const auto policy = executed("gpu-shared", trial("qap", {{"size", whole(20)}, {"iterations", whole(5)}}))->policy();
+  EXPECT_EQ(policy.at("shared_inputs"), 1);
+  EXPECT_EQ(policy.at("shared_solution"), 1);
+  EXPECT_EQ(policy.at("shared_bytes"), 2 * 400 + 80) << "entries are bytes";
+  const std::map<std::string, Value> wide{{"size", whole(20)}, {"range", whole(1 << 20)}, {"iterations", whole(5)}};
+  EXPECT_EQ(executed("gpu-shared", trial("qap", wide))->policy().at("shared_bytes"), 8 * 400 + 80) << "entries are not";
+}
+
+TEST_F(LsmVariants, LargeInputsStayInGlobalMemory) {
+  const auto policy = executed("gpu-shared", trial("tsp", {{"size", whole(500)}, {"iterations", whole(2)}}))->policy();
+  EXPECT_EQ(policy.at("shared_inputs"), 0);
+  EXPECT_EQ(policy.at("shared_solution"), 1);
+  EXPECT_EQ(policy.at("shared_bytes"), 2000);
+}
+
+TEST_F(LsmVariants, InputsAreInTextures) {
+  const auto policy = executed("gpu-texture", trial("ppp", {{"m", whole(20)}, {"n", whole(30)}, {"iterations", whole(5)}}))->policy();
+  EXPECT_EQ(policy.at("texture_inputs"), 1);
+  EXPECT_EQ(policy.at("texture_solution"), 1);
+}
+
+/// 4950 moves: 128, 256, ... 4096 and 4950 threads in 3, 4, 5, and four times 6 sizes of blocks, 10 iterations each. Blocks of 2048
+/// threads fail once, and are not tried again.
+TEST_F(LsmVariants, ThreadControlTriesShapesAndSurvivesLaunchesThatFail) {
+  const auto run = executed("gpu-thread-control", trial("tsp", {{"size", whole(100)}, {"iterations", whole(360)}}));
+  EXPECT_EQ(run->policy().at("shapes_tried"), 36);
+  EXPECT_EQ(run->policy().at("launches_failed"), 1);
+  EXPECT_EQ(run->policy().at("tuned"), 1);
+  run->reset(1);
+  EXPECT_EQ(run->policy().at("tuned"), 0) << "a run does not profit from the one before";
+}
+
+TEST_F(LsmVariants, PartsAreTheWholeTime) {
+  for (const char* name : {"gpu", "gpu-host-neighborhood", "gpu-reduction"}) {
+    const auto run = executed(name, trial("ppp", {{"m", whole(101)}, {"n", whole(117)}, {"iterations", whole(50)}}));
+    for (const char* part : {"kernel", "transfer", "host"}) EXPECT_GE(run->times().at(part), 0) << name << ' ' << part;
+    EXPECT_GT(run->times().at("kernel"), 0) << name;
+    EXPECT_GT(run->times().at("transfer"), 0) << name;
+    EXPECT_EQ(run->times().size(), 3u);
+    EXPECT_GT(run->work().at("integer"), 0) << name;
+  }
+}
+
+}  // namespace
+}  // namespace vicinity::lsm
