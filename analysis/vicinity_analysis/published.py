@@ -161,6 +161,17 @@ def load_published(root: Path, descriptor: Descriptor) -> Published | None:
     return Published(descriptor, kept)
 
 
+def load_others(root: Path, descriptor: Descriptor) -> dict[str, Published]:
+    """metric -> the table's printed numbers beside those the descriptor compares: speed-ups, shares of time."""
+    if descriptor.csv is None or not descriptor.mapping:
+        return {}
+    found: dict[str, list[Observation]] = {}
+    for observation in _observations(root, descriptor)[1]:
+        if observation.metric != descriptor.metric:
+            found.setdefault(observation.metric, []).append(observation)
+    return {metric: Published(descriptor, observations) for metric, observations in found.items()}
+
+
 def load_statements(root: Path, descriptor: Descriptor) -> list[Observation]:
     """Numbers a paper states about a figure that prints none: the descriptor names a file, but no axes."""
     return _observations(root, descriptor)[1] if descriptor.csv and not descriptor.mapping else []

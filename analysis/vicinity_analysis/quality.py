@@ -11,7 +11,7 @@ import numpy as np
 from vicinity_analysis.cells import Cell, Column, Table, significant, with_unit
 from vicinity_analysis.load import Machine, Record
 from vicinity_analysis.study import Study
-from vicinity_analysis.tables import MISSING, axis_label, gaps, provenance
+from vicinity_analysis.tables import MISSING, axis_label, gaps, provenance, reasons
 
 FEWEST = 5  # seeds from which on an implementation shows a distribution of its own
 Setting = tuple[tuple[str, Any], ...]  # (("iterations", 100000),): everything but instance and seed
@@ -185,13 +185,4 @@ def _tidy(group: Group) -> list[dict[str, Any]]:
 
 def notes(studies: Sequence[Study]) -> list[str]:
     """What has no row: instances whose file was not found, each once, and implementations without a record."""
-    found: dict[tuple[str, str], None] = {}
-    for study in studies:
-        for machine in study.machines:
-            for series in study.series(machine).values():
-                for record in series.values():
-                    if not record.ok and record.case.get("instance"):
-                        status = f"{record.data['status']}: {record.data.get('message', '')}".strip(": ")
-                        found[f"{record.case['instance']} on {machine.title}", status] = None
-    told = [f"{what}: {why}." for (what, why) in found]
-    return told + [note for study in studies for note in gaps(study)]
+    return reasons(studies) + [note for study in studies for note in gaps(study)]

@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 import numpy as np
 
-from vicinity_analysis import cells, check, claims, environment, limits, parts, plots, scaling, tables
+from vicinity_analysis import cells, check, claims, environment, limits, parts, plots, scaling, speedups, tables
 from vicinity_analysis.cells import Cell, Column, Table, significant
 from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART, Judged
 from vicinity_analysis.errors import InputError
@@ -104,17 +104,17 @@ def _section(study: Study, studies: list[Study]) -> Section:
     own = parts.own(study, studies)
     if own:
         return Section(study, judged, own.shown, own.folded, own.figures, own.sentences)
-    times, ratios, speedups = tables.times_table(study), tables.ratio_table(study), tables.speedup_table(study)
+    times, ratios, gains = tables.times_table(study), tables.ratio_table(study), speedups.speedup_table(study)
     if study.published:
         figure = plots.table_figure(study)
-        shown = [table for table in (times, ratios, speedups) if table]
+        shown = [table for table in (times, ratios, gains) if table]
         folded = [tables.times_table(study, "total")] if tables.has_parts(study) else []
         return Section(study, judged, shown, folded, [figure] if figure else [])
     axes = scaling.varying_axes(study)
     crossings = [scaling.crossover_table(study, axis) for axis in axes]
     sentences = [line for axis in axes for line in scaling.growth_sentences(study, axis)]
     wins = scaling.wins_table(study)
-    folded = [table for table in (*crossings, times, speedups) if table and table.rows]
+    folded = [table for table in (*crossings, times, gains) if table and table.rows]
     return Section(study, judged, [wins] if wins else [], folded, plots.scaling_figures(study), sentences)
 
 
