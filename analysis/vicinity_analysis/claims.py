@@ -30,6 +30,7 @@ class Series:
     records: dict[Key, Record] = field(default_factory=dict)  # empty for printed values
     speedups: dict[Key, float] = field(default_factory=dict)  # printed ones, over the paper's own baseline
     shares: dict[Key, dict[str, float]] = field(default_factory=dict)  # printed percentages of the time, by part
+    device: str = ""  # of printed values
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,8 @@ def printed_evidence(studies: list[Study]) -> Evidence:
             column = Column(observation.device, observation.device_kind, observation.implementation)
             label = device_label(column, columns)
             series = found.setdefault(
-                (column.device, column.implementation), Series(label, column.kind, column.implementation, {}, {})
+                (column.device, column.implementation),
+                Series(label, column.kind, column.implementation, {}, {}, device=column.device),
             )
             key = table.key(observation.params)
             if observation.metric == "speedup":
