@@ -45,6 +45,17 @@ def stand_ins(study: Study) -> Study:
     return replace(study, descriptor=named, published=published, others=others, suffix="-stand-ins")
 
 
+def lacking(study: Study) -> bool:
+    """A printed case without a value on some machine that measured anything."""
+    keys = study.published.rows.values() if study.published else []
+    for machine in study.machines:
+        series = study.series(machine)
+        have = {key for records in series.values() for key, record in records.items() if record.ok}
+        if series and not all(key in have for key in keys):
+            return True
+    return False
+
+
 def size(key: Key) -> tuple[float, str]:
     """The n of a case, to sort by; the neighbourhood after it."""
     values = dict(key)

@@ -29,9 +29,7 @@ from vicinity_analysis.local_search import shares as shares_of
 from vicinity_analysis.published import Key
 
 Judge = Callable[[Evidence], list[Finding]]
-FALL = (
-    0.9  # a speed-up may fall by a tenth from row to row and still counts as growing: times are printed with two digits
-)
+FALL = 0.9  # a speed-up may fall by a tenth from row to row and still counts as growing: two digits are printed
 PLAIN, TEXTURE = ("gpu", "gpu"), ("gpu-texture", "gpu-tex")  # (our name, that of the published files)
 REDUCTION = ("gpu-reduction", "gpu-tex-reduction")
 CONTROL = ("gpu-thread-control", "gpu-tex-threadcontrol")

@@ -190,8 +190,9 @@ def log_axis(plot: Axes, which: str, label: str, values: list[float] | None = No
         axis.set_major_locator(LogLocator(base=10, numticks=8))
 
 
-def scaling_figures(study: Study) -> list[Drawing]:
-    """For each axis that varies: time along it, and GPU over CPU along it."""
+def scaling_figures(study: Study, rates: bool = False) -> list[Drawing]:
+    """For each axis that varies: time along it (`rates`: iterations a second), and GPU over CPU along it."""
+    what = "iterations a second" if rates else "time"
     drawings = []
     for axis in scaling.varying_axes(study):
         found = scaling.chosen(scaling.panels(study, axis))
@@ -199,9 +200,10 @@ def scaling_figures(study: Study) -> list[Drawing]:
             continue
         symbol = axis_label(axis)
         held = "the other axes are held at the values above each panel (least, middle and most work)"
-        caption = f"Time along {symbol}; {held}. Hollow: extrapolated. Gaps: skipped or invalid. Both axes logarithmic."
-        draw = _time_panels(study, axis, found)
-        title = f"{study.descriptor.title}: time against {symbol}"
+        caption = f"{what.capitalize()} along {symbol}; {held}. Hollow: extrapolated. Gaps: skipped or invalid. "
+        caption += "Both axes logarithmic."
+        draw = _time_panels(study, axis, found, rates)
+        title = f"{study.descriptor.title}: {what} against {symbol}"
         drawings.append(render(f"{study.slug}-{axis}", title, caption, draw))
         if any(scaling.speedups(panel) for panel in found):
             caption = f"Speed-up of the GPU along {symbol}; {held}. Above the line at 1 the GPU is faster. "
@@ -226,7 +228,7 @@ def _axes(found: list[scaling.Panel]) -> tuple[Figure, list[Axes]]:
     return figure, list(axes)
 
 
-def _time_panels(study: Study, axis: str, found: list[scaling.Panel]) -> Callable[[], Figure]:
+def _time_panels(study: Study, axis: str, found: list[scaling.Panel], rates: bool) -> Callable[[], Figure]:
     def draw() -> Figure:
         figure, axes = _axes(found)
         names = [name for _, name, _ in scaling.shown(study)]
@@ -237,8 +239,8 @@ def _time_panels(study: Study, axis: str, found: list[scaling.Panel]) -> Callabl
             for line in panel.lines:
                 colour, marker = look(line.implementation, names)
                 own = line.machine.name == study.machines[0].name
-                seconds = line.seconds()
-                heights = [seconds[at] / UNITS[unit] if at in seconds else float("nan") for at in line.points]
+                shown = line.rates() if rates else {at: s / UNITS[unit] for at, s in line.seconds().items()}
+                heights = [shown.get(at, float("nan")) for at in line.points]
                 plot.plot(list(line.points), heights, "-" if own else "--", color=colour, linewidth=1.2)
                 for at, height in zip(line.points, heights, strict=True):
                     hollow = "extrapolated" in line.points[at].marks
@@ -246,7 +248,7 @@ def _time_panels(study: Study, axis: str, found: list[scaling.Panel]) -> Callabl
                 label = line.implementation + ("" if own else f" ({line.machine.title})")
                 handles.setdefault(label, handle(colour, marker, label, line="-" if own else "--"))
             log_axis(plot, "x", axis_label(axis), values)
-            log_axis(plot, "y", f"time, {unit}" if plot is axes[0] else "")
+            log_axis(plot, "y", ("iterations a second" if rates else f"time, {unit}") if plot is axes[0] else "")
         figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=min(len(handles), 5))
         return figure
 

@@ -109,7 +109,9 @@ def gap_table(study: Study, studies: Sequence[Study]) -> Table | None:
     columns = [Column("instance", kind="param"), *(Column(axis_label(axis), kind="param") for axis in axes)]
     columns += [Column("best known"), Column("seeds")]
     columns += [Column(label, "gap, %") for label in ("mean", "least", "median", "most")]
-    columns += [Column("reached", "best known"), Column("accepted, %")]
+    columns += [Column("reached", "best known")]
+    accepting = any("accepted" in record.counters for group in found for record in group.by_seed.values())
+    columns += [Column("accepted, %")] if accepting else []
     columns += [Column(name, f"{machine.title}, median time") for machine, name in timed]
     table = Table(f"{study.slug}-gaps", f"{study.descriptor.title}: gaps", columns, [])
     for group in found:
@@ -120,7 +122,8 @@ def gap_table(study: Study, studies: Sequence[Study]) -> Table | None:
             Cell(str(len(group.by_seed))),
         ]
         cells += [Cell(text, sources) for text in _spread(group)]
-        cells += [_accepted(group), *(_time(group, machine, name) for machine, name in timed)]
+        cells += [_accepted(group)] if accepting else []
+        cells += [_time(group, machine, name) for machine, name in timed]
         table.rows.append(cells)
         table.tidy += _tidy(group)
     table.notes = [

@@ -25,6 +25,10 @@ class Line:
     def seconds(self) -> dict[float, float]:
         return {at: record.estimate().value for at, record in self.points.items() if record.ok}
 
+    def rates(self) -> dict[float, float]:
+        """Iterations a second."""
+        return {at: self.points[at].data["iterations"] / seconds for at, seconds in self.seconds().items()}
+
 
 @dataclass(frozen=True)
 class Panel:
