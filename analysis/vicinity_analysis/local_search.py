@@ -159,6 +159,11 @@ def shares(record: Record) -> dict[str, float]:
     return {part: 100 * mean / whole for part, mean in means.items()} if whole > 0 else {}
 
 
+def whole(record: Record) -> bool:
+    """Run with all its iterations."""
+    return record.ok and "extrapolated" not in record.marks
+
+
 def iteration_seconds(record: Record) -> float | None:
     """Time of one iteration: the whole search over its moves."""
     moves = record.data.get("iterations")

@@ -1,6 +1,6 @@
 """Tables and sentences of Luong, Melab and Talbi's experiments beyond published beside measured values."""
 
-from vicinity_analysis import stats
+from vicinity_analysis import quality, stats
 from vicinity_analysis.cells import Cell, Column, Table, significant, with_unit
 from vicinity_analysis.claims import span
 from vicinity_analysis.load import Machine, Record
@@ -13,6 +13,7 @@ from vicinity_analysis.local_search import (
     label,
     shares,
     smallest,
+    whole,
 )
 from vicinity_analysis.published import Key
 from vicinity_analysis.study import Study
@@ -59,20 +60,24 @@ def round_trips(study: Study) -> list[str]:
     return told
 
 
+GROUPED = ("dimension", "precision")
 CACHED = "global memory is read through the same first-level cache as textures since Volta (2017)"
 TRIALS = "its trials take some thousand iterations, and the size of a block matters to the kernel's share of one only"
 
 
-def gain_sentences(study: Study, fast: str, slow: str, why: str) -> list[str]:
-    """t(slow) / t(fast) over the rows, and why it is not what it was."""
+def gain_sentences(study: Study, fast: str, slow: str, why: str, trials: bool = False) -> list[str]:
+    """t(slow) / t(fast) over the rows, and what bears on it. `trials`: `fast` makes some first, whose time must not be
+    scaled up."""
     told = []
     for machine in study.machines:
         series = study.series(machine)
         ours, theirs = series.get(fast, {}), series.get(slow, {})
         common = [key for key in ours if key in theirs and ours[key].ok and theirs[key].ok]
+        common = [key for key in common if whole(ours[key])] if trials else common
         if common:
             ratios = [theirs[key].estimate().value / ours[key].estimate().value for key in common]
-            told.append(f"{fast} over {slow}, {machine.title}: {span(ratios)}; {why}.")
+            where = ", where all iterations were run" if trials else ""
+            told.append(f"{fast} over {slow}, {machine.title}{where}: {span(ratios)}; {why}.")
     return told
 
 
@@ -213,11 +218,11 @@ def climbing_table(study: Study) -> Table | None:
     table = Table(f"{study.slug}-climbs", f"{study.descriptor.title}: climbs", columns, [], notes=reasons([study]))
     for row, key in rows_of(study):
         records = [(machine, name, series.get(key)) for machine, name, series in chosen]
-        whole = next((r for _, _, r in records if r and r.ok and "extrapolated" not in r.marks), None)
+        run = next((r for _, _, r in records if r and whole(r)), None)
         climbs = int(dict(key).get("restarts", 1))
-        moves = f"{whole.data['iterations'] / climbs:,.0f}" if whole else "—"
-        best = f"{whole.data['objective']:,}" if whole else "—"
-        cells = [*params(study, key), *(Cell(text, provenance(whole) if whole else "") for text in (moves, best))]
+        moves = f"{run.data['iterations'] / climbs:,.0f}" if run else "—"
+        best = f"{run.data['objective']:,}" if run else "—"
+        cells = [*params(study, key), *(Cell(text, provenance(run) if run else "") for text in (moves, best))]
         for machine, name, record in records:
             if record is None or not record.ok:
                 cells.append(state_cell(record) if record else MISSING)
@@ -228,3 +233,37 @@ def climbing_table(study: Study) -> Table | None:
             table.tidy.append(tidy(study, row, key, **values, record=record.source))
         table.rows.append(cells)
     return table
+
+
+def precision_table(study: Study) -> Table | None:
+    """Mean objective over the seeds by dimension and precision, and the mean time of each implementation."""
+    chosen = [item for item in measured(study) if item[2]]
+    if not chosen:
+        return None
+    columns = [Column(axis, kind="param") for axis in GROUPED] + [Column("seeds"), Column("objective", "mean")]
+    columns += [Column(name, f"{machine.title}, mean time") for machine, name, _ in chosen]
+    table = Table(f"{study.slug}-objectives", f"{study.descriptor.title}: objectives", columns, [])
+    for values in dict.fromkeys(tuple(dict(key)[axis] for axis in GROUPED) for _, key in rows_of(study)):
+        found = [[r for r in series.values() if _in_group(r, values)] for _, _, series in chosen]
+        by_seed = {r.case.get("seed", 0): r for records in found for r in records if quality.usable(r)}
+        mean = sum(r.data["objective"] for r in by_seed.values()) / len(by_seed) * 1e-9 if by_seed else None
+        sources = "; ".join(provenance(record) for record in by_seed.values())
+        cells = [*(Cell(value, kind="param") for value in values), Cell(str(len(by_seed)))]
+        cells.append(Cell(f"{mean:.4f}" if mean is not None else "—", sources))
+        for (machine, name, _), records in zip(chosen, found, strict=True):
+            times = [record.estimate().value for record in records if record.ok]
+            if not times:
+                cells.append(MISSING)
+                continue
+            marks = tuple(dict.fromkeys(mark for record in records for mark in record.marks))
+            seconds = sum(times) / len(times)
+            cells.append(Cell(with_unit(seconds, "s"), "; ".join(map(provenance, records)), marks=marks))
+            row = dict(zip(GROUPED, values, strict=True)) | {"machine": machine.name, "implementation": name}
+            table.tidy.append(row | {"objective": mean, "seconds": seconds})
+        table.rows.append(cells)
+    table.notes = ["Objective: by the oracle, in double precision, whatever precision was searched with; minimised."]
+    return table
+
+
+def _in_group(record: Record, values: tuple[str, ...]) -> bool:
+    return all(str(record.case[axis]) == value for axis, value in zip(GROUPED, values, strict=True))

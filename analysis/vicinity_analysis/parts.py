@@ -67,7 +67,7 @@ def _crossover(study: Study, studies: list[Study]) -> Parts:
 
 def _quality(*names: str) -> Make:
     def make(study: Study, studies: list[Study]) -> Parts:
-        pool = [other for other in studies if other.name in names]
+        pool = sorted((other for other in studies if other.name in names), key=lambda other: names.index(other.name))
         return Parts(_there([quality.gap_table(study, pool)]), [], quality_plots.gap_figures(study, pool))
 
     return make
@@ -106,9 +106,16 @@ def along_axes(study: Study, rates: bool = False) -> Parts:
     return Parts(_there([scaling.wins_table(study)]), kept, plots.scaling_figures(study, rates), sentences)
 
 
+def _whole(study: Study) -> Parts:
+    """Of whole searches, whose parts add up to the time that is compared."""
+    parts = printed_table(study)
+    parts.folded = []
+    return parts
+
+
 def _search(study: Study, _: list[Study]) -> Parts:
     """Tables 2 to 5."""
-    parts = printed_table(local_search.pooled(study))
+    parts = _whole(study)
     parts.sentences = local_search_tables.round_trips(study)
     parts.sentences += local_search_tables.gain_sentences(study, *TEXTURE)
     return parts
@@ -117,7 +124,7 @@ def _search(study: Study, _: list[Study]) -> Parts:
 def _tours(study: Study, _: list[Study]) -> Parts:
     """Tables 6 and 7: the stand-ins after the instances of TSPLIB; in sight where any of those lacks a value."""
     found = local_search.pooled(study)
-    parts, others = printed_table(found), printed_table(local_search.stand_ins(found))
+    parts, others = _whole(found), _whole(local_search.stand_ins(found))
     if local_search.lacking(found):
         parts.shown += others.shown
         parts.figures += others.figures
@@ -131,19 +138,22 @@ def _tours(study: Study, _: list[Study]) -> Parts:
 
 def _generation(study: Study, _: list[Study]) -> Parts:
     found = local_search.pooled(study)
-    parts = printed_table(found)
+    parts = _whole(found)
     parts.shown = _there([parts.shown[0], local_search_tables.shares_table(found), *parts.shown[1:]])
-    parts.folded = []
     return parts
 
 
 def _climbs_in_sequence(study: Study, _: list[Study]) -> Parts:
-    return printed_table(local_search.pooled(study))
+    return _whole(local_search.pooled(study))
 
 
 def _placements(study: Study, _: list[Study]) -> Parts:
     table = local_search_tables.placement_table(study)
     return Parts(_there([table]), [tables.times_table(study)], [], local_search_tables.gain_sentences(study, *TEXTURE))
+
+
+def _precision(study: Study, _: list[Study]) -> Parts:
+    return Parts(_there([local_search_tables.precision_table(study)]), [tables.times_table(study)])
 
 
 def _rates(study: Study, _: list[Study]) -> Parts:
@@ -157,7 +167,7 @@ def _climbing(study: Study, _: list[Study]) -> Parts:
 
 
 TEXTURE = ("gpu-texture", "gpu", local_search_tables.CACHED)
-CONTROL = ("gpu-thread-control", "gpu-texture", local_search_tables.TRIALS)
+CONTROL = ("gpu-thread-control", "gpu-texture", local_search_tables.TRIALS, True)
 
 OWN: dict[str, Make] = {
     "sa/figure1": _figure1,
@@ -178,6 +188,7 @@ OWN: dict[str, Make] = {
     "lsm/table8": _generation,
     "lsm/table9": _climbs_in_sequence,
     "lsm/table9_small": _elsewhere("lsm/table9"),
+    "lsm/precision": _precision,
     "lsm/quality_qap": _quality(*QAP_QUALITY),
     "lsm/quality_long": _elsewhere("lsm/quality_qap"),
     "lsm/quality_tsp": _quality("lsm/quality_tsp"),

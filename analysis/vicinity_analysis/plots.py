@@ -200,6 +200,8 @@ def scaling_figures(study: Study, rates: bool = False) -> list[Drawing]:
             continue
         symbol = axis_label(axis)
         held = "the other axes are held at the values above each panel (least, middle and most work)"
+        common = scaling.described(scaling.in_common(found))
+        held += f", and everywhere {common}" if common else ""
         caption = f"{what.capitalize()} along {symbol}; {held}. Hollow: extrapolated. Gaps: skipped or invalid. "
         caption += "Both axes logarithmic."
         draw = _time_panels(study, axis, found, rates)
@@ -222,8 +224,9 @@ def _bases(found: list[scaling.Panel]) -> list[str]:
 def _axes(found: list[scaling.Panel]) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(max(1.0 + 3.3 * len(found), 7.0), 3.9), layout="constrained")
     axes = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
+    common = scaling.in_common(found)
     for panel, plot in zip(found, axes, strict=True):
-        plot.set_title(panel.title)
+        plot.set_title(scaling.described(item for item in panel.held if item not in common) or panel.title)
         plot.grid(True)
     return figure, list(axes)
 

@@ -21,12 +21,12 @@ AXES = {
     "size": "N",
     "iterations": "I",
 }  # the papers' own symbols, where they have one
-PRINTED = {  # our name of an implementation -> that of the published files
-    "gpu": "gpu",
-    "gpu-texture": "gpu-tex",
-    "gpu-reduction": "gpu-tex-reduction",
-    "gpu-host-neighborhood": "gpu-tex-cpu-generation",
-    "gpu-thread-control": "gpu-tex-threadcontrol",
+PRINTED = {  # our name of an implementation -> those of the published files it may be held against, best first
+    "gpu": ("gpu", "gpu-tex"),
+    "gpu-texture": ("gpu-tex",),
+    "gpu-reduction": ("gpu-tex-reduction",),
+    "gpu-host-neighborhood": ("gpu-tex-cpu-generation",),
+    "gpu-thread-control": ("gpu-tex-threadcontrol",),
 }
 MISSING = Cell("—", "not measured", marks=("missing",), kind="state")
 
@@ -44,8 +44,12 @@ def rows_of(study: Study) -> list[tuple[str, Key]]:
 
 
 def sortable(key: Key) -> list[tuple[str, float, str]]:
-    """Numbers as numbers, names as names."""
-    return [(axis, float(value) if value.replace(".", "", 1).isdigit() else 0.0, value) for axis, value in key]
+    """Numbers as numbers, names as names, in which tai30a stands before tai100a."""
+
+    def name(value: str) -> str:
+        return re.sub(r"\d+", lambda digits: digits.group().zfill(9), value)
+
+    return [(axis, float(value) if value.replace(".", "", 1).isdigit() else 0.0, name(value)) for axis, value in key]
 
 
 def unit_of(study: Study) -> str:
@@ -208,7 +212,11 @@ def counterpart(study: Study, record: Record) -> Printed | None:
     """The printed column a measured value is held against: the paper's fastest device of the same kind; its own
     version of the implementation where it has one."""
     columns = [column for column in study.published.columns if column.kind == record.backend] if study.published else []
-    return fastest(study, [c for c in columns if c.implementation == PRINTED.get(record.implementation)] or columns)
+    for name in PRINTED.get(record.implementation, ()):
+        own = [column for column in columns if column.implementation == name]
+        if own:
+            return fastest(study, own)
+    return fastest(study, columns)
 
 
 def fastest(study: Study, columns: list[Printed]) -> Printed | None:
