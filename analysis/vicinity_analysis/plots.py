@@ -27,6 +27,12 @@ KNOWN = {
     "gpu-recompute": ("#56B4E9", "^"),
     "gpu-tuned": ("#009E73", "P"),
     "gpu-chains": ("#6A3D9A", "<"),
+    "gpu-texture": ("#56B4E9", "^"),
+    "gpu-readonly": ("#8C8C8C", "h"),
+    "gpu-shared": ("#A6761D", ">"),
+    "gpu-reduction": ("#CC79A7", "v"),
+    "gpu-thread-control": ("#A6761D", ">"),
+    "gpu-host-neighborhood": ("#7A6F00", "X"),
 }
 OTHERS = (("#CC79A7", "v"), ("#7A6F00", "X"), ("#8C8C8C", "h"), ("#6A3D9A", "<"), ("#A6761D", ">"))
 PUBLISHED = {"gpu": ("v", "<", "1", "^", ">", "2", "p", "3", "8", "4"), "cpu": ("s", "D", "h")}
@@ -183,7 +189,7 @@ def log_axis(plot: Axes, which: str, label: str, values: list[float] | None = No
     axis = getattr(plot, f"{which}axis")
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if value < 1e6 else f"{value:.0e}"))
     axis.set_minor_formatter(NullFormatter())
-    if values and len(values) <= 6:
+    if values and len(values) <= 8:
         axis.set_major_locator(FixedLocator(values))
         axis.set_minor_locator(NullLocator())
     else:

@@ -66,8 +66,9 @@ class Descriptor:
     @property
     def rank(self) -> tuple[int, bool, str]:
         """Papers in their order, printed tables before experiments of our own."""
-        system = self.experiment.split("/")[0]
-        return (SYSTEMS.index(system) if system in SYSTEMS else 99, self.csv is None, self.experiment)
+        system, name = self.experiment.split("/")
+        beyond = self.csv is None and not name.startswith(("table", "figure"))
+        return (SYSTEMS.index(system) if system in SYSTEMS else 99, beyond, self.experiment)
 
 
 @dataclass(frozen=True)
