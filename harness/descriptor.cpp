@@ -83,6 +83,13 @@ std::vector<std::string> axis_names(const Profile& profile) {
   return names;
 }
 
+/// Instances are an axis of their own.
+std::vector<std::string> names_with_instance(const Profile& profile) {
+  std::vector<std::string> names = axis_names(profile);
+  if (!profile.instances.empty()) names.emplace_back("instance");
+  return names;
+}
+
 std::vector<Value>& axis_values(const YamlReader& node, const std::string& name, Profile& profile) {
   const auto axis = std::find_if(profile.axes.begin(), profile.axes.end(), [&](const auto& entry) { return entry.first == name; });
   if (axis == profile.axes.end())
@@ -144,18 +151,35 @@ Published read_published(const YamlReader& node, const Profile& base) {
   if (!fs::is_regular_file(data_folder() / "published" / published.csv))
     csv.fail(fmt::format("'{}' is not a file of data/published/", published.csv));
   if (const auto axes = node.find("axes")) {
-    std::vector<std::string> names = axis_names(base);
-    if (!base.instances.empty()) names.emplace_back("instance");  // an axis of its own
-    for (const auto& [parameter, axis] : axes->entries()) published.axes[parameter] = axis.one_of("axis", names);
+    for (const auto& [parameter, axis] : axes->entries()) published.axes[parameter] = axis.one_of("axis", names_with_instance(base));
   }
   return published;
 }
 
+/// axis -> values, each of which some case of the profile has.
+std::map<std::string, std::vector<Value>> read_condition(const YamlReader& node, const Profile& profile) {
+  std::map<std::string, std::vector<Value>> condition;
+  for (const auto& [name, values] : node.entries()) {
+    const std::vector<std::string> known = names_with_instance(profile);
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      values.fail(fmt::format("axis '{}' is not one of this descriptor; {}", name, hint(name, known)));
+    const std::vector<Value> there = values_of(profile, name);
+    condition[name] = read_values(values);
+    for (const Value& value : condition[name]) {
+      if (std::find(there.begin(), there.end(), value) == there.end())
+        values.fail(fmt::format("no case of the profile has {} = {}", name, to_string(value)));
+    }
+  }
+  return condition;
+}
+
 Extrapolation read_extrapolation(const YamlReader& node, const Profile& profile, const System& system) {
-  node.require_keys({"axis", "at", "implementations"});
+  node.require_keys({"axis", "at", "implementations", "where"});
   Extrapolation result{.axis = node.at("axis").one_of("axis", axis_names(profile)),
                        .at = node.at("at").integer(1, std::numeric_limits<std::int64_t>::max()),
-                       .implementations = read_implementations(node.at("implementations"), system)};
+                       .implementations = read_implementations(node.at("implementations"), system),
+                       .where = {}};
+  if (const auto where = node.find("where")) result.where = read_condition(*where, profile);
   for (const Value& value : values_of(profile, result.axis)) {
     if (!std::holds_alternative<std::int64_t>(value))
       node.fail(fmt::format("axis '{}' has values that are not whole numbers", result.axis));
@@ -170,7 +194,10 @@ Profile read_profile(const YamlReader& node, Profile profile, const System& syst
   if (const auto key = node.find("instances")) profile.instances = read_instances(*key);
   if (const auto key = node.find("implementations")) profile.implementations = read_implementations(*key, system);
   if (const auto key = node.find("protocol")) read_protocol(*key, profile.protocol);
-  if (const auto key = node.find("extrapolate")) profile.extrapolation = read_extrapolation(*key, profile, system);
+  if (const auto key = node.find("extrapolate")) {
+    for (const YamlReader& item : key->is_list() ? key->items() : std::vector<YamlReader>{*key})
+      profile.extrapolations.push_back(read_extrapolation(item, profile, system));
+  }
   return profile;
 }
 
@@ -187,6 +214,7 @@ Profile read_base(const YamlReader& root, const System& system, const Problem& p
 }  // namespace
 
 std::vector<Value> values_of(const Profile& profile, const std::string& axis) {
+  if (axis == "instance") return {profile.instances.begin(), profile.instances.end()};
   std::vector<Value> values;
   const auto add = [&](const std::vector<Value>& more) {
     for (const Value& value : more)

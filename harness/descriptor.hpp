@@ -37,11 +37,12 @@ struct Published {
   std::string metric;
 };
 
-/// Runs `implementations` with `axis` cut to `at`, and scales their times: for baselines that would take hours.
+/// Runs `implementations` with `axis` cut to `at`, and scales their times: for what would take hours.
 struct Extrapolation {
   std::string axis;
   std::int64_t at = 1;
   std::vector<std::string> implementations;
+  std::map<std::string, std::vector<Value>> where;  ///< only cases with one of these values of each of these axes; empty: all
 };
 
 /// What one profile measures: the descriptor's own entries with the profile's overrides applied.
@@ -51,7 +52,7 @@ struct Profile {
   std::vector<std::map<std::string, std::vector<Value>>> sweeps;  ///< each a product with these axes replaced; empty: one product
   std::vector<std::string> implementations;
   Protocol protocol;
-  std::optional<Extrapolation> extrapolation;
+  std::vector<Extrapolation> extrapolations;  ///< the first that applies to a case and implementation counts
 };
 
 struct Descriptor {
@@ -74,7 +75,7 @@ struct Descriptor {
 /// `systems` must outlive the descriptor.
 [[nodiscard]] Descriptor load_descriptor(const std::string& path, const std::vector<System>& systems);
 
-/// All values of an axis over the profile's cases, in order of appearance.
+/// All values of an axis (or the names of the instances) over the profile's cases, in order of appearance.
 [[nodiscard]] std::vector<Value> values_of(const Profile& profile, const std::string& axis);
 
 /// Names a descriptor may use for implementations of `system`; GPU names are also open when GPU code is not built.

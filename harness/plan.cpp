@@ -65,7 +65,7 @@ bool passes(const Case& c, const std::map<std::string, std::vector<Value>>& wher
 void check_where(const Descriptor& descriptor, const Profile& profile, const Filter& filter) {
   std::map<std::string, std::vector<Value>> known;
   for (const auto& axis : profile.axes) known[axis.first] = values_of(profile, axis.first);
-  if (!profile.instances.empty()) known["instance"] = {profile.instances.begin(), profile.instances.end()};
+  if (!profile.instances.empty()) known["instance"] = values_of(profile, "instance");
   std::vector<std::string> names;
   for (const auto& entry : known) names.push_back(entry.first);
   for (const auto& [axis, values] : filter.where) {
@@ -109,8 +109,10 @@ std::vector<Case> expand(const Descriptor& descriptor, const Profile& profile, c
 
 Job make_job(const Case& asked, const Implementation& implementation, const Profile& profile) {
   Job job{.asked = asked, .executed = asked, .factor = 1, .axis = "", .implementation = &implementation};
-  const auto& cut = profile.extrapolation;
-  if (!cut || !contains(cut->implementations, implementation.name)) return job;
+  const auto cut = std::find_if(profile.extrapolations.begin(), profile.extrapolations.end(), [&](const Extrapolation& entry) {
+    return contains(entry.implementations, implementation.name) && passes(asked, entry.where);
+  });
+  if (cut == profile.extrapolations.end()) return job;
   const auto* value = std::get_if<std::int64_t>(&asked.values.at(cut->axis));
   if (value == nullptr || *value <= cut->at) return job;
   job.executed.values[cut->axis] = cut->at;

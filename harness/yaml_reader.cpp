@@ -84,6 +84,8 @@ YamlReader YamlReader::at(const std::string& key) const {
   return *child;
 }
 
+bool YamlReader::is_list() const { return node_.IsSequence(); }
+
 std::vector<YamlReader> YamlReader::items() const {
   if (!node_.IsSequence() || node_.size() == 0) fail(fmt::format("{} must be a list with at least one element, like [a, b]", name_));
   std::vector<YamlReader> result;

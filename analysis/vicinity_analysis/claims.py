@@ -10,8 +10,9 @@ import numpy as np
 
 from vicinity_analysis.cells import MARKS, significant
 from vicinity_analysis.load import Machine, Record
-from vicinity_analysis.published import Key
+from vicinity_analysis.published import Column, Key
 from vicinity_analysis.study import Study
+from vicinity_analysis.tables import device_label
 
 HOLDS, PART, FAILS, OPEN = "holds", "holds in part", "does not hold here", "not measured"
 
@@ -27,6 +28,9 @@ class Series:
     sources: dict[Key, str]
     marks: frozenset[str] = frozenset()
     records: dict[Key, Record] = field(default_factory=dict)  # empty for printed values
+    speedups: dict[Key, float] = field(default_factory=dict)  # printed ones, over the paper's own baseline
+    shares: dict[Key, dict[str, float]] = field(default_factory=dict)  # printed percentages of the time, by part
+    device: str = ""  # of printed values
 
 
 @dataclass(frozen=True)
@@ -109,14 +113,24 @@ def judge_all(study: Study, studies: list[Study], claims: Iterable[Claim]) -> li
 
 
 def printed_evidence(studies: list[Study]) -> Evidence:
-    found: dict[str, Series] = {}
-    for study in studies:
-        for observation in study.published.observations if study.published else []:
-            label = observation.device
-            series = found.setdefault(label, Series(label, observation.device_kind, observation.implementation, {}, {}))
-            key = study.published.key(observation.params) if study.published else ()
-            series.times[key] = observation.value
-            series.sources[key] = observation.source
+    found: dict[tuple[str, str], Series] = {}
+    tables = [table for study in studies if study.published for table in (study.published, *study.others.values())]
+    columns = dict.fromkeys(column for table in tables for column in table.columns)
+    for table in tables:
+        for observation in table.observations:
+            column = Column(observation.device, observation.device_kind, observation.implementation)
+            label = device_label(column, columns)
+            series = found.setdefault(
+                (column.device, column.implementation),
+                Series(label, column.kind, column.implementation, {}, {}, device=column.device),
+            )
+            key = table.key(observation.params)
+            if observation.metric == "speedup":
+                series.speedups[key] = observation.value
+            elif observation.metric == "share":
+                series.shares.setdefault(key, {})[observation.params["part"]] = observation.value
+            else:
+                series.times[key], series.sources[key] = observation.value, observation.source
     return Evidence("printed", None, tuple(found.values()))
 
 
@@ -182,7 +196,24 @@ def shorten(sources: Iterable[str]) -> str:
     return " ".join(f"{file}:{','.join(map(str, sorted(lines)))}" for file, lines in sorted(files.items()))
 
 
-def all_claims() -> tuple[Claim, ...]:
-    from vicinity_analysis import claims_fang, claims_sa
+def same_results(evidence: Evidence) -> list[Finding]:
+    """Every GPU run has the digest of its moves, its cost and its count of iterations checked against the CPU's."""
+    findings = []
+    for series in evidence.of("gpu"):
+        records = list(series.records.values())
+        if not records:
+            continue
+        checked = [
+            r for r in records if r.data.get("verified") and r.data.get("digest") == r.data.get("reference_digest")
+        ]
+        references = sorted({str(r.data.get("reference")) for r in records})
+        numbers = f"{len(checked)} of {len(records)} runs identical with {', '.join(references)}, move for move"
+        verdict = HOLDS if len(checked) == len(records) else PART if checked else FAILS
+        findings.append(Finding(series.label, verdict, numbers, shorten(r.source for r in records)))
+    return findings
 
-    return (*claims_fang.CLAIMS, *claims_sa.CLAIMS)
+
+def all_claims() -> tuple[Claim, ...]:
+    from vicinity_analysis import claims_fang, claims_lsm, claims_sa
+
+    return (*claims_fang.CLAIMS, *claims_sa.CLAIMS, *claims_lsm.CLAIMS)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from vicinity_analysis import scaling
 from vicinity_analysis.annealing import FASTEST, SERIAL, Grid, Pair, acceptance, grid, pairs, values
 from vicinity_analysis.cells import MARKS, significant
-from vicinity_analysis.claims import FAILS, HOLDS, PART, Claim, Evidence, Finding, shares, shorten, span
+from vicinity_analysis.claims import FAILS, HOLDS, PART, Claim, Evidence, Finding, same_results, shares, shorten, span
 from vicinity_analysis.claims_quality import longer_is_better, many_short_for_one_long
 from vicinity_analysis.tables import baseline_name
 
@@ -137,24 +137,6 @@ def suffers_at_low_iterations(evidence: Evidence) -> list[Finding]:
         parts.append(f"N = {n}: {told[0]} (I = {min(row):g}), {told[1]} (I = {max(row):g})")
         used += [few, many]
     return [Finding("gpu, a proposal", shares(flags), "; ".join(parts), shorten(r.source for r in used))]
-
-
-def same_results(evidence: Evidence) -> list[Finding]:
-    """Every GPU run has the digest of its accepted swaps, its cost and its count of iterations checked against the
-    CPU's."""
-    findings = []
-    for series in evidence.of("gpu"):
-        records = list(series.records.values())
-        if not records:
-            continue
-        checked = [
-            r for r in records if r.data.get("verified") and r.data.get("digest") == r.data.get("reference_digest")
-        ]
-        references = sorted({str(r.data.get("reference")) for r in records})
-        numbers = f"{len(checked)} of {len(records)} runs identical with {', '.join(references)}, swap for swap"
-        verdict = HOLDS if len(checked) == len(records) else PART if checked else FAILS
-        findings.append(Finding(series.label, verdict, numbers, shorten(r.source for r in records)))
-    return findings
 
 
 FIGURE1, FIGURE2, QUALITY = "sa/figure1", "sa/figure2", "sa/quality"

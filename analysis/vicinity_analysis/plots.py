@@ -27,6 +27,12 @@ KNOWN = {
     "gpu-recompute": ("#56B4E9", "^"),
     "gpu-tuned": ("#009E73", "P"),
     "gpu-chains": ("#6A3D9A", "<"),
+    "gpu-texture": ("#56B4E9", "^"),
+    "gpu-readonly": ("#8C8C8C", "h"),
+    "gpu-shared": ("#A6761D", ">"),
+    "gpu-reduction": ("#CC79A7", "v"),
+    "gpu-thread-control": ("#A6761D", ">"),
+    "gpu-host-neighborhood": ("#7A6F00", "X"),
 }
 OTHERS = (("#CC79A7", "v"), ("#7A6F00", "X"), ("#8C8C8C", "h"), ("#6A3D9A", "<"), ("#A6761D", ">"))
 PUBLISHED = {"gpu": ("v", "<", "1", "^", ">", "2", "p", "3", "8", "4"), "cpu": ("s", "D", "h")}
@@ -183,15 +189,16 @@ def log_axis(plot: Axes, which: str, label: str, values: list[float] | None = No
     axis = getattr(plot, f"{which}axis")
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if value < 1e6 else f"{value:.0e}"))
     axis.set_minor_formatter(NullFormatter())
-    if values and len(values) <= 6:
+    if values and len(values) <= 8:
         axis.set_major_locator(FixedLocator(values))
         axis.set_minor_locator(NullLocator())
     else:
         axis.set_major_locator(LogLocator(base=10, numticks=8))
 
 
-def scaling_figures(study: Study) -> list[Drawing]:
-    """For each axis that varies: time along it, and GPU over CPU along it."""
+def scaling_figures(study: Study, rates: bool = False) -> list[Drawing]:
+    """For each axis that varies: time along it (`rates`: iterations a second), and GPU over CPU along it."""
+    what = "iterations a second" if rates else "time"
     drawings = []
     for axis in scaling.varying_axes(study):
         found = scaling.chosen(scaling.panels(study, axis))
@@ -199,9 +206,12 @@ def scaling_figures(study: Study) -> list[Drawing]:
             continue
         symbol = axis_label(axis)
         held = "the other axes are held at the values above each panel (least, middle and most work)"
-        caption = f"Time along {symbol}; {held}. Hollow: extrapolated. Gaps: skipped or invalid. Both axes logarithmic."
-        draw = _time_panels(study, axis, found)
-        title = f"{study.descriptor.title}: time against {symbol}"
+        common = scaling.described(scaling.in_common(found))
+        held += f", and everywhere {common}" if common else ""
+        caption = f"{what.capitalize()} along {symbol}; {held}. Hollow: extrapolated. Gaps: skipped or invalid. "
+        caption += "Both axes logarithmic."
+        draw = _time_panels(study, axis, found, rates)
+        title = f"{study.descriptor.title}: {what} against {symbol}"
         drawings.append(render(f"{study.slug}-{axis}", title, caption, draw))
         if any(scaling.speedups(panel) for panel in found):
             caption = f"Speed-up of the GPU along {symbol}; {held}. Above the line at 1 the GPU is faster. "
@@ -220,13 +230,14 @@ def _bases(found: list[scaling.Panel]) -> list[str]:
 def _axes(found: list[scaling.Panel]) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(max(1.0 + 3.3 * len(found), 7.0), 3.9), layout="constrained")
     axes = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
+    common = scaling.in_common(found)
     for panel, plot in zip(found, axes, strict=True):
-        plot.set_title(panel.title)
+        plot.set_title(scaling.described(item for item in panel.held if item not in common) or panel.title)
         plot.grid(True)
     return figure, list(axes)
 
 
-def _time_panels(study: Study, axis: str, found: list[scaling.Panel]) -> Callable[[], Figure]:
+def _time_panels(study: Study, axis: str, found: list[scaling.Panel], rates: bool) -> Callable[[], Figure]:
     def draw() -> Figure:
         figure, axes = _axes(found)
         names = [name for _, name, _ in scaling.shown(study)]
@@ -237,8 +248,8 @@ def _time_panels(study: Study, axis: str, found: list[scaling.Panel]) -> Callabl
             for line in panel.lines:
                 colour, marker = look(line.implementation, names)
                 own = line.machine.name == study.machines[0].name
-                seconds = line.seconds()
-                heights = [seconds[at] / UNITS[unit] if at in seconds else float("nan") for at in line.points]
+                shown = line.rates() if rates else {at: s / UNITS[unit] for at, s in line.seconds().items()}
+                heights = [shown.get(at, float("nan")) for at in line.points]
                 plot.plot(list(line.points), heights, "-" if own else "--", color=colour, linewidth=1.2)
                 for at, height in zip(line.points, heights, strict=True):
                     hollow = "extrapolated" in line.points[at].marks
@@ -246,7 +257,7 @@ def _time_panels(study: Study, axis: str, found: list[scaling.Panel]) -> Callabl
                 label = line.implementation + ("" if own else f" ({line.machine.title})")
                 handles.setdefault(label, handle(colour, marker, label, line="-" if own else "--"))
             log_axis(plot, "x", axis_label(axis), values)
-            log_axis(plot, "y", f"time, {unit}" if plot is axes[0] else "")
+            log_axis(plot, "y", ("iterations a second" if rates else f"time, {unit}") if plot is axes[0] else "")
         figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=min(len(handles), 5))
         return figure
 

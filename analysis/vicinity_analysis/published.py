@@ -66,8 +66,9 @@ class Descriptor:
     @property
     def rank(self) -> tuple[int, bool, str]:
         """Papers in their order, printed tables before experiments of our own."""
-        system = self.experiment.split("/")[0]
-        return (SYSTEMS.index(system) if system in SYSTEMS else 99, self.csv is None, self.experiment)
+        system, name = self.experiment.split("/")
+        beyond = self.csv is None and not name.startswith(("table", "figure"))
+        return (SYSTEMS.index(system) if system in SYSTEMS else 99, beyond, self.experiment)
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,17 @@ def load_published(root: Path, descriptor: Descriptor) -> Published | None:
     if not kept:
         raise InputError(f"{path}: no rows with metric '{descriptor.metric}' (asked by {descriptor.path})")
     return Published(descriptor, kept)
+
+
+def load_others(root: Path, descriptor: Descriptor) -> dict[str, Published]:
+    """metric -> the table's printed numbers beside those the descriptor compares: speed-ups, shares of time."""
+    if descriptor.csv is None or not descriptor.mapping:
+        return {}
+    found: dict[str, list[Observation]] = {}
+    for observation in _observations(root, descriptor)[1]:
+        if observation.metric != descriptor.metric:
+            found.setdefault(observation.metric, []).append(observation)
+    return {metric: Published(descriptor, observations) for metric, observations in found.items()}
 
 
 def load_statements(root: Path, descriptor: Descriptor) -> list[Observation]:

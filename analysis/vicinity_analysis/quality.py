@@ -11,7 +11,7 @@ import numpy as np
 from vicinity_analysis.cells import Cell, Column, Table, significant, with_unit
 from vicinity_analysis.load import Machine, Record
 from vicinity_analysis.study import Study
-from vicinity_analysis.tables import MISSING, axis_label, gaps, provenance
+from vicinity_analysis.tables import MISSING, axis_label, gaps, provenance, reasons
 
 FEWEST = 5  # seeds from which on an implementation shows a distribution of its own
 Setting = tuple[tuple[str, Any], ...]  # (("iterations", 100000),): everything but instance and seed
@@ -109,7 +109,9 @@ def gap_table(study: Study, studies: Sequence[Study]) -> Table | None:
     columns = [Column("instance", kind="param"), *(Column(axis_label(axis), kind="param") for axis in axes)]
     columns += [Column("best known"), Column("seeds")]
     columns += [Column(label, "gap, %") for label in ("mean", "least", "median", "most")]
-    columns += [Column("reached", "best known"), Column("accepted, %")]
+    columns += [Column("reached", "best known")]
+    accepting = any("accepted" in record.counters for group in found for record in group.by_seed.values())
+    columns += [Column("accepted, %")] if accepting else []
     columns += [Column(name, f"{machine.title}, median time") for machine, name in timed]
     table = Table(f"{study.slug}-gaps", f"{study.descriptor.title}: gaps", columns, [])
     for group in found:
@@ -120,7 +122,8 @@ def gap_table(study: Study, studies: Sequence[Study]) -> Table | None:
             Cell(str(len(group.by_seed))),
         ]
         cells += [Cell(text, sources) for text in _spread(group)]
-        cells += [_accepted(group), *(_time(group, machine, name) for machine, name in timed)]
+        cells += [_accepted(group)] if accepting else []
+        cells += [_time(group, machine, name) for machine, name in timed]
         table.rows.append(cells)
         table.tidy += _tidy(group)
     table.notes = [
@@ -185,13 +188,4 @@ def _tidy(group: Group) -> list[dict[str, Any]]:
 
 def notes(studies: Sequence[Study]) -> list[str]:
     """What has no row: instances whose file was not found, each once, and implementations without a record."""
-    found: dict[tuple[str, str], None] = {}
-    for study in studies:
-        for machine in study.machines:
-            for series in study.series(machine).values():
-                for record in series.values():
-                    if not record.ok and record.case.get("instance"):
-                        status = f"{record.data['status']}: {record.data.get('message', '')}".strip(": ")
-                        found[f"{record.case['instance']} on {machine.title}", status] = None
-    told = [f"{what}: {why}." for (what, why) in found]
-    return told + [note for study in studies for note in gaps(study)]
+    return reasons(studies) + [note for study in studies for note in gaps(study)]

@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 import numpy as np
 
-from vicinity_analysis import cells, check, claims, environment, limits, parts, plots, scaling, tables
+from vicinity_analysis import cells, check, claims, environment, limits, parts, plots
 from vicinity_analysis.cells import Cell, Column, Table, significant
 from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART, Judged
 from vicinity_analysis.errors import InputError
@@ -101,21 +101,8 @@ def build(studies: list[Study]) -> list[Section]:
 
 def _section(study: Study, studies: list[Study]) -> Section:
     judged = claims.judge_all(study, studies, claims.all_claims())
-    own = parts.own(study, studies)
-    if own:
-        return Section(study, judged, own.shown, own.folded, own.figures, own.sentences)
-    times, ratios, speedups = tables.times_table(study), tables.ratio_table(study), tables.speedup_table(study)
-    if study.published:
-        figure = plots.table_figure(study)
-        shown = [table for table in (times, ratios, speedups) if table]
-        folded = [tables.times_table(study, "total")] if tables.has_parts(study) else []
-        return Section(study, judged, shown, folded, [figure] if figure else [])
-    axes = scaling.varying_axes(study)
-    crossings = [scaling.crossover_table(study, axis) for axis in axes]
-    sentences = [line for axis in axes for line in scaling.growth_sentences(study, axis)]
-    wins = scaling.wins_table(study)
-    folded = [table for table in (*crossings, times, speedups) if table and table.rows]
-    return Section(study, judged, [wins] if wins else [], folded, plots.scaling_figures(study), sentences)
+    found = parts.parts_of(study, studies)
+    return Section(study, judged, found.shown, found.folded, found.figures, found.sentences)
 
 
 def _context(machines: list[Machine], sections: list[Section]) -> dict[str, Any]:

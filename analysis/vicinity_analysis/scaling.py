@@ -11,7 +11,7 @@ from vicinity_analysis.published import Key
 from vicinity_analysis.study import Study, number, without
 from vicinity_analysis.tables import axis_label
 
-PANELS = 3  # settings of the other axes shown for each axis: the smallest, the middle and the largest work
+PANELS = 4  # settings of the other axes shown for each axis; of more, the smallest, the middle and the largest work
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,10 @@ class Line:
     def seconds(self) -> dict[float, float]:
         return {at: record.estimate().value for at, record in self.points.items() if record.ok}
 
+    def rates(self) -> dict[float, float]:
+        """Iterations a second."""
+        return {at: self.points[at].data["iterations"] / seconds for at, seconds in self.seconds().items()}
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -34,7 +38,18 @@ class Panel:
 
     @property
     def title(self) -> str:
-        return ", ".join(f"{axis_label(axis)} = {value}" for axis, value in self.held) or "nothing else varies"
+        return described(self.held) or "nothing else varies"
+
+
+def described(held: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(f"{axis_label(axis)} = {value}" for axis, value in held)
+
+
+def in_common(found: list[Panel]) -> list[tuple[str, str]]:
+    """What several panels hold at the same value, which need not stand above each."""
+    if len(found) < 2:
+        return []
+    return [item for item in found[0].held if all(item in panel.held for panel in found)]
 
 
 def shown(study: Study) -> list[tuple[Machine, str, dict[Key, Record]]]:

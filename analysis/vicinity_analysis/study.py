@@ -11,6 +11,7 @@ from vicinity_analysis.published import (
     Observation,
     Published,
     load_descriptors,
+    load_others,
     load_published,
     load_statements,
 )
@@ -24,6 +25,9 @@ class Study:
     published: Published | None
     machines: list[Machine]
     statements: list[Observation] = field(default_factory=list)  # numbers the text states of a figure
+    others: dict[str, Published] = field(default_factory=dict)  # metric -> what else the table prints
+    pool: tuple[str, ...] = ()  # experiments that measure the same cases; their records stand in where there are none
+    suffix: str = ""  # of the names of tables and figures
 
     @property
     def name(self) -> str:
@@ -31,7 +35,7 @@ class Study:
 
     @property
     def slug(self) -> str:
-        return self.name.replace("/", "-")
+        return self.name.replace("/", "-") + self.suffix
 
     @cached_property
     def records(self) -> dict[str, dict[str, dict[Key, Record]]]:
@@ -40,11 +44,14 @@ class Study:
 
     def _of(self, machine: Machine) -> dict[str, dict[Key, Record]]:
         found: dict[str, dict[Key, Record]] = {}
-        for record in sorted(machine.of(self.name), key=lambda record: record.order):
-            key = self.published.key_of_case(record.case) if self.published else case_key(record, self.descriptor.axes)
-            found.setdefault(record.implementation, {}).setdefault(key, record)
+        for name in (self.name, *self.pool):
+            for record in sorted(machine.of(name), key=lambda record: record.order):
+                found.setdefault(record.implementation, {}).setdefault(self.key_of(record), record)
         order = {name: position for position, name in enumerate(self.descriptor.implementations)}
         return {name: found[name] for name in sorted(found, key=lambda name: (order.get(name, 99), name))}
+
+    def key_of(self, record: Record) -> Key:
+        return self.published.key_of_case(record.case) if self.published else case_key(record, self.descriptor.axes)
 
     def series(self, machine: Machine) -> dict[str, dict[Key, Record]]:
         return self.records[machine.name]
@@ -97,7 +104,9 @@ def load_studies(root: Path, machines: list[Machine]) -> list[Study]:
         if name not in descriptors:
             descriptors[name] = _described_by_records(root, name, machines)
     ordered = sorted(descriptors.values(), key=lambda descriptor: descriptor.rank)
-    return [Study(d, load_published(root, d), machines, load_statements(root, d)) for d in ordered]
+    return [
+        Study(d, load_published(root, d), machines, load_statements(root, d), load_others(root, d)) for d in ordered
+    ]
 
 
 def _described_by_records(root: Path, name: str, machines: list[Machine]) -> Descriptor:

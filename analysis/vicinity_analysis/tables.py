@@ -1,5 +1,6 @@
 """The tables of a report: a paper's rows with measured values beside them, ratios to the paper, speed-ups."""
 
+import math
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -20,6 +21,13 @@ AXES = {
     "size": "N",
     "iterations": "I",
 }  # the papers' own symbols, where they have one
+PRINTED = {  # our name of an implementation -> those of the published files it may be held against, best first
+    "gpu": ("gpu", "gpu-tex"),
+    "gpu-texture": ("gpu-tex",),
+    "gpu-reduction": ("gpu-tex-reduction",),
+    "gpu-host-neighborhood": ("gpu-tex-cpu-generation",),
+    "gpu-thread-control": ("gpu-tex-threadcontrol",),
+}
 MISSING = Cell("—", "not measured", marks=("missing",), kind="state")
 
 
@@ -36,8 +44,12 @@ def rows_of(study: Study) -> list[tuple[str, Key]]:
 
 
 def sortable(key: Key) -> list[tuple[str, float, str]]:
-    """Numbers as numbers, names as names."""
-    return [(axis, float(value) if value.replace(".", "", 1).isdigit() else 0.0, value) for axis, value in key]
+    """Numbers as numbers, names as names, in which tai30a stands before tai100a."""
+
+    def name(value: str) -> str:
+        return re.sub(r"\d+", lambda digits: digits.group().zfill(9), value)
+
+    return [(axis, float(value) if value.replace(".", "", 1).isdigit() else 0.0, name(value)) for axis, value in key]
 
 
 def unit_of(study: Study) -> str:
@@ -91,7 +103,7 @@ def times_table(study: Study, part: str | None = None) -> Table:
     columns += [Column(name, f"{machine.title}, {unit}") for machine, name, _ in measured(study)]
     name, what = ("times", "") if part is None else (f"times-{part}", f", {part_name(study, part)}")
     title = f"{study.descriptor.title}: times in {unit}{what}"
-    table = Table(f"{study.slug}-{name}", title, columns, [], notes=[] if part else gaps(study))
+    table = Table(f"{study.slug}-{name}", title, columns, [], notes=[] if part else gaps(study) + reasons([study]))
     for row, key in rows_of(study):
         cells = params(study, key)
         for column in printed:
@@ -173,10 +185,50 @@ def gaps(study: Study) -> list[str]:
     return notes
 
 
+def reasons(studies: Iterable[Study]) -> list[str]:
+    """Why a case has no value: one line a case and message; the implementations where others have one."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for study in studies:
+        for machine in study.machines:
+            measured_cases = {key for series in study.series(machine).values() for key, r in series.items() if r.ok}
+            for name, series in study.series(machine).items():
+                for key, record in series.items():
+                    if not record.ok:
+                        status = f"{record.data['status']}: {record.data.get('message', '')}".strip(": ")
+                        told = found.setdefault((f"{_case_name(key, record)} on {machine.title}", status), [])
+                        told += [name] if key in measured_cases else []
+    lines = []
+    for (what, why), names in found.items():
+        of = f" ({', '.join(dict.fromkeys(names))})" if names else ""
+        lines.append(f"{what}{of}: {why}.")
+    return lines
+
+
+def _case_name(key: Key, record: Record) -> str:
+    return record.case.get("instance") or ", ".join(f"{axis_label(axis)} = {value}" for axis, value in key)
+
+
 def counterpart(study: Study, record: Record) -> Printed | None:
-    """The printed column a measured value is held against: the first device of the same kind."""
-    columns = study.published.columns if study.published else []
-    return next((column for column in columns if column.kind == record.backend), None)
+    """The printed column a measured value is held against: the paper's fastest device of the same kind; its own
+    version of the implementation where it has one."""
+    columns = [column for column in study.published.columns if column.kind == record.backend] if study.published else []
+    for name in PRINTED.get(record.implementation, ()):
+        own = [column for column in columns if column.implementation == name]
+        if own:
+            return fastest(study, own)
+    return fastest(study, columns)
+
+
+def fastest(study: Study, columns: list[Printed]) -> Printed | None:
+    """Of the columns that print most rows, the one with the least product of times over the rows all of them print."""
+    if not columns or not study.published:
+        return None
+    cells = study.published.cells
+    printed = {column: {row for row in study.published.rows if (row, column) in cells} for column in columns}
+    most = max(map(len, printed.values()))
+    full = [column for column in columns if len(printed[column]) == most]
+    common = set.intersection(*(printed[column] for column in full))
+    return min(full, key=lambda column: sum(math.log(cells[row, column].value) for row in common))
 
 
 def ratio_table(study: Study) -> Table | None:
@@ -188,7 +240,8 @@ def ratio_table(study: Study) -> Table | None:
     if not chosen:
         return None
     columns = param_columns(study)
-    columns += [Column(f"{name} vs {short(device.device)}", machine.title) for machine, name, _, device in chosen]
+    printed = study.published.columns
+    columns += [Column(f"{name} vs {short(device_label(device, printed))}", m.title) for m, name, _, device in chosen]
     table = Table(f"{study.slug}-ratios", f"{study.descriptor.title}: times faster than published", columns, [])
     collected: list[list[float]] = [[] for _ in chosen]
     for row, key in rows_of(study):
@@ -207,7 +260,7 @@ def ratio_table(study: Study) -> Table | None:
                 sources = {"numerator": observation.source, "denominator": record.source}
                 table.tidy.append(tidy(study, row, key, **values, **tidy_ratio(ratio), **sources))
         table.rows.append(cells)
-    table.footer = _summary_rows(len(param_columns(study)), collected)
+    table.footer = summary_rows(len(param_columns(study)), collected)
     return table
 
 
@@ -228,7 +281,7 @@ def tidy_ratio(ratio: stats.Estimate) -> dict[str, Any]:
     return {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "verdict": verdict_of(ratio)}
 
 
-def _summary_rows(width: int, collected: list[list[float]]) -> list[list[Cell]]:
+def summary_rows(width: int, collected: list[list[float]]) -> list[list[Cell]]:
     rows = []
     for label, function in (("smallest", np.min), ("median", np.median), ("largest", np.max)):
         cells = [Cell(label if index == 0 else "", kind="param") for index in range(width)]
@@ -237,48 +290,8 @@ def _summary_rows(width: int, collected: list[list[float]]) -> list[list[Cell]]:
     return rows
 
 
-def speedup_pairs(study: Study, machine: Machine) -> list[tuple[str, str]]:
-    """(faster, baseline): everything on the GPU over all cores, all cores over one core."""
-    names = list(study.series(machine))
-    pairs = [(name, "cpu-openmp") for name in names if name.startswith("gpu") and "cpu-openmp" in names]
-    if "cpu-serial" in names and "cpu-openmp" in names:
-        pairs.append(("cpu-openmp", "cpu-serial"))
-    return pairs
-
-
 def baseline_name(machine: Machine, implementation: str) -> str:
     """A speed-up always says over what: implementation, cores, CPU model."""
     cpu = machine.environment.get("cpu") or {}
     cores = "1 core" if implementation in ONE_CORE else f"{cpu.get('cores', '?')} cores"
     return f"{implementation} ({cores}, {cpu.get('model', 'unknown CPU')})"
-
-
-def speedup_table(study: Study) -> Table | None:
-    """Implementations against each other, each pair on one machine."""
-    chosen = [(machine, *pair) for machine in study.machines for pair in speedup_pairs(study, machine)]
-    if not chosen:
-        return None
-    columns = param_columns(study) + [Column(f"{name} over {base}", m.title) for m, name, base in chosen]
-    table = Table(f"{study.slug}-speedups", f"{study.descriptor.title}: speed-ups on one machine", columns, [])
-    baselines = dict.fromkeys(f"{m.title}: {baseline_name(m, base)}" for m, _, base in chosen)
-    table.notes = [f"Baselines. {'; '.join(baselines)}. Compiler and flags: environment section."]
-    collected: list[list[float]] = [[] for _ in chosen]
-    for row, key in rows_of(study):
-        cells = params(study, key)
-        for index, (machine, name, base) in enumerate(chosen):
-            fast, slow = study.series(machine)[name].get(key), study.series(machine)[base].get(key)
-            if fast is None or slow is None:
-                cells.append(MISSING)
-            elif not (fast.ok and slow.ok):
-                cells.append(state_cell(slow if fast.ok else fast))
-            else:
-                ratio = stats.ratio(slow.times(), fast.times(), fast.protocol.get("statistic", "median"))
-                collected[index].append(ratio.value)
-                marks = tuple(dict.fromkeys(fast.marks + slow.marks))
-                cells.append(ratio_cell(ratio, f"{provenance(slow)} ÷ {provenance(fast)}", marks))
-                values = {"machine": machine.name, "implementation": name, "baseline": baseline_name(machine, base)}
-                sources = {"numerator": slow.source, "denominator": fast.source}
-                table.tidy.append(tidy(study, row, key, **values, **tidy_ratio(ratio), **sources))
-        table.rows.append(cells)
-    table.footer = _summary_rows(len(param_columns(study)), collected)
-    return table

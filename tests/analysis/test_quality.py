@@ -150,7 +150,7 @@ def test_the_report_draws_everything_and_its_links_are_sound(tmp_path, tmp_path_
         "Dashed: NVIDIA H100",
         "no file sko100a.dat",
         "Shown with sa/quality",
-        "swap for swap",
+        "move for move",
         "numbers the paper",
     ):
         assert word in text, word

@@ -2,7 +2,7 @@ import csv
 import io
 
 import pytest
-from vicinity_analysis import cells, limits, tables
+from vicinity_analysis import cells, limits, speedups, tables
 from vicinity_analysis.load import load_machine
 from vicinity_analysis.study import load_studies
 
@@ -61,7 +61,7 @@ def test_ratio_is_published_over_measured(studies):
 
 
 def test_speedups_name_their_baseline(studies):
-    table = tables.speedup_table(studies["fang/table1"])
+    table = speedups.speedup_table(studies["fang/table1"])
     assert "cpu-openmp (16 cores, AMD EPYC 9999)" in table.notes[0]
     row = next(r for r in table.tidy if r["row"] == "r12" and r["implementation"] == "gpu-tuned")
     assert row["baseline"] == "cpu-openmp (16 cores, AMD EPYC 9999)"

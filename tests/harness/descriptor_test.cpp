@@ -97,9 +97,25 @@ TEST_F(DescriptorTest, ProfilesOverride) {
   EXPECT_EQ(smoke.implementations, std::vector<std::string>{"cpu-wrong"});
   EXPECT_EQ(smoke.protocol.repetitions, 3);
   EXPECT_EQ(smoke.protocol.seed, 5U);
-  EXPECT_FALSE(smoke.extrapolation);
-  EXPECT_EQ(d.profile("quick").extrapolation->at, 5);
-  EXPECT_FALSE(d.profile("full").extrapolation);
+  EXPECT_TRUE(smoke.extrapolations.empty());
+  ASSERT_EQ(d.profile("quick").extrapolations.size(), 1U);
+  EXPECT_EQ(d.profile("quick").extrapolations[0].at, 5);
+  EXPECT_TRUE(d.profile("full").extrapolations.empty());
+}
+
+TEST_F(DescriptorTest, SeveralExtrapolationsEachForSomeCases) {
+  const std::string from = "{axis: size, at: 5, implementations: [cpu-serial]}";
+  const std::string to = "[{axis: size, at: 2, implementations: [cpu-serial], where: {size: [13], mode: [fast]}}, " + from + "]";
+  std::string text = good;
+  const Descriptor d = load(text.replace(text.find(from), from.size(), to));
+  const auto& found = d.profile("quick").extrapolations;
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].where.at("size"), std::vector<Value>{std::int64_t{13}});
+  EXPECT_EQ(found[0].where.at("mode"), std::vector<Value>{std::string("fast")});
+  EXPECT_TRUE(found[1].where.empty());
+  EXPECT_EQ(error("[cpu-serial]}}", "[cpu-serial], where: {sise: [13]}}}"),
+            "table.yaml:23: axis 'sise' is not one of this descriptor; did you mean 'size'? allowed: size, mode");
+  EXPECT_EQ(error("[cpu-serial]}}", "[cpu-serial], where: {size: [14]}}}"), "table.yaml:23: no case of the profile has size = 14");
 }
 
 TEST_F(DescriptorTest, UnknownProfileHints) {

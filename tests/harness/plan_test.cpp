@@ -18,7 +18,7 @@ Descriptor descriptor() {
   Profile profile;
   profile.axes = {{"size", {std::int64_t{4}, std::int64_t{100}}}, {"mode", {std::string("a"), std::string("b")}}};
   profile.implementations = {"cpu-serial", "gpu"};
-  profile.extrapolation = Extrapolation{.axis = "size", .at = 8, .implementations = {"cpu-serial"}};
+  profile.extrapolations = {{.axis = "size", .at = 8, .implementations = {"cpu-serial"}, .where = {}}};
   d.profiles["quick"] = profile;
   return d;
 }
@@ -81,6 +81,17 @@ TEST(Plan, ExtrapolatesOnlyLargerCasesOfNamedImplementations) {
   EXPECT_EQ(large.executed.values.at("size"), Value(std::int64_t{8}));
   EXPECT_EQ(plan.jobs[5].implementation->name, "gpu");
   EXPECT_EQ(plan.jobs[5].factor, 1);
+}
+
+TEST(Plan, TheFirstExtrapolationThatAppliesCounts) {
+  Descriptor d = descriptor();
+  Profile profile = d.profile("quick");
+  profile.extrapolations.insert(profile.extrapolations.begin(),
+                                {.axis = "size", .at = 2, .implementations = {"cpu-serial"}, .where = {{"mode", {std::string("b")}}}});
+  const Plan plan = make_plan(d, profile, {.implementations = {"cpu-serial"}, .where = {}}, true);
+  std::vector<Value> sizes;
+  for (const Job& job : plan.jobs) sizes.push_back(job.executed.values.at("size"));
+  EXPECT_EQ(sizes, (std::vector<Value>{std::int64_t{4}, std::int64_t{2}, std::int64_t{8}, std::int64_t{2}}));
 }
 
 TEST(Plan, GpuNeedsADevice) {

@@ -1,0 +1,158 @@
+"""Made-up records of the local-search experiments: times from a cost model that knows moves, sizes and round trips."""
+
+import json
+import shutil
+
+import numpy as np
+import synthetic
+import yaml
+
+REPOSITORY = synthetic.REPOSITORY
+CPU = ("cpu-openmp", "cpu-serial")
+BEST = {"tai30a": 1818146, "tai100a": 21044752, "eil101": 629}
+ROUND_TRIP = 18e-6
+# implementation -> seconds a move (times the O(n) of QAP and PPP where it evaluates from scratch), an iteration
+MODEL = {
+    "cpu-serial": (1.5e-9, 1e-7),
+    "cpu-openmp": (2e-11, 4e-6),
+    "gpu": (4e-12, ROUND_TRIP),
+    "gpu-texture": (3.6e-12, ROUND_TRIP),
+    "gpu-readonly": (3.8e-12, ROUND_TRIP),
+    "gpu-shared": (3.0e-12, ROUND_TRIP),
+    "gpu-reduction": (3e-12, 1.2 * ROUND_TRIP),
+    "gpu-thread-control": (3.5e-12, ROUND_TRIP),
+    "gpu-host-neighborhood": (3e-10, 2 * ROUND_TRIP),
+    "gpu-tuned": (3e-13, 2e-6),
+    "gpu-chains": (3e-15, 2e-8),
+}
+CITIES = {"eil101": 101, "d198": 198, "pcb442": 442, "rat783": 783, "d1291": 1291, "pr2392": 2392, "fnl4461": 4461}
+CITIES["rl5915"] = 5915
+
+
+def cities(name):
+    return CITIES.get(name) or int("".join(filter(str.isdigit, name)))
+
+
+def moves(problem, case):
+    """(moves of the neighbourhood, work of one from scratch)."""
+    if problem == "weierstrass":
+        return case.get("neighbors", 10000), 100 * case["dimension"]
+    if problem == "ppp":
+        n = case["n"]
+        return (n if case.get("neighborhood") == "hamming1" else n * (n - 1) // 2), case["m"]
+    n = case.get("size") or cities(case["instance"])
+    return n * (n - 1) // 2, n if problem == "qap" else 4
+
+
+def seconds(name, problem, case):
+    per_move, fixed = MODEL[name]
+    count, work = moves(problem, case)
+    return iterations(problem, case) * (fixed + per_move * count * work)
+
+
+def iterations(problem, case):
+    """A climb takes a third of n moves."""
+    if case.get("method") == "hill":
+        return case.get("restarts", 1) * max(1, (case.get("n") or case.get("size")) // 3)
+    return case["iterations"]
+
+
+def record(machine, experiment, problem, name, case, random, repetitions=5, **changes):
+    case = dict(case)
+    work = {k: v for k, v in case.items() if k != "seed"}
+    time = seconds(name, problem, work)
+    samples = time * random.lognormal(0, 0.01, repetitions)
+    done = iterations(problem, case)
+    defaults = {
+        "system": "lsm",
+        "paper": "lsm",
+        "protocol": {"statistic": "mean", "repetitions": repetitions, "warmup": 0, "time": "wall"},
+        "iterations": done,
+        "evaluations": done * moves(problem, case)[0],
+        "counters": {"best_iteration": done // 2, "local_optima": case.get("restarts", 0)},
+        "reference": "cpu-openmp",
+        "work": {},
+    }
+    data = synthetic.record(machine, experiment, case, name, samples, **{**defaults, **changes})
+    if data["status"] == "ok":
+        parts = {"kernel": 1.0}
+        if name in ("gpu", "gpu-texture", "gpu-host-neighborhood"):
+            parts = {"host": 0.1, "transfer": 0.74 if "host" in name else 0.2}
+            parts["kernel"] = 1 - sum(parts.values())
+        data["samples"] = {"wall": [float(v) for v in samples]}
+        data["samples"] |= {part: [share * float(v) for v in samples] for part, share in parts.items()}
+    data["case"] = {"problem": problem, "instance": None} | case
+    data["case_key"] = f"problem={problem};" + ";".join(f"{k}={v}" for k, v in sorted(case.items()))
+    return data
+
+
+def cases(descriptor):
+    """All of the descriptor's own (profile full)."""
+    names = ["instance"] if descriptor.get("instances") else []
+    found = []
+    for sweep in descriptor.get("sweeps") or [{}]:
+        product = [{}]
+        axes = {**({"instance": descriptor["instances"]} if names else {}), **descriptor["axes"], **sweep}
+        for axis, values in axes.items():
+            product = [{**case, axis: value} for case in product for value in values]
+        found += [case for case in product if case not in found]
+    return found
+
+
+def experiment(machine, name, implementations=None, skipped=(), **changes):
+    """The records of experiments/lsm/<name>.yaml in full; instances of `skipped` have no file."""
+    descriptor = yaml.safe_load((REPOSITORY / "experiments" / "lsm" / f"{name}.yaml").read_text(encoding="utf-8"))
+    problem, random = descriptor["problem"], np.random.default_rng(7)
+    cut = descriptor["profiles"]["full"].get("extrapolate") or []
+    cut = {n for entry in (cut if isinstance(cut, list) else [cut]) for n in entry["implementations"]}
+    for case in cases(descriptor):
+        for implementation in descriptor["implementations"]:
+            if implementations and implementation not in implementations:
+                continue
+            extra = dict(changes)
+            if implementation in cut and implementation.startswith("cpu"):
+                extra["extrapolated"] = {"axis": "iterations", "at": 10, "factor": 1000}
+            if case.get("instance") in skipped:
+                message = f"{case['instance']}: no file {case['instance']}.tsp; looked in VICINITY_INSTANCES"
+                extra = {"status": "skipped", "message": message}
+            elif name.startswith("quality") and "extrapolated" not in extra:
+                extra |= quality(case)
+            yield record(machine, f"lsm/{name}", problem, implementation, case, random, **extra)
+
+
+def quality(case):
+    """Gaps that shrink with the iterations, until 10000; of instances with a best known cost."""
+    best = BEST.get(case["instance"])
+    if best is None:
+        return {"objective": 900000 + case["seed"], "counters": {}}
+    gap = min(case["iterations"], 10_000) ** -0.3 * (1 + 0.01 * case["seed"])
+    return {"objective": round(best * (1 + gap)), "counters": {"best_known": best}}
+
+
+TABLES = ("table1", "table2", "table3", "table4", "table5", "table6", "table7", "table8", "table9", "table9_small")
+BEYOND = ("precision", "quality_qap", "quality_long", "quality_tsp")
+BEYOND += tuple(f"{what}_{problem}" for what in ("scaling", "climbing") for problem in ("qap", "tsp", "ppp"))
+
+
+def everything(machine, implementations=None, skipped=()):
+    for name in (*TABLES, *BEYOND):
+        yield from experiment(machine, name, implementations, skipped)
+
+
+def make_root(root):
+    """A repository with the real descriptors of `lsm` and the published numbers."""
+    shutil.copytree(REPOSITORY / "data" / "published", root / "data" / "published", dirs_exist_ok=True)
+    shutil.copytree(REPOSITORY / "experiments" / "lsm", root / "experiments" / "lsm")
+    return root
+
+
+def make_machine(results, machine, records, gpu=None, cores=16):
+    folder = results / machine
+    (folder / "lsm").mkdir(parents=True)
+    (folder / "environment.json").write_text(json.dumps(synthetic.environment(machine, gpu, cores=cores), indent=1))
+    files = {}
+    for found in records:
+        files.setdefault(found["experiment"].split("/")[1], []).append(json.dumps(found))
+    for name, lines in files.items():
+        (folder / "lsm" / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    return folder
