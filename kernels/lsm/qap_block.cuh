@@ -1,0 +1,164 @@
+#pragma once
+// What the tuned search of the QAP in one block is made of: who does what, what lies in shared memory, how threads agree on a choice.
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/local_search.hpp"
+#include "kernels/lsm/qap_searches.cuh"
+
+namespace vicinity::lsm {
+
+/// How a block is shared out:
+///   owners   each has a column j and up to `rows` consecutive rows i of the pairs i < j: their deltas, their F[i][j], which are tabu;
+///   heads    a thread a facility: its location, F[x][x], what the last swap means for it, its pairs with the two that swapped;
+///   a clerk  the ledger.
+struct QapBlockPolicy {
+  static constexpr std::int32_t warp = 32, clerks = warp;
+
+  std::int32_t n, rows, owners, heads;
+
+  QapBlockPolicy(std::int32_t size, std::int32_t rows_each) : n(size), rows(rows_each), owners(0), heads(divide_up(size, warp) * warp) {
+    for (std::int32_t first = 0; first < n - 1; first += rows) owners += n - 1 - first;
+    owners = divide_up(owners, warp) * warp;
+  }
+  [[nodiscard]] __host__ __device__ std::int32_t threads() const { return owners + heads + clerks; }
+  /// So many leave enough registers for all.
+  [[nodiscard]] static constexpr int most_threads(std::size_t delta_bytes, int rows_each) {
+    const int numbers = static_cast<int>(delta_bytes) / 4 * rows_each;
+    return numbers <= 8 ? 1024 : numbers <= 12 ? 768 : 640;
+  }
+};
+
+/// Delta, slot and whether it is forbidden in one unsigned number, in the order of choices: forbidden above free, and `garbage`, which
+/// stands where no delta is at present, above both, whatever swaps add to it. Deltas are below `limit` in magnitude.
+template <class D, int Rows>
+struct QapKeys {
+  using Key = std::make_unsigned_t<D>;
+  static constexpr bool with_slot = sizeof(D) == 4;
+  static constexpr int slot_bits = !with_slot ? 1 : Rows <= 8 ? 3 : Rows <= 16 ? 4 : 5;
+  static constexpr Key bias = Key{1} << (8 * sizeof(D) - 4), tabu = 2 * bias, none = ~Key{0};
+  static constexpr D limit = static_cast<D>(bias >> slot_bits), garbage = static_cast<D>(8 * (bias >> slot_bits));
+
+  [[nodiscard]] static __device__ __forceinline__ Key free_slot(int slot) { return bias + (with_slot ? static_cast<Key>(slot) : 0); }
+  [[nodiscard]] static __device__ __forceinline__ Key of(D delta, Key slot) { return static_cast<Key>(delta) * (Key{1} << slot_bits) + slot; }
+  /// Without the slot, as slots of different threads compare.
+  [[nodiscard]] static __device__ __forceinline__ Key value(Key key) { return key >> slot_bits; }
+  [[nodiscard]] static __device__ __forceinline__ D delta(Key value) {
+    return static_cast<D>(value & ((tabu - 1) >> slot_bits)) - static_cast<D>(bias >> slot_bits);
+  }
+};
+
+/// The best pair of a thread, a warp or all: QapKeys::value, then i and j, whose order is that of move numbers.
+template <class Key>
+struct alignas(2 * sizeof(Key)) QapFound {
+  static constexpr std::uint32_t flag = std::uint32_t{1} << 31;  ///< there is a delta that leads below the best of the search
+
+  Key value = ~Key{0};
+  std::uint32_t pair = ~flag;
+
+  [[nodiscard]] static __device__ __forceinline__ std::uint32_t pair_of(std::int32_t i, std::int32_t j) {
+    return static_cast<std::uint32_t>(i << 16 | j);
+  }
+  [[nodiscard]] __device__ __forceinline__ bool before(const QapFound& other) const {
+    return value < other.value || (value == other.value && pair < other.pair);
+  }
+};
+
+[[nodiscard]] __device__ __forceinline__ std::uint32_t least_of_warp(std::uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(~0u, value);
+#else
+  for (int offset = 16; offset > 0; offset /= 2) value = min(value, __shfl_xor_sync(~0u, value, offset));
+  return value;
+#endif
+}
+[[nodiscard]] __device__ __forceinline__ std::uint64_t least_of_warp(std::uint64_t value) {
+  const auto high = static_cast<std::uint32_t>(value >> 32), least = least_of_warp(high);
+  return std::uint64_t{least} << 32 | least_of_warp(high == least ? static_cast<std::uint32_t>(value) : ~0u);
+}
+template <class Key>
+[[nodiscard]] __device__ __forceinline__ QapFound<Key> least_of_warp(const QapFound<Key>& mine) {
+  QapFound<Key> least;
+  least.value = least_of_warp(mine.value);
+  least.pair = least_of_warp(mine.value == least.value ? mine.pair : ~0u);
+  return least;
+}
+
+/// All warps of the block, wherever each of them is in the code.
+__device__ __forceinline__ void block_barrier() { asm volatile("barrier.sync 0;" ::: "memory"); }
+
+/// What owners and heads tell each other of a pair of which one facility swapped. `x` is F[i][j], i < j.
+template <class Delta>
+struct alignas(4 * sizeof(Delta)) QapTold {
+  Delta delta, x;
+  std::make_unsigned_t<Delta> slot;
+};
+template <class Delta>
+struct alignas(2 * sizeof(Delta)) QapAnswer {
+  Delta delta, x;
+};
+
+/// Shared memory of a block, laid out one array after the other.
+template <class Types>
+class QapBlockShared {
+ public:
+  using Delta = typename Types::Delta;
+  using Found = QapFound<std::make_unsigned_t<Delta>>;
+
+  QapTold<Delta>* told;       ///< [r or s][facility]
+  QapAnswer<Delta>* answers;  ///< [r or s][facility]
+  Change<Types>* changes;     ///< [facility, then `rows` of zeros]
+  Found* found;               ///< [warp]
+  Delta* diagonal;            ///< [facility]: F[x][x]
+  std::int32_t* p;            ///< [facility]
+  std::int32_t* until;        ///< [row of an owner][owner]
+
+  __host__ __device__ __forceinline__ QapBlockShared(std::byte* memory, const QapBlockPolicy& policy) : end_(memory) {
+    take(told, 2 * policy.n);
+    take(answers, 2 * policy.n);
+    take(changes, policy.n + policy.rows);
+    take(found, 32);
+    take(diagonal, policy.n);
+    take(p, policy.n);
+    take(until, policy.rows * policy.owners);
+  }
+  [[nodiscard]] static std::size_t bytes(const QapBlockPolicy& policy) {
+    return static_cast<std::size_t>(QapBlockShared(nullptr, policy).end_ - static_cast<std::byte*>(nullptr));
+  }
+
+ private:
+  template <class T>
+  __host__ __device__ __forceinline__ void take(T*& array, std::int32_t size) {
+    array = reinterpret_cast<T*>(end_);
+    end_ += (static_cast<std::size_t>(size) * sizeof(T) + 15) / 16 * 16;
+  }
+  std::byte* end_;
+};
+
+/// What every thread knows of a search: the swap that was taken last, and whether it goes on.
+template <class Delta>
+struct QapCourse {
+  std::int32_t r = -1, s = -1;  ///< r < s; none: -1
+  std::int32_t taken;           ///< moves taken
+  std::int32_t limit;
+  std::int32_t tenure;  ///< 0: a hill climbing
+  Delta gap;            ///< best value - current value
+  bool improved = false;
+
+  [[nodiscard]] __device__ __forceinline__ bool remembers() const { return tenure > 0; }
+  /// A tabu move that changes the value by this much is not forbidden.
+  [[nodiscard]] __device__ __forceinline__ bool aspires(Delta delta) const { return remembers() && delta < gap; }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t until() const { return taken + tenure; }
+
+  __device__ __forceinline__ void take(std::uint32_t pair, Delta delta) {
+    r = static_cast<std::int32_t>(pair >> 16);
+    s = static_cast<std::int32_t>(pair & 0xFFFFu);
+    ++taken;
+    gap -= delta;
+    improved = gap > 0;
+    if (improved) gap = 0;
+  }
+};
+
+}  // namespace vicinity::lsm

@@ -1,0 +1,183 @@
+#pragma once
+// The heads of facilities, and the clerk, in the tuned search of the QAP in one block.
+#include "kernels/lsm/qap_block.cuh"
+
+namespace vicinity::lsm {
+
+template <class Types, int Rows>
+class QapHead {
+ public:
+  using Delta = typename Types::Delta;
+  using Keys = QapKeys<Delta, Rows>;
+  using Key = typename Keys::Key;
+  using Found = QapFound<Key>;
+  using Shared = QapBlockShared<Types>;
+  using Course = QapCourse<Delta>;
+
+  __device__ __forceinline__ QapHead(const QapSearches<Types>& searches, std::size_t search, const QapBlockPolicy& policy,
+                                     const Shared& shared)
+      : searches_(searches),
+        h_(searches.h_of(search)),
+        shared_(shared),
+        x_(static_cast<std::int32_t>(threadIdx.x) - policy.owners),
+        there_(x_ < policy.n) {
+    const std::size_t place = search * static_cast<std::size_t>(policy.n) + static_cast<std::size_t>(x_);
+    current_ = searches.p + place;
+    best_ = searches.best + place;
+  }
+
+  __device__ __forceinline__ void load(const Course&) {
+    if (!there_) return;
+    q_ = *current_;
+    q_best_ = *best_;
+    diagonal_ = h_[searches_.at(x_, q_)];
+  }
+  __device__ __forceinline__ void leave_solution() const {
+    if (!there_) return;
+    shared_.p[x_] = q_;
+    shared_.diagonal[x_] = diagonal_;
+  }
+  __device__ __forceinline__ void store() const {
+    if (!there_) return;
+    *current_ = q_;
+    *best_ = q_best_;
+    h_[searches_.at(x_, q_)] = diagonal_;
+  }
+
+  /// A swap was chosen.
+  __device__ __forceinline__ void take(const Course& course) {
+    if (!there_) return;
+    const std::int32_t r = course.r, s = course.s, pr = shared_.p[r], ps = shared_.p[s];
+    const auto alpha = [&](std::int32_t x, std::int32_t y) { return __ldg(searches_.alpha + searches_.at(x, y)); };
+    const auto beta = [&](std::int32_t u, std::int32_t v) { return __ldg(searches_.beta + searches_.at(u, v)); };
+    const std::int32_t before = q_;
+    if (x_ == r) q_ = ps;
+    if (x_ == s) q_ = pr;
+    change_ = searches_.change(r, s, ps, pr, x_, q_);
+    shared_.changes[x_] = change_;
+    shared_.diagonal[x_] = diagonal_;
+    const Delta alpha_r = alpha(r, x_), alpha_s = alpha(s, x_), beta_r = beta(pr, before), beta_s = beta(ps, before);
+    bends_ = {alpha_r * beta_r, alpha_s * beta_s};
+    new_bends_ = {alpha_r * beta_s, alpha_s * beta_r};
+    bends_of_both_ = alpha(r, s) * beta(pr, ps);
+    if (course.improved) q_best_ = q_;
+  }
+  /// What the swap made of this facility's pairs with those that swapped.
+  [[nodiscard]] __device__ __forceinline__ Found follow(const Course& course) {
+    const std::int32_t r = course.r, s = course.s, n = searches_.n;
+    count_ = 0;
+    if (!there_ || r < 0) return {};
+    shared_.p[x_] = q_;
+    const Change<Types> change_r = shared_.changes[r], change_s = shared_.changes[s];
+    const Delta at_r = shared_.diagonal[r], at_s = shared_.diagonal[s];
+    const QapTold<Delta> both = shared_.told[n + r];
+    const Delta new_r = both.x + product(change_r, change_r);
+    const Delta new_s = both.delta - both.x + at_r + at_s - bends_of_both_ + product(change_s, change_s);
+    if (x_ == r || x_ == s) {
+      diagonal_ = x_ == r ? new_r : new_s;
+      pairs_[0] = {-both.delta, Keys::free_slot(0) + (course.remembers() ? Keys::tabu : 0), Found::pair_of(r, s)};
+      count_ = 1;
+      shared_.answers[x_ == r ? n + r : s] = {-both.delta, at_r + product(change_r, change_s)};
+      return found(course, ~Key{0});
+    }
+    const Sides old_r = sides(shared_.told[x_], x_ > r, at_r, bends_.r), old_s = sides(shared_.told[n + x_], x_ > s, at_s, bends_.s);
+    diagonal_ += product(change_, change_);
+    // The columns of r and s change places.
+    answer(0, r, {old_r.there + product(change_r, change_), old_s.here + product(change_, change_r)}, new_r, new_bends_.r);
+    answer(1, s, {old_s.there + product(change_s, change_), old_r.here + product(change_, change_s)}, new_s, new_bends_.s);
+    pairs_[0].slot = shared_.told[x_].slot;
+    pairs_[1].slot = shared_.told[n + x_].slot;
+    count_ = 2;
+    return found(course, ~Key{0});
+  }
+  [[nodiscard]] __device__ __forceinline__ Found without_memory(const Course& course) const {
+    return there_ ? found(course, ~Keys::tabu) : Found{};
+  }
+  __device__ __forceinline__ void settle(const Course&) const {}
+  __device__ __forceinline__ void hear(std::uint32_t, Delta) const {}
+
+ private:
+  struct OfBoth {
+    Delta r, s;
+  };
+  /// Of the pair of facility y, which swapped, and x, this one: F[y][x] and F[x][y].
+  struct Sides {
+    Delta there, here;
+  };
+  struct Pair {
+    Delta delta;
+    Key slot;
+    std::uint32_t pair;
+  };
+
+  [[nodiscard]] __device__ __forceinline__ Sides sides(const QapTold<Delta>& told, bool behind, Delta at_y, Delta bends) const {
+    const Delta other = told.delta - told.x + at_y + diagonal_ - bends;
+    return behind ? Sides{told.x, other} : Sides{other, told.x};
+  }
+  __device__ __forceinline__ void answer(int which, std::int32_t y, const Sides& now, Delta at_y, Delta bends) {
+    const bool behind = x_ > y;
+    const Delta delta = now.there + now.here - at_y - diagonal_ + bends;
+    shared_.answers[which * searches_.n + x_] = {delta, behind ? now.there : now.here};
+    pairs_[which].delta = delta;
+    pairs_[which].pair = behind ? Found::pair_of(y, x_) : Found::pair_of(x_, y);
+  }
+  [[nodiscard]] __device__ __forceinline__ Found found(const Course& course, Key mask) const {
+    Found best;
+    bool aspires = false;
+#pragma unroll
+    for (int k = 0; k < 2; ++k) {
+      if (k >= count_) continue;
+      const Found found{Keys::value(Keys::of(pairs_[k].delta, pairs_[k].slot & mask)), pairs_[k].pair};
+      if (found.before(best)) best = found;
+      aspires |= course.aspires(pairs_[k].delta);
+    }
+    if (aspires && mask == ~Key{0}) best.pair |= Found::flag;
+    return best;
+  }
+
+  const QapSearches<Types>& searches_;
+  Delta* h_;
+  const Shared& shared_;
+  std::int32_t x_;
+  bool there_;  ///< is there such a facility?
+  std::int32_t *current_, *best_;
+  std::int32_t q_, q_best_;  ///< location of x now, and in the best solution
+  Delta diagonal_;           ///< F[x][x]
+  Change<Types> change_;
+  OfBoth bends_, new_bends_;  ///< alpha beta of x and r, x and s; and after the swap
+  Delta bends_of_both_;       ///< of r and s
+  Pair pairs_[2];             ///< x and r, x and s after the swap; r and s themselves have one
+  int count_ = 0;
+};
+
+/// Keeps the ledger of the search.
+template <class Delta>
+class QapClerk {
+ public:
+  using Found = QapFound<std::make_unsigned_t<Delta>>;
+  using Course = QapCourse<Delta>;
+
+  __device__ __forceinline__ QapClerk(local_search::Ledger& ledger, const Course& course, std::int32_t n)
+      : place_(ledger), ledger_(ledger), method_(course.remembers() ? local_search::Method::tabu : local_search::Method::hill), n_(n) {}
+
+  /// Of all pairs this one is to swap, unless a hill climbing ends here.
+  __device__ __forceinline__ void hear(std::uint32_t pair, Delta delta) {
+    const moves::Move<2> move{{static_cast<std::int32_t>(pair >> 16), static_cast<std::int32_t>(pair & 0xFFFFu)}};
+    ledger_.take({ledger_.value + delta, moves::index<2>(n_, move), false}, method_);
+  }
+  [[nodiscard]] __device__ __forceinline__ Found follow(const Course&) const { return {}; }
+  [[nodiscard]] __device__ __forceinline__ Found without_memory(const Course&) const { return {}; }
+  __device__ __forceinline__ void settle(const Course&) const {}
+  __device__ __forceinline__ void take(const Course&) const {}
+  __device__ __forceinline__ void store() const {
+    if (threadIdx.x % 32 == 0) place_ = ledger_;
+  }
+
+ private:
+  local_search::Ledger& place_;
+  local_search::Ledger ledger_;
+  local_search::Method method_;
+  std::int32_t n_;
+};
+
+}  // namespace vicinity::lsm
