@@ -23,6 +23,8 @@ struct QapBlockPolicy {
     owners = divide_up(owners, warp) * warp;
   }
   [[nodiscard]] __host__ __device__ std::int32_t threads() const { return owners + heads + clerks; }
+  /// Facilities, and rows that are none.
+  [[nodiscard]] __host__ __device__ std::int32_t changes() const { return n + 1 + rows; }
   /// So many leave enough registers for all.
   [[nodiscard]] static constexpr int most_threads(std::size_t delta_bytes, int rows_each) {
     const int numbers = static_cast<int>(delta_bytes) / 4 * rows_each;
@@ -108,8 +110,8 @@ class QapBlockShared {
 
   QapTold<Delta>* told;       ///< [r or s][facility]
   QapAnswer<Delta>* answers;  ///< [r or s][facility]
-  Change<Types>* changes;     ///< [facility, then `rows` of zeros]
-  Found* found;               ///< [warp]
+  Change<Types>* changes;     ///< [facility, then zeros]
+  Found *found, *found_again;  ///< [warp]: the best, and the best that tabu times would forbid as well
   Delta* diagonal;            ///< [facility]: F[x][x]
   std::int32_t* p;            ///< [facility]
   std::int32_t* until;        ///< [row of an owner][owner]
@@ -117,8 +119,9 @@ class QapBlockShared {
   __host__ __device__ __forceinline__ QapBlockShared(std::byte* memory, const QapBlockPolicy& policy) : end_(memory) {
     take(told, 2 * policy.n);
     take(answers, 2 * policy.n);
-    take(changes, policy.n + policy.rows);
+    take(changes, policy.changes());
     take(found, 32);
+    take(found_again, 32);
     take(diagonal, policy.n);
     take(p, policy.n);
     take(until, policy.rows * policy.owners);

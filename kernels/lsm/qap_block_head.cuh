@@ -17,7 +17,7 @@ class QapHead {
   __device__ __forceinline__ QapHead(const QapSearches<Types>& searches, std::size_t search, const QapBlockPolicy& policy,
                                      const Shared& shared)
       : searches_(searches),
-        h_(searches.h_of(search)),
+        f_(searches.f_of(search)),
         shared_(shared),
         x_(static_cast<std::int32_t>(threadIdx.x) - policy.owners),
         there_(x_ < policy.n) {
@@ -30,7 +30,7 @@ class QapHead {
     if (!there_) return;
     q_ = *current_;
     q_best_ = *best_;
-    diagonal_ = h_[searches_.at(x_, q_)];
+    diagonal_ = f_[searches_.at(x_, x_)];
   }
   __device__ __forceinline__ void leave_solution() const {
     if (!there_) return;
@@ -41,7 +41,7 @@ class QapHead {
     if (!there_) return;
     *current_ = q_;
     *best_ = q_best_;
-    h_[searches_.at(x_, q_)] = diagonal_;
+    f_[searches_.at(x_, x_)] = diagonal_;
   }
 
   /// A swap was chosen.
@@ -136,7 +136,7 @@ class QapHead {
   }
 
   const QapSearches<Types>& searches_;
-  Delta* h_;
+  Delta* f_;
   const Shared& shared_;
   std::int32_t x_;
   bool there_;  ///< is there such a facility?

@@ -7,19 +7,19 @@ namespace vicinity::lsm {
 
 /// The warp's best, where all warps see it.
 template <class Shared>
-__device__ __forceinline__ void leave_best(const Shared& shared, typename Shared::Found mine) {
+__device__ __forceinline__ void leave_best(typename Shared::Found* of_warps, typename Shared::Found mine) {
   using Found = typename Shared::Found;
   const bool flagged = __any_sync(~0u, (mine.pair & Found::flag) != 0);
   mine.pair &= ~Found::flag;
   Found least = least_of_warp(mine);
   if (flagged) least.pair |= Found::flag;
-  if (threadIdx.x % 32 == 0) shared.found[threadIdx.x / 32] = least;
+  if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = least;
 }
 /// The best of all warps. Returns whether any of them is flagged.
 template <class Shared>
-[[nodiscard]] __device__ __forceinline__ bool best_of_warps(const Shared& shared, typename Shared::Found& best) {
+[[nodiscard]] __device__ __forceinline__ bool best_of_warps(const typename Shared::Found* of_warps, typename Shared::Found& best) {
   using Found = typename Shared::Found;
-  Found mine = shared.found[threadIdx.x % 32];
+  Found mine = of_warps[threadIdx.x % 32];
   const bool flagged = __any_sync(~0u, (mine.pair & Found::flag) != 0);
   mine.pair &= ~Found::flag;
   best = least_of_warp(mine);
@@ -31,15 +31,15 @@ template <class Keys, class Role, class Shared, class Course>
 __device__ __forceinline__ void search_as(Role& role, const Shared& shared, Course& course) {
   while (true) {
     block_barrier();
-    leave_best(shared, role.follow(course));
+    leave_best<Shared>(shared.found, role.follow(course));
     block_barrier();
     role.settle(course);
     if (course.taken == course.limit) return;
     typename Shared::Found best;
-    if (best_of_warps(shared, best)) {  // the best of all pairs is below the best of the search: no pair is forbidden that could be it
-      leave_best(shared, role.without_memory(course));
+    if (best_of_warps<Shared>(shared.found, best)) {  // the best of all pairs is below the best of the search: no pair is forbidden that could be it
+      leave_best<Shared>(shared.found_again, role.without_memory(course));
       block_barrier();
-      static_cast<void>(best_of_warps(shared, best));
+      static_cast<void>(best_of_warps<Shared>(shared.found_again, best));
     }
     const auto delta = Keys::delta(best.value);
     role.hear(best.pair, delta);
@@ -75,9 +75,9 @@ __global__ void __launch_bounds__(QapBlockPolicy::most_threads(sizeof(typename T
   course.limit = limit;
   course.tenure = searches.tenure;
   course.gap = static_cast<Delta>(ledger.best_value - ledger.value);
-  for (std::int32_t x = thread; x < policy.n + Rows; x += threads) shared.changes[x] = {};
+  for (std::int32_t x = thread; x < policy.changes(); x += threads) shared.changes[x] = {};
   for (std::int32_t x = thread; x < policy.n; x += threads) shared.p[x] = searches.p[search * static_cast<std::size_t>(policy.n) + x];
-  if (thread < 32) shared.found[thread] = {};
+  if (thread < 32) shared.found[thread] = shared.found_again[thread] = {};
   block_barrier();
   if (thread < policy.owners) {
     QapOwner<Types, Rows> owner(searches, search, policy, shared);

@@ -18,13 +18,13 @@ class QapOwner {
 
   __device__ __forceinline__ QapOwner(const QapSearches<Types>& searches, std::size_t search, const QapBlockPolicy& policy,
                                       const Shared& shared)
-      : searches_(searches), h_(searches.h_of(search)), until_(searches.until_of(search)), shared_(shared), owners_(policy.owners) {
+      : searches_(searches), f_(searches.f_of(search)), until_(searches.until_of(search)), shared_(shared), owners_(policy.owners) {
     const std::int32_t n = policy.n;
     std::int32_t k = static_cast<std::int32_t>(threadIdx.x);
     for (first_ = 0; first_ < n - 1 && k >= n - 1 - first_; first_ += Rows) k -= n - 1 - first_;
-    if (first_ >= n - 1) first_ = n;
+    if (first_ >= n - 1) first_ = (n + 1) / 2 * 2;  // even: changes are read in pairs
     column_ = min(first_ + 1 + k, n);
-    rows_ = min(Rows, column_ - first_);
+    rows_ = max(0, min(Rows, column_ - first_));
   }
 
   /// The launch before left everything in device memory; `p` is in place.
@@ -35,9 +35,9 @@ class QapOwner {
       x_[k] = 0;
       slot_[k] = Keys::free_slot(k);
       if (k >= rows_) continue;
-      const std::int32_t i = first_ + k, pi = shared_.p[i], pj = shared_.p[column_];
-      x_[k] = h_[searches_.at(i, pj)];
-      delta_[k] = x_[k] + h_[searches_.at(column_, pi)] - h_[searches_.at(i, pi)] - h_[searches_.at(column_, pj)] + bends(i, pi, pj);
+      const std::int32_t i = first_ + k, j = column_;
+      x_[k] = f_[searches_.at(i, j)];
+      delta_[k] = x_[k] + f_[searches_.at(j, i)] - f_[searches_.at(i, i)] - f_[searches_.at(j, j)] + bends(i);
       const std::int32_t until = until_[move(i)];
       shared_.until[place(k)] = until;
       if (until <= course.taken) continue;
@@ -50,9 +50,9 @@ class QapOwner {
 #pragma unroll
     for (int k = 0; k < Rows; ++k) {
       if (k >= rows_) continue;
-      const std::int32_t i = first_ + k, pi = shared_.p[i], pj = shared_.p[column_];
-      h_[searches_.at(i, pj)] = x_[k];
-      h_[searches_.at(column_, pi)] = delta_[k] - x_[k] + shared_.diagonal[i] + shared_.diagonal[column_] - bends(i, pi, pj);
+      const std::int32_t i = first_ + k, j = column_;
+      f_[searches_.at(i, j)] = x_[k];
+      f_[searches_.at(j, i)] = delta_[k] - x_[k] + shared_.diagonal[i] + shared_.diagonal[j] - bends(i);
       until_[move(i)] = (slot_[k] & Keys::tabu) != 0 ? shared_.until[place(k)] : 0;
     }
   }
@@ -60,7 +60,7 @@ class QapOwner {
   /// Follows the last swap, and looks at all pairs.
   [[nodiscard]] __device__ __forceinline__ Found follow(const Course& course) {
     constexpr int chunk = sizeof(Change<Types>) == 8 ? 2 : 1;
-    struct alignas(chunk * sizeof(Change<Types>)) Chunk {
+    struct alignas(16) Chunk {
       Change<Types> of[chunk];
     };
     const Change<Types> own = shared_.changes[column_];
@@ -150,8 +150,8 @@ class QapOwner {
   [[nodiscard]] static __device__ __forceinline__ bool in(std::int32_t slot) { return static_cast<std::uint32_t>(slot) < Rows; }
   [[nodiscard]] __device__ __forceinline__ std::int32_t place(int k) const { return k * owners_ + static_cast<std::int32_t>(threadIdx.x); }
   [[nodiscard]] __device__ __forceinline__ std::int64_t move(std::int32_t i) const { return moves::index<2>(searches_.n, {{i, column_}}); }
-  [[nodiscard]] __device__ __forceinline__ Delta bends(std::int32_t i, std::int32_t pi, std::int32_t pj) const {
-    return searches_.alpha[searches_.at(i, column_)] * searches_.beta[searches_.at(pi, pj)];
+  [[nodiscard]] __device__ __forceinline__ Delta bends(std::int32_t i) const {
+    return searches_.alpha[searches_.at(i, column_)] * searches_.beta[searches_.at(shared_.p[i], shared_.p[column_])];
   }
   __device__ __forceinline__ void hear(int k, const QapAnswer<Delta>& answer) {
     delta_[k] = answer.delta;
@@ -178,7 +178,7 @@ class QapOwner {
   }
 
   const QapSearches<Types>& searches_;
-  Delta* h_;
+  Delta* f_;
   std::int32_t* until_;
   const Shared& shared_;
   std::int32_t owners_;

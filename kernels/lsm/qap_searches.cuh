@@ -1,10 +1,9 @@
 #pragma once
 // The QAP on the device as the tuned searches see it: matrices, what is kept between moves, how a search begins.
-//   H[x][u] = sum_k A[x][k] B[u][p_k] + A[k][x] B[p_k][u]
-// is what facility x would cost at location u, all others staying: cpu_ref/lsm/qap_rows.hpp has its columns by facility, F[x][y] = H[x][p_y].
-// A swap of facilities r and s adds products of differences to it (change below); with 2 (A[r][x] - A[s][x]) for both sides of
-// symmetric matrices. A swap of i and j would change the cost by
-//   H[i][p_j] + H[j][p_i] - H[i][p_i] - H[j][p_j] + alpha[i][j] beta[p_i][p_j],   alpha[x][y] = A[x][x] + A[y][y] - A[x][y] - A[y][x],
+//   F[x][y] = sum_k A[x][k] B[p_y][p_k] + A[k][x] B[p_k][p_y]
+// is what facility x would cost at the location of y, all others staying (as in cpu_ref/lsm/qap_rows.hpp). A swap of facilities r and s
+// exchanges columns r and s of F, and adds products of differences to all of it (Change). A swap of i and j would change the cost by
+//   F[i][j] + F[j][i] - F[i][i] - F[j][j] + alpha[i][j] beta[p_i][p_j],   alpha[x][y] = A[x][x] + A[y][y] - A[x][y] - A[y][x],
 // beta the same of B.
 #include <algorithm>
 #include <cstddef>
@@ -55,7 +54,8 @@ struct QapSearches {
   std::int32_t n;
   const std::int32_t *a, *a_transposed, *b, *b_transposed;  ///< [n][n]; of symmetric matrices both are one
   const Delta *alpha, *beta;                                ///< [n][n]
-  Delta* h;                                                 ///< [search][n][n]
+  Delta* f;                                                 ///< [search][facility][facility]
+  Delta* f_transposed;                                      ///< [search][location of y][x] = F[x][y]; may be null
   std::int32_t* until;                                      ///< [search][move]
   std::int32_t *p, *best;                                   ///< [search][n]
   std::int32_t tenure;                                      ///< 0: a hill climbing
@@ -63,7 +63,7 @@ struct QapSearches {
   [[nodiscard]] __device__ __forceinline__ std::size_t at(std::int32_t row, std::int32_t column) const {
     return std::size_t(row) * static_cast<std::size_t>(n) + static_cast<std::size_t>(column);
   }
-  [[nodiscard]] __device__ __forceinline__ Delta* h_of(std::size_t search) const { return h + search * at(n, 0); }
+  [[nodiscard]] __device__ __forceinline__ Delta* f_of(std::size_t search) const { return f + search * at(n, 0); }
   [[nodiscard]] __device__ __forceinline__ std::int32_t* until_of(std::size_t search) const {
     return until + search * static_cast<std::size_t>(moves::count<2>(n));
   }
@@ -86,14 +86,15 @@ struct QapSearches {
   }
 };
 
-/// Mapping: a thread an element of H, neighbours in a warp along a row; blockIdx.z is the search. Synchronisation: none.
-/// Cost: 2 n products and 3 n loads that neighbours share or have side by side.
+/// Mapping: a thread an element of F, neighbours in a warp along a row; blockIdx.z is the search. Synchronisation: none.
+/// Cost: 2 n products and 5 n loads, which neighbours share or have in the same row of a matrix.
 template <class Types>
 __global__ void __launch_bounds__(256) qap_products_kernel(const __grid_constant__ QapSearches<Types> searches) {
   using Delta = typename Types::Delta;
-  const std::int32_t u = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (u >= searches.n) return;
-  const std::int32_t* p = searches.p + blockIdx.z * std::size_t(searches.n);
+  const auto y = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (y >= searches.n) return;
+  const std::size_t search = blockIdx.z;
+  const std::int32_t *p = searches.p + search * static_cast<std::size_t>(searches.n), u = p[y];
   for (auto x = static_cast<std::int32_t>(blockIdx.y); x < searches.n; x += static_cast<std::int32_t>(gridDim.y)) {
     Delta sum = 0;
     for (std::int32_t k = 0; k < searches.n; ++k) {
@@ -101,7 +102,8 @@ __global__ void __launch_bounds__(256) qap_products_kernel(const __grid_constant
       sum += static_cast<Delta>(__ldg(searches.a + searches.at(x, k))) * __ldg(searches.b_transposed + searches.at(q, u)) +
              static_cast<Delta>(__ldg(searches.a_transposed + searches.at(x, k))) * __ldg(searches.b + searches.at(q, u));
     }
-    searches.h_of(blockIdx.z)[searches.at(x, u)] = sum;
+    searches.f_of(search)[searches.at(x, y)] = sum;
+    if (searches.f_transposed != nullptr) searches.f_transposed[search * searches.at(searches.n, 0) + searches.at(u, x)] = sum;
   }
 }
 
@@ -112,14 +114,15 @@ class QapMemory {
   using Neighborhood = local_search::QapExchange<2>;
   using Delta = typename Types::Delta;
 
-  QapMemory(const Neighborhood& neighborhood, const local_search::Task& task, std::int64_t together)
+  QapMemory(const Neighborhood& neighborhood, const local_search::Task& task, std::int64_t together, bool transposed = false)
       : n_(static_cast<std::size_t>(neighborhood.instance().size())),
         together_(static_cast<std::size_t>(together)),
         staged_(2 * together_ * n_),
         p_(together_ * n_),
         best_(together_ * n_),
         until_(together_ * static_cast<std::size_t>(neighborhood.moves())),
-        h_(together_ * n_ * n_) {
+        f_(together_ * n_ * n_),
+        f_transposed_(transposed ? together_ * n_ * n_ : 0) {
     const auto host = neighborhood.instance().view();
     view_.n = host.n;
     view_.a = place(host.a, false);
@@ -128,7 +131,8 @@ class QapMemory {
     view_.b_transposed = Types::sides == 2 ? place(host.b, true) : view_.b;
     view_.alpha = place_bends(host.a);
     view_.beta = place_bends(host.b);
-    view_.h = h_.data();
+    view_.f = f_.data();
+    view_.f_transposed = f_transposed_.data();
     view_.until = until_.data();
     view_.p = p_.data();
     view_.best = best_.data();
@@ -167,7 +171,7 @@ class QapMemory {
   }
   void poison(const cuda::Stream& stream) {
     for (auto* buffer : {&p_, &best_, &until_}) buffer->fill(0xA5, stream);
-    h_.fill(0xA5, stream);
+    for (auto* buffer : {&f_, &f_transposed_}) buffer->fill(0xA5, stream);
   }
 
  private:
@@ -189,7 +193,7 @@ class QapMemory {
   std::size_t n_, together_;
   cuda::HostBuffer<std::int32_t> staged_;  ///< [current, best][search][n]
   cuda::DeviceBuffer<std::int32_t> p_, best_, until_;
-  cuda::DeviceBuffer<Delta> h_;
+  cuda::DeviceBuffer<Delta> f_, f_transposed_;
   std::vector<cuda::DeviceBuffer<std::int32_t>> matrices_;
   std::vector<cuda::DeviceBuffer<Delta>> bends_;
   QapSearches<Types> view_{};

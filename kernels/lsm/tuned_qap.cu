@@ -6,6 +6,7 @@
 
 #include "kernels/lsm/device_run.cuh"
 #include "kernels/lsm/qap_block_kernel.cuh"
+#include "kernels/lsm/qap_runs.hpp"
 #include "kernels/lsm/tuned.hpp"
 
 namespace vicinity::lsm {
@@ -92,20 +93,24 @@ class BlockEngine {
 };
 
 template <class Types>
-std::unique_ptr<Run> block_run(const Exchange& neighborhood, const local_search::Task& task) {
+std::unique_ptr<Run> run_of(const Exchange& neighborhood, const local_search::Task& task) {
   if (BlockKernel<Types>::for_instance(neighborhood.instance()).kernel == nullptr) return nullptr;
   return std::make_unique<DeviceRun<BlockEngine<Types>>>(neighborhood, task);
 }
 
 }  // namespace
 
-std::unique_ptr<Run> tuned_run(const Exchange& neighborhood, const local_search::Task& task) {
+std::unique_ptr<Run> qap_block_run(const Exchange& neighborhood, const local_search::Task& task) {
   std::unique_ptr<Run> run;
-  if (neighborhood.instance().symmetric()) run = block_run<QapTypes<std::int32_t, 1>>(neighborhood, task);
-  if (!run) run = block_run<QapTypes<std::int32_t, 2>>(neighborhood, task);
-  if (!run) run = block_run<QapTypes<std::int64_t, 2>>(neighborhood, task);
-  if (!run) throw DoesNotFit("too large as yet");
+  if (neighborhood.instance().symmetric()) run = run_of<QapTypes<std::int32_t, 1>>(neighborhood, task);
+  if (!run) run = run_of<QapTypes<std::int32_t, 2>>(neighborhood, task);
+  if (!run) run = run_of<QapTypes<std::int64_t, 2>>(neighborhood, task);
   return run;
+}
+
+std::unique_ptr<Run> tuned_run(const Exchange& neighborhood, const local_search::Task& task) {
+  std::unique_ptr<Run> run = std::getenv("QAP_GRID") ? nullptr : qap_block_run(neighborhood, task);
+  return run ? std::move(run) : qap_grid_run(neighborhood, task);
 }
 
 }  // namespace vicinity::lsm
