@@ -23,8 +23,8 @@ struct QapBlockPolicy {
     owners = divide_up(owners, warp) * warp;
   }
   [[nodiscard]] __host__ __device__ std::int32_t threads() const { return owners + heads + clerks; }
-  /// Facilities, and rows that are none.
-  [[nodiscard]] __host__ __device__ std::int32_t changes() const { return n + 1 + rows; }
+  /// Facilities, and the rows of owners that are none; even.
+  [[nodiscard]] __host__ __device__ std::int32_t pitch() const { return (n + rows + 2) / 2 * 2; }
   /// So many leave enough registers for all.
   [[nodiscard]] static constexpr int most_threads(std::size_t delta_bytes, int rows_each) {
     const int numbers = static_cast<int>(delta_bytes) / 4 * rows_each;
@@ -90,7 +90,8 @@ template <class Key>
 /// All warps of the block, wherever each of them is in the code.
 __device__ __forceinline__ void block_barrier() { asm volatile("barrier.sync 0;" ::: "memory"); }
 
-/// What owners and heads tell each other of a pair of which one facility swapped. `x` is F[i][j], i < j.
+/// What owners and heads tell each other of a pair of which one facility swapped. `x` is F[i][j], i < j. The other facility is `facility`;
+/// that it is the row i of the pair, or the column j, keeps apart what owners say of places in their columns that are no pairs.
 template <class Delta>
 struct alignas(4 * sizeof(Delta)) QapTold {
   Delta delta, x;
@@ -108,18 +109,19 @@ class QapBlockShared {
   using Delta = typename Types::Delta;
   using Found = QapFound<std::make_unsigned_t<Delta>>;
 
-  QapTold<Delta>* told;       ///< [r or s][facility]
-  QapAnswer<Delta>* answers;  ///< [r or s][facility]
-  Change<Types>* changes;     ///< [facility, then zeros]
+  QapTold<Delta>* told;       ///< [as row or as column][r or s][facility]
+  QapAnswer<Delta>* answers;  ///< [as row or as column][r or s][facility]; garbage where there is no such pair
+  Change<Types>* changes;     ///< [facility]; zero where there is none
   Found *found, *found_again;  ///< [warp]: the best, and the best that tabu times would forbid as well
   Delta* diagonal;            ///< [facility]: F[x][x]
   std::int32_t* p;            ///< [facility]
-  std::int32_t* until;        ///< [row of an owner][owner]
+  std::int32_t* until;        ///< [owner][row of an owner]
 
-  __host__ __device__ __forceinline__ QapBlockShared(std::byte* memory, const QapBlockPolicy& policy) : end_(memory) {
-    take(told, 2 * policy.n);
-    take(answers, 2 * policy.n);
-    take(changes, policy.changes());
+  __host__ __device__ __forceinline__ QapBlockShared(std::byte* memory, const QapBlockPolicy& policy)
+      : pitch_(policy.pitch()), end_(memory) {
+    take(told, 4 * pitch_);
+    take(answers, 4 * pitch_);
+    take(changes, pitch_);
     take(found, 32);
     take(found_again, 32);
     take(diagonal, policy.n);
@@ -130,12 +132,18 @@ class QapBlockShared {
     return static_cast<std::size_t>(QapBlockShared(nullptr, policy).end_ - static_cast<std::byte*>(nullptr));
   }
 
+  /// Where told and answers have facility `x` as a row or a column, in a pair with s, or with r.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t place(bool column, bool with_s, std::int32_t x) const {
+    return ((column ? 2 : 0) + (with_s ? 1 : 0)) * pitch_ + x;
+  }
+
  private:
   template <class T>
   __host__ __device__ __forceinline__ void take(T*& array, std::int32_t size) {
     array = reinterpret_cast<T*>(end_);
     end_ += (static_cast<std::size_t>(size) * sizeof(T) + 15) / 16 * 16;
   }
+  std::int32_t pitch_;
   std::byte* end_;
 };
 

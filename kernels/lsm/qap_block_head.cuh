@@ -64,30 +64,31 @@ class QapHead {
   }
   /// What the swap made of this facility's pairs with those that swapped.
   [[nodiscard]] __device__ __forceinline__ Found follow(const Course& course) {
-    const std::int32_t r = course.r, s = course.s, n = searches_.n;
+    const std::int32_t r = course.r, s = course.s;
     count_ = 0;
     if (!there_ || r < 0) return {};
     shared_.p[x_] = q_;
     const Change<Types> change_r = shared_.changes[r], change_s = shared_.changes[s];
     const Delta at_r = shared_.diagonal[r], at_s = shared_.diagonal[s];
-    const QapTold<Delta> both = shared_.told[n + r];
+    const QapTold<Delta> both = shared_.told[shared_.place(false, true, r)];
+    const QapTold<Delta> told_r = shared_.told[shared_.place(x_ > r, false, x_)], told_s = shared_.told[shared_.place(x_ > s, true, x_)];
     const Delta new_r = both.x + product(change_r, change_r);
     const Delta new_s = both.delta - both.x + at_r + at_s - bends_of_both_ + product(change_s, change_s);
     if (x_ == r || x_ == s) {
       diagonal_ = x_ == r ? new_r : new_s;
       pairs_[0] = {-both.delta, Keys::free_slot(0) + (course.remembers() ? Keys::tabu : 0), Found::pair_of(r, s)};
       count_ = 1;
-      shared_.answers[x_ == r ? n + r : s] = {-both.delta, at_r + product(change_r, change_s)};
-      return found(course, ~Key{0});
+      const QapAnswer<Delta> of_both{-both.delta, at_r + product(change_r, change_s)};
+      answer(false, r, of_both);
+      answer(true, s, of_both);
+    } else {
+      const Sides old_r = sides(told_r, x_ > r, at_r, bends_.r), old_s = sides(told_s, x_ > s, at_s, bends_.s);
+      diagonal_ += product(change_, change_);
+      // The columns of r and s change places.
+      pair(0, r, {old_r.there + product(change_r, change_), old_s.here + product(change_, change_r)}, new_r, new_bends_.r, told_r.slot);
+      pair(1, s, {old_s.there + product(change_s, change_), old_r.here + product(change_, change_s)}, new_s, new_bends_.s, told_s.slot);
+      count_ = 2;
     }
-    const Sides old_r = sides(shared_.told[x_], x_ > r, at_r, bends_.r), old_s = sides(shared_.told[n + x_], x_ > s, at_s, bends_.s);
-    diagonal_ += product(change_, change_);
-    // The columns of r and s change places.
-    answer(0, r, {old_r.there + product(change_r, change_), old_s.here + product(change_, change_r)}, new_r, new_bends_.r);
-    answer(1, s, {old_s.there + product(change_s, change_), old_r.here + product(change_, change_s)}, new_s, new_bends_.s);
-    pairs_[0].slot = shared_.told[x_].slot;
-    pairs_[1].slot = shared_.told[n + x_].slot;
-    count_ = 2;
     return found(course, ~Key{0});
   }
   [[nodiscard]] __device__ __forceinline__ Found without_memory(const Course& course) const {
@@ -114,12 +115,17 @@ class QapHead {
     const Delta other = told.delta - told.x + at_y + diagonal_ - bends;
     return behind ? Sides{told.x, other} : Sides{other, told.x};
   }
-  __device__ __forceinline__ void answer(int which, std::int32_t y, const Sides& now, Delta at_y, Delta bends) {
+  /// The pair with y, which is r (0) or s (1).
+  __device__ __forceinline__ void pair(int which, std::int32_t y, const Sides& now, Delta at_y, Delta bends, Key slot) {
     const bool behind = x_ > y;
     const Delta delta = now.there + now.here - at_y - diagonal_ + bends;
-    shared_.answers[which * searches_.n + x_] = {delta, behind ? now.there : now.here};
-    pairs_[which].delta = delta;
-    pairs_[which].pair = behind ? Found::pair_of(y, x_) : Found::pair_of(x_, y);
+    answer(which == 1, y, {delta, behind ? now.there : now.here});
+    pairs_[which] = {delta, slot, behind ? Found::pair_of(y, x_) : Found::pair_of(x_, y)};
+  }
+  __device__ __forceinline__ void answer(bool with_s, std::int32_t y, const QapAnswer<Delta>& answer) const {
+    const QapAnswer<Delta> none{Keys::garbage, 0};
+    shared_.answers[shared_.place(false, with_s, x_)] = x_ < y ? answer : none;
+    shared_.answers[shared_.place(true, with_s, x_)] = x_ > y ? answer : none;
   }
   [[nodiscard]] __device__ __forceinline__ Found found(const Course& course, Key mask) const {
     Found best;
@@ -160,24 +166,37 @@ class QapClerk {
   __device__ __forceinline__ QapClerk(local_search::Ledger& ledger, const Course& course, std::int32_t n)
       : place_(ledger), ledger_(ledger), method_(course.remembers() ? local_search::Method::tabu : local_search::Method::hill), n_(n) {}
 
-  /// Of all pairs this one is to swap, unless a hill climbing ends here.
+  /// Of all pairs this one is to swap, unless a hill climbing ends here. Written down while others follow the swap.
   __device__ __forceinline__ void hear(std::uint32_t pair, Delta delta) {
-    const moves::Move<2> move{{static_cast<std::int32_t>(pair >> 16), static_cast<std::int32_t>(pair & 0xFFFFu)}};
-    ledger_.take({ledger_.value + delta, moves::index<2>(n_, move), false}, method_);
+    pair_ = pair;
+    delta_ = delta;
   }
-  [[nodiscard]] __device__ __forceinline__ Found follow(const Course&) const { return {}; }
+  [[nodiscard]] __device__ __forceinline__ Found follow(const Course&) {
+    write_down();
+    return {};
+  }
   [[nodiscard]] __device__ __forceinline__ Found without_memory(const Course&) const { return {}; }
   __device__ __forceinline__ void settle(const Course&) const {}
   __device__ __forceinline__ void take(const Course&) const {}
-  __device__ __forceinline__ void store() const {
+  __device__ __forceinline__ void store() {
+    write_down();
     if (threadIdx.x % 32 == 0) place_ = ledger_;
   }
 
  private:
+  __device__ __forceinline__ void write_down() {
+    if (pair_ == Found::flag) return;
+    const moves::Move<2> move{{static_cast<std::int32_t>(pair_ >> 16), static_cast<std::int32_t>(pair_ & 0xFFFFu)}};
+    ledger_.take({ledger_.value + delta_, moves::index<2>(n_, move), false}, method_);
+    pair_ = Found::flag;
+  }
+
   local_search::Ledger& place_;
   local_search::Ledger ledger_;
   local_search::Method method_;
   std::int32_t n_;
+  std::uint32_t pair_ = Found::flag;  ///< the last choice, unless it is written down: the flag
+  Delta delta_ = 0;
 };
 
 }  // namespace vicinity::lsm

@@ -15,11 +15,9 @@ __device__ __forceinline__ void leave_best(typename Shared::Found* of_warps, typ
   if (flagged) least.pair |= Found::flag;
   if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = least;
 }
-/// The best of all warps. Returns whether any of them is flagged.
-template <class Shared>
-[[nodiscard]] __device__ __forceinline__ bool best_of_warps(const typename Shared::Found* of_warps, typename Shared::Found& best) {
-  using Found = typename Shared::Found;
-  Found mine = of_warps[threadIdx.x % 32];
+/// The best of what the warps left, of which this lane read one. Returns whether any of it is flagged.
+template <class Found>
+[[nodiscard]] __device__ __forceinline__ bool best_of_warps(Found mine, Found& best) {
   const bool flagged = __any_sync(~0u, (mine.pair & Found::flag) != 0);
   mine.pair &= ~Found::flag;
   best = least_of_warp(mine);
@@ -29,17 +27,19 @@ template <class Shared>
 /// The search as one role takes part in it, until it ends or has taken the moves it may.
 template <class Keys, class Role, class Shared, class Course>
 __device__ __forceinline__ void search_as(Role& role, const Shared& shared, Course& course) {
+  using Found = typename Shared::Found;
   while (true) {
     block_barrier();
     leave_best<Shared>(shared.found, role.follow(course));
     block_barrier();
+    Found best, left = shared.found[threadIdx.x % 32];
     role.settle(course);
     if (course.taken == course.limit) return;
-    typename Shared::Found best;
-    if (best_of_warps<Shared>(shared.found, best)) {  // the best of all pairs is below the best of the search: no pair is forbidden that could be it
+    if (best_of_warps(left, best)) {  // the best of all pairs is below the best of the search: no pair is forbidden that could be it
       leave_best<Shared>(shared.found_again, role.without_memory(course));
       block_barrier();
-      static_cast<void>(best_of_warps<Shared>(shared.found_again, best));
+      left = shared.found_again[threadIdx.x % 32];
+      static_cast<void>(best_of_warps(left, best));
     }
     const auto delta = Keys::delta(best.value);
     role.hear(best.pair, delta);
@@ -75,7 +75,8 @@ __global__ void __launch_bounds__(QapBlockPolicy::most_threads(sizeof(typename T
   course.limit = limit;
   course.tenure = searches.tenure;
   course.gap = static_cast<Delta>(ledger.best_value - ledger.value);
-  for (std::int32_t x = thread; x < policy.changes(); x += threads) shared.changes[x] = {};
+  for (std::int32_t x = thread; x < policy.pitch(); x += threads) shared.changes[x] = {};
+  for (std::int32_t x = thread; x < 4 * policy.pitch(); x += threads) shared.answers[x] = {Keys::garbage, 0};
   for (std::int32_t x = thread; x < policy.n; x += threads) shared.p[x] = searches.p[search * static_cast<std::size_t>(policy.n) + x];
   if (thread < 32) shared.found[thread] = shared.found_again[thread] = {};
   block_barrier();

@@ -1,6 +1,7 @@
 #pragma once
 // The owners of pairs in the tuned search of the QAP in one block.
 #include <limits>
+#include <type_traits>
 
 #include "kernels/lsm/qap_block.cuh"
 
@@ -18,7 +19,7 @@ class QapOwner {
 
   __device__ __forceinline__ QapOwner(const QapSearches<Types>& searches, std::size_t search, const QapBlockPolicy& policy,
                                       const Shared& shared)
-      : searches_(searches), f_(searches.f_of(search)), until_(searches.until_of(search)), shared_(shared), owners_(policy.owners) {
+      : searches_(searches), f_(searches.f_of(search)), until_(searches.until_of(search)), shared_(shared) {
     const std::int32_t n = policy.n;
     std::int32_t k = static_cast<std::int32_t>(threadIdx.x);
     for (first_ = 0; first_ < n - 1 && k >= n - 1 - first_; first_ += Rows) k -= n - 1 - first_;
@@ -34,6 +35,7 @@ class QapOwner {
       delta_[k] = Keys::garbage;
       x_[k] = 0;
       slot_[k] = Keys::free_slot(k);
+      shared_.until[place(k)] = 0;
       if (k >= rows_) continue;
       const std::int32_t i = first_ + k, j = column_;
       x_[k] = f_[searches_.at(i, j)];
@@ -91,38 +93,27 @@ class QapOwner {
   /// Takes from the heads what they made of its pairs with the facilities that swapped.
   __device__ __forceinline__ void settle(const Course& course) {
     if (column_ == course.r || column_ == course.s) {
-      const QapAnswer<Delta>* from = shared_.answers + (column_ == course.s ? searches_.n : 0) + first_;
+      const QapAnswer<Delta>* from = shared_.answers + shared_.place(false, column_ == course.s, first_);
 #pragma unroll
-      for (int k = 0; k < Rows; ++k)
-        if (k < rows_) hear(k, from[k]);
+      for (int k = 0; k < Rows; ++k) hear(k, from[k]);
     }
-    const std::int32_t at_r = course.r - first_, at_s = course.s - first_;
-    if (in(at_r) || in(at_s)) {
-#pragma unroll
-      for (int k = 0; k < Rows; ++k)
-        if (k < rows_ && (k == at_r || k == at_s)) hear(k, shared_.answers[(k == at_s ? searches_.n : 0) + column_]);
+    for (const bool with_s : {false, true}) {
+      const std::int32_t at = (with_s ? course.s : course.r) - first_;
+      if (in(at)) at_slot<0, Rows>(at, [&](auto k) { hear(k, shared_.answers[shared_.place(true, with_s, column_)]); });
     }
   }
   /// A swap was chosen: tells the heads of the pairs that it touches.
   __device__ __forceinline__ void take(const Course& course) {
     if (expiry_ <= course.taken) forget(course);
-    const std::int32_t at_r = course.r - first_, at_s = course.s - first_;
     if (column_ == course.r || column_ == course.s) {
-      QapTold<Delta>* to = shared_.told + (column_ == course.s ? searches_.n : 0) + first_;
+      QapTold<Delta>* to = shared_.told + shared_.place(false, column_ == course.s, first_);
 #pragma unroll
-      for (int k = 0; k < Rows; ++k) {
-        if (k < rows_) to[k] = {delta_[k], x_[k], slot_[k]};
-        delta_[k] = Keys::garbage;
-      }
-      if (course.remembers() && column_ == course.s && in(at_r)) remember(at_r, course.until());
+      for (int k = 0; k < Rows; ++k) tell(k, to[k]);
+      if (course.remembers() && column_ == course.s && in(course.r - first_)) remember(course.r - first_, course.until());
     }
-    if (in(at_r) || in(at_s)) {
-#pragma unroll
-      for (int k = 0; k < Rows; ++k) {
-        if (k != at_r && k != at_s) continue;
-        if (k < rows_) shared_.told[(k == at_s ? searches_.n : 0) + column_] = {delta_[k], x_[k], slot_[k]};
-        delta_[k] = Keys::garbage;
-      }
+    for (const bool with_s : {false, true}) {
+      const std::int32_t at = (with_s ? course.s : course.r) - first_;
+      if (in(at)) at_slot<0, Rows>(at, [&](auto k) { tell(k, shared_.told[shared_.place(true, with_s, column_)]); });
     }
   }
   __device__ __forceinline__ void hear(std::uint32_t, Delta) const {}
@@ -148,10 +139,27 @@ class QapOwner {
   }
 
   [[nodiscard]] static __device__ __forceinline__ bool in(std::int32_t slot) { return static_cast<std::uint32_t>(slot) < Rows; }
-  [[nodiscard]] __device__ __forceinline__ std::int32_t place(int k) const { return k * owners_ + static_cast<std::int32_t>(threadIdx.x); }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t place(int k) const { return static_cast<std::int32_t>(threadIdx.x) * Rows + k; }
   [[nodiscard]] __device__ __forceinline__ std::int64_t move(std::int32_t i) const { return moves::index<2>(searches_.n, {{i, column_}}); }
   [[nodiscard]] __device__ __forceinline__ Delta bends(std::int32_t i) const {
     return searches_.alpha[searches_.at(i, column_)] * searches_.beta[searches_.at(shared_.p[i], shared_.p[column_])];
+  }
+  /// action(k) of a slot that is known only when the program runs: registers have no addresses.
+  template <int First, int Count, class Action>
+  static __device__ __forceinline__ void at_slot(std::int32_t slot, const Action& action) {
+    if constexpr (Count == 1) {
+      action(std::integral_constant<int, First>{});
+    } else {
+      constexpr int half = Count / 2;
+      if (slot < First + half)
+        at_slot<First, half>(slot, action);
+      else
+        at_slot<First + half, Count - half>(slot, action);
+    }
+  }
+  __device__ __forceinline__ void tell(int k, QapTold<Delta>& to) {
+    to = {delta_[k], x_[k], slot_[k]};
+    delta_[k] = Keys::garbage;
   }
   __device__ __forceinline__ void hear(int k, const QapAnswer<Delta>& answer) {
     delta_[k] = answer.delta;
@@ -160,20 +168,23 @@ class QapOwner {
   __device__ __forceinline__ void remember(std::int32_t at, std::int32_t until) {
     shared_.until[place(at)] = until;
     expiry_ = min(expiry_, until);
-#pragma unroll
-    for (int k = 0; k < Rows; ++k)
-      if (k == at) slot_[k] |= Keys::tabu;
+    at_slot<0, Rows>(at, [&](auto k) { slot_[k] |= Keys::tabu; });
   }
   __device__ __forceinline__ void forget(const Course& course) {
+    struct alignas(16) Four {
+      std::int32_t of[4];
+    };
+    const Four* until = reinterpret_cast<const Four*>(shared_.until + place(0));
     expiry_ = std::numeric_limits<std::int32_t>::max();
 #pragma unroll
-    for (int k = 0; k < Rows; ++k) {
-      if ((slot_[k] & Keys::tabu) == 0) continue;
-      const std::int32_t until = shared_.until[place(k)];
-      if (until <= course.taken)
-        slot_[k] &= ~Keys::tabu;
-      else
-        expiry_ = min(expiry_, until);
+    for (int c = 0; c < Rows / 4; ++c) {
+      const Four four = until[c];
+#pragma unroll
+      for (int k = 4 * c; k < 4 * (c + 1); ++k) {
+        const bool tabu = (slot_[k] & Keys::tabu) != 0 && four.of[k - 4 * c] > course.taken;
+        slot_[k] = tabu ? slot_[k] : slot_[k] & ~Keys::tabu;
+        expiry_ = tabu ? min(expiry_, four.of[k - 4 * c]) : expiry_;
+      }
     }
   }
 
@@ -181,7 +192,6 @@ class QapOwner {
   Delta* f_;
   std::int32_t* until_;
   const Shared& shared_;
-  std::int32_t owners_;
   std::int32_t first_, column_, rows_;  ///< rows first_ .. first_ + rows_ - 1 of column_; idle owners have none
   Delta delta_[Rows], x_[Rows];         ///< of these pairs: delta, F[i][j]
   Key slot_[Rows];
