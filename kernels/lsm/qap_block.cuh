@@ -28,33 +28,37 @@ struct QapBlockPolicy {
   /// So many leave enough registers for all.
   [[nodiscard]] static constexpr int most_threads(std::size_t delta_bytes, int rows_each) {
     const int numbers = static_cast<int>(delta_bytes) / 4 * rows_each;
-    return numbers <= 8 ? 1024 : numbers <= 12 ? 768 : 640;
+    return numbers <= 8 ? 1024 : numbers <= 24 ? 768 : 640;
   }
 };
 
-/// Delta, slot and whether it is forbidden in one unsigned number, in the order of choices: forbidden above free, and `garbage`, which
-/// stands where no delta is at present, above both, whatever swaps add to it. Deltas are below `limit` in magnitude.
+/// What an owner keeps of a pair: delta, slot and whether it is forbidden in one unsigned number, in the order of choices, to which the
+/// change of a delta can be added. The block computes with deltas and F scaled by 2^slot_bits. Forbidden keys are above free ones;
+/// `garbage`, which stands where there is no pair or its delta is not known at present, is above both, whatever swaps add to it:
+/// deltas are below `limit` in magnitude, and so are their changes.
 template <class D, int Rows>
 struct QapKeys {
+  using Delta = D;
   using Key = std::make_unsigned_t<D>;
-  static constexpr bool with_slot = sizeof(D) == 4;
-  static constexpr int slot_bits = !with_slot ? 1 : Rows <= 8 ? 3 : Rows <= 16 ? 4 : 5;
-  static constexpr Key bias = Key{1} << (8 * sizeof(D) - 4), tabu = 2 * bias, none = ~Key{0};
-  static constexpr D limit = static_cast<D>(bias >> slot_bits), garbage = static_cast<D>(8 * (bias >> slot_bits));
+  static constexpr int slot_bits = Rows <= 4 ? 2 : Rows <= 8 ? 3 : Rows <= 16 ? 4 : 5;
+  static constexpr D scale = D{1} << slot_bits;
+  static constexpr Key bias = Key{1} << (8 * sizeof(D) - 4), tabu = 2 * bias, garbage = 8 * bias;
+  static constexpr D limit = static_cast<D>(bias >> slot_bits);
 
-  [[nodiscard]] static __device__ __forceinline__ Key free_slot(int slot) { return bias + (with_slot ? static_cast<Key>(slot) : 0); }
-  [[nodiscard]] static __device__ __forceinline__ Key of(D delta, Key slot) { return static_cast<Key>(delta) * (Key{1} << slot_bits) + slot; }
-  /// Without the slot, as slots of different threads compare.
+  /// Beside the scaled delta.
+  static constexpr Key slot_mask = static_cast<Key>(scale - 1), marks = tabu | slot_mask;
+  [[nodiscard]] static __device__ __forceinline__ Key of(D scaled, Key marks_of_pair) { return static_cast<Key>(scaled) + bias + marks_of_pair; }
+  [[nodiscard]] static __device__ __forceinline__ D scaled(Key key) { return static_cast<D>((key & ~marks) - bias); }
+
+  /// Without the slot, as keys of different threads compare.
   [[nodiscard]] static __device__ __forceinline__ Key value(Key key) { return key >> slot_bits; }
-  [[nodiscard]] static __device__ __forceinline__ D delta(Key value) {
-    return static_cast<D>(value & ((tabu - 1) >> slot_bits)) - static_cast<D>(bias >> slot_bits);
-  }
+  [[nodiscard]] static __device__ __forceinline__ D delta(Key value) { return scaled(value << slot_bits) >> slot_bits; }
 };
 
 /// The best pair of a thread, a warp or all: QapKeys::value, then i and j, whose order is that of move numbers.
 template <class Key>
 struct alignas(2 * sizeof(Key)) QapFound {
-  static constexpr std::uint32_t flag = std::uint32_t{1} << 31;  ///< there is a delta that leads below the best of the search
+  static constexpr std::uint32_t flag = std::uint32_t{1} << 31;  ///< there is a tabu pair that leads below the best of the search
 
   Key value = ~Key{0};
   std::uint32_t pair = ~flag;
@@ -90,16 +94,11 @@ template <class Key>
 /// All warps of the block, wherever each of them is in the code.
 __device__ __forceinline__ void block_barrier() { asm volatile("barrier.sync 0;" ::: "memory"); }
 
-/// What owners and heads tell each other of a pair of which one facility swapped. `x` is F[i][j], i < j. The other facility is `facility`;
-/// that it is the row i of the pair, or the column j, keeps apart what owners say of places in their columns that are no pairs.
+/// What owners keep of a pair, and what owners and heads tell each other of one of which a facility swapped. `x` is F[i][j], i < j, scaled.
 template <class Delta>
-struct alignas(4 * sizeof(Delta)) QapTold {
-  Delta delta, x;
-  std::make_unsigned_t<Delta> slot;
-};
-template <class Delta>
-struct alignas(2 * sizeof(Delta)) QapAnswer {
-  Delta delta, x;
+struct alignas(2 * sizeof(Delta)) QapPair {
+  std::make_unsigned_t<Delta> key;
+  Delta x;
 };
 
 /// Shared memory of a block, laid out one array after the other.
@@ -109,18 +108,19 @@ class QapBlockShared {
   using Delta = typename Types::Delta;
   using Found = QapFound<std::make_unsigned_t<Delta>>;
 
-  QapTold<Delta>* told;       ///< [as row or as column][r or s][facility]
-  QapAnswer<Delta>* answers;  ///< [as row or as column][r or s][facility]; garbage where there is no such pair
-  Change<Types>* changes;     ///< [facility]; zero where there is none
+  /// [row or column of the pair][r or s, the other][facility]: pairs that are touched by a swap, before and after. What owners say of
+  /// places that are no pairs is never read, and what they hear of them is garbage.
+  QapPair<Delta> *before, *after;
+  Change<Types>* changes;  ///< [facility], of scaled deltas; zero where there is none
   Found *found, *found_again;  ///< [warp]: the best, and the best that tabu times would forbid as well
-  Delta* diagonal;            ///< [facility]: F[x][x]
+  Delta* diagonal;            ///< [facility]: F[x][x], scaled
   std::int32_t* p;            ///< [facility]
   std::int32_t* until;        ///< [owner][row of an owner]
 
   __host__ __device__ __forceinline__ QapBlockShared(std::byte* memory, const QapBlockPolicy& policy)
       : pitch_(policy.pitch()), end_(memory) {
-    take(told, 4 * pitch_);
-    take(answers, 4 * pitch_);
+    take(before, 4 * pitch_);
+    take(after, 4 * pitch_);
     take(changes, pitch_);
     take(found, 32);
     take(found_again, 32);
@@ -132,7 +132,7 @@ class QapBlockShared {
     return static_cast<std::size_t>(QapBlockShared(nullptr, policy).end_ - static_cast<std::byte*>(nullptr));
   }
 
-  /// Where told and answers have facility `x` as a row or a column, in a pair with s, or with r.
+  /// Where `before` and `after` have the pair of facility `x`, its row or column, and s or r.
   [[nodiscard]] __device__ __forceinline__ std::int32_t place(bool column, bool with_s, std::int32_t x) const {
     return ((column ? 2 : 0) + (with_s ? 1 : 0)) * pitch_ + x;
   }
@@ -148,8 +148,11 @@ class QapBlockShared {
 };
 
 /// What every thread knows of a search: the swap that was taken last, and whether it goes on.
-template <class Delta>
+template <class Keys>
 struct QapCourse {
+  using Delta = typename Keys::Delta;
+  using Key = typename Keys::Key;
+
   std::int32_t r = -1, s = -1;  ///< r < s; none: -1
   std::int32_t taken;           ///< moves taken
   std::int32_t limit;
@@ -158,8 +161,8 @@ struct QapCourse {
   bool improved = false;
 
   [[nodiscard]] __device__ __forceinline__ bool remembers() const { return tenure > 0; }
-  /// A tabu move that changes the value by this much is not forbidden.
-  [[nodiscard]] __device__ __forceinline__ bool aspires(Delta delta) const { return remembers() && delta < gap; }
+  /// Keys below lead below the best of the search: such a pair is not forbidden although it is tabu.
+  [[nodiscard]] __device__ __forceinline__ Key aspiration() const { return gap <= -Keys::limit ? 0 : Keys::of(gap * Keys::scale, 0); }
   [[nodiscard]] __device__ __forceinline__ std::int32_t until() const { return taken + tenure; }
 
   __device__ __forceinline__ void take(std::uint32_t pair, Delta delta) {

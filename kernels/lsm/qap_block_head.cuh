@@ -12,7 +12,7 @@ class QapHead {
   using Key = typename Keys::Key;
   using Found = QapFound<Key>;
   using Shared = QapBlockShared<Types>;
-  using Course = QapCourse<Delta>;
+  using Course = QapCourse<Keys>;
 
   __device__ __forceinline__ QapHead(const QapSearches<Types>& searches, std::size_t search, const QapBlockPolicy& policy,
                                      const Shared& shared)
@@ -30,7 +30,7 @@ class QapHead {
     if (!there_) return;
     q_ = *current_;
     q_best_ = *best_;
-    diagonal_ = f_[searches_.at(x_, x_)];
+    diagonal_ = f_[searches_.at(x_, x_)] * Keys::scale;
   }
   __device__ __forceinline__ void leave_solution() const {
     if (!there_) return;
@@ -41,19 +41,20 @@ class QapHead {
     if (!there_) return;
     *current_ = q_;
     *best_ = q_best_;
-    f_[searches_.at(x_, x_)] = diagonal_;
+    f_[searches_.at(x_, x_)] = diagonal_ / Keys::scale;
   }
 
   /// A swap was chosen.
   __device__ __forceinline__ void take(const Course& course) {
     if (!there_) return;
     const std::int32_t r = course.r, s = course.s, pr = shared_.p[r], ps = shared_.p[s];
-    const auto alpha = [&](std::int32_t x, std::int32_t y) { return __ldg(searches_.alpha + searches_.at(x, y)); };
+    const auto alpha = [&](std::int32_t x, std::int32_t y) { return __ldg(searches_.alpha + searches_.at(x, y)) * Keys::scale; };
     const auto beta = [&](std::int32_t u, std::int32_t v) { return __ldg(searches_.beta + searches_.at(u, v)); };
     const std::int32_t before = q_;
     if (x_ == r) q_ = ps;
     if (x_ == s) q_ = pr;
     change_ = searches_.change(r, s, ps, pr, x_, q_);
+    for (Delta& d : change_.d) d *= Keys::scale;
     shared_.changes[x_] = change_;
     shared_.diagonal[x_] = diagonal_;
     const Delta alpha_r = alpha(r, x_), alpha_s = alpha(s, x_), beta_r = beta(pr, before), beta_s = beta(ps, before);
@@ -65,35 +66,38 @@ class QapHead {
   /// What the swap made of this facility's pairs with those that swapped.
   [[nodiscard]] __device__ __forceinline__ Found follow(const Course& course) {
     const std::int32_t r = course.r, s = course.s;
-    count_ = 0;
+    best_of_all_ = {};
     if (!there_ || r < 0) return {};
     shared_.p[x_] = q_;
     const Change<Types> change_r = shared_.changes[r], change_s = shared_.changes[s];
     const Delta at_r = shared_.diagonal[r], at_s = shared_.diagonal[s];
-    const QapTold<Delta> both = shared_.told[shared_.place(false, true, r)];
-    const QapTold<Delta> told_r = shared_.told[shared_.place(x_ > r, false, x_)], told_s = shared_.told[shared_.place(x_ > s, true, x_)];
+    const QapPair<Delta> both = shared_.before[shared_.place(false, true, r)];
+    const QapPair<Delta> with_r = shared_.before[shared_.place(x_ > r, false, x_)], with_s = shared_.before[shared_.place(x_ > s, true, x_)];
+    const Delta of_both = Keys::scaled(both.key);
     const Delta new_r = both.x + product(change_r, change_r);
-    const Delta new_s = both.delta - both.x + at_r + at_s - bends_of_both_ + product(change_s, change_s);
+    const Delta new_s = of_both - both.x + at_r + at_s - bends_of_both_ + product(change_s, change_s);
     if (x_ == r || x_ == s) {
       diagonal_ = x_ == r ? new_r : new_s;
-      pairs_[0] = {-both.delta, Keys::free_slot(0) + (course.remembers() ? Keys::tabu : 0), Found::pair_of(r, s)};
-      count_ = 1;
-      const QapAnswer<Delta> of_both{-both.delta, at_r + product(change_r, change_s)};
-      answer(false, r, of_both);
-      answer(true, s, of_both);
-    } else {
-      const Sides old_r = sides(told_r, x_ > r, at_r, bends_.r), old_s = sides(told_s, x_ > s, at_s, bends_.s);
-      diagonal_ += product(change_, change_);
-      // The columns of r and s change places.
-      pair(0, r, {old_r.there + product(change_r, change_), old_s.here + product(change_, change_r)}, new_r, new_bends_.r, told_r.slot);
-      pair(1, s, {old_s.there + product(change_s, change_), old_r.here + product(change_, change_s)}, new_s, new_bends_.s, told_s.slot);
-      count_ = 2;
+      const Key mark = course.remembers() ? Keys::tabu : 0;
+      const QapPair<Delta> now{Keys::of(-of_both, mark | (both.key & Keys::slot_mask)), at_r + product(change_r, change_s)};
+      answer(false, r, now);
+      answer(true, s, now);
+      return found(course, now.key, Found::pair_of(r, s));
     }
-    return found(course, ~Key{0});
+    const Sides old_r = sides(with_r, x_ > r, at_r, bends_.r), old_s = sides(with_s, x_ > s, at_s, bends_.s);
+    diagonal_ += product(change_, change_);
+    // The columns of r and s change places.
+    const Key key_r = pair(false, r, {old_r.there + product(change_r, change_), old_s.here + product(change_, change_r)}, new_r,
+                           new_bends_.r, with_r.key & Keys::marks);
+    const Key key_s = pair(true, s, {old_s.there + product(change_s, change_), old_r.here + product(change_, change_s)}, new_s,
+                           new_bends_.s, with_s.key & Keys::marks);
+    const Found found_r = found(course, key_r, pair_with(r)), found_s = found(course, key_s, pair_with(s));
+    Found best = found_r.before(found_s) ? found_r : found_s;
+    best.pair |= (found_r.pair | found_s.pair) & Found::flag;
+    return best;
   }
-  [[nodiscard]] __device__ __forceinline__ Found without_memory(const Course& course) const {
-    return there_ ? found(course, ~Keys::tabu) : Found{};
-  }
+  /// The best as if no pair were tabu.
+  [[nodiscard]] __device__ __forceinline__ Found without_memory(const Course&) const { return best_of_all_; }
   __device__ __forceinline__ void settle(const Course&) const {}
   __device__ __forceinline__ void hear(std::uint32_t, Delta) const {}
 
@@ -105,40 +109,30 @@ class QapHead {
   struct Sides {
     Delta there, here;
   };
-  struct Pair {
-    Delta delta;
-    Key slot;
-    std::uint32_t pair;
-  };
 
-  [[nodiscard]] __device__ __forceinline__ Sides sides(const QapTold<Delta>& told, bool behind, Delta at_y, Delta bends) const {
-    const Delta other = told.delta - told.x + at_y + diagonal_ - bends;
-    return behind ? Sides{told.x, other} : Sides{other, told.x};
+  [[nodiscard]] __device__ __forceinline__ Sides sides(const QapPair<Delta>& pair, bool behind, Delta at_y, Delta bends) const {
+    const Delta other = Keys::scaled(pair.key) - pair.x + at_y + diagonal_ - bends;
+    return behind ? Sides{pair.x, other} : Sides{other, pair.x};
   }
-  /// The pair with y, which is r (0) or s (1).
-  __device__ __forceinline__ void pair(int which, std::int32_t y, const Sides& now, Delta at_y, Delta bends, Key slot) {
-    const bool behind = x_ > y;
-    const Delta delta = now.there + now.here - at_y - diagonal_ + bends;
-    answer(which == 1, y, {delta, behind ? now.there : now.here});
-    pairs_[which] = {delta, slot, behind ? Found::pair_of(y, x_) : Found::pair_of(x_, y)};
+  /// Answers of the pair with y, which is r or s. Returns its key.
+  [[nodiscard]] __device__ __forceinline__ Key pair(bool with_s, std::int32_t y, const Sides& now, Delta at_y, Delta bends, Key marks) const {
+    const Key key = Keys::of(now.there + now.here - at_y - diagonal_ + bends, marks);
+    answer(with_s, y, {key, x_ > y ? now.there : now.here});
+    return key;
   }
-  __device__ __forceinline__ void answer(bool with_s, std::int32_t y, const QapAnswer<Delta>& answer) const {
-    const QapAnswer<Delta> none{Keys::garbage, 0};
-    shared_.answers[shared_.place(false, with_s, x_)] = x_ < y ? answer : none;
-    shared_.answers[shared_.place(true, with_s, x_)] = x_ > y ? answer : none;
+  __device__ __forceinline__ void answer(bool with_s, std::int32_t y, const QapPair<Delta>& pair) const {
+    const QapPair<Delta> none{Keys::garbage, 0};
+    shared_.after[shared_.place(false, with_s, x_)] = x_ < y ? pair : none;
+    shared_.after[shared_.place(true, with_s, x_)] = x_ > y ? pair : none;
   }
-  [[nodiscard]] __device__ __forceinline__ Found found(const Course& course, Key mask) const {
-    Found best;
-    bool aspires = false;
-#pragma unroll
-    for (int k = 0; k < 2; ++k) {
-      if (k >= count_) continue;
-      const Found found{Keys::value(Keys::of(pairs_[k].delta, pairs_[k].slot & mask)), pairs_[k].pair};
-      if (found.before(best)) best = found;
-      aspires |= course.aspires(pairs_[k].delta);
-    }
-    if (aspires && mask == ~Key{0}) best.pair |= Found::flag;
-    return best;
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t pair_with(std::int32_t y) const {
+    return x_ > y ? Found::pair_of(y, x_) : Found::pair_of(x_, y);
+  }
+  [[nodiscard]] __device__ __forceinline__ Found found(const Course& course, Key key, std::uint32_t pair) {
+    const Key as_free = key & ~Keys::tabu;
+    const Found free{Keys::value(as_free), pair};
+    if (free.before(best_of_all_)) best_of_all_ = free;
+    return {Keys::value(key), pair | (as_free != key && as_free < course.aspiration() ? Found::flag : 0)};
   }
 
   const QapSearches<Types>& searches_;
@@ -152,16 +146,16 @@ class QapHead {
   Change<Types> change_;
   OfBoth bends_, new_bends_;  ///< alpha beta of x and r, x and s; and after the swap
   Delta bends_of_both_;       ///< of r and s
-  Pair pairs_[2];             ///< x and r, x and s after the swap; r and s themselves have one
-  int count_ = 0;
+  Found best_of_all_;         ///< as if no pair were tabu
 };
 
 /// Keeps the ledger of the search.
-template <class Delta>
+template <class Keys>
 class QapClerk {
  public:
-  using Found = QapFound<std::make_unsigned_t<Delta>>;
-  using Course = QapCourse<Delta>;
+  using Delta = typename Keys::Delta;
+  using Found = QapFound<typename Keys::Key>;
+  using Course = QapCourse<Keys>;
 
   __device__ __forceinline__ QapClerk(local_search::Ledger& ledger, const Course& course, std::int32_t n)
       : place_(ledger), ledger_(ledger), method_(course.remembers() ? local_search::Method::tabu : local_search::Method::hill), n_(n) {}

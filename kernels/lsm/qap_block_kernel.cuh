@@ -70,13 +70,13 @@ __global__ void __launch_bounds__(QapBlockPolicy::most_threads(sizeof(typename T
   local_search::Ledger& ledger = ledgers[search];
   if (ledger.done(limit)) return;
 
-  QapCourse<Delta> course;
+  QapCourse<Keys> course;
   course.taken = static_cast<std::int32_t>(ledger.iterations);
   course.limit = limit;
   course.tenure = searches.tenure;
   course.gap = static_cast<Delta>(ledger.best_value - ledger.value);
   for (std::int32_t x = thread; x < policy.pitch(); x += threads) shared.changes[x] = {};
-  for (std::int32_t x = thread; x < 4 * policy.pitch(); x += threads) shared.answers[x] = {Keys::garbage, 0};
+  for (std::int32_t x = thread; x < 4 * policy.pitch(); x += threads) shared.after[x] = {Keys::garbage, 0};
   for (std::int32_t x = thread; x < policy.n; x += threads) shared.p[x] = searches.p[search * static_cast<std::size_t>(policy.n) + x];
   if (thread < 32) shared.found[thread] = shared.found_again[thread] = {};
   block_barrier();
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(QapBlockPolicy::most_threads(sizeof(typename T
     block_barrier();
     head.store();
   } else {
-    QapClerk<Delta> clerk(ledger, course, policy.n);
+    QapClerk<Keys> clerk(ledger, course, policy.n);
     search_as<Keys>(clerk, shared, course);
     block_barrier();
     clerk.store();

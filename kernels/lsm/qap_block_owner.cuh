@@ -15,7 +15,7 @@ class QapOwner {
   using Key = typename Keys::Key;
   using Found = QapFound<Key>;
   using Shared = QapBlockShared<Types>;
-  using Course = QapCourse<Delta>;
+  using Course = QapCourse<Keys>;
 
   __device__ __forceinline__ QapOwner(const QapSearches<Types>& searches, std::size_t search, const QapBlockPolicy& policy,
                                       const Shared& shared)
@@ -32,18 +32,16 @@ class QapOwner {
   __device__ __forceinline__ void load(const Course& course) {
 #pragma unroll
     for (int k = 0; k < Rows; ++k) {
-      delta_[k] = Keys::garbage;
-      x_[k] = 0;
-      slot_[k] = Keys::free_slot(k);
+      pairs_[k] = {Keys::garbage, 0};
       shared_.until[place(k)] = 0;
       if (k >= rows_) continue;
-      const std::int32_t i = first_ + k, j = column_;
-      x_[k] = f_[searches_.at(i, j)];
-      delta_[k] = x_[k] + f_[searches_.at(j, i)] - f_[searches_.at(i, i)] - f_[searches_.at(j, j)] + bends(i);
-      const std::int32_t until = until_[move(i)];
-      shared_.until[place(k)] = until;
+      const std::int32_t i = first_ + k, j = column_, until = until_[move(i)];
+      const Delta x = f_[searches_.at(i, j)];
+      const Delta delta = x + f_[searches_.at(j, i)] - f_[searches_.at(i, i)] - f_[searches_.at(j, j)] + bends(i);
+      pairs_[k] = {Keys::of(delta * Keys::scale, static_cast<Key>(k)), x * Keys::scale};
       if (until <= course.taken) continue;
-      slot_[k] += Keys::tabu;
+      shared_.until[place(k)] = until;
+      pairs_[k].key += Keys::tabu;
       expiry_ = min(expiry_, until);
     }
   }
@@ -53,9 +51,10 @@ class QapOwner {
     for (int k = 0; k < Rows; ++k) {
       if (k >= rows_) continue;
       const std::int32_t i = first_ + k, j = column_;
-      f_[searches_.at(i, j)] = x_[k];
-      f_[searches_.at(j, i)] = delta_[k] - x_[k] + shared_.diagonal[i] + shared_.diagonal[j] - bends(i);
-      until_[move(i)] = (slot_[k] & Keys::tabu) != 0 ? shared_.until[place(k)] : 0;
+      const Delta rest = Keys::scaled(pairs_[k].key) - pairs_[k].x + shared_.diagonal[i] + shared_.diagonal[j];
+      f_[searches_.at(i, j)] = pairs_[k].x / Keys::scale;
+      f_[searches_.at(j, i)] = rest / Keys::scale - bends(i);
+      until_[move(i)] = (pairs_[k].key & Keys::tabu) != 0 ? shared_.until[place(k)] : 0;
     }
   }
 
@@ -67,77 +66,60 @@ class QapOwner {
     };
     const Change<Types> own = shared_.changes[column_];
     const Chunk* others = reinterpret_cast<const Chunk*>(shared_.changes + first_);
-    Delta lowest = std::numeric_limits<Delta>::max();
-    Best best;
+    Key best = ~Key{0}, aspiring = ~Key{0};
 #pragma unroll
     for (int c = 0; c < Rows / chunk; ++c) {
       const Chunk other = others[c];
 #pragma unroll
       for (int k = c * chunk; k < (c + 1) * chunk; ++k) {
         const Change<Types>& row = other.of[k - c * chunk];
-        delta_[k] += bend(row, own);
-        x_[k] += product(row, own);
-        best.offer(Keys::of(delta_[k], slot_[k]), k);
-        lowest = min(lowest, delta_[k]);
+        pairs_[k].key += static_cast<Key>(bend(row, own));
+        pairs_[k].x += product(row, own);
+        best = min(best, pairs_[k].key);
+        aspiring = min(aspiring, pairs_[k].key ^ Keys::tabu);  // as if it were free if it is tabu, above all free ones if it is not
       }
     }
-    return found(best, course.aspires(lowest));
+    best_of_all_ = min(best, aspiring);
+    return found(best, aspiring < course.aspiration());
   }
-  /// Looks again, as if no pair were tabu.
-  [[nodiscard]] __device__ __forceinline__ Found without_memory(const Course&) const {
-    Best best;
-#pragma unroll
-    for (int k = 0; k < Rows; ++k) best.offer(Keys::of(delta_[k], slot_[k] & ~Keys::tabu), k);
-    return found(best, false);
-  }
+  /// The best as if no pair were tabu.
+  [[nodiscard]] __device__ __forceinline__ Found without_memory(const Course&) const { return found(best_of_all_, false); }
   /// Takes from the heads what they made of its pairs with the facilities that swapped.
   __device__ __forceinline__ void settle(const Course& course) {
     if (column_ == course.r || column_ == course.s) {
-      const QapAnswer<Delta>* from = shared_.answers + shared_.place(false, column_ == course.s, first_);
+      const QapPair<Delta>* from = shared_.after + shared_.place(false, column_ == course.s, first_);
 #pragma unroll
-      for (int k = 0; k < Rows; ++k) hear(k, from[k]);
+      for (int k = 0; k < Rows; ++k) pairs_[k] = from[k];
     }
     for (const bool with_s : {false, true}) {
       const std::int32_t at = (with_s ? course.s : course.r) - first_;
-      if (in(at)) at_slot<0, Rows>(at, [&](auto k) { hear(k, shared_.answers[shared_.place(true, with_s, column_)]); });
+      if (in(at)) at_slot<0, Rows>(at, [&](auto k) { pairs_[k] = shared_.after[shared_.place(true, with_s, column_)]; });
     }
   }
   /// A swap was chosen: tells the heads of the pairs that it touches.
   __device__ __forceinline__ void take(const Course& course) {
     if (expiry_ <= course.taken) forget(course);
     if (column_ == course.r || column_ == course.s) {
-      QapTold<Delta>* to = shared_.told + shared_.place(false, column_ == course.s, first_);
+      QapPair<Delta>* to = shared_.before + shared_.place(false, column_ == course.s, first_);
 #pragma unroll
       for (int k = 0; k < Rows; ++k) tell(k, to[k]);
-      if (course.remembers() && column_ == course.s && in(course.r - first_)) remember(course.r - first_, course.until());
+      if (course.remembers() && column_ == course.s && in(course.r - first_)) {
+        shared_.until[place(course.r - first_)] = course.until();
+        expiry_ = min(expiry_, course.until());
+      }
     }
     for (const bool with_s : {false, true}) {
       const std::int32_t at = (with_s ? course.s : course.r) - first_;
-      if (in(at)) at_slot<0, Rows>(at, [&](auto k) { tell(k, shared_.told[shared_.place(true, with_s, column_)]); });
+      if (in(at)) at_slot<0, Rows>(at, [&](auto k) { tell(k, shared_.before[shared_.place(true, with_s, column_)]); });
     }
   }
   __device__ __forceinline__ void hear(std::uint32_t, Delta) const {}
 
  private:
-  /// The best of the slots offered, in ascending order.
-  struct Best {
-    Key key = Keys::none;
-    int slot = 0;
-
-    __device__ __forceinline__ void offer(Key other, int k) {
-      if constexpr (Keys::with_slot) {
-        key = min(key, other);
-      } else if (other < key) {
-        key = other;
-        slot = k;
-      }
-    }
-  };
-  [[nodiscard]] __device__ __forceinline__ Found found(const Best& best, bool aspires) const {
-    const int slot = Keys::with_slot ? static_cast<int>(best.key & ((Key{1} << Keys::slot_bits) - 1)) : best.slot;
-    return {Keys::value(best.key), Found::pair_of(first_ + slot, column_) | (aspires ? Found::flag : 0)};
+  [[nodiscard]] __device__ __forceinline__ Found found(Key best, bool aspires) const {
+    return {Keys::value(best),
+            Found::pair_of(first_ + static_cast<std::int32_t>(best & Keys::slot_mask), column_) | (aspires ? Found::flag : 0)};
   }
-
   [[nodiscard]] static __device__ __forceinline__ bool in(std::int32_t slot) { return static_cast<std::uint32_t>(slot) < Rows; }
   [[nodiscard]] __device__ __forceinline__ std::int32_t place(int k) const { return static_cast<std::int32_t>(threadIdx.x) * Rows + k; }
   [[nodiscard]] __device__ __forceinline__ std::int64_t move(std::int32_t i) const { return moves::index<2>(searches_.n, {{i, column_}}); }
@@ -157,19 +139,11 @@ class QapOwner {
         at_slot<First + half, Count - half>(slot, action);
     }
   }
-  __device__ __forceinline__ void tell(int k, QapTold<Delta>& to) {
-    to = {delta_[k], x_[k], slot_[k]};
-    delta_[k] = Keys::garbage;
+  __device__ __forceinline__ void tell(int k, QapPair<Delta>& to) {
+    to = pairs_[k];
+    pairs_[k].key = Keys::garbage;
   }
-  __device__ __forceinline__ void hear(int k, const QapAnswer<Delta>& answer) {
-    delta_[k] = answer.delta;
-    x_[k] = answer.x;
-  }
-  __device__ __forceinline__ void remember(std::int32_t at, std::int32_t until) {
-    shared_.until[place(at)] = until;
-    expiry_ = min(expiry_, until);
-    at_slot<0, Rows>(at, [&](auto k) { slot_[k] |= Keys::tabu; });
-  }
+  /// Some pair ceases to be tabu, or did not last as long as `expiry_` says.
   __device__ __forceinline__ void forget(const Course& course) {
     struct alignas(16) Four {
       std::int32_t of[4];
@@ -181,9 +155,11 @@ class QapOwner {
       const Four four = until[c];
 #pragma unroll
       for (int k = 4 * c; k < 4 * (c + 1); ++k) {
-        const bool tabu = (slot_[k] & Keys::tabu) != 0 && four.of[k - 4 * c] > course.taken;
-        slot_[k] = tabu ? slot_[k] : slot_[k] & ~Keys::tabu;
-        expiry_ = tabu ? min(expiry_, four.of[k - 4 * c]) : expiry_;
+        const std::int32_t end = four.of[k - 4 * c];  // 0: never was tabu, and may be no pair
+        if (end > course.taken)
+          expiry_ = min(expiry_, end);
+        else if (end > 0)
+          pairs_[k].key &= ~Keys::tabu;
       }
     }
   }
@@ -193,8 +169,8 @@ class QapOwner {
   std::int32_t* until_;
   const Shared& shared_;
   std::int32_t first_, column_, rows_;  ///< rows first_ .. first_ + rows_ - 1 of column_; idle owners have none
-  Delta delta_[Rows], x_[Rows];         ///< of these pairs: delta, F[i][j]
-  Key slot_[Rows];
+  QapPair<Delta> pairs_[Rows];
+  Key best_of_all_;  ///< key of the best as if no pair were tabu
   std::int32_t expiry_ = std::numeric_limits<std::int32_t>::max();  ///< no pair ceases to be tabu before so many moves are taken
 };
 

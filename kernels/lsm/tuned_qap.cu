@@ -27,10 +27,11 @@ struct BlockKernel {
   }
   /// The one for an instance; its kernel is null when there is none.
   [[nodiscard]] static BlockKernel for_instance(const qap::Qap& instance) {
-    constexpr std::int32_t most_owners = 512;
+    const std::int32_t most_owners = 512;
     std::vector<BlockKernel> all{of<4>(), of<8>(), of<12>()};
     if constexpr (sizeof(typename Types::Delta) == 4) {
       all.push_back(of<16>());
+      all.push_back(of<20>());
       all.push_back(of<24>());
     }
     const char* forced = std::getenv("QAP_ROWS");
