@@ -47,7 +47,9 @@ struct QapKeys {
 
   /// Beside the scaled delta.
   static constexpr Key slot_mask = static_cast<Key>(scale - 1), marks = tabu | slot_mask;
-  [[nodiscard]] static __device__ __forceinline__ Key of(D scaled, Key marks_of_pair) { return static_cast<Key>(scaled) + bias + marks_of_pair; }
+  [[nodiscard]] static __device__ __forceinline__ Key of(D scaled, Key marks_of_pair) {
+    return static_cast<Key>(scaled) + bias + marks_of_pair;
+  }
   [[nodiscard]] static __device__ __forceinline__ D scaled(Key key) { return static_cast<D>((key & ~marks) - bias); }
 
   /// Without the slot, as keys of different threads compare.
@@ -110,12 +112,13 @@ class QapBlockShared {
 
   /// [row or column of the pair][r or s, the other][facility]: pairs that are touched by a swap, before and after. What owners say of
   /// places that are no pairs is never read, and what they hear of them is garbage.
-  QapPair<Delta> *before, *after;
-  Change<Types>* changes;  ///< [facility], of scaled deltas; zero where there is none
+  QapPair<Delta>*before, *after;
+  Change<Types>* changes;      ///< [facility], of scaled deltas; zero where there is none
   Found *found, *found_again;  ///< [warp]: the best, and the best that tabu times would forbid as well
-  Delta* diagonal;            ///< [facility]: F[x][x], scaled
-  std::int32_t* p;            ///< [facility]
-  std::int32_t* until;        ///< [owner][row of an owner]
+  Delta* diagonal;             ///< [facility]: F[x][x], scaled
+  Delta *a, *b;                ///< [facility]: A[x][x], B[p_x][p_x]
+  std::int32_t* p;             ///< [facility]
+  std::int32_t* until;         ///< [owner][row of an owner]
 
   __host__ __device__ __forceinline__ QapBlockShared(std::byte* memory, const QapBlockPolicy& policy)
       : pitch_(policy.pitch()), end_(memory) {
@@ -125,6 +128,8 @@ class QapBlockShared {
     take(found, 32);
     take(found_again, 32);
     take(diagonal, policy.n);
+    take(a, policy.n);
+    take(b, policy.n);
     take(p, policy.n);
     take(until, policy.rows * policy.owners);
   }

@@ -13,6 +13,7 @@ class QapHead {
   using Found = QapFound<Key>;
   using Shared = QapBlockShared<Types>;
   using Course = QapCourse<Keys>;
+  static constexpr int sides = Types::sides;
 
   __device__ __forceinline__ QapHead(const QapSearches<Types>& searches, std::size_t search, const QapBlockPolicy& policy,
                                      const Shared& shared)
@@ -31,6 +32,8 @@ class QapHead {
     q_ = *current_;
     q_best_ = *best_;
     diagonal_ = f_[searches_.at(x_, x_)] * Keys::scale;
+    shared_.a[x_] = a_own_ = entry(searches_.a, x_, x_);
+    b_own_ = entry(searches_.b, q_, q_);
   }
   __device__ __forceinline__ void leave_solution() const {
     if (!there_) return;
@@ -48,19 +51,24 @@ class QapHead {
   __device__ __forceinline__ void take(const Course& course) {
     if (!there_) return;
     const std::int32_t r = course.r, s = course.s, pr = shared_.p[r], ps = shared_.p[s];
-    const auto alpha = [&](std::int32_t x, std::int32_t y) { return __ldg(searches_.alpha + searches_.at(x, y)) * Keys::scale; };
-    const auto beta = [&](std::int32_t u, std::int32_t v) { return __ldg(searches_.beta + searches_.at(u, v)); };
-    const std::int32_t before = q_;
     if (x_ == r) q_ = ps;
     if (x_ == s) q_ = pr;
-    change_ = searches_.change(r, s, ps, pr, x_, q_);
-    for (Delta& d : change_.d) d *= Keys::scale;
+#pragma unroll
+    for (int side = 0; side < sides; ++side) {
+      const std::int32_t *a = side == 0 ? searches_.a : searches_.a_transposed, *b = side == 0 ? searches_.b : searches_.b_transposed;
+      a_[side] = {entry(a, r, x_), entry(a, s, x_)};
+      b_[side] = {entry(b, pr, q_), entry(b, ps, q_)};
+      a_both_[side] = entry(a, r, s);
+      b_both_[side] = entry(b, pr, ps);
+    }
+#pragma unroll
+    for (int side = 0; side < sides; ++side) {
+      change_.d[side] = (a_[side].r - a_[side].s) * (sides == 1 ? 2 * Keys::scale : Keys::scale);
+      change_.e[side] = b_[side].s - b_[side].r;  // r and s have each other's location from now on
+    }
     shared_.changes[x_] = change_;
     shared_.diagonal[x_] = diagonal_;
-    const Delta alpha_r = alpha(r, x_), alpha_s = alpha(s, x_), beta_r = beta(pr, before), beta_s = beta(ps, before);
-    bends_ = {alpha_r * beta_r, alpha_s * beta_s};
-    new_bends_ = {alpha_r * beta_s, alpha_s * beta_r};
-    bends_of_both_ = alpha(r, s) * beta(pr, ps);
+    shared_.b[x_] = b_own_;
     if (course.improved) q_best_ = q_;
   }
   /// What the swap made of this facility's pairs with those that swapped.
@@ -71,26 +79,33 @@ class QapHead {
     shared_.p[x_] = q_;
     const Change<Types> change_r = shared_.changes[r], change_s = shared_.changes[s];
     const Delta at_r = shared_.diagonal[r], at_s = shared_.diagonal[s];
+    const OfBoth a{shared_.a[r], shared_.a[s]}, b{shared_.b[r], shared_.b[s]};
     const QapPair<Delta> both = shared_.before[shared_.place(false, true, r)];
-    const QapPair<Delta> with_r = shared_.before[shared_.place(x_ > r, false, x_)], with_s = shared_.before[shared_.place(x_ > s, true, x_)];
+    const QapPair<Delta> with_r = shared_.before[shared_.place(x_ > r, false, x_)],
+                         with_s = shared_.before[shared_.place(x_ > s, true, x_)];
+    constexpr int other = sides - 1;
+    const OfBoth alpha{(a.r + a_own_ - a_[0].r - a_[other].r) * Keys::scale, (a.s + a_own_ - a_[0].s - a_[other].s) * Keys::scale};
+    const OfBoth beta{b.r + b_own_ - b_[0].r - b_[other].r, b.s + b_own_ - b_[0].s - b_[other].s};
+    const Delta both_bends = (a.r + a.s - a_both_[0] - a_both_[other]) * (b.r + b.s - b_both_[0] - b_both_[other]) * Keys::scale;
     const Delta of_both = Keys::scaled(both.key);
     const Delta new_r = both.x + product(change_r, change_r);
-    const Delta new_s = of_both - both.x + at_r + at_s - bends_of_both_ + product(change_s, change_s);
+    const Delta new_s = of_both - both.x + at_r + at_s - both_bends + product(change_s, change_s);
     if (x_ == r || x_ == s) {
       diagonal_ = x_ == r ? new_r : new_s;
+      b_own_ = x_ == r ? b.s : b.r;
       const Key mark = course.remembers() ? Keys::tabu : 0;
       const QapPair<Delta> now{Keys::of(-of_both, mark | (both.key & Keys::slot_mask)), at_r + product(change_r, change_s)};
       answer(false, r, now);
       answer(true, s, now);
       return found(course, now.key, Found::pair_of(r, s));
     }
-    const Sides old_r = sides(with_r, x_ > r, at_r, bends_.r), old_s = sides(with_s, x_ > s, at_s, bends_.s);
+    const Sides old_r = sides_of(with_r, x_ > r, at_r, alpha.r * beta.r), old_s = sides_of(with_s, x_ > s, at_s, alpha.s * beta.s);
     diagonal_ += product(change_, change_);
     // The columns of r and s change places.
     const Key key_r = pair(false, r, {old_r.there + product(change_r, change_), old_s.here + product(change_, change_r)}, new_r,
-                           new_bends_.r, with_r.key & Keys::marks);
+                           alpha.r * beta.s, with_r.key & Keys::marks);
     const Key key_s = pair(true, s, {old_s.there + product(change_s, change_), old_r.here + product(change_, change_s)}, new_s,
-                           new_bends_.s, with_s.key & Keys::marks);
+                           alpha.s * beta.r, with_s.key & Keys::marks);
     const Found found_r = found(course, key_r, pair_with(r)), found_s = found(course, key_s, pair_with(s));
     Found best = found_r.before(found_s) ? found_r : found_s;
     best.pair |= (found_r.pair | found_s.pair) & Found::flag;
@@ -102,6 +117,7 @@ class QapHead {
   __device__ __forceinline__ void hear(std::uint32_t, Delta) const {}
 
  private:
+  /// Of facilities r and s.
   struct OfBoth {
     Delta r, s;
   };
@@ -110,12 +126,16 @@ class QapHead {
     Delta there, here;
   };
 
-  [[nodiscard]] __device__ __forceinline__ Sides sides(const QapPair<Delta>& pair, bool behind, Delta at_y, Delta bends) const {
+  [[nodiscard]] __device__ __forceinline__ Delta entry(const std::int32_t* matrix, std::int32_t row, std::int32_t column) const {
+    return static_cast<Delta>(__ldg(matrix + static_cast<std::uint32_t>(row * searches_.n + column)));
+  }
+  [[nodiscard]] __device__ __forceinline__ Sides sides_of(const QapPair<Delta>& pair, bool behind, Delta at_y, Delta bends) const {
     const Delta other = Keys::scaled(pair.key) - pair.x + at_y + diagonal_ - bends;
     return behind ? Sides{pair.x, other} : Sides{other, pair.x};
   }
   /// Answers of the pair with y, which is r or s. Returns its key.
-  [[nodiscard]] __device__ __forceinline__ Key pair(bool with_s, std::int32_t y, const Sides& now, Delta at_y, Delta bends, Key marks) const {
+  [[nodiscard]] __device__ __forceinline__ Key pair(bool with_s, std::int32_t y, const Sides& now, Delta at_y, Delta bends,
+                                                    Key marks) const {
     const Key key = Keys::of(now.there + now.here - at_y - diagonal_ + bends, marks);
     answer(with_s, y, {key, x_ > y ? now.there : now.here});
     return key;
@@ -144,9 +164,10 @@ class QapHead {
   std::int32_t q_, q_best_;  ///< location of x now, and in the best solution
   Delta diagonal_;           ///< F[x][x]
   Change<Types> change_;
-  OfBoth bends_, new_bends_;  ///< alpha beta of x and r, x and s; and after the swap
-  Delta bends_of_both_;       ///< of r and s
-  Found best_of_all_;         ///< as if no pair were tabu
+  OfBoth a_[sides], b_[sides];           ///< A[r][x], A[s][x]; B[u][q], B[v][q], u and v where r and s were; then their transposes
+  Delta a_both_[sides], b_both_[sides];  ///< A[r][s], B[u][v]
+  Delta a_own_, b_own_;                  ///< A[x][x], B[p_x][p_x]
+  Found best_of_all_;                    ///< as if no pair were tabu
 };
 
 /// Keeps the ledger of the search.

@@ -77,7 +77,8 @@ __global__ void __launch_bounds__(QapBlockPolicy::most_threads(sizeof(typename T
   course.gap = static_cast<Delta>(ledger.best_value - ledger.value);
   for (std::int32_t x = thread; x < policy.pitch(); x += threads) shared.changes[x] = {};
   for (std::int32_t x = thread; x < 4 * policy.pitch(); x += threads) shared.after[x] = {Keys::garbage, 0};
-  for (std::int32_t x = thread; x < policy.n; x += threads) shared.p[x] = searches.p[search * static_cast<std::size_t>(policy.n) + x];
+  for (std::int32_t x = thread; x < policy.n; x += threads)
+    shared.p[x] = searches.p[search * static_cast<std::size_t>(policy.n) + static_cast<std::size_t>(x)];
   if (thread < 32) shared.found[thread] = shared.found_again[thread] = {};
   block_barrier();
   if (thread < policy.owners) {

@@ -170,7 +170,7 @@ class QapOwner {
   const Shared& shared_;
   std::int32_t first_, column_, rows_;  ///< rows first_ .. first_ + rows_ - 1 of column_; idle owners have none
   QapPair<Delta> pairs_[Rows];
-  Key best_of_all_;  ///< key of the best as if no pair were tabu
+  Key best_of_all_;                                                 ///< key of the best as if no pair were tabu
   std::int32_t expiry_ = std::numeric_limits<std::int32_t>::max();  ///< no pair ceases to be tabu before so many moves are taken
 };
 

@@ -1,7 +1,7 @@
 // `gpu-tuned` of the exchange of two in the QAP.
-#include <cstdlib>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 
 #include "kernels/lsm/device_run.cuh"
@@ -57,8 +57,7 @@ class BlockEngine {
         together_(std::min<std::int64_t>(task.restarts, multiprocessors())),
         memory_(neighborhood, task, together_),
         shared_bytes_(QapBlockShared<Types>::bytes(policy_)) {
-    VICINITY_CUDA_CHECK(
-        cudaFuncSetAttribute(kernel_.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes_)));
+    VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel_.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes_)));
   }
 
   [[nodiscard]] std::int64_t together() const { return together_; }
@@ -67,13 +66,14 @@ class BlockEngine {
     memory_.begin(walks, stream_);
   }
   void launch(local_search::Ledger* ledgers, std::int64_t limit) {
-    kernel_.kernel<<<searches_, static_cast<unsigned>(policy_.threads()), shared_bytes_, stream_.get()>>>(
-        memory_.view(), policy_, ledgers, static_cast<std::int32_t>(limit));
+    kernel_.kernel<<<searches_, static_cast<unsigned>(policy_.threads()), shared_bytes_, stream_.get()>>>(memory_.view(), policy_, ledgers,
+                                                                                                          static_cast<std::int32_t>(limit));
   }
   void finish(std::vector<local_search::Search<Exchange::Solution>>& searches) { memory_.finish(searches, stream_); }
   void poison() { memory_.poison(stream_); }
   [[nodiscard]] Policy policy() const {
-    return {{"block", policy_.threads()}, {"rows_a_thread", policy_.rows}, {"element_bits", 8 * sizeof(typename Types::Delta)}, {"blocks", 1}};
+    return {
+        {"block", policy_.threads()}, {"rows_a_thread", policy_.rows}, {"element_bits", 8 * sizeof(typename Types::Delta)}, {"blocks", 1}};
   }
 
  private:

@@ -47,8 +47,8 @@ class GridEngine {
     QapReport<Delta>* board = board_.data();
     auto last = static_cast<std::int32_t>(limit);
     void* arguments[]{&searches, &policy_, &scratch, &bytes_, &board, &ledgers, &last};
-    const auto* kernel =
-        in_shared_ ? reinterpret_cast<const void*>(qap_grid_kernel<Types, true>) : reinterpret_cast<const void*>(qap_grid_kernel<Types, false>);
+    const auto* kernel = in_shared_ ? reinterpret_cast<const void*>(qap_grid_kernel<Types, true>)
+                                    : reinterpret_cast<const void*>(qap_grid_kernel<Types, false>);
     VICINITY_CUDA_CHECK(cudaLaunchCooperativeKernel(kernel, dim3(static_cast<unsigned>(policy_.blocks)),
                                                     dim3(static_cast<unsigned>(policy_.threads())), arguments, in_shared_ ? bytes_ : 0,
                                                     stream_.get()));
