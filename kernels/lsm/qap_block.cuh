@@ -1,5 +1,7 @@
 #pragma once
 // What the tuned search of the QAP in one block is made of: who does what, what lies in shared memory, how threads agree on a choice.
+#include <cooperative_groups.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -9,22 +11,34 @@
 
 namespace vicinity::lsm {
 
-/// How a block is shared out:
+/// How a block, or each of the blocks of a cluster, is shared out:
 ///   owners   each has a column j and up to `rows` consecutive rows i of the pairs i < j: their deltas, their F[i][j], which are tabu;
 ///   heads    a thread a facility: its location, F[x][x], what the last swap means for it, its pairs with the two that swapped;
 ///   a clerk  the ledger.
+/// In a cluster the owners are spread over the blocks, every block has all heads, and the pairs of a head are followed in one of them.
 struct QapBlockPolicy {
   static constexpr std::int32_t warp = 32, clerks = warp;
 
-  std::int32_t n, rows, owners, heads;
+  std::int32_t n, rows, blocks, owners, heads;
 
-  QapBlockPolicy(std::int32_t size, std::int32_t rows_each) : n(size), rows(rows_each), owners(0), heads(divide_up(size, warp) * warp) {
-    for (std::int32_t first = 0; first < n - 1; first += rows) owners += n - 1 - first;
-    owners = divide_up(owners, warp) * warp;
+  QapBlockPolicy(std::int32_t size, std::int32_t rows_each, std::int32_t in_cluster)
+      : n(size), rows(rows_each), blocks(in_cluster), heads(divide_up(size, warp) * warp) {
+    owners = divide_up(divide_up(before(divide_up(n - 1, rows)), blocks), warp) * warp;
   }
   [[nodiscard]] __host__ __device__ std::int32_t threads() const { return owners + heads + clerks; }
   /// Facilities, and the rows of owners that are none; even.
   [[nodiscard]] __host__ __device__ std::int32_t pitch() const { return (n + rows + 2) / 2 * 2; }
+  /// Owners of rows before those of strip `strip`, which are strip * rows and after.
+  [[nodiscard]] __host__ __device__ __forceinline__ std::int32_t before(std::int32_t strip) const {
+    return strip * (n - 1) - rows * (strip * (strip - 1) / 2);
+  }
+  /// The block that has the pair i < j.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t block_of(std::int32_t i, std::int32_t j) const {
+    const std::int32_t strip = i / rows;
+    return (before(strip) + j - 1 - strip * rows) / owners;
+  }
+  /// The block that follows the pairs of facility x.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t home_of(std::int32_t x) const { return x & (blocks - 1); }
   /// So many leave enough registers for all.
   [[nodiscard]] static constexpr int most_threads(std::size_t delta_bytes, int rows_each) {
     const int numbers = static_cast<int>(delta_bytes) / 4 * rows_each;
@@ -93,8 +107,30 @@ template <class Key>
   return least;
 }
 
-/// All warps of the block, wherever each of them is in the code.
-__device__ __forceinline__ void block_barrier() { asm volatile("barrier.sync 0;" ::: "memory"); }
+/// All warps of the block or cluster, wherever each of them is in the code.
+template <bool Cluster>
+__device__ __forceinline__ void barrier_of_all() {
+#if __CUDA_ARCH__ >= 900
+  if constexpr (Cluster) {
+    asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+    return;
+  }
+#endif
+  asm volatile("barrier.sync 0;" ::: "memory");
+}
+/// The block's number in its cluster.
+template <bool Cluster>
+[[nodiscard]] __device__ __forceinline__ std::int32_t rank_of_block(std::int32_t blocks) {
+  return Cluster ? static_cast<std::int32_t>(blockIdx.x) % blocks : 0;
+}
+/// What `place` is in block `rank` of the cluster.
+template <bool Cluster, class T>
+[[nodiscard]] __device__ __forceinline__ T& in_block(T& place, [[maybe_unused]] std::int32_t rank) {
+#if __CUDA_ARCH__ >= 900
+  if constexpr (Cluster) return *cooperative_groups::this_cluster().map_shared_rank(&place, rank);
+#endif
+  return place;
+}
 
 /// What owners keep of a pair, and what owners and heads tell each other of one of which a facility swapped. `x` is F[i][j], i < j, scaled.
 template <class Delta>
@@ -111,10 +147,10 @@ class QapBlockShared {
   using Found = QapFound<std::make_unsigned_t<Delta>>;
 
   /// [row or column of the pair][r or s, the other][facility]: pairs that are touched by a swap, before and after. What owners say of
-  /// places that are no pairs is never read, and what they hear of them is garbage.
+  /// places that are no pairs is never read.
   QapPair<Delta>*before, *after;
   Change<Types>* changes;      ///< [facility], of scaled deltas; zero where there is none
-  Found *found, *found_again;  ///< [warp]: the best, and the best that tabu times would forbid as well
+  Found *found, *found_again;  ///< [block][warp]: the best, and the best as if no pair were tabu
   Delta* diagonal;             ///< [facility]: F[x][x], scaled
   Delta *a, *b;                ///< [facility]: A[x][x], B[p_x][p_x]
   std::int32_t* p;             ///< [facility]
@@ -125,8 +161,8 @@ class QapBlockShared {
     take(before, 4 * pitch_);
     take(after, 4 * pitch_);
     take(changes, pitch_);
-    take(found, 32);
-    take(found_again, 32);
+    take(found, 32 * policy.blocks);
+    take(found_again, 32 * policy.blocks);
     take(diagonal, policy.n);
     take(a, policy.n);
     take(b, policy.n);

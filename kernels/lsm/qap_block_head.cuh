@@ -4,7 +4,7 @@
 
 namespace vicinity::lsm {
 
-template <class Types, int Rows>
+template <class Types, int Rows, bool Cluster>
 class QapHead {
  public:
   using Delta = typename Types::Delta;
@@ -19,9 +19,11 @@ class QapHead {
                                      const Shared& shared)
       : searches_(searches),
         f_(searches.f_of(search)),
+        policy_(policy),
         shared_(shared),
         x_(static_cast<std::int32_t>(threadIdx.x) - policy.owners),
-        there_(x_ < policy.n) {
+        there_(x_ < policy.n),
+        home_(!Cluster || policy.home_of(x_) == rank_of_block<Cluster>(policy.blocks)) {
     const std::size_t place = search * static_cast<std::size_t>(policy.n) + static_cast<std::size_t>(x_);
     current_ = searches.p + place;
     best_ = searches.best + place;
@@ -95,12 +97,15 @@ class QapHead {
       b_own_ = x_ == r ? b.s : b.r;
       const Key mark = course.remembers() ? Keys::tabu : 0;
       const QapPair<Delta> now{Keys::of(-of_both, mark | (both.key & Keys::slot_mask)), at_r + product(change_r, change_s)};
-      answer(false, r, now);
-      answer(true, s, now);
+      if (!home_) return {};
+      answer(x_ == r, x_ == r ? s : r, now);
       return found(course, now.key, Found::pair_of(r, s));
     }
-    const Sides old_r = sides_of(with_r, x_ > r, at_r, alpha.r * beta.r), old_s = sides_of(with_s, x_ > s, at_s, alpha.s * beta.s);
+    const Delta diagonal = diagonal_;
     diagonal_ += product(change_, change_);
+    if (!home_) return {};
+    const Sides old_r = sides_of(with_r, x_ > r, at_r + diagonal - alpha.r * beta.r),
+                old_s = sides_of(with_s, x_ > s, at_s + diagonal - alpha.s * beta.s);
     // The columns of r and s change places.
     const Key key_r = pair(false, r, {old_r.there + product(change_r, change_), old_s.here + product(change_, change_r)}, new_r,
                            alpha.r * beta.s, with_r.key & Keys::marks);
@@ -129,8 +134,9 @@ class QapHead {
   [[nodiscard]] __device__ __forceinline__ Delta entry(const std::int32_t* matrix, std::int32_t row, std::int32_t column) const {
     return static_cast<Delta>(__ldg(matrix + static_cast<std::uint32_t>(row * searches_.n + column)));
   }
-  [[nodiscard]] __device__ __forceinline__ Sides sides_of(const QapPair<Delta>& pair, bool behind, Delta at_y, Delta bends) const {
-    const Delta other = Keys::scaled(pair.key) - pair.x + at_y + diagonal_ - bends;
+  /// `rest`: what F[x][y] + F[y][x] are more than the delta.
+  [[nodiscard]] static __device__ __forceinline__ Sides sides_of(const QapPair<Delta>& pair, bool behind, Delta rest) {
+    const Delta other = Keys::scaled(pair.key) - pair.x + rest;
     return behind ? Sides{pair.x, other} : Sides{other, pair.x};
   }
   /// Answers of the pair with y, which is r or s. Returns its key.
@@ -141,9 +147,8 @@ class QapHead {
     return key;
   }
   __device__ __forceinline__ void answer(bool with_s, std::int32_t y, const QapPair<Delta>& pair) const {
-    const QapPair<Delta> none{Keys::garbage, 0};
-    shared_.after[shared_.place(false, with_s, x_)] = x_ < y ? pair : none;
-    shared_.after[shared_.place(true, with_s, x_)] = x_ > y ? pair : none;
+    const std::int32_t block = Cluster ? policy_.block_of(min(x_, y), max(x_, y)) : 0;
+    in_block<Cluster>(shared_.after[shared_.place(x_ > y, with_s, x_)], block) = pair;
   }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t pair_with(std::int32_t y) const {
     return x_ > y ? Found::pair_of(y, x_) : Found::pair_of(x_, y);
@@ -157,9 +162,11 @@ class QapHead {
 
   const QapSearches<Types>& searches_;
   Delta* f_;
+  const QapBlockPolicy& policy_;
   const Shared& shared_;
   std::int32_t x_;
   bool there_;  ///< is there such a facility?
+  bool home_;   ///< are its pairs followed here?
   std::int32_t *current_, *best_;
   std::int32_t q_, q_best_;  ///< location of x now, and in the best solution
   Delta diagonal_;           ///< F[x][x]

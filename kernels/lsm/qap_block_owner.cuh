@@ -7,7 +7,7 @@
 
 namespace vicinity::lsm {
 
-template <class Types, int Rows>
+template <class Types, int Rows, bool Cluster>
 class QapOwner {
  public:
   using Delta = typename Types::Delta;
@@ -19,9 +19,9 @@ class QapOwner {
 
   __device__ __forceinline__ QapOwner(const QapSearches<Types>& searches, std::size_t search, const QapBlockPolicy& policy,
                                       const Shared& shared)
-      : searches_(searches), f_(searches.f_of(search)), until_(searches.until_of(search)), shared_(shared) {
+      : searches_(searches), f_(searches.f_of(search)), until_(searches.until_of(search)), policy_(policy), shared_(shared) {
     const std::int32_t n = policy.n;
-    std::int32_t k = static_cast<std::int32_t>(threadIdx.x);
+    std::int32_t k = rank_of_block<Cluster>(policy.blocks) * policy.owners + static_cast<std::int32_t>(threadIdx.x);
     for (first_ = 0; first_ < n - 1 && k >= n - 1 - first_; first_ += Rows) k -= n - 1 - first_;
     if (first_ >= n - 1) first_ = (n + 1) / 2 * 2;  // even: changes are read in pairs
     column_ = min(first_ + 1 + k, n);
@@ -89,28 +89,37 @@ class QapOwner {
     if (column_ == course.r || column_ == course.s) {
       const QapPair<Delta>* from = shared_.after + shared_.place(false, column_ == course.s, first_);
 #pragma unroll
-      for (int k = 0; k < Rows; ++k) pairs_[k] = from[k];
+      for (int k = 0; k < Rows; ++k)
+        if (k < rows_) pairs_[k] = from[k];
     }
     for (const bool with_s : {false, true}) {
       const std::int32_t at = (with_s ? course.s : course.r) - first_;
-      if (in(at)) at_slot<0, Rows>(at, [&](auto k) { pairs_[k] = shared_.after[shared_.place(true, with_s, column_)]; });
+      if (in(at) && at < rows_) at_slot<0, Rows>(at, [&](auto k) { pairs_[k] = shared_.after[shared_.place(true, with_s, column_)]; });
     }
   }
   /// A swap was chosen: tells the heads of the pairs that it touches.
   __device__ __forceinline__ void take(const Course& course) {
     if (expiry_ <= course.taken) forget(course);
+    const std::int32_t at_r = course.r - first_, at_s = course.s - first_;
+    if (column_ == course.s && in(at_r)) {
+      if (course.remembers()) {
+        shared_.until[place(at_r)] = course.until();
+        expiry_ = min(expiry_, course.until());
+      }
+      if constexpr (Cluster)
+        at_slot<0, Rows>(at_r, [&](auto k) {
+          for (std::int32_t block = 0; block < policy_.blocks; ++block)
+            in_block<Cluster>(shared_.before[shared_.place(false, true, course.r)], block) = pairs_[k];
+        });
+    }
     if (column_ == course.r || column_ == course.s) {
       QapPair<Delta>* to = shared_.before + shared_.place(false, column_ == course.s, first_);
 #pragma unroll
-      for (int k = 0; k < Rows; ++k) tell(k, to[k]);
-      if (course.remembers() && column_ == course.s && in(course.r - first_)) {
-        shared_.until[place(course.r - first_)] = course.until();
-        expiry_ = min(expiry_, course.until());
-      }
+      for (int k = 0; k < Rows; ++k) tell(k, to[k], first_ + k);
     }
     for (const bool with_s : {false, true}) {
-      const std::int32_t at = (with_s ? course.s : course.r) - first_;
-      if (in(at)) at_slot<0, Rows>(at, [&](auto k) { tell(k, shared_.before[shared_.place(true, with_s, column_)]); });
+      const std::int32_t at = with_s ? at_s : at_r;
+      if (in(at)) at_slot<0, Rows>(at, [&](auto k) { tell(k, shared_.before[shared_.place(true, with_s, column_)], column_); });
     }
   }
   __device__ __forceinline__ void hear(std::uint32_t, Delta) const {}
@@ -139,8 +148,9 @@ class QapOwner {
         at_slot<First + half, Count - half>(slot, action);
     }
   }
-  __device__ __forceinline__ void tell(int k, QapPair<Delta>& to) {
-    to = pairs_[k];
+  /// Tells the head of facility x, which follows the pair.
+  __device__ __forceinline__ void tell(int k, QapPair<Delta>& to, std::int32_t x) {
+    in_block<Cluster>(to, policy_.home_of(x)) = pairs_[k];
     pairs_[k].key = Keys::garbage;
   }
   /// Some pair ceases to be tabu, or did not last as long as `expiry_` says.
@@ -167,6 +177,7 @@ class QapOwner {
   const QapSearches<Types>& searches_;
   Delta* f_;
   std::int32_t* until_;
+  const QapBlockPolicy& policy_;
   const Shared& shared_;
   std::int32_t first_, column_, rows_;  ///< rows first_ .. first_ + rows_ - 1 of column_; idle owners have none
   QapPair<Delta> pairs_[Rows];

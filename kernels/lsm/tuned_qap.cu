@@ -14,34 +14,66 @@ namespace {
 
 using Exchange = local_search::QapExchange<2>;
 
-/// One of the kernels for searches in one block.
+[[nodiscard]] int device_attribute(cudaDeviceAttr which) {
+  int device = 0, value = 0;
+  VICINITY_CUDA_CHECK(cudaGetDevice(&device));
+  VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+/// One of the kernels for searches in one block, or one cluster.
 template <class Types>
 struct BlockKernel {
-  std::int32_t rows;
+  using Delta = typename Types::Delta;
+
+  std::int32_t rows, blocks;
   std::int64_t limit;  ///< of deltas
   void (*kernel)(QapSearches<Types>, QapBlockPolicy, local_search::Ledger*, std::int32_t);
 
-  template <int Rows>
+  template <int Rows, int Blocks>
   [[nodiscard]] static BlockKernel of() {
-    return {Rows, static_cast<std::int64_t>(QapKeys<typename Types::Delta, Rows>::limit), qap_block_kernel<Types, Rows>};
+    return {Rows, Blocks, static_cast<std::int64_t>(QapKeys<Delta, Rows>::limit), qap_block_kernel<Types, Rows, (Blocks > 1)>};
   }
-  /// The one for an instance; its kernel is null when there is none.
+  /// As launched for so many searches of an instance.
+  [[nodiscard]] cudaLaunchConfig_t configuration(const QapBlockPolicy& policy, unsigned searches, cudaLaunchAttribute& attribute) const {
+    cudaLaunchConfig_t config{};
+    config.gridDim = searches * static_cast<unsigned>(blocks);
+    config.blockDim = static_cast<unsigned>(policy.threads());
+    config.dynamicSmemBytes = QapBlockShared<Types>::bytes(policy);
+    if (blocks == 1) return config;
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return config;
+  }
+  [[nodiscard]] bool fits(const qap::Qap& instance) const {
+    const QapBlockPolicy policy(instance.size(), rows, blocks);
+    if (policy.threads() > QapBlockPolicy::most_threads(sizeof(Delta), rows) || instance.delta_bound() >= limit) return false;
+    cudaLaunchAttribute attribute{};
+    const cudaLaunchConfig_t config = configuration(policy, 1, attribute);
+    if (static_cast<int>(config.dynamicSmemBytes) > device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)) return false;
+    VICINITY_CUDA_CHECK(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(config.dynamicSmemBytes)));
+    if (blocks == 1) return true;
+    int clusters = 0;
+    return cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess ? clusters > 0 : (cudaGetLastError(), false);
+  }
+  /// The first that fits an instance; its kernel is null when there is none.
   [[nodiscard]] static BlockKernel for_instance(const qap::Qap& instance) {
-    const std::int32_t most_owners = 512;
-    std::vector<BlockKernel> all{of<4>(), of<8>(), of<12>()};
-    if constexpr (sizeof(typename Types::Delta) == 4) {
-      all.push_back(of<16>());
-      all.push_back(of<20>());
-      all.push_back(of<24>());
-    }
-    const char* forced = std::getenv("QAP_ROWS");
+    std::vector<BlockKernel> all;
+    if constexpr (sizeof(Delta) == 4)
+      all = {of<4, 1>(), of<8, 1>(), of<12, 1>(), of<16, 1>(), of<20, 1>(), of<24, 1>(), of<12, 8>(), of<16, 8>()};
+    else
+      all = {of<4, 1>(), of<8, 1>(), of<12, 1>()};
+    const char *rows = std::getenv("QAP_ROWS"), *blocks = std::getenv("QAP_BLOCKS");
     for (const BlockKernel& one : all) {
-      const QapBlockPolicy policy(instance.size(), one.rows);
-      const std::int32_t most = QapBlockPolicy::most_threads(sizeof(typename Types::Delta), one.rows);
-      if (forced != nullptr && std::atoi(forced) != one.rows) continue;
-      if ((forced != nullptr || policy.owners <= most_owners) && policy.threads() <= most && instance.delta_bound() < one.limit) return one;
+      if (rows && std::atoi(rows) != one.rows) continue;
+      if (blocks && std::atoi(blocks) != one.blocks) continue;
+      if (!rows && one.blocks == 1 && QapBlockPolicy(instance.size(), one.rows, 1).owners > 512) continue;
+      if (one.fits(instance)) return one;
     }
-    return {0, 0, nullptr};
+    return {0, 0, 0, nullptr};
   }
 };
 
@@ -53,12 +85,9 @@ class BlockEngine {
   BlockEngine(const Neighborhood& neighborhood, const local_search::Task& task, const cuda::Stream& stream)
       : stream_(stream),
         kernel_(BlockKernel<Types>::for_instance(neighborhood.instance())),
-        policy_(neighborhood.instance().size(), kernel_.rows),
-        together_(std::min<std::int64_t>(task.restarts, multiprocessors())),
-        memory_(neighborhood, task, together_),
-        shared_bytes_(QapBlockShared<Types>::bytes(policy_)) {
-    VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel_.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes_)));
-  }
+        policy_(neighborhood.instance().size(), kernel_.rows, kernel_.blocks),
+        together_(std::min<std::int64_t>(task.restarts, device_attribute(cudaDevAttrMultiProcessorCount))),
+        memory_(neighborhood, task, together_) {}
 
   [[nodiscard]] std::int64_t together() const { return together_; }
   void begin(const std::vector<local_search::Walk<Neighborhood>>& walks) {
@@ -66,8 +95,10 @@ class BlockEngine {
     memory_.begin(walks, stream_);
   }
   void launch(local_search::Ledger* ledgers, std::int64_t limit) {
-    kernel_.kernel<<<searches_, static_cast<unsigned>(policy_.threads()), shared_bytes_, stream_.get()>>>(memory_.view(), policy_, ledgers,
-                                                                                                          static_cast<std::int32_t>(limit));
+    cudaLaunchAttribute attribute{};
+    cudaLaunchConfig_t config = kernel_.configuration(policy_, searches_, attribute);
+    config.stream = stream_.get();
+    VICINITY_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel_.kernel, memory_.view(), policy_, ledgers, static_cast<std::int32_t>(limit)));
   }
   void finish(std::vector<local_search::Search<Exchange::Solution>>& searches) { memory_.finish(searches, stream_); }
   void poison() { memory_.poison(stream_); }
@@ -77,19 +108,11 @@ class BlockEngine {
   }
 
  private:
-  [[nodiscard]] static std::int64_t multiprocessors() {
-    int device = 0, count = 0;
-    VICINITY_CUDA_CHECK(cudaGetDevice(&device));
-    VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-    return count;
-  }
-
   const cuda::Stream& stream_;
   BlockKernel<Types> kernel_;
   QapBlockPolicy policy_;
   std::int64_t together_;
   QapMemory<Types> memory_;
-  std::size_t shared_bytes_;
   unsigned searches_ = 0;
 };
 
