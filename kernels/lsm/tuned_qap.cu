@@ -1,0 +1,140 @@
+// `gpu-tuned` of the exchange of two in the QAP.
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+#include "kernels/lsm/device_run.cuh"
+#include "kernels/lsm/qap_block_kernel.cuh"
+#include "kernels/lsm/qap_runs.hpp"
+#include "kernels/lsm/tuned.hpp"
+
+namespace vicinity::lsm {
+namespace {
+
+using Exchange = local_search::QapExchange<2>;
+
+[[nodiscard]] int device_attribute(cudaDeviceAttr which) {
+  int device = 0, value = 0;
+  VICINITY_CUDA_CHECK(cudaGetDevice(&device));
+  VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+/// One of the kernels for searches in one block, or one cluster.
+template <class Types>
+struct BlockKernel {
+  using Delta = typename Types::Delta;
+
+  std::int32_t rows, blocks;
+  std::int64_t limit;  ///< of deltas
+  void (*kernel)(QapSearches<Types>, QapBlockPolicy, local_search::Ledger*, std::int32_t);
+
+  template <int Rows, int Blocks>
+  [[nodiscard]] static BlockKernel of() {
+    return {Rows, Blocks, static_cast<std::int64_t>(QapKeys<Delta, Rows>::limit), qap_block_kernel<Types, Rows, (Blocks > 1)>};
+  }
+  /// As launched for so many searches of an instance.
+  [[nodiscard]] cudaLaunchConfig_t configuration(const QapBlockPolicy& policy, unsigned searches, cudaLaunchAttribute& attribute) const {
+    cudaLaunchConfig_t config{};
+    config.gridDim = searches * static_cast<unsigned>(blocks);
+    config.blockDim = static_cast<unsigned>(policy.threads());
+    config.dynamicSmemBytes = QapBlockShared<Types>::bytes(policy);
+    if (blocks == 1) return config;
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return config;
+  }
+  [[nodiscard]] bool fits(const qap::Qap& instance) const {
+    const QapBlockPolicy policy(instance.size(), rows, blocks);
+    if (policy.threads() > QapBlockPolicy::most_threads(sizeof(Delta), rows) || instance.delta_bound() >= limit) return false;
+    cudaLaunchAttribute attribute{};
+    const cudaLaunchConfig_t config = configuration(policy, 1, attribute);
+    if (static_cast<int>(config.dynamicSmemBytes) > device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)) return false;
+    VICINITY_CUDA_CHECK(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(config.dynamicSmemBytes)));
+    if (blocks == 1) return true;
+    int clusters = 0;
+    return cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess ? clusters > 0 : (cudaGetLastError(), false);
+  }
+  /// The first that fits an instance; its kernel is null when there is none.
+  [[nodiscard]] static BlockKernel for_instance(const qap::Qap& instance) {
+    std::vector<BlockKernel> all;
+    if constexpr (sizeof(Delta) == 4)
+      all = {of<4, 1>(), of<8, 1>(), of<12, 1>(), of<16, 1>(), of<20, 1>(), of<24, 1>(), of<12, 8>(), of<16, 8>()};
+    else
+      all = {of<4, 1>(), of<8, 1>(), of<12, 1>()};
+    const char *rows = std::getenv("QAP_ROWS"), *blocks = std::getenv("QAP_BLOCKS");
+    for (const BlockKernel& one : all) {
+      if (rows && std::atoi(rows) != one.rows) continue;
+      if (blocks && std::atoi(blocks) != one.blocks) continue;
+      if (!rows && one.blocks == 1 && QapBlockPolicy(instance.size(), one.rows, 1).owners > 512) continue;
+      if (one.fits(instance)) return one;
+    }
+    return {0, 0, 0, nullptr};
+  }
+};
+
+template <class Types>
+class BlockEngine {
+ public:
+  using Neighborhood = Exchange;
+
+  BlockEngine(const Neighborhood& neighborhood, const local_search::Task& task, const cuda::Stream& stream)
+      : stream_(stream),
+        kernel_(BlockKernel<Types>::for_instance(neighborhood.instance())),
+        policy_(neighborhood.instance().size(), kernel_.rows, kernel_.blocks),
+        together_(std::min<std::int64_t>(task.restarts, device_attribute(cudaDevAttrMultiProcessorCount))),
+        memory_(neighborhood, task, together_) {}
+
+  [[nodiscard]] std::int64_t together() const { return together_; }
+  void begin(const std::vector<local_search::Walk<Neighborhood>>& walks) {
+    searches_ = static_cast<unsigned>(walks.size());
+    memory_.begin(walks, stream_);
+  }
+  void launch(local_search::Ledger* ledgers, std::int64_t limit) {
+    cudaLaunchAttribute attribute{};
+    cudaLaunchConfig_t config = kernel_.configuration(policy_, searches_, attribute);
+    config.stream = stream_.get();
+    VICINITY_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel_.kernel, memory_.view(), policy_, ledgers, static_cast<std::int32_t>(limit)));
+  }
+  void finish(std::vector<local_search::Search<Exchange::Solution>>& searches) { memory_.finish(searches, stream_); }
+  void poison() { memory_.poison(stream_); }
+  [[nodiscard]] Policy policy() const {
+    return {
+        {"block", policy_.threads()}, {"rows_a_thread", policy_.rows}, {"element_bits", 8 * sizeof(typename Types::Delta)}, {"blocks", 1}};
+  }
+
+ private:
+  const cuda::Stream& stream_;
+  BlockKernel<Types> kernel_;
+  QapBlockPolicy policy_;
+  std::int64_t together_;
+  QapMemory<Types> memory_;
+  unsigned searches_ = 0;
+};
+
+template <class Types>
+std::unique_ptr<Run> run_of(const Exchange& neighborhood, const local_search::Task& task) {
+  if (BlockKernel<Types>::for_instance(neighborhood.instance()).kernel == nullptr) return nullptr;
+  return std::make_unique<DeviceRun<BlockEngine<Types>>>(neighborhood, task);
+}
+
+}  // namespace
+
+std::unique_ptr<Run> qap_block_run(const Exchange& neighborhood, const local_search::Task& task) {
+  std::unique_ptr<Run> run;
+  if (neighborhood.instance().symmetric()) run = run_of<QapTypes<std::int32_t, 1>>(neighborhood, task);
+  if (!run) run = run_of<QapTypes<std::int32_t, 2>>(neighborhood, task);
+  if (!run) run = run_of<QapTypes<std::int64_t, 2>>(neighborhood, task);
+  return run;
+}
+
+std::unique_ptr<Run> tuned_run(const Exchange& neighborhood, const local_search::Task& task) {
+  std::unique_ptr<Run> run = std::getenv("QAP_GRID") ? nullptr : qap_block_run(neighborhood, task);
+  return run ? std::move(run) : qap_grid_run(neighborhood, task);
+}
+
+}  // namespace vicinity::lsm
