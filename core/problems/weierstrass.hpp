@@ -111,14 +111,15 @@ VICINITY_HD constexpr Real shifted(Real x, int exponent) {
   return x;
 }
 
-/// 2^up times the polynomial up to coefficient `Last`, from y 2^up_y. Powers of two change no rounding.
-template <class Real, int Last, int up = 0, int up_y = 0>
-VICINITY_HD Real sine_series(Real y) {
+/// 2^up times the polynomial up to coefficient `Last`, from y 2^up_y. Powers of two change no rounding. `Numbers`: Real, or several that
+/// times() and plus() know.
+template <class Real, int Last, int up = 0, int up_y = 0, class Numbers>
+VICINITY_HD Numbers sine_series(const Numbers& y) {
   constexpr Real coefficient = shifted(SineSeries<Real>::coefficient[Last], up);
   if constexpr (Last == 0)
-    return coefficient;
+    return Numbers{coefficient};
   else
-    return plus(times(sine_series<Real, Last - 1, up - up_y, up_y>(y), y), coefficient);
+    return plus(times(sine_series<Real, Last - 1, up - up_y, up_y>(y), y), Numbers{coefficient});
 }
 
 /// sin(2 pi turn / 2^32) for a turn of at most a quarter in magnitude.

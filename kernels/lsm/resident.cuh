@@ -38,14 +38,13 @@ struct ResidentSearches {
 /// read by one block alone. Synchronisation: three block barriers an iteration, and a message between all blocks of a grid. Cost: an
 /// evaluation and a read of 4 bytes a neighbour.
 template <class Place, Group group>
-__global__ void __launch_bounds__(Place::most_threads) resident_kernel(const __grid_constant__ ResidentSearches<Place> searches) {
+__global__ void __launch_bounds__(Place::most_threads, 1) resident_kernel(const __grid_constant__ ResidentSearches<Place> searches) {
   extern __shared__ uint4 room[];
   __shared__ Key keys[32];
-  __shared__ struct {
-    std::int64_t t, value, best_value, move;
-    local_search::Ledger::Step step;
-    bool done;
-  } shared;
+  __shared__ alignas(local_search::Ledger) unsigned char ledger_bytes[sizeof(local_search::Ledger)];
+  __shared__ std::int64_t move;
+  __shared__ local_search::Ledger::Step step;
+  local_search::Ledger& ledger = *reinterpret_cast<local_search::Ledger*>(ledger_bytes);
   constexpr bool alone = group == Group::block;
   const std::int32_t search = alone ? static_cast<std::int32_t>(blockIdx.x) : 0;
   const bool first_thread = threadIdx.x == 0, speaks = alone || blockIdx.x == 0, remembers = searches.method == local_search::Method::tabu;
@@ -57,20 +56,13 @@ __global__ void __launch_bounds__(Place::most_threads) resident_kernel(const __g
   typename Place::Element* const best = searches.best + std::int64_t{search} * searches.elements;
   std::int32_t* const until = searches.until + search * searches.moves;
 
-  local_search::Ledger ledger = searches.ledgers[search];
-  const auto publish = [&] {  // thread 0's ledger is the search's
-    shared.t = ledger.iterations;
-    shared.value = ledger.value;
-    shared.best_value = ledger.best_value;
-    shared.done = ledger.done(searches.limit);
-  };
-  if (ledger.done(searches.limit)) return;
-  if (first_thread) publish();
+  if (searches.ledgers[search].done(searches.limit)) return;
+  if (first_thread) ledger = searches.ledgers[search];
   Place place = searches.place;
   place.enter(current, searches.elements, searches.seeds[search], room);
   __syncthreads();
-  while (!shared.done) {
-    const std::int64_t t = shared.t, value = shared.value, best_value = shared.best_value;
+  while (!ledger.done(searches.limit)) {
+    const std::int64_t t = ledger.iterations, value = ledger.value, best_value = ledger.best_value;
     Key mine;
     for (std::int64_t f = worker; f < searches.moves; f += all_workers) {
       const std::int32_t tabu = remembers ? until[f] : 0;
@@ -82,19 +74,17 @@ __global__ void __launch_bounds__(Place::most_threads) resident_kernel(const __g
       if (!alone) least = searches.board.least(least, static_cast<unsigned>(t + 1));
       if (first_thread) {
         const local_search::Choice choice = least.choice();
-        shared.move = choice.move;
-        shared.step = ledger.take(choice, searches.method);
-        publish();
+        move = choice.move;
+        step = ledger.take(choice, searches.method);
       }
     }
     __syncthreads();
-    if (shared.step == local_search::Ledger::Step::ended) break;
-    const std::int64_t move = shared.move;
+    if (step == local_search::Ledger::Step::ended) break;
     place.apply(t, move);
     if (remembers && first_thread && (alone || move % all_workers / workers == blockIdx.x))
       until[move] = static_cast<std::int32_t>(local_search::tabu_until(t, searches.tenure));
     __syncthreads();
-    if (speaks && shared.step == local_search::Ledger::Step::improved) place.copy_to(best, searches.elements);
+    if (speaks && step == local_search::Ledger::Step::improved) place.copy_to(best, searches.elements);
   }
   if (!speaks) return;
   place.copy_to(current, searches.elements);

@@ -65,7 +65,9 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
     crowns_kernel(const __grid_constant__ CrownsSearch<Real> search) {
   extern __shared__ uint4 room[];
   __shared__ Real x[most_dimensions];
+  __shared__ alignas(Ledger) unsigned char ledger_bytes[sizeof(Ledger)];
   __shared__ bool over;
+  Ledger& ledger = *reinterpret_cast<Ledger*>(ledger_bytes);
   Real* const values = reinterpret_cast<Real*>(room);  // [2][coordinate][neighbour of the tile]
   const std::int32_t n = search.n, tile = search.policy.tile, items = tile * n;
   const std::int32_t first = static_cast<std::int32_t>(blockIdx.x) * search.policy.a_block;
@@ -75,11 +77,13 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
   const std::int32_t item = static_cast<std::int32_t>(threadIdx.x) - CrownsPolicy::clerk;
   const std::int32_t k = item / tile, j = item % tile;  // this worker's coordinate and neighbour of a tile
 
-  Ledger ledger = *search.ledger;
-  if (ledger.done(search.limit)) return;
-  std::int64_t t = ledger.iterations;
+  if (search.ledger->done(search.limit)) return;
+  if (threadIdx.x == 0) {
+    ledger = *search.ledger;
+    over = false;
+  }
   for (std::int32_t d = static_cast<std::int32_t>(threadIdx.x); d < n; d += static_cast<std::int32_t>(blockDim.x)) x[d] = search.current[d];
-  if (threadIdx.x == 0) over = false;
+  auto t = static_cast<std::int32_t>(search.ledger->iterations);
   Real drawn = clerk ? Real{0} : search.displacement(t, first + j, k);
   __syncthreads();
   for (int buffer = 0; !over; ++t) {
@@ -105,7 +109,8 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
       if (search.policy.blocks > 1) best = search.board.least(best, static_cast<unsigned>(t + 1));
       const local_search::Choice choice = best.choice();
       const auto f = static_cast<std::int32_t>(choice.move);
-      const Ledger::Step step = ledger.take(choice, search.method);
+      Ledger after = ledger;
+      const Ledger::Step step = after.take(choice, search.method);
       if (step != Ledger::Step::ended) {
         for (std::int32_t d = lane; d < n; d += 32) {
           x[d] = weierstrass::displaced(x[d], search.displacement(t, f, d));
@@ -114,7 +119,11 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
         if (remembers && lane == 0 && f >= first && f < first + count)
           search.until[f] = static_cast<std::int32_t>(local_search::tabu_until(t, search.tenure));
       }
-      if (lane == 0) over = ledger.done(search.limit);
+      __syncwarp();
+      if (lane == 0) {
+        ledger = after;
+        over = after.done(search.limit);
+      }
       __syncwarp();
     } else if (item < items) {
       drawn = search.displacement(t + 1, first + j, k);

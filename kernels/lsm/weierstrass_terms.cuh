@@ -55,28 +55,91 @@ struct TurnWords<double> {
   }
 };
 
-/// The term of i, i % 32 = shift, from word i / 32 of the turn and the two after it. Window and a quarter of a turn are one instruction;
-/// the distance from the half turn, less a quarter, is the folded phase, one more.
-__device__ __forceinline__ float term(std::uint32_t first, std::uint32_t second, std::uint32_t /*third*/, int shift, float) {
-  const std::uint32_t ahead = __funnelshift_l(second, first, shift) + 0xC0000000u;
-  return weierstrass::sine_within_quarter(static_cast<std::int32_t>(__usad(ahead, 0x80000000u, 0xC0000000u)));
+/// Terms evaluated in step with each other, which hide each other's latencies.
+template <class Real>
+struct Several {
+  static constexpr int count = 4;
+  Real of[count];
+
+  __device__ __forceinline__ Several() {}
+  __device__ __forceinline__ explicit Several(Real all) {
+#pragma unroll
+    for (int k = 0; k < count; ++k) of[k] = all;
+  }
+  [[nodiscard]] friend __device__ __forceinline__ Several times(const Several& a, const Several& b) {
+    Several product;
+#pragma unroll
+    for (int k = 0; k < count; ++k) product.of[k] = vicinity::times(a.of[k], b.of[k]);
+    return product;
+  }
+  [[nodiscard]] friend __device__ __forceinline__ Several plus(const Several& a, const Several& b) {
+    Several sum;
+#pragma unroll
+    for (int k = 0; k < count; ++k) sum.of[k] = vicinity::plus(a.of[k], b.of[k]);
+    return sum;
+  }
+};
+
+/// Bits `shift` on, 0 <= shift <= 32, of two words.
+[[nodiscard]] __device__ __forceinline__ std::uint32_t bits_from(std::uint32_t first, std::uint32_t second, int shift) {
+  return shift == 32 ? second : __funnelshift_l(second, first, shift);
+}
+
+/// The terms whose windows begin at bits `shift`, shift - 1, ... of the first of three words. The window, ahead by a quarter of a turn,
+/// is one instruction; its distance from zero, less a quarter, is the folded phase, one more.
+[[nodiscard]] __device__ __forceinline__ Several<float> sines(std::uint32_t first, std::uint32_t second, std::uint32_t, int shift, float) {
+  Several<float> z;
+#pragma unroll
+  for (int k = 0; k < Several<float>::count; ++k) {
+    const auto ahead = static_cast<std::int32_t>(bits_from(first, second, shift - k) + 0x40000000u);
+    const auto turn = static_cast<std::int32_t>(__sad(ahead, 0, 0xC0000000u));
+    z.of[k] = times(to_float(turn), 9.31322574615478515625e-10f);  // quarter turns: 2^-30
+  }
+  return times(weierstrass::sine_series<float, 4>(times(z, z)), z);
 }
 /// The phase within half a turn, its sign bit the one below, is the folded phase or its opposite; the sign is the phase's. z counts 2^-62
 /// quarter turns, and the coefficients make up for it.
-__device__ __forceinline__ double term(std::uint32_t first, std::uint32_t second, std::uint32_t third, int shift, double) {
-  const std::uint32_t high = __funnelshift_l(second, first, shift), low = __funnelshift_l(third, second, shift);
-  const double z = __ll2double_rn(__double_as_longlong(__hiloint2double(static_cast<int>(high << 1) >> 1, static_cast<int>(low))));
-  const auto top = static_cast<unsigned>(__double2hiint(z));
-  const double with_sign = __hiloint2double(static_cast<int>((top & 0x7FFFFFFFu) | (high & 0x80000000u)), __double2loint(z));
-  return times(weierstrass::sine_series<double, 7, -62, 124>(times(z, z)), with_sign);
+[[nodiscard]] __device__ __forceinline__ Several<double> sines(std::uint32_t first, std::uint32_t second, std::uint32_t third, int shift,
+                                                               double) {
+  Several<double> z, signed_z;
+#pragma unroll
+  for (int k = 0; k < Several<double>::count; ++k) {
+    const std::uint32_t high = bits_from(first, second, shift - k), low = bits_from(second, third, shift - k);
+    z.of[k] = __ll2double_rn(__double_as_longlong(__hiloint2double(static_cast<int>(high << 1) >> 1, static_cast<int>(low))));
+    const auto top = static_cast<std::uint32_t>(__double2hiint(z.of[k]));
+    signed_z.of[k] = __hiloint2double(static_cast<int>((top & 0x7FFFFFFFu) | (high & 0x80000000u)), __double2loint(z.of[k]));
+  }
+  return times(weierstrass::sine_series<double, 7, -62, 124>(times(z, z)), signed_z);
 }
 
-/// Adds the terms i, i % 32 from `from` down to `to`, of one word.
-template <int from, int to, class Real>
+/// Adds `count` terms, the first of which is that of bit `count` of the first word.
+template <int count, class Real>
 [[nodiscard]] __device__ __forceinline__ Real add_terms(Real sum, std::uint32_t first, std::uint32_t second, std::uint32_t third) {
 #pragma unroll
-  for (int shift = from; shift >= to; --shift) sum = times(plus(sum, term(first, second, third, shift, Real{})), weierstrass::ratio<Real>);
+  for (int shift = count; shift > 0; shift -= Several<Real>::count) {
+    const Several<Real> next = sines(first, second, third, shift, Real{});
+#pragma unroll
+    for (int k = 0; k < Several<Real>::count; ++k) sum = times(plus(sum, next.of[k]), weierstrass::ratio<Real>);
+  }
   return sum;
+}
+
+/// weierstrass::of_coordinate(x).
+template <class Real>
+[[nodiscard]] __device__ __forceinline__ Real value_of_coordinate(Real x) {
+  constexpr bool wide = sizeof(Real) == 8;
+  static_assert(weierstrass::terms == 3 * 32 + 4 && 4 % Several<Real>::count == 0);
+  const TurnWords<Real> turn(x);
+  std::uint32_t first = turn.word[2], second = turn.word[3], third = turn.word[4];
+  Real sum = add_terms<4>(Real{0}, second, third, turn.word[wide ? 5 : 4]);
+#pragma unroll 1
+  for (int word = 2; word >= 0; --word) {
+    sum = add_terms<32>(sum, first, second, third);
+    third = second;
+    second = first;
+    first = word == 2 ? turn.word[1] : turn.word[0];
+  }
+  return x < 0 ? -sum : sum;
 }
 
 /// Block `block` of the draws of neighbour f in iteration t.
@@ -87,25 +150,6 @@ template <int from, int to, class Real>
 [[nodiscard]] __device__ __forceinline__ std::uint32_t word_of(const Philox4& block, std::int32_t w) {
   const std::uint32_t even = (w & 2) == 0 ? block.word[0] : block.word[2], odd = (w & 2) == 0 ? block.word[1] : block.word[3];
   return (w & 1) == 0 ? even : odd;
-}
-
-/// weierstrass::of_coordinate(x).
-template <class Real>
-[[nodiscard]] __device__ __forceinline__ Real value_of_coordinate(Real x) {
-  constexpr bool wide = sizeof(Real) == 8;
-  static_assert(weierstrass::terms == 3 * 32 + 4);
-  const TurnWords<Real> turn(x);
-  std::uint32_t first = turn.word[2], second = turn.word[3], third = turn.word[4];
-  Real sum = add_terms<4, 0>(Real{0}, second, third, wide ? turn.word[wide ? 5 : 0] : 0);
-#pragma unroll 1
-  for (int word = 2; word > 0; --word) {
-    sum = add_terms<31, 0>(sum, first, second, third);
-    third = second;
-    second = first;
-    first = turn.word[1];
-  }
-  sum = add_terms<31, 1>(sum, turn.word[0], turn.word[1], turn.word[2]);
-  return x < 0 ? -sum : sum;
 }
 
 }  // namespace vicinity::lsm
