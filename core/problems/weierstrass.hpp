@@ -90,32 +90,55 @@ VICINITY_HD std::uint64_t window(std::uint64_t first, std::uint64_t second, int 
   return i % 64 == 0 ? first : first << (i % 64) | second >> (64 - i % 64);
 }
 
+/// Coefficients of the sine of z quarter turns, |z| <= 1, as a polynomial in y = z z times z, the highest power first.
+template <class Real>
+struct SineSeries;
+template <>
+struct SineSeries<float> {
+  static constexpr float coefficient[]{0.000150820561f, -0.00467222789f, 0.079688482f, -0.645963371f, 1.57079625f};
+};
+template <>
+struct SineSeries<double> {
+  static constexpr double coefficient[]{-6.434843118006172e-10, 5.6877694409717516e-08, -3.5988024757706707e-06, 0.00016044116327480775,
+                                        -0.004681754128874049,  0.0796926262451429,     -0.6459640975061731,     1.570796326794895};
+};
+
+/// x 2^exponent.
+template <class Real>
+VICINITY_HD constexpr Real shifted(Real x, int exponent) {
+  for (; exponent > 0; --exponent) x *= 2;
+  for (; exponent < 0; ++exponent) x /= 2;
+  return x;
+}
+
+/// 2^up times the polynomial up to coefficient `Last`, from y 2^up_y. Powers of two change no rounding. `Numbers`: Real, or several that
+/// times() and plus() know.
+template <class Real, int Last, int up = 0, int up_y = 0, class Numbers>
+VICINITY_HD Numbers sine_series(const Numbers& y) {
+  constexpr Real coefficient = shifted(SineSeries<Real>::coefficient[Last], up);
+  if constexpr (Last == 0)
+    return Numbers{coefficient};
+  else
+    return plus(times(sine_series<Real, Last - 1, up - up_y, up_y>(y), y), Numbers{coefficient});
+}
+
+/// sin(2 pi turn / 2^32) for a turn of at most a quarter in magnitude.
+VICINITY_HD float sine_within_quarter(std::int32_t turn) {
+  const float z = times(to_float(turn), 9.31322574615478515625e-10f);  // quarter turns: 2^-30
+  return times(sine_series<float, 4>(times(z, z)), z);
+}
 /// sin(2 pi phase / 2^32), off by less than 2e-7.
 VICINITY_HD float sine(std::uint32_t phase) {
   auto turn = static_cast<std::int32_t>(phase);
   if (static_cast<std::int32_t>(phase ^ phase << 1) < 0) turn = static_cast<std::int32_t>(0x80000000u - phase);  // to the nearer half turn
-  const float z = times(to_float(turn), 9.31322574615478515625e-10f), y = times(z, z);                           // quarter turns: 2^-30
-  float p = 0.000150820561f;
-  p = plus(times(p, y), -0.00467222789f);
-  p = plus(times(p, y), 0.079688482f);
-  p = plus(times(p, y), -0.645963371f);
-  p = plus(times(p, y), 1.57079625f);
-  return times(p, z);
+  return sine_within_quarter(turn);
 }
 /// sin(2 pi phase / 2^64), off by less than 4e-16.
 VICINITY_HD double sine(std::uint64_t phase) {
   auto turn = static_cast<std::int64_t>(phase);
   if (static_cast<std::int64_t>(phase ^ phase << 1) < 0) turn = static_cast<std::int64_t>(0x8000000000000000u - phase);
-  const double z = times(to_double(turn), 2.168404344971008868014905601739883422852e-19), y = times(z, z);  // 2^-62
-  double p = -6.434843118006172e-10;
-  p = plus(times(p, y), 5.6877694409717516e-08);
-  p = plus(times(p, y), -3.5988024757706707e-06);
-  p = plus(times(p, y), 0.00016044116327480775);
-  p = plus(times(p, y), -0.004681754128874049);
-  p = plus(times(p, y), 0.0796926262451429);
-  p = plus(times(p, y), -0.6459640975061731);
-  p = plus(times(p, y), 1.570796326794895);
-  return times(p, z);
+  const double z = times(to_double(turn), 2.168404344971008868014905601739883422852e-19);  // 2^-62
+  return times(sine_series<double, 7>(times(z, z)), z);
 }
 
 /// b^(-h) = 2^(-1/4).
@@ -203,12 +226,21 @@ VICINITY_HD Face face(std::uint32_t word, std::int32_t n) {
   return {static_cast<std::int32_t>(static_cast<std::uint64_t>(word >> 1) * static_cast<std::uint64_t>(n) >> 31), (word & 1) != 0 ? 1 : -1};
 }
 
+/// How far coordinate k of a neighbour lies from that of the solution, from its word 2 + k.
+template <class Real>
+VICINITY_HD Real displacement(std::int32_t k, std::uint32_t word, Real radius, const Face& face) {
+  return times(radius, k == face.axis ? static_cast<Real>(face.sign) : signed_unit<Real>(word));
+}
+/// The coordinate so far from x, reflected into the domain.
+template <class Real>
+VICINITY_HD Real displaced(Real x, Real displacement) {
+  const Real to = plus(x, displacement);
+  return to > 1 ? plus(Real{2}, -to) : to < -1 ? plus(Real{-2}, -to) : to;
+}
 /// Coordinate k of the neighbour at x, from its word 2 + k.
 template <class Real>
 VICINITY_HD Real moved(Real x, std::int32_t k, std::uint32_t word, Real radius, const Face& face) {
-  const Real direction = k == face.axis ? static_cast<Real>(face.sign) : signed_unit<Real>(word);
-  const Real to = plus(x, times(radius, direction));
-  return to > 1 ? plus(Real{2}, -to) : to < -1 ? plus(Real{-2}, -to) : to;
+  return displaced(x, displacement(k, word, radius, face));
 }
 
 /// W of neighbour f of x in iteration t.
