@@ -1,0 +1,148 @@
+#pragma once
+// What the searches of the permuted perceptron problem share on the device: the matrix as bits, where a block keeps what in its shared
+// memory, choices and how the blocks of a search agree on one.
+#include <cstdint>
+
+#include "core/local_search.hpp"
+#include "core/moves.hpp"
+#include "core/problems/ppp.hpp"
+
+namespace vicinity::lsm::perceptron {
+
+/// The instance. A bit is set where the entry is 1; bits and target beyond the end are zero. A unit is 32 columns.
+struct Matrix {
+  const std::uint32_t* by_row;     ///< [unit][row]: bit c is column 32 unit + c
+  const std::uint32_t* by_column;  ///< [column][word]: bit r is row 32 word + r
+  const std::int32_t* target;      ///< [n + 1], [0] is 0
+  std::int32_t m, n;
+  std::int32_t units;         ///< of columns
+  std::int32_t row_words;     ///< of a column
+  std::int32_t whole_target;  ///< the sum of all
+};
+
+/// Products of a row are counted at `margin` + the number of its positive entries (entry times sign), which is (product + n) / 2.
+inline constexpr std::int32_t margin = 4;
+[[nodiscard]] __device__ __forceinline__ std::int32_t product_at(std::int32_t place, std::int32_t n) { return 2 * (place - margin) - n; }
+
+/// Byte offsets into the shared memory of a block.
+struct Room {
+  std::uint32_t histogram;  ///< [place] 32 bits: rows in the upper half, a cursor into `order` in the lower
+  std::uint32_t target;     ///< [place] 16 bits
+  std::uint32_t base;       ///< [row] 16 bits: number of positive entries
+  std::uint32_t key;        ///< [row] the same after the outer flip of K = 3
+  std::uint32_t order;      ///< [m + 32] 16 bits: rows by product
+  std::uint32_t words;      ///< [word] Word
+  std::uint32_t places;     ///< [place_count] Place
+  std::uint32_t negative;   ///< [unit] 32 bits: the signs that are -1
+  std::uint32_t bits;       ///< [unit of the tile][row] of Matrix::by_row
+  std::uint32_t slots;      ///< [slot][pitch] 32 bits
+  std::int32_t place_count;
+  std::int32_t capacity;  ///< slots that fit; 0: neither bits nor slots lie in shared memory
+  std::uint32_t bytes;
+};
+
+extern __shared__ __align__(16) unsigned char pool[];
+
+template <class T>
+[[nodiscard]] __device__ __forceinline__ T* in_pool(std::uint32_t offset) {
+  return reinterpret_cast<T*>(pool + offset);
+}
+
+[[nodiscard]] __device__ __forceinline__ std::int32_t lane() { return static_cast<std::int32_t>(threadIdx.x) % 32; }
+[[nodiscard]] __device__ __forceinline__ std::int32_t warp() { return static_cast<std::int32_t>(threadIdx.x) / 32; }
+[[nodiscard]] __device__ __forceinline__ std::int32_t warps() { return static_cast<std::int32_t>(blockDim.x) / 32; }
+
+[[nodiscard]] __device__ __forceinline__ unsigned warp_min(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(~0u, value);
+#else
+  for (int offset = 16; offset > 0; offset /= 2) value = min(value, __shfl_xor_sync(~0u, value, offset));
+  return value;
+#endif
+}
+[[nodiscard]] __device__ __forceinline__ std::int32_t warp_sum(std::int32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(~0u, value);
+#else
+  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(~0u, value, offset);
+  return value;
+#endif
+}
+/// Sum over this lane and those below it.
+[[nodiscard]] __device__ __forceinline__ std::int32_t sum_to_lane(std::int32_t value) {
+  for (int offset = 1; offset < 32; offset *= 2) {
+    const std::int32_t below = __shfl_up_sync(~0u, value, offset);
+    if (lane() >= offset) value += below;
+  }
+  return value;
+}
+
+/// The warp's words are the rows of a 32 x 32 matrix of bits; afterwards they are its columns.
+[[nodiscard]] __device__ __forceinline__ std::uint32_t transposed(std::uint32_t row) {
+  constexpr std::uint32_t low_halves[]{0x55555555u, 0x33333333u, 0x0F0F0F0Fu, 0x00FF00FFu, 0x0000FFFFu};
+#pragma unroll
+  for (int step = 4; step >= 0; --step) {
+    const int distance = 1 << step;
+    const bool upper = (lane() & distance) != 0;
+    const std::uint32_t other = __shfl_xor_sync(~0u, row, distance), keep = upper ? ~low_halves[step] : low_halves[step];
+    row = (row & keep) | (__funnelshift_l(other, other, upper ? 32 - distance : distance) & ~keep);
+  }
+  return row;
+}
+
+/// A move and its place in the order of choices: the lesser (rank, code). Code is the move's number, or for K = 2 both columns, which
+/// have the same order.
+struct Found {
+  static constexpr unsigned none = ~0u;
+  static constexpr unsigned forbidden = 1u << 30;  ///< above any value of z
+  unsigned rank = none, code = none;
+
+  [[nodiscard]] __device__ __forceinline__ bool before(const Found& other) const {
+    return rank < other.rank || (rank == other.rank && code < other.code);
+  }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t value() const { return static_cast<std::int32_t>(rank & (forbidden - 1)); }
+  [[nodiscard]] __device__ __forceinline__ Found of_warp() const {
+    const unsigned least = warp_min(rank);
+    return {least, warp_min(rank == least ? code : none)};
+  }
+};
+
+template <int K>
+[[nodiscard]] __device__ __forceinline__ unsigned code_of(const moves::Move<K>& move, std::int32_t n) {
+  if constexpr (K == 2) return static_cast<unsigned>(move.at[0]) << 15 | static_cast<unsigned>(move.at[1]);
+  return static_cast<unsigned>(moves::index<K>(n, move));
+}
+template <int K>
+[[nodiscard]] __device__ __forceinline__ moves::Move<K> move_of(unsigned code, std::int32_t n) {
+  if constexpr (K == 2) return {{static_cast<std::int32_t>(code >> 15), static_cast<std::int32_t>(code & 0x7FFFu)}};
+  return moves::at<K>(n, code);
+}
+
+/// Messages between the blocks of a search: 32 bits of content above the number of the step, which starts at 1. Two boards in turns: who
+/// writes the next but one knows that all have read this one.
+struct Board {
+  unsigned long long* words;  ///< [2][rank, code][block]
+  std::int32_t blocks, block;
+
+  /// One warp: sends this block's best and waits for those of all.
+  [[nodiscard]] __device__ __forceinline__ Found exchange(const Found& mine, unsigned step) const {
+    unsigned long long* ranks = words + static_cast<std::size_t>(step % 2) * 2 * blocks;
+    if (lane() < 2) {
+      const unsigned long long content = lane() == 0 ? mine.rank : mine.code;
+      asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(ranks + lane() * blocks + block), "l"(content << 32 | step) : "memory");
+    }
+    Found best;
+    for (std::int32_t k = lane(); k < blocks; k += 32) {
+      unsigned long long rank = 0, code = 0;
+      do {
+        asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(rank) : "l"(ranks + k) : "memory");
+        asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(code) : "l"(ranks + blocks + k) : "memory");
+      } while (static_cast<unsigned>(rank) != step || static_cast<unsigned>(code) != step);
+      const Found found{static_cast<unsigned>(rank >> 32), static_cast<unsigned>(code >> 32)};
+      if (found.before(best)) best = found;
+    }
+    return best.of_warp();
+  }
+};
+
+}  // namespace vicinity::lsm::perceptron

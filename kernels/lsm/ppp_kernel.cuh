@@ -1,0 +1,235 @@
+#pragma once
+// The searches of the permuted perceptron problem, whole on the device.
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/lsm/ppp_pairs.cuh"
+#include "kernels/lsm/ppp_singles.cuh"
+
+namespace vicinity::lsm::perceptron {
+
+/// The searches of a launch, each by `blocks` blocks that follow each other.
+struct Searches {
+  local_search::Ledger* ledgers;  ///< [search]
+  std::uint32_t* negative;        ///< [search][unit]: bits of the signs that are -1
+  std::uint32_t* best;            ///< [search][unit]: of the best solution
+  std::int32_t* until;            ///< [search][until_size]: tabu before this iteration
+  unsigned long long* boards;     ///< [search][4][block], zero
+  std::uint32_t* scratch;         ///< [block of the grid][scratch_size]: slots that do not fit in shared memory
+  std::size_t until_size, scratch_size;
+  std::int32_t blocks;
+};
+
+struct Rules {
+  local_search::Method method;
+  std::int32_t tenure, limit;
+};
+
+/// What a block of a search is made of beside its pool.
+template <int Columns>
+struct Bench {
+  Groups groups;
+  std::int32_t linear[Columns];  ///< [column of the tile]
+  Found found[33];               ///< [warp], and the choice
+  bool mine;                     ///< the choice was found by this block
+};
+
+/// Evaluation of K = 1: a unit of columns at a time.
+template <int K, class Shape>
+struct Neighbourhood {
+  static constexpr int columns = 32;
+  const Sorter<1>& sorter;
+  const Searches& searches;
+  Bench<columns>& bench;
+  std::int32_t* until;
+  std::int32_t block;
+  std::int32_t loaded = -1;
+
+  __device__ __forceinline__ void begin() {}
+  __device__ __forceinline__ Found evaluate(bool moved, const moves::Move<1>& flipped, std::int32_t t, std::int32_t best_value) {
+    sorter.clear();
+    sorter.sort(moved, flipped, 0);
+    Found best;
+    for (std::int32_t unit = block; unit < sorter.matrix.units; unit += searches.blocks) {
+      const Singles singles{sorter, unit, sorter.room.capacity > 0};
+      if (unit != loaded) singles.load_bits();
+      loaded = unit;
+      if (warp() == 0) bench.linear[lane()] = sorter.matrix.whole_target;
+      __syncthreads();
+      singles.evaluate(bench.linear);
+      __syncthreads();
+      const std::int32_t column = 32 * unit + lane();
+      if (warp() != 0 || column >= sorter.matrix.n) continue;
+      const std::int32_t value = bench.linear[lane()];
+      const bool forbidden = until[column] > t && value >= best_value;
+      const Found found{static_cast<unsigned>(value) | (forbidden ? Found::forbidden : 0u), static_cast<unsigned>(column)};
+      if (found.before(best)) best = found;
+    }
+    return best;
+  }
+  [[nodiscard]] __device__ __forceinline__ std::size_t place_of(unsigned code) const { return code; }
+};
+
+/// Evaluation of K = 2, a tile at a time, and of K = 3, a tile and first column at a time.
+template <int K, class Shape>
+requires(K > 1) struct Neighbourhood<K, Shape> {
+  static constexpr int columns = Shape::columns;
+  const Sorter<K>& sorter;
+  const Searches& searches;
+  Bench<columns>& bench;
+  std::int32_t* until;
+  std::int32_t block;
+  std::int32_t loaded = -1;
+
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t* scratch() const {
+    return searches.scratch + static_cast<std::size_t>(blockIdx.x) * searches.scratch_size;
+  }
+  /// Slot 0 is zero.
+  __device__ __forceinline__ void begin() {
+    for (int k = static_cast<int>(threadIdx.x); k < Shape::pitch; k += Shape::threads) {
+      if (sorter.room.capacity > 0) in_pool<std::uint32_t>(sorter.room.slots)[k] = 0;
+      if (searches.scratch_size > 0) scratch()[k] = 0;
+    }
+  }
+  __device__ __forceinline__ Found evaluate(bool moved, const moves::Move<K>& flipped, std::int32_t t, std::int32_t best_value) {
+    const std::int32_t n = sorter.matrix.n, tiles = tiles_of<Shape>(sorter.matrix.units), items = K == 2 ? tiles : tiles * n;
+    Found best;
+    if constexpr (K == 2) {
+      sorter.clear();
+      sorter.sort(moved, flipped, -1);
+    }
+    for (std::int32_t item = block; item < items; item += searches.blocks) {
+      Tile tile = tile_at<Shape>(sorter.matrix.units, K == 2 ? item : item / n);
+      if constexpr (K == 3) {
+        tile.outer = item % n;
+        if (32 * (tile.p + Shape::p_units) <= tile.outer + 1) continue;
+        sorter.clear();
+        sorter.sort(moved, flipped, tile.outer);
+        moved = false;
+      }
+      const bool fresh = tile.p * sorter.matrix.units + tile.q != loaded;
+      if (bench.groups.slots <= sorter.room.capacity) {
+        take<true>(tile, fresh, item, t, best_value, best);
+        loaded = tile.p * sorter.matrix.units + tile.q;
+      } else {
+        take<false>(tile, fresh, item, t, best_value, best);
+      }
+    }
+    if constexpr (K == 3) catch_up(moved, flipped);
+    return best;
+  }
+  [[nodiscard]] __device__ __forceinline__ std::size_t place_of(unsigned code) const {
+    if constexpr (K == 3) return code;
+    const auto move = move_of<2>(code, sorter.matrix.n);
+    const std::int32_t units = sorter.matrix.units;
+    std::int32_t tile = 0, p = 0;
+    for (; 32 * (p + Shape::p_units) <= move.at[0]; p += Shape::p_units) tile += divide_up(units - p, Shape::q_units);
+    const std::int32_t q = (move.at[1] / 32 - p) / Shape::q_units;
+    return static_cast<std::size_t>(tile + q) * Shape::threads * Shape::per_thread +
+           index_in_tile<Shape>(move.at[0] - 32 * p, move.at[1] - 32 * (p + q * Shape::q_units));
+  }
+
+ private:
+  /// Bits, slots, counts, with a barrier before each and after.
+  template <bool Resident>
+  __device__ __forceinline__ void take(const Tile& tile, bool fresh, std::int32_t item, std::int32_t t, std::int32_t best_value,
+                                       Found& best) {
+    const Pairs<K, Shape, Resident> pairs{sorter.matrix, sorter.room, bench.groups, bench.linear, Resident ? nullptr : scratch(), tile};
+    for (int k = static_cast<int>(threadIdx.x); k < columns; k += Shape::threads) bench.linear[k] = 0;
+    if constexpr (Resident)
+      if (fresh) pairs.load_bits();
+    __syncthreads();
+    pairs.pack();
+    __syncthreads();
+    const std::int32_t* mine = K == 3 ? until : until + static_cast<std::size_t>(item) * Shape::threads * Shape::per_thread;
+    pairs.evaluate(mine, t, best_value, best);
+    __syncthreads();
+  }
+  /// K = 3: a block that had nothing to sort still owes the rows the last move.
+  __device__ __forceinline__ void catch_up(bool moved, const moves::Move<K>& flipped) {
+    if (!moved) return;
+    sorter.clear();
+    sorter.sort(moved, flipped, 0);
+  }
+};
+
+/// The best of what all threads of a search found, and whether this block did. Two block barriers, and between them one exchange of
+/// messages when the search has several blocks.
+template <int Columns>
+[[nodiscard]] __device__ __forceinline__ Found agree(const Found& found, Bench<Columns>& bench, const Board& board, unsigned step) {
+  const Found of_warp = found.of_warp();
+  if (lane() == 0) bench.found[warp()] = of_warp;
+  __syncthreads();
+  if (warp() == 0) {
+    const Found mine = (lane() < warps() ? bench.found[lane()] : Found{}).of_warp();
+    const Found all = board.blocks > 1 ? board.exchange(mine, step) : mine;
+    if (lane() == 0) {
+      bench.found[32] = all;
+      bench.mine = mine.code == all.code;
+    }
+  }
+  __syncthreads();
+  return bench.found[32];
+}
+
+/// Mapping: `blocks` blocks a search, each of which keeps the signs and all products, and evaluates its share of the moves (Singles,
+/// Pairs). Synchronisation: block barriers, and one exchange of messages an iteration between the blocks of a search, which must all be
+/// resident. Cost: a sort of the rows, the evaluation, the exchange an iteration.
+template <int K, class Shape>
+__global__ void __launch_bounds__(Shape::threads, 1) search_kernel(const __grid_constant__ Matrix matrix, const __grid_constant__ Room room,
+                                                                   const __grid_constant__ Searches searches, const Rules rules) {
+  using Evaluation = Neighbourhood<K, Shape>;
+  __shared__ Bench<Evaluation::columns> bench;
+  const auto search = static_cast<std::int32_t>(blockIdx.x) / searches.blocks;
+  const Board board{searches.boards + static_cast<std::size_t>(search) * 4 * searches.blocks, searches.blocks,
+                    static_cast<std::int32_t>(blockIdx.x) % searches.blocks};
+  local_search::Ledger& ledger = searches.ledgers[search];
+  std::uint32_t* negative = in_pool<std::uint32_t>(room.negative);
+  std::uint32_t* kept = searches.negative + static_cast<std::size_t>(search) * matrix.units;
+  std::uint32_t* best = searches.best + static_cast<std::size_t>(search) * matrix.units;
+  std::int32_t* until = searches.until + static_cast<std::size_t>(search) * searches.until_size;
+
+  auto t = static_cast<std::int32_t>(ledger.iterations), value = static_cast<std::int32_t>(ledger.value),
+       best_value = static_cast<std::int32_t>(ledger.best_value);
+  bool ended = ledger.at_optimum;
+  for (std::int32_t unit = static_cast<std::int32_t>(threadIdx.x); unit < matrix.units; unit += Shape::threads) negative[unit] = kept[unit];
+  __syncthreads();
+  const Sorter<K> sorter{matrix, room, bench.groups};
+  Evaluation evaluation{sorter, searches, bench, until, board.block};
+  evaluation.begin();
+  sorter.begin();
+
+  local_search::Ledger entries;  // of one thread
+  const bool clerk = board.block == 0 && threadIdx.x == Shape::threads - 1;
+  if (clerk) entries = ledger;
+  moves::Move<K> move{};
+  bool moved = false;
+  for (unsigned step = 1; !ended && t < rules.limit; ++step) {
+    const Found found = evaluation.evaluate(moved, move, t, best_value);
+    const Found choice = agree(found, bench, board, step);
+    move = move_of<K>(choice.code, matrix.n);
+    ended = rules.method == local_search::Method::hill && choice.value() >= value;
+    moved = !ended;
+    if (clerk) entries.take({choice.value(), moves::index<K>(matrix.n, move), choice.rank >= Found::forbidden}, rules.method);
+    if (ended) break;
+    if (threadIdx.x == 0) {
+      for (const std::int32_t column : move.at) negative[column / 32] ^= 1u << column % 32;
+      if (rules.method == local_search::Method::tabu && bench.mine)
+        until[evaluation.place_of(choice.code)] = static_cast<std::int32_t>(local_search::tabu_until(t, rules.tenure));
+    }
+    __syncthreads();
+    value = choice.value();
+    ++t;
+    if (value >= best_value) continue;
+    best_value = value;
+    if (board.block == 0)
+      for (std::int32_t unit = static_cast<std::int32_t>(threadIdx.x); unit < matrix.units; unit += Shape::threads)
+        best[unit] = negative[unit];
+  }
+  __syncthreads();
+  if (board.block != 0) return;
+  if (clerk) ledger = entries;
+  for (std::int32_t unit = static_cast<std::int32_t>(threadIdx.x); unit < matrix.units; unit += Shape::threads) kept[unit] = negative[unit];
+}
+
+}  // namespace vicinity::lsm::perceptron

@@ -1,0 +1,249 @@
+#pragma once
+// All flips of two signs of a tile of columns by counting (K = 2), or of three with the first one given (K = 3): the columns as words of 32
+// sorted rows, and the counts by the binary matrix units.
+#include <cstdint>
+
+#include "kernels/lsm/ppp_groups.cuh"
+
+namespace vicinity::lsm::perceptron {
+
+/// A tile of p units x q units of columns; each warp takes 16 M x 8 N pairs of it.
+template <int PUnits, int QUnits, int M, int N>
+struct Shape {
+  static constexpr int p_units = PUnits, q_units = QUnits, m = M, n = N;
+  static constexpr int units = PUnits + QUnits, columns = 32 * units;
+  static constexpr int pitch = columns + 8;  ///< of a slot, in words: four consecutive slots of eight columns lie in different banks
+  static constexpr int warps_q = 32 * QUnits / (8 * N), warps = 2 * PUnits / M * warps_q, threads = 32 * warps;
+  static constexpr int per_thread = 4 * M * N;  ///< pairs
+};
+
+/// counts += ones of row & column, for 16 rows and 8 columns of 32 * 4 or 32 * 8 bits: lane 4i + k holds words k and k + 4 of rows i and
+/// i + 8 and of column i, and gets the counts of rows i and i + 8 with columns 2k and 2k + 1.
+template <int Words>
+__device__ __forceinline__ void count_ones(std::int32_t (&counts)[4], const std::uint32_t (&a)[Words / 2],
+                                           const std::uint32_t (&b)[Words / 4]) {
+#if __CUDA_ARCH__ >= 800
+  if constexpr (Words == 4)
+    asm("mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.and.popc {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+        : "+r"(counts[0]), "+r"(counts[1]), "+r"(counts[2]), "+r"(counts[3])
+        : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+  else
+    asm("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+r"(counts[0]), "+r"(counts[1]), "+r"(counts[2]), "+r"(counts[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+#pragma unroll
+  for (int k = 0; k < Words; ++k)
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      const std::uint32_t column = __shfl_sync(~0u, b[k / 4], (2 * (lane() % 4) + c) * 4 + k % 4);
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        counts[2 * half + c] += __popc(column & __shfl_sync(~0u, a[2 * (k / 4) + half], lane() / 4 * 4 + k % 4));
+    }
+#endif
+}
+
+/// Where a tile lies: its first units of columns. K = 3: the first column of the moves.
+struct Tile {
+  std::int32_t p, q;
+  std::int32_t outer;
+};
+
+/// Tiles of the pairs p < q, in strips of p units.
+template <class Shape>
+[[nodiscard]] VICINITY_HD std::int32_t tiles_of(std::int32_t units) {
+  std::int32_t tiles = 0;
+  for (std::int32_t p = 0; p < units; p += Shape::p_units) tiles += divide_up(units - p, Shape::q_units);
+  return tiles;
+}
+template <class Shape>
+[[nodiscard]] __device__ __forceinline__ Tile tile_at(std::int32_t units, std::int32_t k) {
+  std::int32_t p = 0;
+  while (k >= divide_up(units - p, Shape::q_units)) {
+    k -= divide_up(units - p, Shape::q_units);
+    p += Shape::p_units;
+  }
+  return {p, p + Shape::q_units * k, -1};
+}
+
+/// The evaluation of a tile by all threads of a block. Resident: the tile's bits and slots lie in shared memory, otherwise in device
+/// memory.
+template <int K, class Shape, bool Resident>
+struct Pairs {
+  const Matrix& matrix;
+  const Room& room;
+  const Groups& groups;
+  std::int32_t* linear;    ///< [column of the tile]: what the sign part gains by a flip of it, less what pairs share
+  std::uint32_t* scratch;  ///< slots in device memory
+  Tile tile;
+
+  [[nodiscard]] __device__ __forceinline__ std::int32_t unit(int k) const {
+    return k < Shape::p_units ? tile.p + k : tile.q + k - Shape::p_units;
+  }
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t* slots() const {
+    if constexpr (Resident) return in_pool<std::uint32_t>(room.slots);
+    return scratch;
+  }
+
+  /// Resident: the bits of the tile, which stay there for later calls with the same tile. Ends without a barrier.
+  __device__ __forceinline__ void load_bits() const {
+    for (int k = 0; k < Shape::units; ++k)
+      for (std::int32_t row = static_cast<std::int32_t>(threadIdx.x); row < matrix.m; row += Shape::threads)
+        in_pool<std::uint32_t>(room.bits)[k * matrix.m + row] =
+            unit(k) < matrix.units ? matrix.by_row[static_cast<std::size_t>(unit(k)) * matrix.m + row] : 0;
+  }
+
+  /// Fills the slots, and `linear`, which must be zero. Mapping: a warp takes 32 sorted rows, transposes the bits of one unit after the
+  /// other, and writes a word a column. Cost: five shuffles and two stores a word and unit.
+  __device__ __forceinline__ void pack() const {
+    std::uint32_t signs[Shape::units];
+#pragma unroll
+    for (int k = 0; k < Shape::units; ++k)
+      signs[k] = unit(k) < matrix.units ? 0u - (in_pool<std::uint32_t>(room.negative)[unit(k)] >> lane() & 1) : 0;
+    for (std::int32_t w = warp(); w < groups.words; w += Shape::warps) {
+      const Word word = in_pool<Word>(room.words)[w];
+      const std::int32_t row = in_pool<std::uint16_t>(room.order)[word.first + lane()];
+      const std::uint32_t mask = word.count == 32 ? ~0u : (1u << word.count) - 1;
+      std::uint32_t* to = slots() + static_cast<std::size_t>(word.slot) * Shape::pitch + lane();
+#pragma unroll
+      for (int k = 0; k < Shape::units; ++k) {
+        std::uint32_t bits = 0;
+        if constexpr (Resident) {
+          bits = in_pool<std::uint32_t>(room.bits)[k * matrix.m + row];
+        } else if (unit(k) < matrix.units) {
+          bits = matrix.by_row[static_cast<std::size_t>(unit(k)) * matrix.m + row];
+        }
+        const std::uint32_t positive = (transposed(bits) ^ signs[k]) & mask;
+        if (word.weight != 0) atomicAdd(&linear[32 * k + lane()], 2 * ppp::sign_weight * word.weight * __popc(positive));
+        if (word.slot == 0) continue;
+        to[32 * k] = positive;
+        to[32 * k + word.width * Shape::pitch] = positive ^ mask;
+      }
+    }
+  }
+
+  /// The least of `best` and the tile's moves, to which the thread that evaluated it adds whether it is forbidden. `until`: [move of this
+  /// thread in the tile][thread] for K = 2, [move] for K = 3. Mapping: a warp 16 M x 8 N pairs, all places one after the other.
+  /// Cost: one binary matrix product and one absolute difference a pair, place and four (or eight) slots.
+  __device__ __forceinline__ void evaluate(const std::int32_t* until, std::int32_t t, std::int32_t best_value, Found& best) const {
+    const std::int32_t p_place = warp() / Shape::warps_q * 16 * Shape::m, q_place = warp() % Shape::warps_q * 8 * Shape::n;
+    const std::int32_t p_first = 32 * tile.p + p_place, q_first = 32 * tile.q + q_place;
+    if (q_first >= matrix.n || q_first + 8 * Shape::n - 1 <= p_first || p_first + 16 * Shape::m - 1 <= tile.outer) return;
+    std::int32_t z[Shape::m][Shape::n][4] = {};
+    const std::uint32_t* a = slots() + p_place + lane() / 4;
+    const std::uint32_t* b = slots() + 32 * Shape::p_units + q_place + lane() / 4;
+    const Place* places = in_pool<Place>(room.places);
+#pragma unroll 2
+    for (std::int32_t k = 0; k < groups.short_places; ++k) count_at_once<4>(places[k], a, b, z);
+    for (std::int32_t k = room.place_count - groups.long_places; k < room.place_count; ++k) {
+      if (places[k].length <= 8)
+        count_at_once<8>(places[k], a, b, z);
+      else
+        count_long<false>(places[k], a, b, z);
+    }
+    for (const Place& place : groups.weighted)
+      if (place.length > 0) count_long<true>(place, a, b, z);
+    choose(p_place, q_place, z, until, t, best_value, best);
+  }
+
+ private:
+  using Sums = std::int32_t[Shape::m][Shape::n][4];
+
+  template <int Words>
+  __device__ __forceinline__ void load(std::uint32_t (&rows)[Shape::m][Words / 2], std::uint32_t (&columns)[Shape::n][Words / 4],
+                                       const std::uint32_t* a, std::uint32_t slot, const std::uint32_t* b,
+                                       const std::uint32_t (&partners)[Words / 4]) const {
+#pragma unroll
+    for (int i = 0; i < Shape::m; ++i)
+#pragma unroll
+      for (int k = 0; k < Words / 4; ++k) {
+        rows[i][2 * k] = a[(slot + 4 * k) * Shape::pitch + 16 * i];
+        rows[i][2 * k + 1] = a[(slot + 4 * k) * Shape::pitch + 16 * i + 8];
+      }
+#pragma unroll
+    for (int j = 0; j < Shape::n; ++j)
+#pragma unroll
+      for (int k = 0; k < Words / 4; ++k) columns[j][k] = b[partners[k] * Shape::pitch + 8 * j];
+  }
+
+  /// Counts of at most `Words` slots.
+  template <int Words>
+  __device__ __forceinline__ void count_at_once(const Place& place, const std::uint32_t* a, const std::uint32_t* b, Sums& z) const {
+    std::uint32_t rows[Shape::m][Words / 2], columns[Shape::n][Words / 4], partners[Words / 4];
+#pragma unroll
+    for (int k = 0; k < Words / 4; ++k) partners[k] = place.partner[lane() % 4 + 4 * k];
+    load<Words>(rows, columns, a, place.first + lane() % 4, b, partners);
+    const std::int32_t target = place.target;
+#pragma unroll
+    for (int i = 0; i < Shape::m; ++i)
+#pragma unroll
+      for (int j = 0; j < Shape::n; ++j) {
+        std::int32_t counts[4]{};
+        count_ones<Words>(counts, rows[i], columns[j]);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) z[i][j][e] = abs_difference_plus(counts[e], target, z[i][j][e]);
+      }
+  }
+  template <bool Weighted>
+  __device__ __forceinline__ void count_long(const Place& place, const std::uint32_t* a, const std::uint32_t* b, Sums& z) const {
+    Sums counts = {};
+    for (std::uint32_t first = 0; first < place.length; first += 8) {
+      std::uint32_t rows[Shape::m][4], columns[Shape::n][2];
+      const std::uint32_t k = first + lane() % 4, partners[2]{place.other(k), place.other(k + 4)};
+      load<8>(rows, columns, a, place.first + k, b, partners);
+#pragma unroll
+      for (int i = 0; i < Shape::m; ++i)
+#pragma unroll
+        for (int j = 0; j < Shape::n; ++j) count_ones<8>(counts[i][j], rows[i], columns[j]);
+    }
+#pragma unroll
+    for (int i = 0; i < Shape::m; ++i)
+#pragma unroll
+      for (int j = 0; j < Shape::n; ++j)
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+          z[i][j][e] =
+              Weighted ? z[i][j][e] + place.target * counts[i][j][e] : abs_difference_plus(counts[i][j][e], place.target, z[i][j][e]);
+  }
+
+  __device__ __forceinline__ void choose(std::int32_t p_place, std::int32_t q_place, const Sums& z, const std::int32_t* until,
+                                         std::int32_t t, std::int32_t best_value, Found& best) const {
+#pragma unroll
+    for (int i = 0; i < Shape::m; ++i)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const std::int32_t p_at = p_place + 16 * i + 8 * half + lane() / 4, p = 32 * tile.p + p_at;
+        const std::int32_t fixed = groups.constant + linear[p_at];
+        const unsigned code = first_code(p);
+#pragma unroll
+        for (int j = 0; j < Shape::n; ++j)
+#pragma unroll
+          for (int c = 0; c < 2; ++c) {
+            const std::int32_t q_at = q_place + 8 * j + lane() % 4 * 2 + c, q = 32 * tile.q + q_at;
+            if (q <= p || q >= matrix.n || p <= tile.outer) continue;
+            const std::int32_t value = fixed + linear[32 * Shape::p_units + q_at] + z[i][j][2 * half + c];
+            const std::int32_t end =
+                K == 3 ? until[code + q] : until[(((i * 2 + half) * Shape::n + j) * 2 + c) * Shape::threads + threadIdx.x];
+            const unsigned rank = static_cast<unsigned>(value) | (end > t && value >= best_value ? Found::forbidden : 0u);
+            if (const Found found{rank, code + static_cast<unsigned>(q)}; found.before(best)) best = found;
+          }
+      }
+  }
+  /// Code of a move, less its last column.
+  [[nodiscard]] __device__ __forceinline__ unsigned first_code(std::int32_t p) const {
+    if constexpr (K == 2) return static_cast<unsigned>(p) << 15;
+    const std::int64_t a = matrix.n - 1 - tile.outer, b = matrix.n - 1 - p;
+    return static_cast<unsigned>(moves::choose3(matrix.n) - 1 - moves::choose3(a) - moves::choose2(b) - (matrix.n - 1));
+  }
+};
+
+/// Index into `until` of a pair in a tile of K = 2 (Pairs::evaluate).
+template <class Shape>
+[[nodiscard]] __device__ __forceinline__ std::int32_t index_in_tile(std::int32_t p, std::int32_t q) {
+  const std::int32_t i = p / 16 % Shape::m, half = p / 8 % 2, j = q / 8 % Shape::n, c = q % 2;
+  const std::int32_t warp = p / (16 * Shape::m) * Shape::warps_q + q / (8 * Shape::n), lane = p % 8 * 4 + q % 8 / 2;
+  return (((i * 2 + half) * Shape::n + j) * 2 + c) * Shape::threads + 32 * warp + lane;
+}
+
+}  // namespace vicinity::lsm::perceptron

@@ -1,0 +1,50 @@
+// gpu-tuned for the permuted perceptron problem: flips of one, two and three signs.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <memory>
+
+#include "kernels/lsm/ppp_engine.cuh"
+#include "kernels/lsm/tuned.hpp"
+
+namespace vicinity::lsm {
+namespace {
+
+using perceptron::Shape;
+
+/// Estimated cycles of an iteration of K = 2 or 3 by tiles of a shape, on the multiprocessor with most of them. Products lie within a few
+/// times their deviation, the root of n.
+template <int K, class S>
+[[nodiscard]] double cycles(std::int32_t m, std::int32_t n, std::int32_t multiprocessors) {
+  constexpr double to_pack = 11, to_count = 2.2, to_sort = 1500;
+  const double places = std::min<double>(std::min(m, n / 2 + 1), 1.7 * std::sqrt(n)), words = m / 32.0 + places / 2;
+  const double a_tile = words * S::units * to_pack + places * 8 * S::p_units * S::q_units * to_count + (K == 3 ? to_sort : 0);
+  const double items = static_cast<double>(perceptron::tiles_of<S>(divide_up(n, 32))) * (K == 3 ? n : 1);
+  return std::ceil(items / multiprocessors) * a_tile;
+}
+
+/// The shape with the least cycles.
+template <int K, class First, class... Rest>
+[[nodiscard]] std::unique_ptr<Run> with_best_shape(const local_search::PppFlip<K>& neighborhood, const local_search::Task& task) {
+  const std::int32_t m = neighborhood.instance().rows(), n = neighborhood.instance().columns();
+  const std::int32_t machine = perceptron::Machine::present().multiprocessors;
+  if constexpr (sizeof...(Rest) > 0)
+    if (const double others[]{cycles<K, Rest>(m, n, machine)...};
+        *std::min_element(std::begin(others), std::end(others)) < cycles<K, First>(m, n, machine))
+      return with_best_shape<K, Rest...>(neighborhood, task);
+  return std::make_unique<DeviceRun<perceptron::Engine<K, First>>>(neighborhood, task);
+}
+
+}  // namespace
+
+std::unique_ptr<Run> tuned_run(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
+  return std::make_unique<DeviceRun<perceptron::Engine<1, perceptron::Singles>>>(neighborhood, task);
+}
+std::unique_ptr<Run> tuned_run(const local_search::PppFlip<2>& neighborhood, const local_search::Task& task) {
+  return with_best_shape<2, Shape<1, 1, 1, 1>, Shape<1, 2, 1, 1>, Shape<2, 2, 1, 2>, Shape<2, 4, 2, 2>>(neighborhood, task);
+}
+std::unique_ptr<Run> tuned_run(const local_search::PppFlip<3>& neighborhood, const local_search::Task& task) {
+  return with_best_shape<3, Shape<1, 1, 1, 1>, Shape<2, 4, 2, 2>>(neighborhood, task);
+}
+
+}  // namespace vicinity::lsm
