@@ -1,0 +1,102 @@
+#pragma once
+// Places of a tour on the device: coordinates in the order of the tour, the lengths of both edges of a place, and the changes of length
+// that swaps with a few neighbouring places make, of which lanes of a warp share distances.
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "core/problems/tsp.hpp"
+
+namespace vicinity::lsm {
+
+/// No difference is as large: it is a sum of at most four distances below 2^28, less four such.
+inline constexpr std::int32_t no_delta = std::numeric_limits<std::int32_t>::max();
+
+/// `Integral`: whole coordinates that fit 16 bits from the least on (tsp::Tsp::integral); else they stay as they are.
+template <bool Integral>
+using Coordinate = std::conditional_t<Integral, std::int32_t, double>;
+
+template <bool Integral>
+struct Point {
+  Coordinate<Integral> x, y;
+};
+
+/// A place as it is kept for all of them.
+template <bool Integral>
+struct Place {
+  double x, y;
+  std::int64_t edges;  ///< lengths of the edges to the places before and after
+
+  static __device__ __forceinline__ Place of(const Point<false>& p, std::int32_t edges) { return {p.x, p.y, edges}; }
+  [[nodiscard]] __device__ __forceinline__ Point<false> point() const { return {x, y}; }
+};
+template <>
+struct alignas(8) Place<true> {
+  std::uint32_t xy;  ///< x in the lower half
+  std::int32_t edges;
+
+  static __device__ __forceinline__ Place of(const Point<true>& p, std::int32_t edges) {
+    return {static_cast<std::uint32_t>(p.y) << 16 | static_cast<std::uint32_t>(p.x), edges};
+  }
+  [[nodiscard]] __device__ __forceinline__ Point<true> point() const {
+    return {static_cast<std::int32_t>(xy & 0xFFFFu), static_cast<std::int32_t>(xy >> 16)};
+  }
+};
+
+/// A place that many others are tried against.
+template <bool Integral>
+struct alignas(16) Center {
+  Coordinate<Integral> x, y;
+  std::int32_t edges, place;
+};
+
+/// tsp::rounded_root() with a root in single precision, off by less than 0.02: rounded down, it is the distance or one less.
+[[nodiscard]] __device__ __forceinline__ std::int32_t distance(std::int32_t dx, std::int32_t dy) {
+  const std::int32_t squared = dx * dx + dy * dy;
+  float root;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(static_cast<float>(squared)));
+  // Above 2^23 the lowest bit of a float is worth one.
+  const std::int32_t r = __float_as_int(__fadd_rd(root, 8388608.0f)) - 0x4B000000;
+  return r + static_cast<std::int32_t>(squared > r * r + r);
+}
+[[nodiscard]] __device__ __forceinline__ std::int32_t distance(double dx, double dy) { return tsp::distance(dx, dy); }
+
+/// -n <= place < 2 n, on the tour.
+[[nodiscard]] __device__ __forceinline__ std::int32_t wrapped(std::int32_t place, std::int32_t n) {
+  return place < 0 ? place + n : place >= n ? place - n : place;
+}
+/// Is `place` one of the `count` places from `first` on, -n < first < n?
+[[nodiscard]] __device__ __forceinline__ bool within(std::int32_t place, std::int32_t first, std::int32_t count, std::int32_t n) {
+  return wrapped(place - first, n) < count;
+}
+
+/// Lanes take places in order, of which those of the first and the last lane only lend their distances.
+inline constexpr std::int32_t lane_places = 30;
+
+/// The place of a lane among those from `first` on; lanes far beyond the last place get any.
+[[nodiscard]] __device__ __forceinline__ std::int32_t lane_place(std::int32_t first, std::int32_t lane, std::int32_t n) {
+  const std::int32_t place = wrapped(first + lane - 1, n);
+  return place < n ? place : n - 1;
+}
+
+/// Changes of the length when place `own` swaps with each of centers[1 .. Count], places in order along the tour, with their neighbours
+/// at both ends. All lanes take part, with places in order as well; the first and the last lane get nothing. no_delta for own itself.
+template <bool Integral, int Count>
+__device__ __forceinline__ void swap_deltas(const Center<Integral>* centers, Point<Integral> own, std::int32_t own_edges,
+                                            std::int32_t place, std::int32_t n, std::int32_t (&deltas)[Count]) {
+  std::int32_t d[Count + 2];
+#pragma unroll
+  for (int k = 0; k < Count + 2; ++k) d[k] = distance(own.x - centers[k].x, own.y - centers[k].y);
+#pragma unroll
+  for (int k = 1; k <= Count; ++k)
+    deltas[k - 1] = d[k - 1] + d[k + 1] + __shfl_up_sync(~0u, d[k], 1) + __shfl_down_sync(~0u, d[k], 1) - centers[k].edges - own_edges;
+  if (!within(place, centers[0].place, Count + 2, n)) return;
+#pragma unroll
+  for (int k = 1; k <= Count; ++k) {
+    // Neighbours share an edge, which stays.
+    if (place == centers[k - 1].place || place == centers[k + 1].place) deltas[k - 1] += 2 * d[k];
+    if (place == centers[k].place) deltas[k - 1] = no_delta;
+  }
+}
+
+}  // namespace vicinity::lsm

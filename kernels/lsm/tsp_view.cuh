@@ -1,0 +1,86 @@
+#pragma once
+// What the device keeps of the searches, and the kernels that prepare their rows before a launch goes on with them.
+#include <cstdint>
+
+#include "core/moves.hpp"
+#include "kernels/lsm/tsp_rows.cuh"
+
+namespace vicinity::lsm {
+
+/// Searches lie one after the other in all arrays but the coordinates.
+template <bool Integral>
+struct TspView {
+  tsp::View tsp;
+  double low_x, low_y;      ///< whole coordinates are counted from here
+  std::int32_t* tour;       ///< [place]: city
+  std::int32_t* best;       ///< [place]: city
+  Place<Integral>* places;  ///< [place]; [block][place] where blocks do not keep them in shared memory
+  Row* rows;                ///< [place]
+  std::int32_t* until;      ///< [move]: tabu before this iteration; null in a hill climbing
+  std::uint32_t* filters;   ///< [block][word]: a bit for every move that was taken, of two places of which the block has one
+  std::int64_t moves, tenure;
+  std::int32_t blocks;  ///< of a search
+  std::int32_t share;   ///< places of a block: block b has those from b share on
+
+  [[nodiscard]] __device__ __forceinline__ Point<Integral> point(std::int32_t city) const {
+    if constexpr (Integral)
+      return {static_cast<std::int32_t>(tsp.x[city] - low_x), static_cast<std::int32_t>(tsp.y[city] - low_y)};
+    else
+      return {tsp.x[city], tsp.y[city]};
+  }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t* until_of(std::size_t search, std::int32_t a, std::int32_t b) const {
+    return until + search * static_cast<std::size_t>(moves) + moves::index<2>(tsp.n, {{min(a, b), max(a, b)}});
+  }
+};
+
+template <bool Integral>
+[[nodiscard]] __device__ __forceinline__ Center<Integral> center_of(const Place<Integral>& place, std::int32_t at) {
+  const Point<Integral> p = place.point();
+  return {p.x, p.y, static_cast<std::int32_t>(place.edges), at};
+}
+
+inline constexpr int prepare_threads = 256;
+
+/// Mapping: a thread a place; blockIdx.y: the search. Cost: reads a city and its neighbours, writes a place.
+template <bool Integral>
+__global__ void __launch_bounds__(prepare_threads) places_kernel(const __grid_constant__ TspView<Integral> view, std::int32_t copies) {
+  const std::int32_t n = view.tsp.n, p = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (p >= n) return;
+  const std::int32_t* tour = view.tour + std::size_t{blockIdx.y} * n;
+  const Point<Integral> before = view.point(tour[wrapped(p - 1, n)]), own = view.point(tour[p]),
+                        after = view.point(tour[wrapped(p + 1, n)]);
+  const std::int32_t edges = distance(own.x - before.x, own.y - before.y) + distance(own.x - after.x, own.y - after.y);
+  for (std::int32_t copy = 0; copy < copies; ++copy)
+    view.places[(std::size_t{blockIdx.y} * copies + copy) * n + p] = Place<Integral>::of(own, edges);
+}
+
+/// Row i covers all moves (i, j), i < j. Mapping: a warp a row; blockIdx.y: the search. Cost: three distances a move, and tabu times where
+/// a lane finds one of its least two differences.
+template <bool Integral>
+__global__ void __launch_bounds__(prepare_threads)
+    rows_kernel(const __grid_constant__ TspView<Integral> view, const local_search::Ledger* ledgers, std::int32_t copies) {
+  __shared__ Center<Integral> around[prepare_threads / 32][3];
+  const std::int32_t n = view.tsp.n, warp = static_cast<std::int32_t>(threadIdx.x / 32), lane = static_cast<std::int32_t>(threadIdx.x % 32);
+  const std::int32_t i = static_cast<std::int32_t>(blockIdx.x) * (prepare_threads / 32) + warp;
+  if (i >= n) return;
+  const Place<Integral>* places = view.places + std::size_t{blockIdx.y} * copies * n;
+  if (lane < 3) {
+    const std::int32_t at = wrapped(i - 1 + lane, n);
+    around[warp][lane] = center_of(places[at], at);
+  }
+  __syncwarp();
+  const auto now = static_cast<std::int32_t>(ledgers[blockIdx.y].iterations);
+  Row mine;
+  for (std::int32_t first = i + 1; first < n; first += lane_places) {
+    const std::int32_t place = lane_place(first, lane, n);
+    const Place<Integral> own = places[place];
+    std::int32_t delta[1];
+    swap_deltas<Integral, 1>(around[warp], own.point(), static_cast<std::int32_t>(own.edges), place, n, delta);
+    if (lane >= 1 && lane <= lane_places && first + lane - 1 < n)
+      mine.insert(delta[0], place, now, [&] { return view.until != nullptr && now > 0 ? *view.until_of(blockIdx.y, i, place) : 0; });
+  }
+  const Row all = merged(mine);
+  if (lane == 0) view.rows[std::size_t{blockIdx.y} * n + i] = all;
+}
+
+}  // namespace vicinity::lsm
