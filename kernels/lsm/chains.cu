@@ -1,8 +1,8 @@
 // Implementation `gpu-chains`: the algorithmic-level model of the paper (section 2.3): the restarts of a case side by side, a block each.
 // Restart k is the single search with seed + k.
 #include "data/lsm/system.hpp"
+#include "kernels/lsm/implementations.hpp"
 #include "kernels/lsm/resident.cuh"
-#include "kernels/lsm/tuned.hpp"
 
 namespace vicinity::lsm {
 

@@ -13,5 +13,7 @@ namespace vicinity::lsm {
 [[nodiscard]] std::unique_ptr<Run> prepare_host_neighborhood(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_thread_control(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_reduction(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_tuned(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_chains(const Case& c, const Instance& instance);
 
 }  // namespace vicinity::lsm

@@ -21,7 +21,4 @@ namespace vicinity::lsm {
 [[nodiscard]] std::unique_ptr<Run> tuned_run(const local_search::WeierstrassCrowns<float>& neighborhood, const local_search::Task& task);
 [[nodiscard]] std::unique_ptr<Run> tuned_run(const local_search::WeierstrassCrowns<double>& neighborhood, const local_search::Task& task);
 
-/// gpu-chains.
-[[nodiscard]] std::unique_ptr<Run> prepare_chains(const Case& c, const Instance& instance);
-
 }  // namespace vicinity::lsm
