@@ -113,7 +113,9 @@ class Published {
   [[nodiscard]] local_search::Choice best(const Walk<Neighborhood>& walk) const {
     local_search::Choice best;
     for (std::int64_t move = 0; move < moves_; ++move) {
-      const std::int64_t value = values_[static_cast<std::size_t>(move)], until = until_[static_cast<std::size_t>(move)];
+      const std::int64_t value = values_[static_cast<std::size_t>(move)];
+      if (!best.forbidden && value >= best.value) continue;  // tabu or not
+      const std::int64_t until = until_[static_cast<std::size_t>(move)];
       const local_search::Choice choice{value, move, local_search::forbids(until, walk.iteration(), value, walk.best_value())};
       if (better(choice, best)) best = choice;
     }
