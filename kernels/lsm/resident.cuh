@@ -143,7 +143,7 @@ class Resident {
         best_(searches() * elements_),
         until_(task.method == local_search::Method::tabu ? searches() * static_cast<std::size_t>(neighborhood.moves()) : 0),
         seeds_(searches()),
-        words_(group == Group::grid ? Board::words(policy_.blocks) : 0),
+        messages_(group == Group::grid ? 2 * static_cast<std::size_t>(policy_.blocks) : 0),
         staged_current_(current_.size()),
         staged_best_(best_.size()),
         staged_seeds_(searches()),
@@ -158,7 +158,7 @@ class Resident {
                    current_.data(),
                    best_.data(),
                    until_.data(),
-                   {words_.data(), policy_.blocks}} {
+                   {messages_.data(), policy_.blocks}} {
     VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(policy_.shared_bytes)));
   }
 
@@ -173,7 +173,7 @@ class Resident {
     copy(best_.data(), staged_current_.data(), count_ * elements_, cudaMemcpyHostToDevice);
     copy(seeds_.data(), staged_seeds_.data(), count_, cudaMemcpyHostToDevice);
     until_.fill(0, stream_);
-    words_.fill(0, stream_);
+    messages_.fill(0, stream_);
   }
   void launch(local_search::Ledger* ledgers, std::int64_t limit) {
     arguments_.ledgers = ledgers;
@@ -203,7 +203,7 @@ class Resident {
     current_.fill(0xA5, stream_);
     best_.fill(0xA5, stream_);
     until_.fill(0xA5, stream_);
-    words_.fill(0xA5, stream_);
+    messages_.fill(0xA5, stream_);
   }
   [[nodiscard]] Policy policy() const {
     return {{"blocks", policy_.blocks},
@@ -239,7 +239,7 @@ class Resident {
   cuda::DeviceBuffer<Element> current_, best_;  ///< [search][element]
   cuda::DeviceBuffer<std::int32_t> until_;      ///< [search][move]
   cuda::DeviceBuffer<std::uint64_t> seeds_;
-  cuda::DeviceBuffer<sa::Word> words_;
+  cuda::DeviceBuffer<Message> messages_;
   cuda::HostBuffer<Element> staged_current_, staged_best_;
   cuda::HostBuffer<std::uint64_t> staged_seeds_;
   ResidentSearches<Place> arguments_;  ///< but for ledgers and limit
