@@ -1,7 +1,7 @@
 #pragma once
 // An engine of DeviceRun (kernels/lsm/device_run.cuh) for any neighbourhood: searches live on the device, and neighbours are evaluated one
 // by one. A search has a block to itself, many of them side by side, or the whole grid. What is special about a neighbourhood is its Place
-// (kernels/lsm/places.cuh).
+// (kernels/lsm/place.cuh).
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,10 @@
 #include "core/math.hpp"
 #include "kernels/lsm/agree.cuh"
 #include "kernels/lsm/device_run.cuh"
-#include "kernels/lsm/places.cuh"
+#include "kernels/lsm/place_crowns.cuh"
+#include "kernels/lsm/place_ppp.cuh"
+#include "kernels/lsm/place_qap.cuh"
+#include "kernels/lsm/place_tsp.cuh"
 
 namespace vicinity::lsm {
 
@@ -124,7 +127,7 @@ struct ResidentPolicy {
   }
 };
 
-/// Engine of DeviceRun. `Residence` (kernels/lsm/places.cuh) makes the Place.
+/// Engine of DeviceRun. `Residence` (kernels/lsm/place.cuh) makes the Place.
 template <class Residence, Group group>
 class Resident {
  public:
