@@ -10,7 +10,6 @@ namespace vicinity::lsm {
 /// A choice whose order as a number of 96 bits is that of local_search::better(): 1 bit forbidden, 64 bits value with the sign turned, 31
 /// bits move.
 struct Key {
-  static constexpr int words = 3;
   unsigned long long high = ~0ull;
   unsigned low = ~0u;  ///< no move: all ones
 
@@ -50,39 +49,56 @@ struct Key {
   return least_of_warp(lane < (blockDim.x + 31) / 32 ? room[lane] : Key{});
 }
 
-/// Where the blocks of one search leave their keys for each other: words that carry the number of the look beside 32 bits of content
-/// (kernels/sa/messages.cuh), so that no barrier is needed. Two boards take turns: who writes a look's has read all of the one before.
-struct Board {
-  sa::Word* word;  ///< [2][Key::words][block], all zero before the first look
-  std::int32_t blocks;
+/// A key on its way: two words of 48 bits of it and the last 16 bits of the number of the look, so that who polls it knows a fresh one.
+struct alignas(16) Message {
+  unsigned long long first, second;
 
-  [[nodiscard]] static std::size_t words(std::int32_t blocks) { return std::size_t{2} * Key::words * static_cast<std::size_t>(blocks); }
+  [[nodiscard]] static __device__ __forceinline__ Message of(const Key& key, unsigned look) {
+    return {key.high & ~0xFFFFull | (look & 0xFFFFu), key.high << 48 | static_cast<unsigned long long>(key.low) << 16 | (look & 0xFFFFu)};
+  }
+  [[nodiscard]] __device__ __forceinline__ bool fresh(unsigned look) const {
+    return ((static_cast<unsigned>(first ^ second) | (static_cast<unsigned>(first) ^ look)) & 0xFFFFu) == 0;
+  }
+  [[nodiscard]] __device__ __forceinline__ Key key() const {
+    return {(first & ~0xFFFFull) | second >> 48, static_cast<unsigned>(second >> 16)};
+  }
+  /// Each word by itself is sent and read whole.
+  __device__ __forceinline__ void send(Message* to) const {
+    asm volatile("st.relaxed.gpu.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(first), "l"(second) : "memory");
+  }
+  __device__ __forceinline__ void look_at(const Message* from) {
+    asm volatile("ld.relaxed.gpu.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(from) : "memory");
+  }
+};
+
+/// Where the blocks of one search leave their keys for each other, so that no barrier is needed. Two boards take turns: who writes a look's
+/// has read all of the one before.
+struct Board {
+  Message* message;  ///< [2][block], all zero before the first look
+  std::int32_t blocks;
 
   /// The least of the blocks' keys. Called by one whole warp of each block, all lanes with the block's key; `look` counts from 1.
   [[nodiscard]] __device__ __forceinline__ Key least(const Key& mine, unsigned look) const {
     constexpr int at_once = 5;
-    const int lane = static_cast<int>(threadIdx.x % 32);
-    sa::Word* board = word + (look & 1) * Key::words * blocks;
-    if (lane < Key::words) sa::send_word(board + lane * blocks + blockIdx.x, mine.word(lane), look);
+    Message* board = message + (look & 1) * blocks;
+    if (threadIdx.x % 32 == 0) Message::of(mine, look).send(board + blockIdx.x);
     Key best;
-    for (int first = lane; first < blocks; first += 32 * at_once) {
-      sa::Word read[at_once][Key::words];
+    for (int first = static_cast<int>(threadIdx.x % 32); first < blocks; first += 32 * at_once) {
+      Message read[at_once];
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) read[k].look_at(board + min(first + 32 * k, blocks - 1));
       bool waiting = true;
       while (waiting) {
         waiting = false;
 #pragma unroll
         for (int k = 0; k < at_once; ++k)
-#pragma unroll
-          for (int w = 0; w < Key::words; ++w)
-            if (first + 32 * k < blocks) read[k][w] = sa::look_at(board + w * blocks + first + 32 * k);
-#pragma unroll
-        for (int k = 0; k < at_once; ++k)
-#pragma unroll
-          for (int w = 0; w < Key::words; ++w) waiting |= first + 32 * k < blocks && !sa::fresh(read[k][w], look);
+          if (!read[k].fresh(look)) {
+            read[k].look_at(board + min(first + 32 * k, blocks - 1));
+            waiting = true;
+          }
       }
 #pragma unroll
-      for (int k = 0; k < at_once; ++k)
-        if (first + 32 * k < blocks) best.lower_to({read[k][0] >> 32 << 32 | read[k][1] >> 32, static_cast<unsigned>(read[k][2] >> 32)});
+      for (int k = 0; k < at_once; ++k) best.lower_to(read[k].key());
     }
     return least_of_warp(best);
   }

@@ -1,7 +1,7 @@
 #pragma once
 // An engine of DeviceRun (kernels/lsm/device_run.cuh) for any neighbourhood: searches live on the device, and neighbours are evaluated one
 // by one. A search has a block to itself, many of them side by side, or the whole grid. What is special about a neighbourhood is its Place
-// (kernels/lsm/places.cuh).
+// (kernels/lsm/place.cuh).
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,10 @@
 #include "core/math.hpp"
 #include "kernels/lsm/agree.cuh"
 #include "kernels/lsm/device_run.cuh"
-#include "kernels/lsm/places.cuh"
+#include "kernels/lsm/place_crowns.cuh"
+#include "kernels/lsm/place_ppp.cuh"
+#include "kernels/lsm/place_qap.cuh"
+#include "kernels/lsm/place_tsp.cuh"
 
 namespace vicinity::lsm {
 
@@ -124,7 +127,7 @@ struct ResidentPolicy {
   }
 };
 
-/// Engine of DeviceRun. `Residence` (kernels/lsm/places.cuh) makes the Place.
+/// Engine of DeviceRun. `Residence` (kernels/lsm/place.cuh) makes the Place.
 template <class Residence, Group group>
 class Resident {
  public:
@@ -143,7 +146,7 @@ class Resident {
         best_(searches() * elements_),
         until_(task.method == local_search::Method::tabu ? searches() * static_cast<std::size_t>(neighborhood.moves()) : 0),
         seeds_(searches()),
-        words_(group == Group::grid ? Board::words(policy_.blocks) : 0),
+        messages_(group == Group::grid ? 2 * static_cast<std::size_t>(policy_.blocks) : 0),
         staged_current_(current_.size()),
         staged_best_(best_.size()),
         staged_seeds_(searches()),
@@ -158,7 +161,7 @@ class Resident {
                    current_.data(),
                    best_.data(),
                    until_.data(),
-                   {words_.data(), policy_.blocks}} {
+                   {messages_.data(), policy_.blocks}} {
     VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(policy_.shared_bytes)));
   }
 
@@ -173,7 +176,7 @@ class Resident {
     copy(best_.data(), staged_current_.data(), count_ * elements_, cudaMemcpyHostToDevice);
     copy(seeds_.data(), staged_seeds_.data(), count_, cudaMemcpyHostToDevice);
     until_.fill(0, stream_);
-    words_.fill(0, stream_);
+    messages_.fill(0, stream_);
   }
   void launch(local_search::Ledger* ledgers, std::int64_t limit) {
     arguments_.ledgers = ledgers;
@@ -203,7 +206,7 @@ class Resident {
     current_.fill(0xA5, stream_);
     best_.fill(0xA5, stream_);
     until_.fill(0xA5, stream_);
-    words_.fill(0xA5, stream_);
+    messages_.fill(0xA5, stream_);
   }
   [[nodiscard]] Policy policy() const {
     return {{"blocks", policy_.blocks},
@@ -239,7 +242,7 @@ class Resident {
   cuda::DeviceBuffer<Element> current_, best_;  ///< [search][element]
   cuda::DeviceBuffer<std::int32_t> until_;      ///< [search][move]
   cuda::DeviceBuffer<std::uint64_t> seeds_;
-  cuda::DeviceBuffer<sa::Word> words_;
+  cuda::DeviceBuffer<Message> messages_;
   cuda::HostBuffer<Element> staged_current_, staged_best_;
   cuda::HostBuffer<std::uint64_t> staged_seeds_;
   ResidentSearches<Place> arguments_;  ///< but for ledgers and limit

@@ -25,6 +25,9 @@ struct CrownsPolicy {
 
   std::int32_t blocks, a_block, tile, threads;
 
+  /// Words drawn for a neighbour, in whole blocks.
+  [[nodiscard]] static VICINITY_HD std::int32_t words(std::int32_t n) { return (2 + n + 3) / 4 * 4; }
+
   CrownsPolicy(std::int64_t moves, std::int32_t n, std::int32_t multiprocessors) {
     const auto evenly = static_cast<std::int32_t>(divide_up(moves, std::int64_t{multiprocessors}));
     a_block = std::max(evenly, divide_up(least_items, n));
@@ -58,8 +61,9 @@ struct CrownsSearch {
 
 /// The whole search. Mapping: warp 0 of each block is its clerk, the others' threads evaluate a coordinate of a neighbour each; what the
 /// coordinates are worth goes through shared memory to the clerk, which adds them up in their order while the others evaluate the next
-/// tile, or draw the points of the next iteration. Clerks agree on the move, and each makes it. Synchronisation: a block barrier a tile,
-/// another and a message between all blocks an iteration. Cost: 100 terms a coordinate and neighbour (weierstrass_terms.cuh).
+/// tile, or draw the points of the next iteration, four words a thread. Clerks agree on the move, and each makes it. Synchronisation: a
+/// block barrier a tile, another and a message between all blocks an iteration. Cost: 100 terms a coordinate and neighbour
+/// (weierstrass_terms.cuh).
 template <class Real>
 __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_workers, 1)
     crowns_kernel(const __grid_constant__ CrownsSearch<Real> search) {
@@ -68,8 +72,9 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
   __shared__ alignas(Ledger) unsigned char ledger_bytes[sizeof(Ledger)];
   __shared__ bool over;
   Ledger& ledger = *reinterpret_cast<Ledger*>(ledger_bytes);
-  Real* const values = reinterpret_cast<Real*>(room);  // [2][coordinate][neighbour of the tile]
-  const std::int32_t n = search.n, tile = search.policy.tile, items = tile * n;
+  const std::int32_t n = search.n, tile = search.policy.tile, items = tile * n, words = CrownsPolicy::words(n);
+  Real* const values = reinterpret_cast<Real*>(room);                                 // [2][coordinate][neighbour of a tile]
+  std::uint32_t* const drawn = reinterpret_cast<std::uint32_t*>(values + 2 * items);  // [2][word][neighbour of a tile]
   const std::int32_t first = static_cast<std::int32_t>(blockIdx.x) * search.policy.a_block;
   const std::int32_t count = static_cast<std::int32_t>(min(std::int64_t{search.policy.a_block}, search.moves - first));
   const bool clerk = threadIdx.x < CrownsPolicy::clerk, remembers = search.method == local_search::Method::tabu;
@@ -84,16 +89,25 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
   }
   for (std::int32_t d = static_cast<std::int32_t>(threadIdx.x); d < n; d += static_cast<std::int32_t>(blockDim.x)) x[d] = search.current[d];
   auto t = static_cast<std::int32_t>(search.ledger->iterations);
-  Real drawn = clerk ? Real{0} : search.displacement(t, first + j, k);
+  const auto draw = [&](std::int32_t of_iteration, std::int32_t begin, int buffer) {
+    if (clerk || 4 * k >= words) return;
+    const Philox4 block = draws(search.seed, of_iteration, first + begin + j, k);
+#pragma unroll
+    for (int w = 0; w < 4; ++w) drawn[(buffer * words + 4 * k + w) * tile + j] = block.word[w];
+  };
+  draw(t, 0, 0);
   __syncthreads();
   for (int buffer = 0; !over; ++t) {
     Key best;
     for (std::int32_t begin = 0; begin < count; begin += tile, buffer ^= 1) {
       Real* const of_tile = values + buffer * items;
       if (!clerk && item < items && begin + j < count) {
-        of_tile[item] = value_of_coordinate(weierstrass::displaced(x[k], drawn));
-        if (begin + tile < count) drawn = search.displacement(t, first + begin + tile + j, k);
+        const std::uint32_t* word = drawn + buffer * words * tile + j;
+        const Real radius = weierstrass::radius<Real>(first + begin + j, word[0], search.width);
+        of_tile[item] =
+            value_of_coordinate(weierstrass::moved<Real>(x[k], k, word[(2 + k) * tile], radius, weierstrass::face(word[tile], n)));
       }
+      if (begin + tile < count) draw(t, begin + tile, buffer ^ 1);
       __syncthreads();
       if (!clerk) continue;
       for (std::int32_t m = lane; m < min(tile, count - begin); m += 32) {
@@ -104,12 +118,13 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
         best.lower_to(Key::of(local_search::forbids(until, t, value, ledger.best_value), value, f));
       }
     }
+    Ledger after;
     if (clerk) {
+      after = ledger;
       best = least_of_warp(best);
       if (search.policy.blocks > 1) best = search.board.least(best, static_cast<unsigned>(t + 1));
       const local_search::Choice choice = best.choice();
       const auto f = static_cast<std::int32_t>(choice.move);
-      Ledger after = ledger;
       const Ledger::Step step = after.take(choice, search.method);
       if (step != Ledger::Step::ended) {
         for (std::int32_t d = lane; d < n; d += 32) {
@@ -119,16 +134,11 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
         if (remembers && lane == 0 && f >= first && f < first + count)
           search.until[f] = static_cast<std::int32_t>(local_search::tabu_until(t, search.tenure));
       }
-      __syncwarp();
-      if (lane == 0) {
-        ledger = after;
-        over = after.done(search.limit);
-      }
-      __syncwarp();
-    } else if (item < items) {
-      drawn = search.displacement(t + 1, first + j, k);
+      if (lane == 0) over = after.done(search.limit);
     }
+    draw(t + 1, 0, buffer);
     __syncthreads();
+    if (threadIdx.x == 0) ledger = after;  // nobody reads it before the next barrier
   }
   if (blockIdx.x != 0) return;
   for (std::int32_t d = static_cast<std::int32_t>(threadIdx.x); d < n; d += static_cast<std::int32_t>(blockDim.x)) search.current[d] = x[d];
@@ -155,8 +165,10 @@ class TunedCrowns {
         points_(2 * static_cast<std::size_t>(neighborhood.instance().dimension())),
         staged_(points_.size()),
         until_(static_cast<std::size_t>(neighborhood.moves())),
-        words_(Board::words(policy_.blocks)),
-        shared_(2 * static_cast<std::size_t>(policy_.tile * neighborhood.instance().dimension()) * sizeof(Real)),
+        messages_(2 * static_cast<std::size_t>(policy_.blocks)),
+        shared_(2 * static_cast<std::size_t>(policy_.tile) *
+                (static_cast<std::size_t>(neighborhood.instance().dimension()) * sizeof(Real) +
+                 static_cast<std::size_t>(CrownsPolicy::words(neighborhood.instance().dimension())) * sizeof(std::uint32_t))),
         search_{policy_,
                 neighborhood.instance().dimension(),
                 neighborhood.moves(),
@@ -169,7 +181,7 @@ class TunedCrowns {
                 points_.data(),
                 points_.data() + neighborhood.instance().dimension(),
                 until_.data(),
-                {words_.data(), policy_.blocks}} {}
+                {messages_.data(), policy_.blocks}} {}
 
   [[nodiscard]] static std::int64_t together() { return 1; }
   void begin(const std::vector<Walk>& walks) {
@@ -179,7 +191,7 @@ class TunedCrowns {
       std::copy(walk.solution().begin(), walk.solution().end(), staged_.data() + half * walk.solution().size());
     copy(points_.data(), staged_.data(), cudaMemcpyHostToDevice);
     until_.fill(0, stream_);
-    words_.fill(0, stream_);
+    messages_.fill(0, stream_);
   }
   void launch(Ledger* ledgers, std::int64_t limit) {
     search_.ledger = ledgers;
@@ -207,7 +219,7 @@ class TunedCrowns {
   void poison() {
     points_.fill(0xA5, stream_);
     until_.fill(0xA5, stream_);
-    words_.fill(0xA5, stream_);
+    messages_.fill(0xA5, stream_);
   }
   [[nodiscard]] Policy policy() const {
     return {{"blocks", policy_.blocks},
@@ -226,7 +238,7 @@ class TunedCrowns {
   cuda::DeviceBuffer<Real> points_;  ///< current, best
   cuda::HostBuffer<Real> staged_;
   cuda::DeviceBuffer<std::int32_t> until_;
-  cuda::DeviceBuffer<sa::Word> words_;
+  cuda::DeviceBuffer<Message> messages_;
   std::size_t shared_;
   CrownsSearch<Real> search_;  ///< but for seed, limit and ledger
 };

@@ -80,18 +80,13 @@ struct Several {
   }
 };
 
-/// Bits `shift` on, 0 <= shift <= 32, of two words.
-[[nodiscard]] __device__ __forceinline__ std::uint32_t bits_from(std::uint32_t first, std::uint32_t second, int shift) {
-  return shift == 32 ? second : __funnelshift_l(second, first, shift);
-}
-
 /// The terms whose windows begin at bits `shift`, shift - 1, ... of the first of three words. The window, ahead by a quarter of a turn,
 /// is one instruction; its distance from zero, less a quarter, is the folded phase, one more.
 [[nodiscard]] __device__ __forceinline__ Several<float> sines(std::uint32_t first, std::uint32_t second, std::uint32_t, int shift, float) {
   Several<float> z;
 #pragma unroll
   for (int k = 0; k < Several<float>::count; ++k) {
-    const auto ahead = static_cast<std::int32_t>(bits_from(first, second, shift - k) + 0x40000000u);
+    const auto ahead = static_cast<std::int32_t>(__funnelshift_l(second, first, shift - k) + 0x40000000u);
     const auto turn = static_cast<std::int32_t>(__sad(ahead, 0, 0xC0000000u));
     z.of[k] = times(to_float(turn), 9.31322574615478515625e-10f);  // quarter turns: 2^-30
   }
@@ -104,7 +99,7 @@ struct Several {
   Several<double> z, signed_z;
 #pragma unroll
   for (int k = 0; k < Several<double>::count; ++k) {
-    const std::uint32_t high = bits_from(first, second, shift - k), low = bits_from(second, third, shift - k);
+    const std::uint32_t high = __funnelshift_l(second, first, shift - k), low = __funnelshift_l(third, second, shift - k);
     z.of[k] = __ll2double_rn(__double_as_longlong(__hiloint2double(static_cast<int>(high << 1) >> 1, static_cast<int>(low))));
     const auto top = static_cast<std::uint32_t>(__double2hiint(z.of[k]));
     signed_z.of[k] = __hiloint2double(static_cast<int>((top & 0x7FFFFFFFu) | (high & 0x80000000u)), __double2loint(z.of[k]));
@@ -124,17 +119,22 @@ template <int count, class Real>
   return sum;
 }
 
-/// weierstrass::of_coordinate(x).
+/// weierstrass::of_coordinate(x). The loop is short, so that it stays where instructions come from fastest.
 template <class Real>
 [[nodiscard]] __device__ __forceinline__ Real value_of_coordinate(Real x) {
   constexpr bool wide = sizeof(Real) == 8;
-  static_assert(weierstrass::terms == 3 * 32 + 4 && 4 % Several<Real>::count == 0);
+  constexpr int a_pass = 8;
+  static_assert(weierstrass::terms == 3 * 32 + 4 && 32 % a_pass == 0 && a_pass % Several<Real>::count == 0);
   const TurnWords<Real> turn(x);
-  std::uint32_t first = turn.word[2], second = turn.word[3], third = turn.word[4];
-  Real sum = add_terms<4>(Real{0}, second, third, turn.word[wide ? 5 : 4]);
+  std::uint32_t first = turn.word[2], second = turn.word[3], third = turn.word[4], fourth = wide ? turn.word[wide ? 5 : 4] : 0;
+  Real sum = add_terms<4>(Real{0}, second, third, fourth);
 #pragma unroll 1
   for (int word = 2; word >= 0; --word) {
-    sum = add_terms<32>(sum, first, second, third);
+#pragma unroll 1
+    for (int behind = 32 - a_pass; behind >= 0; behind -= a_pass)  // bits of the first word before this pass's
+      sum = add_terms<a_pass>(sum, __funnelshift_l(second, first, behind), __funnelshift_l(third, second, behind),
+                              wide ? __funnelshift_l(fourth, third, behind) : 0);
+    fourth = third;
     third = second;
     second = first;
     first = word == 2 ? turn.word[1] : turn.word[0];
