@@ -2,8 +2,9 @@
 // Where a search of the travelling salesman problem lives (kernels/lsm/place.cuh).
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <vector>
 
+#include "core/math.hpp"
 #include "core/moves.hpp"
 #include "core/neighborhoods/tsp.hpp"
 #include "kernels/lsm/neighbors.cuh"
@@ -13,14 +14,20 @@ namespace vicinity::lsm {
 
 /// O(1) a neighbour: at most eight distances, from a matrix while it fits 1 GiB, else from the coordinates.
 struct TspPlace : SolutionPlace<std::int32_t> {
-  tsp::View tsp;
+  const double2* at;
   const std::int32_t* matrix;
+  std::int32_t n;
 
   __device__ __forceinline__ std::int64_t value(std::int64_t f, std::int64_t, std::int64_t current) const {
-    return Neighbors<local_search::TspSwap>::View{tsp, matrix, solution, current}.value(f);
+    const auto move = moves::at<2>(n, f);
+    return current + tsp::swap_delta(n, solution, move.at[0], move.at[1], [this](std::int32_t i, std::int32_t j) {
+             if (matrix != nullptr) return matrix[std::int64_t{i} * n + j];
+             const double2 a = at[i], b = at[j];
+             return tsp::distance(plus(a.x, -b.x), plus(a.y, -b.y));
+           });
   }
   __device__ __forceinline__ void apply(std::int64_t, std::int64_t f) {
-    if (threadIdx.x == 0) moves::exchange(solution, moves::at<2>(tsp.n, f));
+    if (threadIdx.x == 0) moves::exchange(solution, moves::at<2>(n, f));
   }
 };
 
@@ -30,30 +37,31 @@ class TspResidence : public ThinResidence {
   using Place = TspPlace;
 
   TspResidence(const Neighborhood& neighborhood, std::int32_t places, const cuda::Stream& stream)
-      : TspResidence(neighborhood.instance().view(), elements(neighborhood), places, stream) {}
+      : at_(points(neighborhood.instance().view())),
+        matrix_(at_.size() > largest_matrix ? 0 : at_.size() * at_.size()),
+        tours_(at_.size() * static_cast<std::size_t>(places)) {
+    if (matrix_.size() == 0) return;
+    distances_kernel<><<<static_cast<unsigned>(divide_up(matrix_.size(), std::size_t{256})), 256, 0, stream.get()>>>(
+        at_.data(), static_cast<std::int64_t>(at_.size()), matrix_.data());
+    VICINITY_CUDA_CHECK(cudaGetLastError());
+  }
 
   [[nodiscard]] static std::size_t elements(const Neighborhood& neighborhood) {
     return static_cast<std::size_t>(neighborhood.instance().size());
   }
   [[nodiscard]] static std::size_t bytes_a_place(const Neighborhood& neighborhood) { return sizeof(std::int32_t) * elements(neighborhood); }
-  [[nodiscard]] Place place() const { return {{tours_.data()}, tsp(), matrix_.data()}; }
+  [[nodiscard]] Place place() const { return {{tours_.data()}, at_.data(), matrix_.data(), static_cast<std::int32_t>(at_.size())}; }
 
  private:
   static constexpr std::size_t largest_matrix = 16384;
 
-  TspResidence(const tsp::View& host, std::size_t n, std::int32_t places, const cuda::Stream& stream)
-      : x_(std::span<const double>(host.x, n)),
-        y_(std::span<const double>(host.y, n)),
-        matrix_(n > largest_matrix ? 0 : n * n),
-        tours_(n * static_cast<std::size_t>(places)) {
-    if (matrix_.size() == 0) return;
-    VICINITY_CUDA_CHECK(cudaDeviceSynchronize());  // the coordinates are there
-    distances_kernel<><<<static_cast<unsigned>((n * n + 255) / 256), 256, 0, stream.get()>>>(tsp(), matrix_.data());
-    VICINITY_CUDA_CHECK(cudaGetLastError());
+  [[nodiscard]] static cuda::DeviceBuffer<double2> points(const tsp::View& host) {
+    std::vector<double2> at(static_cast<std::size_t>(host.n));
+    for (std::size_t i = 0; i < at.size(); ++i) at[i] = {host.x[i], host.y[i]};
+    return cuda::DeviceBuffer<double2>(at);
   }
-  [[nodiscard]] tsp::View tsp() const { return {x_.data(), y_.data(), static_cast<std::int32_t>(x_.size())}; }
 
-  cuda::DeviceBuffer<double> x_, y_;
+  cuda::DeviceBuffer<double2> at_;
   cuda::DeviceBuffer<std::int32_t> matrix_;  ///< [a][b]
   cuda::DeviceBuffer<std::int32_t> tours_;   ///< [place][n]
 };
