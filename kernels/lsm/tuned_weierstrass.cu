@@ -73,9 +73,8 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
   __shared__ bool over;
   Ledger& ledger = *reinterpret_cast<Ledger*>(ledger_bytes);
   const std::int32_t n = search.n, tile = search.policy.tile, items = tile * n, words = CrownsPolicy::words(n);
-  Real* const values = reinterpret_cast<Real*>(room);                                     // [2][coordinate][neighbour of a tile]
-  std::uint32_t* const drawn = reinterpret_cast<std::uint32_t*>(values + 2 * items);      // [2][word][neighbour of a tile]
-  std::int32_t* const until = reinterpret_cast<std::int32_t*>(drawn + 2 * words * tile);  // [2][neighbour of a tile]
+  Real* const values = reinterpret_cast<Real*>(room);                                 // [2][coordinate][neighbour of a tile]
+  std::uint32_t* const drawn = reinterpret_cast<std::uint32_t*>(values + 2 * items);  // [2][word][neighbour of a tile]
   const std::int32_t first = static_cast<std::int32_t>(blockIdx.x) * search.policy.a_block;
   const std::int32_t count = static_cast<std::int32_t>(min(std::int64_t{search.policy.a_block}, search.moves - first));
   const bool clerk = threadIdx.x < CrownsPolicy::clerk, remembers = search.method == local_search::Method::tabu;
@@ -104,21 +103,19 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
       Real* const of_tile = values + buffer * items;
       if (!clerk && item < items && begin + j < count) {
         const std::uint32_t* word = drawn + buffer * words * tile + j;
-        const std::int32_t tabu = remembers && k == 0 ? search.until[first + begin + j] : 0;
         const Real radius = weierstrass::radius<Real>(first + begin + j, word[0], search.width);
         of_tile[item] =
             value_of_coordinate(weierstrass::moved<Real>(x[k], k, word[(2 + k) * tile], radius, weierstrass::face(word[tile], n)));
-        if (k == 0) until[buffer * tile + j] = tabu;
       }
       if (begin + tile < count) draw(t, begin + tile, buffer ^ 1);
       __syncthreads();
       if (!clerk) continue;
       for (std::int32_t m = lane; m < min(tile, count - begin); m += 32) {
+        const std::int32_t f = first + begin + m, until = remembers ? search.until[f] : 0;
         Real sum = 0;
         for (std::int32_t d = 0; d < n; ++d) sum = plus(sum, of_tile[d * tile + m]);
         const std::int64_t value = weierstrass::ordered(sum);
-        const bool forbidden = local_search::forbids(until[buffer * tile + m], t, value, ledger.best_value);
-        best.lower_to(Key::of(forbidden, value, first + begin + m));
+        best.lower_to(Key::of(local_search::forbids(until, t, value, ledger.best_value), value, f));
       }
     }
     Ledger after;
@@ -171,7 +168,7 @@ class TunedCrowns {
         messages_(2 * static_cast<std::size_t>(policy_.blocks)),
         shared_(2 * static_cast<std::size_t>(policy_.tile) *
                 (static_cast<std::size_t>(neighborhood.instance().dimension()) * sizeof(Real) +
-                 static_cast<std::size_t>(CrownsPolicy::words(neighborhood.instance().dimension()) + 1) * sizeof(std::uint32_t))),
+                 static_cast<std::size_t>(CrownsPolicy::words(neighborhood.instance().dimension())) * sizeof(std::uint32_t))),
         search_{policy_,
                 neighborhood.instance().dimension(),
                 neighborhood.moves(),
