@@ -28,7 +28,7 @@ class PppFlip {
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = (random_bits(seed, i, 0, start_stream) & 1) != 0 ? std::int8_t{1} : std::int8_t{-1};
     return v;
   }
-  [[nodiscard]] std::int64_t value(const Solution& v) const { return ppp::cost(*ppp_, v); }
+  [[nodiscard]] std::int64_t value(const Solution& v) const { return ppp::cost_of_products(*ppp_, ppp::products(*ppp_, v)); }
   void apply(Solution& v, std::uint64_t, std::int64_t, std::int64_t move) const {
     for (const std::int32_t i : moves::at<K>(ppp_->columns(), move).at) {
       std::int8_t& sign = v[static_cast<std::size_t>(i)];

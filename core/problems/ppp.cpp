@@ -75,6 +75,19 @@ std::vector<std::int32_t> products(const Ppp& ppp, std::span<const std::int8_t> 
   return s;
 }
 
+std::int64_t cost_of_products(const Ppp& ppp, std::span<const std::int32_t> products) {
+  const View view = ppp.view();
+  std::vector<std::int32_t> surplus(static_cast<std::size_t>(view.n) + 1);
+  for (std::size_t value = 1; value < surplus.size(); ++value) surplus[value] = -view.target[value];
+  std::int64_t cost = 0;
+  for (const std::int32_t s : products) {
+    cost += sign_cost(s);
+    if (s > 0) ++surplus[static_cast<std::size_t>(s)];
+  }
+  for (const std::int32_t count : surplus) cost += std::abs(count);
+  return cost;
+}
+
 std::string complaint(const Ppp& ppp, std::span<const std::int8_t> v) {
   if (v.size() != static_cast<std::size_t>(ppp.columns()))
     return std::to_string(v.size()) + " signs for " + std::to_string(ppp.columns()) + " columns";

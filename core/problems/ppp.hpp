@@ -83,8 +83,11 @@ class Ppp final : public Instance {
 
 /// S = A V.
 [[nodiscard]] std::vector<std::int32_t> products(const Ppp& ppp, std::span<const std::int8_t> v);
+/// z of a vector with these products.
+[[nodiscard]] std::int64_t cost_of_products(const Ppp& ppp, std::span<const std::int32_t> products);
 
-/// The oracle: z from its definition. Shares no code with flipped_cost. Throws InputError unless v has n entries of +-1.
+/// The oracle: z from its definition. Shares no code with flipped_cost or cost_of_products. Throws InputError unless v has n entries of
+/// +-1.
 [[nodiscard]] std::int64_t cost(const Ppp& ppp, std::span<const std::int8_t> v);
 
 /// What keeps `v` from being a vector of signs, in one line; empty when nothing does.

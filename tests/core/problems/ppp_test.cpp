@@ -29,6 +29,7 @@ void expect_delta_law(const Ppp& ppp, std::uint64_t seed) {
   for (std::int64_t f = 0; f < neighborhood.moves(); ++f) {
     Signs after = v;
     neighborhood.apply(after, 0, 0, f);
+    ASSERT_EQ(cost_of_products(ppp, products(ppp, after)), cost(ppp, after));
     ASSERT_EQ(flipped_cost(ppp.view(), s, v, moves::at<K>(ppp.columns(), f), histogram), cost(ppp, after)) << K << " " << f;
   }
   EXPECT_EQ(histogram, std::vector<std::int32_t>(histogram.size()));
