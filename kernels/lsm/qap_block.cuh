@@ -57,6 +57,7 @@ struct QapKeys {
   static constexpr int slot_bits = Rows <= 4 ? 2 : Rows <= 8 ? 3 : Rows <= 16 ? 4 : 5;
   static constexpr D scale = D{1} << slot_bits;
   static constexpr Key bias = Key{1} << (8 * sizeof(D) - 4), tabu = 2 * bias, garbage = 8 * bias;
+  static constexpr Key least_garbage = 4 * bias;
   static constexpr D limit = static_cast<D>(bias >> slot_bits);
 
   /// Beside the scaled delta.

@@ -21,7 +21,7 @@ class QapHead {
         f_(searches.f_of(search)),
         policy_(policy),
         shared_(shared),
-        x_(static_cast<std::int32_t>(threadIdx.x) - policy.owners),
+        x_(static_cast<std::int32_t>(threadIdx.x)),
         there_(x_ < policy.n),
         home_(!Cluster || policy.home_of(x_) == rank_of_block<Cluster>(policy.blocks)) {
     const std::size_t place = search * static_cast<std::size_t>(policy.n) + static_cast<std::size_t>(x_);
@@ -118,6 +118,7 @@ class QapHead {
   }
   /// The best as if no pair were tabu.
   [[nodiscard]] __device__ __forceinline__ Found without_memory(const Course&) const { return best_of_all_; }
+  __device__ __forceinline__ void followed(const Course&) const {}
   __device__ __forceinline__ void settle(const Course&) const {}
   __device__ __forceinline__ void hear(std::uint32_t, Delta) const {}
 
@@ -198,6 +199,7 @@ class QapClerk {
     return {};
   }
   [[nodiscard]] __device__ __forceinline__ Found without_memory(const Course&) const { return {}; }
+  __device__ __forceinline__ void followed(const Course&) const {}
   __device__ __forceinline__ void settle(const Course&) const {}
   __device__ __forceinline__ void take(const Course&) const {}
   __device__ __forceinline__ void store() {

@@ -46,6 +46,7 @@ __device__ __forceinline__ void search_as(Role& role, const QapBlockPolicy& poli
   while (true) {
     barrier_of_all<Cluster>();
     leave_best<Cluster>(shared.found, policy, role.follow(course));
+    role.followed(course);
     barrier_of_all<Cluster>();
     Found best, of_lane = best_of_lane<Cluster>(shared.found, policy);
     role.settle(course);
@@ -97,19 +98,19 @@ __global__ void __launch_bounds__(QapBlockPolicy::most_threads(sizeof(typename T
     shared.p[x] = searches.p[search * static_cast<std::size_t>(policy.n) + static_cast<std::size_t>(x)];
   for (std::int32_t k = thread; k < 32 * policy.blocks; k += threads) shared.found[k] = shared.found_again[k] = {};
   barrier_of_all<Cluster>();
-  if (thread < policy.owners) {
-    QapOwner<Types, Rows, Cluster> owner(searches, search, policy, shared);
-    owner.load(course);
-    search_as<Keys, Cluster>(owner, policy, shared, course);
-    barrier_of_all<Cluster>();
-    owner.store();
-  } else if (thread < policy.owners + policy.heads) {
+  if (thread < policy.heads) {
     QapHead<Types, Rows, Cluster> head(searches, search, policy, shared);
     head.load(course);
     search_as<Keys, Cluster>(head, policy, shared, course);
     head.leave_solution();
     barrier_of_all<Cluster>();
     if (rank == 0) head.store();
+  } else if (thread < policy.heads + policy.owners) {
+    QapOwner<Types, Rows, Cluster> owner(searches, search, policy, shared);
+    owner.load(course);
+    search_as<Keys, Cluster>(owner, policy, shared, course);
+    barrier_of_all<Cluster>();
+    owner.store();
   } else {
     QapClerk<Keys> clerk(ledger, course, policy.n);
     search_as<Keys, Cluster>(clerk, policy, shared, course);
