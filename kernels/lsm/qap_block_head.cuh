@@ -1,5 +1,5 @@
 #pragma once
-// The heads of facilities, and the clerk, in the tuned search of the QAP in one block.
+// The heads of facilities, and the clerk, in the tuned search of the QAP in one block or cluster.
 #include "kernels/lsm/qap_block.cuh"
 
 namespace vicinity::lsm {
@@ -21,7 +21,7 @@ class QapHead {
         f_(searches.f_of(search)),
         policy_(policy),
         shared_(shared),
-        x_(static_cast<std::int32_t>(threadIdx.x)),
+        x_(static_cast<std::int32_t>(threadIdx.x) - policy.owners),
         there_(x_ < policy.n),
         home_(!Cluster || policy.home_of(x_) == rank_of_block<Cluster>(policy.blocks)) {
     const std::size_t place = search * static_cast<std::size_t>(policy.n) + static_cast<std::size_t>(x_);
@@ -118,7 +118,6 @@ class QapHead {
   }
   /// The best as if no pair were tabu.
   [[nodiscard]] __device__ __forceinline__ Found without_memory(const Course&) const { return best_of_all_; }
-  __device__ __forceinline__ void followed(const Course&) const {}
   __device__ __forceinline__ void settle(const Course&) const {}
   __device__ __forceinline__ void hear(std::uint32_t, Delta) const {}
 
@@ -199,7 +198,6 @@ class QapClerk {
     return {};
   }
   [[nodiscard]] __device__ __forceinline__ Found without_memory(const Course&) const { return {}; }
-  __device__ __forceinline__ void followed(const Course&) const {}
   __device__ __forceinline__ void settle(const Course&) const {}
   __device__ __forceinline__ void take(const Course&) const {}
   __device__ __forceinline__ void store() {

@@ -1,5 +1,5 @@
 #pragma once
-// The kernel of the tuned search of the QAP in one block.
+// The kernel of the tuned search of the QAP in one block or cluster.
 #include "kernels/lsm/qap_block_head.cuh"
 #include "kernels/lsm/qap_block_owner.cuh"
 
@@ -46,7 +46,6 @@ __device__ __forceinline__ void search_as(Role& role, const QapBlockPolicy& poli
   while (true) {
     barrier_of_all<Cluster>();
     leave_best<Cluster>(shared.found, policy, role.follow(course));
-    role.followed(course);
     barrier_of_all<Cluster>();
     Found best, of_lane = best_of_lane<Cluster>(shared.found, policy);
     role.settle(course);
@@ -70,7 +69,7 @@ __device__ __forceinline__ void search_as(Role& role, const QapBlockPolicy& poli
 ///     their facilities;                                                                                              [barrier]
 ///  2. owners bring their other pairs up to date and find their best; heads do so for the pairs that were touched;     [barrier]
 ///  3. every warp finds the best of all, which is the next swap; owners take the touched pairs back.
-/// A swap that leads below the best of the search is rare enough to be looked for a second time, without tabu times.
+/// A tabu swap that leads below the best of the search is rare enough to be looked for a second time, as if there were no tabu times.
 /// Synchronisation: two barriers of the block or cluster a move. Cost: n^2 / 2 pairs a move, each two products (four for asymmetric
 /// matrices) and some four additions and comparisons, of one multiprocessor; and the latencies of some 20 dependent reads of shared memory
 /// and reductions.
@@ -98,19 +97,19 @@ __global__ void __launch_bounds__(QapBlockPolicy::most_threads(sizeof(typename T
     shared.p[x] = searches.p[search * static_cast<std::size_t>(policy.n) + static_cast<std::size_t>(x)];
   for (std::int32_t k = thread; k < 32 * policy.blocks; k += threads) shared.found[k] = shared.found_again[k] = {};
   barrier_of_all<Cluster>();
-  if (thread < policy.heads) {
+  if (thread < policy.owners) {
+    QapOwner<Types, Rows, Cluster> owner(searches, search, policy, shared);
+    owner.load(course);
+    search_as<Keys, Cluster>(owner, policy, shared, course);
+    barrier_of_all<Cluster>();
+    owner.store();
+  } else if (thread < policy.owners + policy.heads) {
     QapHead<Types, Rows, Cluster> head(searches, search, policy, shared);
     head.load(course);
     search_as<Keys, Cluster>(head, policy, shared, course);
     head.leave_solution();
     barrier_of_all<Cluster>();
     if (rank == 0) head.store();
-  } else if (thread < policy.heads + policy.owners) {
-    QapOwner<Types, Rows, Cluster> owner(searches, search, policy, shared);
-    owner.load(course);
-    search_as<Keys, Cluster>(owner, policy, shared, course);
-    barrier_of_all<Cluster>();
-    owner.store();
   } else {
     QapClerk<Keys> clerk(ledger, course, policy.n);
     search_as<Keys, Cluster>(clerk, policy, shared, course);

@@ -1,5 +1,5 @@
 #pragma once
-// The owners of pairs in the tuned search of the QAP in one block.
+// The owners of pairs in the tuned search of the QAP in one block or cluster.
 #include <limits>
 #include <type_traits>
 
@@ -19,14 +19,9 @@ class QapOwner {
 
   __device__ __forceinline__ QapOwner(const QapSearches<Types>& searches, std::size_t search, const QapBlockPolicy& policy,
                                       const Shared& shared)
-      : searches_(searches),
-        f_(searches.f_of(search)),
-        until_(searches.until_of(search)),
-        policy_(policy),
-        shared_(shared),
-        thread_(static_cast<std::int32_t>(threadIdx.x) - policy.heads) {
+      : searches_(searches), f_(searches.f_of(search)), until_(searches.until_of(search)), policy_(policy), shared_(shared) {
     const std::int32_t n = policy.n;
-    std::int32_t k = rank_of_block<Cluster>(policy.blocks) * policy.owners + thread_;
+    std::int32_t k = rank_of_block<Cluster>(policy.blocks) * policy.owners + static_cast<std::int32_t>(threadIdx.x);
     for (first_ = 0; first_ < n - 1 && k >= n - 1 - first_; first_ += Rows) k -= n - 1 - first_;
     if (first_ >= n - 1) first_ = (n + 1) / 2 * 2;  // even: changes are read in pairs
     column_ = min(first_ + 1 + k, n);
@@ -89,15 +84,9 @@ class QapOwner {
   }
   /// The best as if no pair were tabu.
   [[nodiscard]] __device__ __forceinline__ Found without_memory(const Course&) const { return found(best_of_all_, false); }
-  /// The best is told: prepares for the look after the next move, unless that is another launch's.
-  __device__ __forceinline__ void followed(const Course& course) {
-    if (expiry_ <= course.taken + 1 && course.taken < course.limit) forget(course.taken + 1);
-  }
   /// Takes from the heads what they made of its pairs with the facilities that swapped.
   __device__ __forceinline__ void settle(const Course& course) {
-    const bool has_column = column_ == course.r || column_ == course.s;
-    if (!has_column && !in(course.r - first_) && !in(course.s - first_)) return;
-    if (has_column) {
+    if (column_ == course.r || column_ == course.s) {
       const QapPair<Delta>* from = shared_.after + shared_.place(false, column_ == course.s, first_);
 #pragma unroll
       for (int k = 0; k < Rows; ++k)
@@ -110,10 +99,8 @@ class QapOwner {
   }
   /// A swap was chosen: tells the heads of the pairs that it touches.
   __device__ __forceinline__ void take(const Course& course) {
-    if (expiry_ <= course.taken) forget(course.taken);
+    if (expiry_ <= course.taken) forget(course);
     const std::int32_t at_r = course.r - first_, at_s = course.s - first_;
-    const bool has_column = column_ == course.r || column_ == course.s;
-    if (!has_column && !in(at_r) && !in(at_s)) return;
     if (column_ == course.s && in(at_r)) {
       if (course.remembers()) {
         shared_.until[place(at_r)] = course.until();
@@ -125,7 +112,7 @@ class QapOwner {
             in_block<Cluster>(shared_.before[shared_.place(false, true, course.r)], block) = pairs_[k];
         });
     }
-    if (has_column) {
+    if (column_ == course.r || column_ == course.s) {
       QapPair<Delta>* to = shared_.before + shared_.place(false, column_ == course.s, first_);
 #pragma unroll
       for (int k = 0; k < Rows; ++k) tell(k, to[k], first_ + k);
@@ -143,7 +130,7 @@ class QapOwner {
             Found::pair_of(first_ + static_cast<std::int32_t>(best & Keys::slot_mask), column_) | (aspires ? Found::flag : 0)};
   }
   [[nodiscard]] static __device__ __forceinline__ bool in(std::int32_t slot) { return static_cast<std::uint32_t>(slot) < Rows; }
-  [[nodiscard]] __device__ __forceinline__ std::int32_t place(int k) const { return thread_ * Rows + k; }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t place(int k) const { return static_cast<std::int32_t>(threadIdx.x) * Rows + k; }
   [[nodiscard]] __device__ __forceinline__ std::int64_t move(std::int32_t i) const { return moves::index<2>(searches_.n, {{i, column_}}); }
   [[nodiscard]] __device__ __forceinline__ Delta bends(std::int32_t i) const {
     return searches_.alpha[searches_.at(i, column_)] * searches_.beta[searches_.at(shared_.p[i], shared_.p[column_])];
@@ -166,8 +153,8 @@ class QapOwner {
     in_block<Cluster>(to, policy_.home_of(x)) = pairs_[k];
     pairs_[k].key = Keys::garbage;
   }
-  /// Pairs that are tabu until `taken` moves are taken are free; those that heads are busy with are left for later.
-  __device__ __forceinline__ void forget(std::int32_t taken) {
+  /// Some pair ceases to be tabu, or did not last as long as `expiry_` says.
+  __device__ __forceinline__ void forget(const Course& course) {
     struct alignas(16) Four {
       std::int32_t of[4];
     };
@@ -178,14 +165,11 @@ class QapOwner {
       const Four four = until[c];
 #pragma unroll
       for (int k = 4 * c; k < 4 * (c + 1); ++k) {
-        const std::int32_t end = four.of[k - 4 * c];
-        if (end == 0) continue;
-        if (end <= taken && pairs_[k].key < Keys::least_garbage) {
-          pairs_[k].key &= ~Keys::tabu;
-          shared_.until[place(k)] = 0;
-        } else {
+        const std::int32_t end = four.of[k - 4 * c];  // 0: never was tabu, and may be no pair
+        if (end > course.taken)
           expiry_ = min(expiry_, end);
-        }
+        else if (end > 0)
+          pairs_[k].key &= ~Keys::tabu;
       }
     }
   }
@@ -195,7 +179,6 @@ class QapOwner {
   std::int32_t* until_;
   const QapBlockPolicy& policy_;
   const Shared& shared_;
-  std::int32_t thread_;                 ///< among owners
   std::int32_t first_, column_, rows_;  ///< rows first_ .. first_ + rows_ - 1 of column_; idle owners have none
   QapPair<Delta> pairs_[Rows];
   Key best_of_all_;                                                 ///< key of the best as if no pair were tabu
