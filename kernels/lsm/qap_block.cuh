@@ -1,5 +1,6 @@
 #pragma once
-// What the tuned search of the QAP in one block is made of: who does what, what lies in shared memory, how threads agree on a choice.
+// What the tuned search of the QAP in one block or cluster is made of: who does what, what lies in shared memory, how threads agree on a
+// choice.
 #include <cooperative_groups.h>
 
 #include <cstddef>
@@ -154,7 +155,7 @@ class QapBlockShared {
   Delta* diagonal;             ///< [facility]: F[x][x], scaled
   Delta *a, *b;                ///< [facility]: A[x][x], B[p_x][p_x]
   std::int32_t* p;             ///< [facility]
-  std::int32_t* until;         ///< [owner][row of an owner]
+  std::int32_t* until;         ///< [owner][row of an owner]: of tabu pairs
 
   __host__ __device__ __forceinline__ QapBlockShared(std::byte* memory, const QapBlockPolicy& policy)
       : pitch_(policy.pitch()), end_(memory) {

@@ -1,5 +1,5 @@
 #pragma once
-// The heads of facilities, and the clerk, in the tuned search of the QAP in one block.
+// The heads of facilities, and the clerk, in the tuned search of the QAP in one block or cluster.
 #include "kernels/lsm/qap_block.cuh"
 
 namespace vicinity::lsm {

@@ -1,5 +1,5 @@
 #pragma once
-// The kernel of the tuned search of the QAP in one block.
+// The kernel of the tuned search of the QAP in one block or cluster.
 #include "kernels/lsm/qap_block_head.cuh"
 #include "kernels/lsm/qap_block_owner.cuh"
 
@@ -69,7 +69,7 @@ __device__ __forceinline__ void search_as(Role& role, const QapBlockPolicy& poli
 ///     their facilities;                                                                                              [barrier]
 ///  2. owners bring their other pairs up to date and find their best; heads do so for the pairs that were touched;     [barrier]
 ///  3. every warp finds the best of all, which is the next swap; owners take the touched pairs back.
-/// A swap that leads below the best of the search is rare enough to be looked for a second time, without tabu times.
+/// A tabu swap that leads below the best of the search is rare enough to be looked for a second time, as if there were no tabu times.
 /// Synchronisation: two barriers of the block or cluster a move. Cost: n^2 / 2 pairs a move, each two products (four for asymmetric
 /// matrices) and some four additions and comparisons, of one multiprocessor; and the latencies of some 20 dependent reads of shared memory
 /// and reductions.

@@ -1,5 +1,5 @@
 #pragma once
-// The owners of pairs in the tuned search of the QAP in one block.
+// The owners of pairs in the tuned search of the QAP in one block or cluster.
 #include <limits>
 #include <type_traits>
 

@@ -1,8 +1,9 @@
 // `gpu-tuned` of the exchange of two in the QAP.
-#include <array>
+#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "kernels/lsm/device_run.cuh"
 #include "kernels/lsm/qap_block_kernel.cuh"
@@ -66,13 +67,8 @@ struct BlockKernel {
       all = {of<4, 1>(), of<8, 1>(), of<12, 1>(), of<16, 1>(), of<20, 1>(), of<24, 1>(), of<12, 8>(), of<16, 8>()};
     else
       all = {of<4, 1>(), of<8, 1>(), of<12, 1>()};
-    const char *rows = std::getenv("QAP_ROWS"), *blocks = std::getenv("QAP_BLOCKS");
-    for (const BlockKernel& one : all) {
-      if (rows && std::atoi(rows) != one.rows) continue;
-      if (blocks && std::atoi(blocks) != one.blocks) continue;
-      if (!rows && one.blocks == 1 && QapBlockPolicy(instance.size(), one.rows, 1).owners > 512) continue;
+    for (const BlockKernel& one : all)
       if (one.fits(instance)) return one;
-    }
     return {0, 0, 0, nullptr};
   }
 };
@@ -103,8 +99,11 @@ class BlockEngine {
   void finish(std::vector<local_search::Search<Exchange::Solution>>& searches) { memory_.finish(searches, stream_); }
   void poison() { memory_.poison(stream_); }
   [[nodiscard]] Policy policy() const {
-    return {
-        {"block", policy_.threads()}, {"rows_a_thread", policy_.rows}, {"element_bits", 8 * sizeof(typename Types::Delta)}, {"blocks", 1}};
+    return {{"block", policy_.threads()},
+            {"rows_a_thread", policy_.rows},
+            {"element_bits", 8 * sizeof(typename Types::Delta)},
+            {"blocks", policy_.blocks},
+            {"cluster", policy_.blocks > 1 ? policy_.blocks : 0}};
   }
 
  private:
@@ -133,7 +132,7 @@ std::unique_ptr<Run> qap_block_run(const Exchange& neighborhood, const local_sea
 }
 
 std::unique_ptr<Run> tuned_run(const Exchange& neighborhood, const local_search::Task& task) {
-  std::unique_ptr<Run> run = std::getenv("QAP_GRID") ? nullptr : qap_block_run(neighborhood, task);
+  std::unique_ptr<Run> run = qap_block_run(neighborhood, task);
   return run ? std::move(run) : qap_grid_run(neighborhood, task);
 }
 
