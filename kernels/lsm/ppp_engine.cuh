@@ -58,7 +58,7 @@ class DeviceMatrix {
   Matrix view_{};
 };
 
-/// Fewest words that hold m rows in so many groups, whatever their sizes.
+/// Words that hold m rows in so many groups, whatever their sizes.
 [[nodiscard]] inline std::int32_t most_words(std::int32_t m, std::int32_t groups) { return (m + 31 * groups) / 32; }
 /// Slots that any products may need: groups of -3 and more, and slot 0.
 [[nodiscard]] inline std::int32_t most_slots(std::int32_t m, std::int32_t n) { return 1 + 2 * most_words(m, std::min(m, n / 2 + 3)); }
