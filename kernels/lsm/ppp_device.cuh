@@ -26,10 +26,11 @@ inline constexpr std::int32_t margin = 4;
 
 /// Byte offsets into the shared memory of a block.
 struct Room {
-  std::uint32_t histogram;  ///< [place] 32 bits: rows in the upper half, a cursor into `order` in the lower
+  std::uint32_t histogram;  ///< [place] 32 bits: rows in the upper half, the first one's place in `order` in the lower
   std::uint32_t target;     ///< [place] 16 bits
   std::uint32_t base;       ///< [row] 16 bits: number of positive entries
   std::uint32_t key;        ///< [row] the same after the outer flip of K = 3
+  std::uint32_t rank;       ///< [row] 16 bits: rows of the same product that were counted before
   std::uint32_t order;      ///< [m + 32] 16 bits: rows by product
   std::uint32_t words;      ///< [word] Word
   std::uint32_t places;     ///< [place_count] Place
@@ -90,13 +91,14 @@ template <class T>
   return row;
 }
 
-/// A move and its place in the order of choices: the lesser (rank, code). Code is the move's number, or for K = 2 both columns, which
-/// have the same order.
+/// A move and its place in the order of choices: the lesser (rank, code), of 31 bits each. Code is the move's number, or for K = 2 both
+/// columns, which have the same order.
 struct Found {
-  static constexpr unsigned none = ~0u;
+  static constexpr unsigned none = ~0u >> 1;
   static constexpr unsigned forbidden = 1u << 30;  ///< above any value of z
-  unsigned rank = none, code = none;
+  unsigned rank, code;
 
+  [[nodiscard]] static __device__ __forceinline__ Found nothing() { return {none, none}; }
   [[nodiscard]] __device__ __forceinline__ bool before(const Found& other) const {
     return rank < other.rank || (rank == other.rank && code < other.code);
   }
@@ -108,40 +110,45 @@ struct Found {
 };
 
 template <int K>
-[[nodiscard]] __device__ __forceinline__ unsigned code_of(const moves::Move<K>& move, std::int32_t n) {
-  if constexpr (K == 2) return static_cast<unsigned>(move.at[0]) << 15 | static_cast<unsigned>(move.at[1]);
-  return static_cast<unsigned>(moves::index<K>(n, move));
-}
-template <int K>
 [[nodiscard]] __device__ __forceinline__ moves::Move<K> move_of(unsigned code, std::int32_t n) {
   if constexpr (K == 2) return {{static_cast<std::int32_t>(code >> 15), static_cast<std::int32_t>(code & 0x7FFFu)}};
   return moves::at<K>(n, code);
 }
 
-/// Messages between the blocks of a search: 32 bits of content above the number of the step, which starts at 1. Two boards in turns: who
+/// Messages between the blocks of a search: what a block found above two bits that tell the step, counted from 1. Two boards in turns: who
 /// writes the next but one knows that all have read this one.
 struct Board {
-  unsigned long long* words;  ///< [2][rank, code][block]
+  using Message = unsigned long long;
+  Message* messages;  ///< [2][block], zero before the first step
   std::int32_t blocks, block;
 
-  /// One warp: sends this block's best and waits for those of all.
+  /// One warp: sends what this block found, waits for the messages of all, and gives the best.
   [[nodiscard]] __device__ __forceinline__ Found exchange(const Found& mine, unsigned step) const {
-    unsigned long long* ranks = words + static_cast<std::size_t>(step % 2) * 2 * blocks;
-    if (lane() < 2) {
-      const unsigned long long content = lane() == 0 ? mine.rank : mine.code;
-      asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(ranks + lane() * blocks + block), "l"(content << 32 | step) : "memory");
+    constexpr int at_once = 5;
+    Message* board = messages + step % 2 * blocks;
+    const unsigned tag = (step / 2 + 1) % 4;  // differs from the last on this board, and on the first use from zero
+    if (lane() == 0) {
+      const Message message = static_cast<Message>(mine.rank) << 33 | static_cast<Message>(mine.code) << 2 | tag;
+      asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(board + block), "l"(message) : "memory");
     }
-    Found best;
-    for (std::int32_t k = lane(); k < blocks; k += 32) {
-      unsigned long long rank = 0, code = 0;
-      do {
-        asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(rank) : "l"(ranks + k) : "memory");
-        asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(code) : "l"(ranks + blocks + k) : "memory");
-      } while (static_cast<unsigned>(rank) != step || static_cast<unsigned>(code) != step);
-      const Found found{static_cast<unsigned>(rank >> 32), static_cast<unsigned>(code >> 32)};
-      if (found.before(best)) best = found;
+    Message best = ~Message{0};
+    for (std::int32_t first = lane(); first < blocks; first += 32 * at_once) {
+      Message message[at_once];
+      bool waiting = true;
+      while (waiting) {
+        waiting = false;
+#pragma unroll
+        for (int k = 0; k < at_once; ++k)
+          if (first + 32 * k < blocks)
+            asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(message[k]) : "l"(board + first + 32 * k) : "memory");
+#pragma unroll
+        for (int k = 0; k < at_once; ++k) waiting |= first + 32 * k < blocks && (message[k] & 3) != tag;
+      }
+#pragma unroll
+      for (int k = 0; k < at_once; ++k)
+        if (first + 32 * k < blocks && message[k] < best) best = message[k];
     }
-    return best.of_warp();
+    return Found{static_cast<unsigned>(best >> 33), static_cast<unsigned>(best >> 2) & Found::none}.of_warp();
   }
 };
 

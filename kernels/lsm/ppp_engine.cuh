@@ -58,7 +58,7 @@ class DeviceMatrix {
   Matrix view_{};
 };
 
-/// Fewest words that hold m rows in so many groups, whatever their sizes.
+/// Words that hold m rows in so many groups, whatever their sizes.
 [[nodiscard]] inline std::int32_t most_words(std::int32_t m, std::int32_t groups) { return (m + 31 * groups) / 32; }
 /// Slots that any products may need: groups of -3 and more, and slot 0.
 [[nodiscard]] inline std::int32_t most_slots(std::int32_t m, std::int32_t n) { return 1 + 2 * most_words(m, std::min(m, n / 2 + 3)); }
@@ -81,6 +81,7 @@ template <int K, class Shape>
   room.target = take(places, 2);
   room.base = take(m, 2);
   room.key = K == 3 ? take(m, 2) : room.base;
+  room.rank = take(m, 2);
   room.order = take(m + 32, 2);
   room.negative = take(divide_up(n, 32), 4);
   if constexpr (K > 1) {
@@ -127,7 +128,7 @@ class Engine {
         negative_(searches() * units()),
         best_(searches() * units()),
         until_(searches() * until_size_),
-        boards_(searches() * 4 * static_cast<std::size_t>(blocks_)),
+        boards_(searches() * 2 * static_cast<std::size_t>(blocks_)),
         scratch_(searches() * static_cast<std::size_t>(blocks_) * scratch_size()),
         signs_(2 * searches() * units()) {
     VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel(), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(room_.bytes)));
@@ -240,7 +241,7 @@ class Engine {
   std::int32_t tenure_;
   cuda::DeviceBuffer<std::uint32_t> negative_, best_;  ///< [search][unit]
   cuda::DeviceBuffer<std::int32_t> until_;
-  cuda::DeviceBuffer<unsigned long long> boards_;
+  cuda::DeviceBuffer<Board::Message> boards_;
   cuda::DeviceBuffer<std::uint32_t> scratch_;
   cuda::HostBuffer<std::uint32_t> signs_;
   std::size_t under_way_ = 0;

@@ -62,12 +62,6 @@ struct Sorter {
     return in_pool<std::uint16_t>(room.target)[place];
   }
   [[nodiscard]] __device__ __forceinline__ std::uint16_t* keys() const { return in_pool<std::uint16_t>(K == 3 ? room.key : room.base); }
-  /// Is the entry of a column positive, with the present sign?
-  [[nodiscard]] __device__ __forceinline__ bool positive(std::int32_t column, std::int32_t row) const {
-    const std::uint32_t word = matrix.by_column[static_cast<std::size_t>(column) * matrix.row_words + row / 32];
-    return ((word >> row % 32 ^ in_pool<std::uint32_t>(room.negative)[column / 32] >> column % 32) & 1) != 0;
-  }
-
   /// Before the first sort.
   __device__ __forceinline__ void begin() const {
     for (std::int32_t place = static_cast<std::int32_t>(threadIdx.x); place < matrix.n + 2 * margin + 1; place += blockDim.x) {
@@ -82,18 +76,23 @@ struct Sorter {
         count += __popc(matrix.by_row[static_cast<std::size_t>(unit) * matrix.m + row] ^ in_pool<std::uint32_t>(room.negative)[unit]);
       in_pool<std::uint16_t>(room.base)[row] = static_cast<std::uint16_t>(count);
     }
-    reset();
+    if (threadIdx.x == 0) reset();
     __syncthreads();
   }
-  /// Forgets the last sort. A barrier before and after.
-  __device__ __forceinline__ void clear() const {
-    for (std::int32_t place = groups.low - 2 + static_cast<std::int32_t>(threadIdx.x); place <= groups.high + 2; place += blockDim.x)
+  /// Zeroes the counts of the last sort, by the threads from `first` on.
+  __device__ __forceinline__ void wipe(std::int32_t first) const {
+    for (std::int32_t place = groups.low - 2 + static_cast<std::int32_t>(threadIdx.x) - first; place <= groups.high + 2;
+         place += blockDim.x - first)
       histogram()[place] = 0;
-    __syncthreads();
-    reset();
-    __syncthreads();
   }
-
+  /// After wipe(), and a barrier: one thread forgets the rest.
+  __device__ __forceinline__ void reset() const {
+    groups.low = matrix.n + 2 * margin;
+    groups.high = 0;
+    groups.short_places = groups.long_places = 0;
+    groups.constant = matrix.whole_target;
+    for (Place& place : groups.weighted) place.length = 0;
+  }
   /// Sorts the rows. `flipped`: the columns whose signs were turned since the last sort, which `negative` already tells; K = 3 sorts as if
   /// `outer` were flipped as well. Ends with a barrier.
   __device__ __forceinline__ void sort(bool moved, const moves::Move<K>& flipped, std::int32_t outer) const {
@@ -102,37 +101,51 @@ struct Sorter {
     tabulate();
     __syncthreads();
     for (std::int32_t row = static_cast<std::int32_t>(threadIdx.x); row < matrix.m; row += blockDim.x) {
-      const unsigned at = atomicAdd(&histogram()[keys()[row] + margin], 1u) & 0xFFFFu;
+      const unsigned at = (histogram()[keys()[row] + margin] & 0xFFFFu) + in_pool<std::uint16_t>(room.rank)[row];
       in_pool<std::uint16_t>(room.order)[at] = static_cast<std::uint16_t>(row);
     }
+    if constexpr (K > 1) find_partners();
     __syncthreads();
   }
 
  private:
-  __device__ __forceinline__ void reset() const {
-    if (threadIdx.x != 0) return;
-    groups.low = matrix.n + 2 * margin;
-    groups.high = 0;
-    groups.short_places = groups.long_places = 0;
-    groups.constant = matrix.whole_target;
-    for (Place& place : groups.weighted) place.length = 0;
+  /// The bits of a column's positive entries among 32 rows, with the present sign.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t positives(std::int32_t column, std::int32_t word) const {
+    const std::uint32_t sign = 0u - (in_pool<std::uint32_t>(room.negative)[column / 32] >> column % 32 & 1);
+    return __ldg(matrix.by_column + static_cast<std::size_t>(column) * matrix.row_words + word) ^ sign;
   }
 
+  /// Mapping: a lane a row, a warp 32 of them, some times over at once to wait for the columns only once.
   __device__ __forceinline__ void count(bool moved, const moves::Move<K>& flipped, std::int32_t outer) const {
+    constexpr int at_once = 4;
     unsigned low = ~0u, high_complement = ~0u;
-    for (std::int32_t row = static_cast<std::int32_t>(threadIdx.x); row < matrix.m; row += blockDim.x) {
-      std::int32_t key = in_pool<std::uint16_t>(room.base)[row];
-      if (moved) {
-        for (const std::int32_t column : flipped.at) key += positive(column, row) ? 1 : -1;
-        in_pool<std::uint16_t>(room.base)[row] = static_cast<std::uint16_t>(key);
+    for (std::int32_t first = warp(); first < matrix.row_words; first += at_once * warps()) {
+      std::uint32_t bits[at_once][K], outer_bits[at_once];
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        const std::int32_t word = first + k * warps();
+        if (word >= matrix.row_words) break;
+        if (moved)
+          for (int f = 0; f < K; ++f) bits[k][f] = positives(flipped.at[f], word);
+        if constexpr (K == 3) outer_bits[k] = positives(outer, word);
       }
-      if constexpr (K == 3) {
-        key -= positive(outer, row) ? 1 : -1;
-        keys()[row] = static_cast<std::uint16_t>(key);
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        const std::int32_t row = 32 * (first + k * warps()) + lane();
+        if (row >= matrix.m) break;
+        std::int32_t key = in_pool<std::uint16_t>(room.base)[row];
+        if (moved) {
+          for (int f = 0; f < K; ++f) key += (bits[k][f] >> lane() & 1) != 0 ? 1 : -1;
+          in_pool<std::uint16_t>(room.base)[row] = static_cast<std::uint16_t>(key);
+        }
+        if constexpr (K == 3) {
+          key -= (outer_bits[k] >> lane() & 1) != 0 ? 1 : -1;
+          keys()[row] = static_cast<std::uint16_t>(key);
+        }
+        in_pool<std::uint16_t>(room.rank)[row] = static_cast<std::uint16_t>(atomicAdd(&histogram()[key + margin], 1u << 16) >> 16);
+        low = min(low, static_cast<unsigned>(key + margin));
+        high_complement = min(high_complement, ~static_cast<unsigned>(key + margin));
       }
-      atomicAdd(&histogram()[key + margin], 1u << 16);
-      low = min(low, static_cast<unsigned>(key + margin));
-      high_complement = min(high_complement, ~static_cast<unsigned>(key + margin));
     }
     low = warp_min(low);
     high_complement = warp_min(high_complement);
@@ -215,6 +228,14 @@ struct Sorter {
     const std::int32_t k = length <= 4 ? atomicAdd(&groups.short_places, 1) : room.place_count - 1 - atomicAdd(&groups.long_places, 1);
     put(in_pool<Place>(room.places)[k], slot - below, length, target_at(place), below, width);
   }
+  /// Mapping: a thread a slot of a place.
+  __device__ __forceinline__ void find_partners() const {
+    const std::int32_t all = groups.short_places + groups.long_places;
+    for (std::int32_t k = static_cast<std::int32_t>(threadIdx.x); k < 8 * all; k += blockDim.x) {
+      Place& place = in_pool<Place>(room.places)[k / 8 < groups.short_places ? k / 8 : room.place_count - all + k / 8];
+      place.partner[k % 8] = static_cast<std::uint16_t>(place.other(k % 8));
+    }
+  }
   static __device__ __forceinline__ void put(Place& to, std::int32_t first, std::int32_t length, std::int32_t target, std::int32_t from,
                                              std::int32_t swap) {
     to.first = static_cast<std::uint32_t>(first);
@@ -222,7 +243,6 @@ struct Sorter {
     to.target = target;
     to.from = static_cast<std::uint16_t>(from);
     to.swap = static_cast<std::uint16_t>(swap);
-    for (std::uint32_t k = 0; k < 8; ++k) to.partner[k] = static_cast<std::uint16_t>(to.other(k));
   }
 };
 

@@ -14,7 +14,7 @@ struct Searches {
   std::uint32_t* negative;        ///< [search][unit]: bits of the signs that are -1
   std::uint32_t* best;            ///< [search][unit]: of the best solution
   std::int32_t* until;            ///< [search][until_size]: tabu before this iteration
-  unsigned long long* boards;     ///< [search][4][block], zero
+  Board::Message* boards;         ///< [search][2][block], zero
   std::uint32_t* scratch;         ///< [block of the grid][scratch_size]: slots that do not fit in shared memory
   std::size_t until_size, scratch_size;
   std::int32_t blocks;
@@ -32,6 +32,7 @@ struct Bench {
   std::int32_t linear[Columns];  ///< [column of the tile]
   Found found[33];               ///< [warp], and the choice
   bool mine;                     ///< the choice was found by this block
+  alignas(local_search::Ledger) unsigned char books[sizeof(local_search::Ledger)];
 };
 
 /// Evaluation of K = 1: a unit of columns at a time.
@@ -47,21 +48,24 @@ struct Neighbourhood {
 
   __device__ __forceinline__ void begin() {}
   __device__ __forceinline__ Found evaluate(bool moved, const moves::Move<1>& flipped, std::int32_t t, std::int32_t best_value) {
-    sorter.clear();
+    if (warp() == 0) bench.linear[lane()] = sorter.matrix.whole_target;
     sorter.sort(moved, flipped, 0);
-    Found best;
+    Found best = Found::nothing();
     for (std::int32_t unit = block; unit < sorter.matrix.units; unit += searches.blocks) {
-      const Singles singles{sorter, unit, sorter.room.capacity > 0};
-      if (unit != loaded) singles.load_bits();
-      loaded = unit;
-      if (warp() == 0) bench.linear[lane()] = sorter.matrix.whole_target;
-      __syncthreads();
+      const Shape singles{sorter, unit, sorter.room.capacity > 0};
+      if (unit != loaded) {
+        __syncthreads();
+        singles.load_bits();
+        if (warp() == 0) bench.linear[lane()] = sorter.matrix.whole_target;
+        loaded = unit;
+        __syncthreads();
+      }
+      const std::int32_t column = 32 * unit + lane(), end = column < sorter.matrix.n ? until[column] : 0;
       singles.evaluate(bench.linear);
       __syncthreads();
-      const std::int32_t column = 32 * unit + lane();
       if (warp() != 0 || column >= sorter.matrix.n) continue;
       const std::int32_t value = bench.linear[lane()];
-      const bool forbidden = until[column] > t && value >= best_value;
+      const bool forbidden = end > t && value >= best_value;
       const Found found{static_cast<unsigned>(value) | (forbidden ? Found::forbidden : 0u), static_cast<unsigned>(column)};
       if (found.before(best)) best = found;
     }
@@ -80,12 +84,14 @@ requires(K > 1) struct Neighbourhood<K, Shape> {
   std::int32_t* until;
   std::int32_t block;
   std::int32_t loaded = -1;
+  Tile first{};
 
   [[nodiscard]] __device__ __forceinline__ std::uint32_t* scratch() const {
     return searches.scratch + static_cast<std::size_t>(blockIdx.x) * searches.scratch_size;
   }
   /// Slot 0 is zero.
   __device__ __forceinline__ void begin() {
+    first = tile_at<Shape>(sorter.matrix.units, K == 2 ? block : block / sorter.matrix.n);
     for (int k = static_cast<int>(threadIdx.x); k < Shape::pitch; k += Shape::threads) {
       if (sorter.room.capacity > 0) in_pool<std::uint32_t>(sorter.room.slots)[k] = 0;
       if (searches.scratch_size > 0) scratch()[k] = 0;
@@ -93,29 +99,30 @@ requires(K > 1) struct Neighbourhood<K, Shape> {
   }
   __device__ __forceinline__ Found evaluate(bool moved, const moves::Move<K>& flipped, std::int32_t t, std::int32_t best_value) {
     const std::int32_t n = sorter.matrix.n, tiles = tiles_of<Shape>(sorter.matrix.units), items = K == 2 ? tiles : tiles * n;
-    Found best;
+    Found best = Found::nothing();
     if constexpr (K == 2) {
-      sorter.clear();
+      clear_linear();
       sorter.sort(moved, flipped, -1);
     }
     for (std::int32_t item = block; item < items; item += searches.blocks) {
-      Tile tile = tile_at<Shape>(sorter.matrix.units, K == 2 ? item : item / n);
+      Tile tile = item == block ? first : tile_at<Shape>(sorter.matrix.units, K == 2 ? item : item / n);
       if constexpr (K == 3) {
         tile.outer = item % n;
         if (32 * (tile.p + Shape::p_units) <= tile.outer + 1) continue;
-        sorter.clear();
-        sorter.sort(moved, flipped, tile.outer);
+        sort_again(moved, flipped, tile.outer);
         moved = false;
+      } else if (item != block) {
+        __syncthreads();
+        clear_linear();
+        __syncthreads();
       }
-      const bool fresh = tile.p * sorter.matrix.units + tile.q != loaded;
-      if (bench.groups.slots <= sorter.room.capacity) {
-        take<true>(tile, fresh, item, t, best_value, best);
-        loaded = tile.p * sorter.matrix.units + tile.q;
-      } else {
-        take<false>(tile, fresh, item, t, best_value, best);
-      }
+      if (bench.groups.slots <= sorter.room.capacity)
+        take<true>(tile, item, t, best_value, best);
+      else
+        take<false>(tile, item, t, best_value, best);
     }
-    if constexpr (K == 3) catch_up(moved, flipped);
+    if constexpr (K == 3)
+      if (moved) sort_again(true, flipped, 0);  // a block that had nothing to sort still owes the rows the last move
     return best;
   }
   [[nodiscard]] __device__ __forceinline__ std::size_t place_of(unsigned code) const {
@@ -130,43 +137,53 @@ requires(K > 1) struct Neighbourhood<K, Shape> {
   }
 
  private:
-  /// Bits, slots, counts, with a barrier before each and after.
-  template <bool Resident>
-  __device__ __forceinline__ void take(const Tile& tile, bool fresh, std::int32_t item, std::int32_t t, std::int32_t best_value,
-                                       Found& best) {
-    const Pairs<K, Shape, Resident> pairs{sorter.matrix, sorter.room, bench.groups, bench.linear, Resident ? nullptr : scratch(), tile};
+  __device__ __forceinline__ void clear_linear() {
     for (int k = static_cast<int>(threadIdx.x); k < columns; k += Shape::threads) bench.linear[k] = 0;
-    if constexpr (Resident)
-      if (fresh) pairs.load_bits();
+  }
+  /// K = 3: after another sort in the same iteration.
+  __device__ __forceinline__ void sort_again(bool moved, const moves::Move<K>& flipped, std::int32_t outer) {
     __syncthreads();
+    sorter.wipe(0);
+    __syncthreads();
+    if (threadIdx.x == 0) sorter.reset();
+    clear_linear();
+    __syncthreads();
+    sorter.sort(moved, flipped, outer);
+  }
+  /// Bits, slots, counts, with a barrier between them.
+  template <bool Resident>
+  __device__ __forceinline__ void take(const Tile& tile, std::int32_t item, std::int32_t t, std::int32_t best_value, Found& best) {
+    const Pairs<K, Shape, Resident> pairs{sorter.matrix, sorter.room, bench.groups, bench.linear, Resident ? nullptr : scratch(), tile};
+    const std::int32_t number = tile.p * sorter.matrix.units + tile.q;
+    if (Resident && number != loaded) {
+      pairs.load_bits();
+      loaded = number;
+      __syncthreads();
+    }
     pairs.pack();
     __syncthreads();
     const std::int32_t* mine = K == 3 ? until : until + static_cast<std::size_t>(item) * Shape::threads * Shape::per_thread;
     pairs.evaluate(mine, t, best_value, best);
-    __syncthreads();
-  }
-  /// K = 3: a block that had nothing to sort still owes the rows the last move.
-  __device__ __forceinline__ void catch_up(bool moved, const moves::Move<K>& flipped) {
-    if (!moved) return;
-    sorter.clear();
-    sorter.sort(moved, flipped, 0);
   }
 };
 
-/// The best of what all threads of a search found, and whether this block did. Two block barriers, and between them one exchange of
-/// messages when the search has several blocks.
-template <int Columns>
-[[nodiscard]] __device__ __forceinline__ Found agree(const Found& found, Bench<Columns>& bench, const Board& board, unsigned step) {
+/// The best of what all threads of a search found, and whether this block did. All warps but the first do something else while that one
+/// exchanges messages with the other blocks. Two block barriers, and one exchange when the search has several blocks.
+template <int Columns, class Meanwhile>
+[[nodiscard]] __device__ __forceinline__ Found agree(const Found& found, Bench<Columns>& bench, const Board& board, unsigned step,
+                                                     const Meanwhile& meanwhile) {
   const Found of_warp = found.of_warp();
   if (lane() == 0) bench.found[warp()] = of_warp;
   __syncthreads();
   if (warp() == 0) {
-    const Found mine = (lane() < warps() ? bench.found[lane()] : Found{}).of_warp();
+    const Found mine = (lane() < warps() ? bench.found[lane()] : Found::nothing()).of_warp();
     const Found all = board.blocks > 1 ? board.exchange(mine, step) : mine;
     if (lane() == 0) {
       bench.found[32] = all;
       bench.mine = mine.code == all.code;
     }
+  } else {
+    meanwhile();
   }
   __syncthreads();
   return bench.found[32];
@@ -181,7 +198,7 @@ __global__ void __launch_bounds__(Shape::threads, 1) search_kernel(const __grid_
   using Evaluation = Neighbourhood<K, Shape>;
   __shared__ Bench<Evaluation::columns> bench;
   const auto search = static_cast<std::int32_t>(blockIdx.x) / searches.blocks;
-  const Board board{searches.boards + static_cast<std::size_t>(search) * 4 * searches.blocks, searches.blocks,
+  const Board board{searches.boards + static_cast<std::size_t>(search) * 2 * searches.blocks, searches.blocks,
                     static_cast<std::int32_t>(blockIdx.x) % searches.blocks};
   local_search::Ledger& ledger = searches.ledgers[search];
   std::uint32_t* negative = in_pool<std::uint32_t>(room.negative);
@@ -199,24 +216,32 @@ __global__ void __launch_bounds__(Shape::threads, 1) search_kernel(const __grid_
   evaluation.begin();
   sorter.begin();
 
-  local_search::Ledger entries;  // of one thread
+  // One thread keeps the books, a move late, while the others wait for messages.
   const bool clerk = board.block == 0 && threadIdx.x == Shape::threads - 1;
-  if (clerk) entries = ledger;
+  local_search::Ledger& books = reinterpret_cast<local_search::Ledger&>(bench.books);
+  if (clerk) books = ledger;
+  Found choice = Found::nothing();
   moves::Move<K> move{};
   bool moved = false;
+  const auto enter = [&] {
+    if (clerk) books.take({choice.value(), moves::index<K>(matrix.n, move), choice.rank >= Found::forbidden}, rules.method);
+  };
   for (unsigned step = 1; !ended && t < rules.limit; ++step) {
     const Found found = evaluation.evaluate(moved, move, t, best_value);
-    const Found choice = agree(found, bench, board, step);
+    choice = agree(found, bench, board, step, [&] {
+      sorter.wipe(32);
+      if (moved) enter();
+    });
     move = move_of<K>(choice.code, matrix.n);
+    moved = true;
     ended = rules.method == local_search::Method::hill && choice.value() >= value;
-    moved = !ended;
-    if (clerk) entries.take({choice.value(), moves::index<K>(matrix.n, move), choice.rank >= Found::forbidden}, rules.method);
     if (ended) break;
     if (threadIdx.x == 0) {
       for (const std::int32_t column : move.at) negative[column / 32] ^= 1u << column % 32;
       if (rules.method == local_search::Method::tabu && bench.mine)
         until[evaluation.place_of(choice.code)] = static_cast<std::int32_t>(local_search::tabu_until(t, rules.tenure));
     }
+    if (threadIdx.x == 32) sorter.reset();
     __syncthreads();
     value = choice.value();
     ++t;
@@ -226,9 +251,10 @@ __global__ void __launch_bounds__(Shape::threads, 1) search_kernel(const __grid_
       for (std::int32_t unit = static_cast<std::int32_t>(threadIdx.x); unit < matrix.units; unit += Shape::threads)
         best[unit] = negative[unit];
   }
+  if (moved) enter();
   __syncthreads();
   if (board.block != 0) return;
-  if (clerk) ledger = entries;
+  if (clerk) ledger = books;
   for (std::int32_t unit = static_cast<std::int32_t>(threadIdx.x); unit < matrix.units; unit += Shape::threads) kept[unit] = negative[unit];
 }
 

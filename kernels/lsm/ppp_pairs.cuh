@@ -97,10 +97,6 @@ struct Pairs {
   /// Fills the slots, and `linear`, which must be zero. Mapping: a warp takes 32 sorted rows, transposes the bits of one unit after the
   /// other, and writes a word a column. Cost: five shuffles and two stores a word and unit.
   __device__ __forceinline__ void pack() const {
-    std::uint32_t signs[Shape::units];
-#pragma unroll
-    for (int k = 0; k < Shape::units; ++k)
-      signs[k] = unit(k) < matrix.units ? 0u - (in_pool<std::uint32_t>(room.negative)[unit(k)] >> lane() & 1) : 0;
     for (std::int32_t w = warp(); w < groups.words; w += Shape::warps) {
       const Word word = in_pool<Word>(room.words)[w];
       const std::int32_t row = in_pool<std::uint16_t>(room.order)[word.first + lane()];
@@ -109,12 +105,13 @@ struct Pairs {
 #pragma unroll
       for (int k = 0; k < Shape::units; ++k) {
         std::uint32_t bits = 0;
-        if constexpr (Resident) {
+        if (Resident) {
           bits = in_pool<std::uint32_t>(room.bits)[k * matrix.m + row];
         } else if (unit(k) < matrix.units) {
           bits = matrix.by_row[static_cast<std::size_t>(unit(k)) * matrix.m + row];
         }
-        const std::uint32_t positive = (transposed(bits) ^ signs[k]) & mask;
+        if (unit(k) < matrix.units) bits ^= in_pool<std::uint32_t>(room.negative)[unit(k)];
+        const std::uint32_t positive = transposed(bits) & mask;
         if (word.weight != 0) atomicAdd(&linear[32 * k + lane()], 2 * ppp::sign_weight * word.weight * __popc(positive));
         if (word.slot == 0) continue;
         to[32 * k] = positive;

@@ -6,8 +6,9 @@
 
 namespace vicinity::lsm::perceptron {
 
+template <int Threads>
 struct Singles {
-  static constexpr int threads = 512;
+  static constexpr int threads = Threads;
 
   const Sorter<1>& sorter;
   std::int32_t unit;
@@ -21,43 +22,66 @@ struct Singles {
       in_pool<std::uint32_t>(sorter.room.bits)[row] = matrix.by_row[static_cast<std::size_t>(unit) * matrix.m + row];
   }
 
-  /// Adds up z of each column, less the constant. Mapping: a lane a column; half of the warps the places of one parity, the rest the
-  /// others, each warp a range of them, whose groups it counts one after the other. Cost: a transposition of 32 x 32 bits a word.
+  /// Adds to z[column]. Mapping: a lane a column; a warp a range of the places of either parity, whose groups it counts one after the
+  /// other, the two parities side by side. Cost: a transposition of 32 x 32 bits a word.
   __device__ __forceinline__ void evaluate(std::int32_t* z) const {
     const Groups& groups = sorter.groups;
-    const std::int32_t low = groups.low + warp() % 2;  // the first group
-    if (low > groups.high) return;
-    const std::int32_t count = (groups.high - low) / 2 + 1, teams = warps() / 2, team = warp() / 2;
-    const std::int32_t first = (count + 1) * team / teams, last = (count + 1) * (team + 1) / teams;  // place k: from groups k - 1 and k
-    if (first == last) return;
-    std::int32_t sum = 0, before = first == 0 ? 0 : rows(low + 2 * first - 2) - positives(low + 2 * first - 2);
-    for (std::int32_t k = first; k < last; ++k) {
-      const std::int32_t group = low + 2 * k, all = k < count ? rows(group) : 0, positive = all == 0 ? 0 : positives(group);
-      const std::int32_t v = product_at(group, sorter.matrix.n), target = sorter.target_at(group - 1);
-      if (v - 2 >= 1) sum += abs_difference_plus(before + positive, target, -target);
-      sum += positive * ppp::sign_cost(v - 2) + (all - positive) * ppp::sign_cost(v + 2);
-      before = all - positive;
+    std::int32_t first[2], last[2], group[2];  // place k lies between the groups k - 1 and k of its parity
+    Counts before[2], here[2];
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      const std::int32_t places = (groups.high - groups.low - c + 2) / 2 + 1;
+      first[c] = places * warp() / warps();
+      last[c] = places * (warp() + 1) / warps();
+      group[c] = first[c] < last[c] ? groups.low + c + 2 * first[c] - 2 : 0;
+    }
+    std::int32_t sum = 0;
+    count(group, before);
+    for (std::int32_t k = 0; k < max(last[0] - first[0], last[1] - first[1]); ++k) {
+#pragma unroll
+      for (int c = 0; c < 2; ++c) group[c] = first[c] + k < last[c] ? group[c] + 2 : 0;
+      count(group, here);
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        if (group[c] == 0) continue;
+        const std::int32_t v = product_at(group[c], sorter.matrix.n), target = sorter.target_at(group[c] - 1);
+        const std::int32_t negative = here[c].all - here[c].positive;
+        if (v > 2) sum += abs_difference_plus(before[c].all - before[c].positive + here[c].positive, target, -target);
+        sum += here[c].positive * ppp::sign_cost(v - 2) + negative * ppp::sign_cost(v + 2);
+        before[c] = here[c];
+      }
     }
     atomicAdd(&z[lane()], sum);
   }
 
  private:
-  [[nodiscard]] __device__ __forceinline__ std::int32_t rows(std::int32_t place) const { return sorter.rows_at(place); }
-  /// Positive entries of this lane's column among the rows of a group.
-  [[nodiscard]] __device__ __forceinline__ std::int32_t positives(std::int32_t place) const {
+  /// Rows of a group, and how many of them are positive in this lane's column.
+  struct Counts {
+    std::int32_t all, positive;
+  };
+  /// Of two groups; place 0 has no rows.
+  __device__ __forceinline__ void count(const std::int32_t (&place)[2], Counts (&counts)[2]) const {
     const Matrix& matrix = sorter.matrix;
     const Room& room = sorter.room;
-    const std::int32_t all = rows(place), end = static_cast<std::int32_t>(sorter.histogram()[place] & 0xFFFFu);
-    const std::uint32_t sign = 0u - (in_pool<std::uint32_t>(room.negative)[unit] >> lane() & 1);
-    std::int32_t count = 0;
-    for (std::int32_t first = end - all; first < end; first += 32) {
-      const std::int32_t row = in_pool<std::uint16_t>(room.order)[first + lane()];
-      const std::uint32_t bits =
-          resident ? in_pool<std::uint32_t>(room.bits)[row] : matrix.by_row[static_cast<std::size_t>(unit) * matrix.m + row];
-      const std::uint32_t mask = end - first >= 32 ? ~0u : (1u << (end - first)) - 1;
-      count += __popc((transposed(bits) ^ sign) & mask);
+    const std::uint32_t signs = in_pool<std::uint32_t>(room.negative)[unit];
+    std::int32_t first[2];
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      const unsigned group = sorter.histogram()[place[c]];
+      counts[c] = {static_cast<std::int32_t>(group >> 16), 0};
+      first[c] = static_cast<std::int32_t>(group & 0xFFFFu);
     }
-    return count;
+    for (std::int32_t k = lane(); k - lane() < max(counts[0].all, counts[1].all); k += 32)
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        std::uint32_t bits = 0;
+        if (k < counts[c].all) {
+          const std::int32_t row = in_pool<std::uint16_t>(room.order)[first[c] + k];
+          bits =
+              signs ^ (resident ? in_pool<std::uint32_t>(room.bits)[row] : matrix.by_row[static_cast<std::size_t>(unit) * matrix.m + row]);
+        }
+        counts[c].positive += __popc(transposed(bits));
+      }
   }
 };
 
