@@ -28,11 +28,11 @@ struct Singles {
     const Groups& groups = sorter.groups;
     std::int32_t first[2], last[2], group[2];  // place k lies between the groups k - 1 and k of its parity
     Counts before[2], here[2];
+    const std::int32_t border = start_of(warp() + lane() % 2), begin = __shfl_sync(~0u, border, 0), end = __shfl_sync(~0u, border, 1);
 #pragma unroll
     for (int c = 0; c < 2; ++c) {
-      const std::int32_t places = (groups.high - groups.low - c + 2) / 2 + 1;
-      first[c] = places * warp() / warps();
-      last[c] = places * (warp() + 1) / warps();
+      first[c] = warp() == 0 ? 0 : (begin - groups.low - c + 1) / 2;
+      last[c] = warp() + 1 == warps() ? (groups.high - groups.low - c + 2) / 2 + 1 : (end - groups.low - c + 1) / 2;
       group[c] = first[c] < last[c] ? groups.low + c + 2 * first[c] - 2 : 0;
     }
     std::int32_t sum = 0;
@@ -59,6 +59,21 @@ struct Singles {
   struct Counts {
     std::int32_t all, positive;
   };
+  /// Where the share of a warp begins: shares have about equally many rows, and a place counts as half a word of them.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t start_of(std::int32_t of_warp) const {
+    constexpr std::int32_t a_place = 16;
+    const Groups& groups = sorter.groups;
+    const std::int32_t goal = (sorter.matrix.m + a_place * (groups.high + 1 - groups.low)) * of_warp / warps();
+    std::int32_t low = groups.low, high = groups.high + 1;
+    while (low < high) {
+      const std::int32_t middle = (low + high) / 2, before = static_cast<std::int32_t>(sorter.histogram()[middle] & 0xFFFFu);
+      if (before + a_place * (middle - groups.low) < goal)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
   /// Of two groups; place 0 has no rows.
   __device__ __forceinline__ void count(const std::int32_t (&place)[2], Counts (&counts)[2]) const {
     const Matrix& matrix = sorter.matrix;
