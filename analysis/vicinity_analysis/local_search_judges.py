@@ -28,6 +28,7 @@ from vicinity_analysis.local_search import (
 )
 from vicinity_analysis.local_search import shares as shares_of
 from vicinity_analysis.published import Key
+from vicinity_analysis.study import without
 
 Judge = Callable[[Evidence], list[Finding]]
 FALL = 0.9  # a speed-up may fall by a tenth from row to row and still counts as growing: two digits are printed
@@ -176,12 +177,12 @@ def quadratic(evidence: Evidence) -> list[Finding]:
 
 def double_is_better(evidence: Evidence) -> list[Finding]:
     """Objectives of runs that differ in precision only; minimised."""
-    found: dict[str, dict[tuple[int, int], tuple[int, Record]]] = {"float": {}, "double": {}}
+    found: dict[str, dict[Key, tuple[int, Record]]] = {"float": {}, "double": {}}
     for series in evidence.series:
-        for record in filter(quality.usable, series.records.values()):
-            case = record.case
-            key = (case["dimension"], case.get("seed", 0))
-            found[case["precision"]].setdefault(key, (record.data["objective"], record))
+        for key, record in series.records.items():
+            if quality.usable(record):
+                same = found[record.case["precision"]]
+                same.setdefault(without(key, "precision"), (record.data["objective"], record))
     common = [key for key in found["float"] if key in found["double"]]
     if not common:
         return []

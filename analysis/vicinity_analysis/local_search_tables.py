@@ -19,6 +19,7 @@ from vicinity_analysis.published import Key
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import (
     MISSING,
+    axis_label,
     baseline_name,
     device_label,
     gaps,
@@ -60,7 +61,7 @@ def round_trips(study: Study) -> list[str]:
     return told
 
 
-GROUPED = ("dimension", "precision")
+GROUPED = ("dimension", "iterations", "precision")
 CACHED = "global memory is read through the same first-level cache as textures since Volta (2017)"
 TRIALS = "its trials take some thousand iterations, and the size of a block matters to the kernel's share of one only"
 
@@ -236,11 +237,14 @@ def climbing_table(study: Study) -> Table | None:
 
 
 def precision_table(study: Study) -> Table | None:
-    """Mean objective over the seeds by dimension and precision, and the mean time of each implementation."""
+    """Mean objective over the seeds by dimension, iterations and precision; mean time of each implementation."""
     chosen = [item for item in measured(study) if item[2]]
     if not chosen:
         return None
-    columns = [Column(axis, kind="param") for axis in GROUPED] + [Column("seeds"), Column("objective", "mean")]
+    columns = [Column(axis_label(axis), kind="param") for axis in GROUPED] + [
+        Column("seeds"),
+        Column("objective", "mean"),
+    ]
     columns += [Column(name, f"{machine.title}, mean time") for machine, name, _ in chosen]
     table = Table(f"{study.slug}-objectives", f"{study.descriptor.title}: objectives", columns, [])
     for values in dict.fromkeys(tuple(dict(key)[axis] for axis in GROUPED) for _, key in rows_of(study)):

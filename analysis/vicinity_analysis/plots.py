@@ -136,9 +136,7 @@ def table_figure(study: Study) -> Drawing | None:
         labels = [" · ".join(f"{axis_label(a)} {value}" for a, value in key if a in varies) for _, key in rows]
         axes[0].set_yticks(range(len(rows)), labels)
         handles = _printed_handles(study) + [handle(*look(name, names), name) for name in names]
-        widest = max(len(entry.get_label()) for entry in handles)
-        fitting = int(15 * figure.get_figwidth() / (widest + 6))  # letters to an inch
-        columns = max(1, min(len(handles), fitting, 2 + len(machines)))
+        columns = min(fitting(figure, handles), 2 + len(machines))
         figure.set_figheight(height + 0.2 * max(0, -(-len(handles) // columns) - 3))
         figure.legend(handles=handles, loc="outside lower center", ncols=columns)
         return figure
@@ -180,6 +178,12 @@ def _printed_handles(study: Study) -> list[Line2D]:
 def handle(colour: str, marker: str, label: str, hollow: bool = False, line: str = "none") -> Line2D:
     face = "none" if hollow else colour
     return Line2D([], [], color=colour, marker=marker, markerfacecolor=face, linestyle=line, label=label)
+
+
+def fitting(figure: Figure, handles: list[Line2D]) -> int:
+    """Columns of a legend that fit the figure: 15 letters to an inch."""
+    widest = max(len(entry.get_label()) for entry in handles)
+    return max(1, min(len(handles), int(15 * figure.get_figwidth() / (widest + 6))))
 
 
 def log_axis(plot: Axes, which: str, label: str, values: list[float] | None = None) -> None:
@@ -258,7 +262,9 @@ def _time_panels(study: Study, axis: str, found: list[scaling.Panel], rates: boo
                 handles.setdefault(label, handle(colour, marker, label, line="-" if own else "--"))
             log_axis(plot, "x", axis_label(axis), values)
             log_axis(plot, "y", ("iterations a second" if rates else f"time, {unit}") if plot is axes[0] else "")
-        figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=min(len(handles), 5))
+        figure.legend(
+            handles=list(handles.values()), loc="outside lower center", ncols=fitting(figure, list(handles.values()))
+        )
         return figure
 
     return draw
@@ -279,7 +285,9 @@ def _speedup_panels(study: Study, axis: str, found: list[scaling.Panel]) -> Call
             plot.axhline(1, color=INK, linewidth=1)
             log_axis(plot, "x", axis_label(axis), values)
             log_axis(plot, "y", "fastest CPU ÷ GPU" if plot is axes[0] else "")
-        figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=min(len(handles), 5))
+        figure.legend(
+            handles=list(handles.values()), loc="outside lower center", ncols=fitting(figure, list(handles.values()))
+        )
         return figure
 
     return draw

@@ -144,7 +144,7 @@ def test_climbs(studies):
 
 def test_precision(studies):
     table = local_search_tables.precision_table(lsm(studies, "precision"))
-    assert len(table.rows) == 8 and table.rows[0][2].text == "5"
+    assert len(table.rows) == 6 and table.rows[0][3].text == "5"
 
 
 def test_lengths_without_a_best_known_one(studies):
