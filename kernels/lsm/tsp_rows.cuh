@@ -48,11 +48,10 @@ struct Row {
   std::int32_t tabu_delta = no_delta, tabu_column = -1;
 
   /// Moves that the row did not cover yet, or whose differences changed since forget(): the least is (d, c), the others have a difference
-  /// of `others` or more. `until` is asked for its tabu time where that matters: it is tabu before that iteration. Returns whether it is;
-  /// then the others are not yet inserted.
+  /// of `others` or more. `until` is asked for its tabu time where that matters: it is tabu before that iteration.
   template <class Until>
-  __device__ __forceinline__ bool insert(std::int32_t d, std::int32_t c, std::int32_t others, std::int32_t now, const Until& until) {
-    if (d >= rest && !(d == delta && c < column)) return false;
+  __device__ __forceinline__ void insert(std::int32_t d, std::int32_t c, std::int32_t others, std::int32_t now, const Until& until) {
+    if (d >= rest && !(d == delta && c < column)) return;
     const std::int32_t end = until();
     if (end > now) {
       wake = min(wake, end);
@@ -60,9 +59,12 @@ struct Row {
         tabu_delta = d;
         tabu_column = c;
       }
-      return true;
-    }
-    if (d < delta || (d == delta && c < column)) {
+      rest = min(rest, others);
+      if (others <= delta) {
+        delta = rest;
+        column = -1;
+      }
+    } else if (d < delta || (d == delta && c < column)) {
       if (column >= 0) rest = delta;
       rest = min(rest, others);
       delta = d;
@@ -70,7 +72,6 @@ struct Row {
     } else {
       rest = d;
     }
-    return false;
   }
   /// The moves for which changed(column) changed their differences; changed(-1) is asked as well.
   template <class Changed>

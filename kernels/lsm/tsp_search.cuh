@@ -326,7 +326,7 @@ class TspSearch {
       const bool event = active && (least <= row.rest || touched(row.column) || touched(row.tabu_column) || row.wake <= now_);
       if (__any_sync(~0u, event)) {
         if (event) {
-          repair(row, place, at_r, at_s);
+          repair(row, place, at_r, at_s, least);
           rows_[place - first_] = row;
         }
         __syncwarp();
@@ -335,29 +335,24 @@ class TspSearch {
     }
     __syncwarp();
   }
-  /// The row of `place` with the new differences.
-  __device__ __forceinline__ void repair(Row& row, std::int32_t place, const std::int32_t (&at_r)[3], const std::int32_t (&at_s)[3]) const {
+  /// `least` of the new differences at_r and at_s; of a touched place no others remain.
+  __device__ __forceinline__ void repair(Row& row, std::int32_t place, const std::int32_t (&at_r)[3], const std::int32_t (&at_s)[3],
+                                         std::int32_t least) const {
     row.forget([&](std::int32_t column) { return touched(column); });
     row.expire(now_);
-    std::int32_t deltas[6]{at_r[0], at_r[1], at_r[2], at_s[0], at_s[1], at_s[2]};
-    bool tabu = true;
-    while (tabu) {
-      std::int32_t least = no_delta, column = no_delta, others = no_delta;
+    std::int32_t column = no_delta, others = no_delta;
 #pragma unroll
-      for (int k = 0; k < 6; ++k) least = min(least, deltas[k]);
+    for (int k = 0; k < 6; ++k)
+      if ((k < 3 ? at_r[k] : at_s[k - 3]) == least) column = min(column, center_place(k < 3 ? 1 + k : 3 + k));
 #pragma unroll
-      for (int k = 0; k < 6; ++k)
-        if (deltas[k] == least) column = min(column, center_place(k < 3 ? 1 + k : 3 + k));
-#pragma unroll
-      for (int k = 0; k < 6; ++k) {
-        if (deltas[k] == least && center_place(k < 3 ? 1 + k : 3 + k) == column) deltas[k] = no_delta;
-        others = min(others, deltas[k]);
-      }
-      tabu = row.insert(least, column, others, now_, [&] {
-        if (min(place, column) == r_ && max(place, column) == s_) return view_.until != nullptr ? tabu_end() : 0;
-        return until(place, column);
-      });
+    for (int k = 0; k < 6; ++k) {
+      const std::int32_t delta = k < 3 ? at_r[k] : at_s[k - 3];
+      if (delta != least || center_place(k < 3 ? 1 + k : 3 + k) != column) others = min(others, delta);
     }
+    row.insert(least, column, others, now_, [&] {
+      if (min(place, column) == r_ && max(place, column) == s_) return view_.until != nullptr ? tabu_end() : 0;
+      return until(place, column);
+    });
   }
 
   const TspView<Integral>& view_;
