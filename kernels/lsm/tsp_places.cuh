@@ -43,13 +43,6 @@ struct alignas(8) Place<true> {
   }
 };
 
-/// A place that many others are tried against.
-template <bool Integral>
-struct alignas(16) Center {
-  Coordinate<Integral> x, y;
-  std::int32_t edges, place;
-};
-
 /// tsp::rounded_root() with a root in single precision, off by less than 0.02: rounded down, it is the distance or one less.
 [[nodiscard]] __device__ __forceinline__ std::int32_t distance(std::int32_t dx, std::int32_t dy) {
   const std::int32_t squared = dx * dx + dy * dy;
@@ -79,23 +72,48 @@ inline constexpr std::int32_t lane_places = 30;
   return place < n ? place : n - 1;
 }
 
-/// Changes of the length when place `own` swaps with each of centers[1 .. Count], places in order along the tour, with their neighbours
-/// at both ends. All lanes take part, with places in order as well; the first and the last lane get nothing. no_delta for own itself.
-template <bool Integral, int Count>
-__device__ __forceinline__ void swap_deltas(const Center<Integral>* centers, Point<Integral> own, std::int32_t own_edges,
-                                            std::int32_t place, std::int32_t n, std::int32_t (&deltas)[Count]) {
+/// What lane `lane` has.
+[[nodiscard]] __device__ __forceinline__ Point<true> of_lane(const Point<true>& mine, std::int32_t lane) {
+  return Place<true>{__shfl_sync(~0u, Place<true>::of(mine, 0).xy, lane), 0}.point();
+}
+[[nodiscard]] __device__ __forceinline__ Point<false> of_lane(const Point<false>& mine, std::int32_t lane) {
+  return {__shfl_sync(~0u, mine.x, lane), __shfl_sync(~0u, mine.y, lane)};
+}
+
+/// A place that others are tried against, one a lane, in order along the tour.
+template <bool Integral>
+struct Center {
+  Point<Integral> point;
+  std::int32_t edges;
+};
+
+/// Changes of the length when place `place`, at `own`, swaps with the Count places after `first`, which with both their neighbours are the
+/// centers of lanes from `lane` on. All lanes take part, with places in order as well; the first and the last lane get nothing. no_delta
+/// for the place itself.
+template <int Count, bool Integral>
+__device__ __forceinline__ void swap_deltas(const Center<Integral>& center, std::int32_t lane, std::int32_t first,
+                                            const Point<Integral>& own, std::int32_t own_edges, std::int32_t place, std::int32_t n,
+                                            std::int32_t (&deltas)[Count]) {
   std::int32_t d[Count + 2];
 #pragma unroll
-  for (int k = 0; k < Count + 2; ++k) d[k] = distance(own.x - centers[k].x, own.y - centers[k].y);
+  for (int k = 0; k < Count + 2; ++k) {
+    const Point<Integral> other = of_lane(center.point, lane + k);
+    d[k] = distance(own.x - other.x, own.y - other.y);
+  }
 #pragma unroll
   for (int k = 1; k <= Count; ++k)
-    deltas[k - 1] = d[k - 1] + d[k + 1] + __shfl_up_sync(~0u, d[k], 1) + __shfl_down_sync(~0u, d[k], 1) - centers[k].edges - own_edges;
-  if (!within(place, centers[0].place, Count + 2, n)) return;
+    deltas[k - 1] = d[k - 1] + d[k + 1] + __shfl_up_sync(~0u, d[k], 1) + __shfl_down_sync(~0u, d[k], 1) -
+                    __shfl_sync(~0u, center.edges, lane + k) - own_edges;
+  if (!within(place, first, Count + 2, n)) return;
+  std::int32_t before = first, center_place = wrapped(first + 1, n);
 #pragma unroll
   for (int k = 1; k <= Count; ++k) {
+    const std::int32_t after = wrapped(center_place + 1, n);
     // Neighbours share an edge, which stays.
-    if (place == centers[k - 1].place || place == centers[k + 1].place) deltas[k - 1] += 2 * d[k];
-    if (place == centers[k].place) deltas[k - 1] = no_delta;
+    if (place == before || place == after) deltas[k - 1] += 2 * d[k];
+    if (place == center_place) deltas[k - 1] = no_delta;
+    before = center_place;
+    center_place = after;
   }
 }
 

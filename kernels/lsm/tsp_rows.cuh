@@ -47,10 +47,10 @@ struct Row {
   std::int32_t wake = no_delta;
   std::int32_t tabu_delta = no_delta, tabu_column = -1;
 
-  /// A move that the row did not cover yet, or whose difference changed since forget(). `until` is asked for its tabu time where that
-  /// matters: it is tabu before that iteration.
+  /// Moves that the row did not cover yet, or whose differences changed since forget(): the least is (d, c), the others have a difference
+  /// of `others` or more. `until` is asked for its tabu time where that matters: it is tabu before that iteration.
   template <class Until>
-  __device__ __forceinline__ void insert(std::int32_t d, std::int32_t c, std::int32_t now, const Until& until) {
+  __device__ __forceinline__ void insert(std::int32_t d, std::int32_t c, std::int32_t others, std::int32_t now, const Until& until) {
     if (d >= rest && !(d == delta && c < column)) return;
     const std::int32_t end = until();
     if (end > now) {
@@ -59,22 +59,28 @@ struct Row {
         tabu_delta = d;
         tabu_column = c;
       }
+      rest = min(rest, others);
+      if (others <= delta) {
+        delta = rest;
+        column = -1;
+      }
     } else if (d < delta || (d == delta && c < column)) {
       if (column >= 0) rest = delta;
+      rest = min(rest, others);
       delta = d;
       column = c;
     } else {
       rest = d;
     }
   }
-  /// The moves for which changed(column) changed their differences.
+  /// The moves for which changed(column) changed their differences; changed(-1) is asked as well.
   template <class Changed>
   __device__ __forceinline__ void forget(const Changed& changed) {
-    if (column >= 0 && changed(column)) {
+    if (changed(column)) {
       delta = rest;
       column = -1;
     }
-    if (tabu_column >= 0 && changed(tabu_column)) tabu_column = -1;
+    if (changed(tabu_column)) tabu_column = -1;
   }
   /// Tabu times end before iteration `now`.
   __device__ __forceinline__ void expire(std::int32_t now) {

@@ -8,8 +8,10 @@
 
 namespace vicinity::lsm {
 
-inline constexpr int tsp_threads = 512, tsp_warps = tsp_threads / 32;
-/// The most blocks of a search: one a half of a warp, and one of a block's warps for each in a rescan.
+/// Threads of a block. Double precision takes more registers.
+template <bool Integral>
+inline constexpr int tsp_threads = Integral ? 768 : 512;
+/// The most blocks of a search: one a lane of half a warp, and a row in a scan of each.
 inline constexpr int tsp_most_blocks = 16;
 /// 2^16 bits.
 inline constexpr int filter_words = 2048;
@@ -20,12 +22,11 @@ inline constexpr int row_words = 6;
 
 /// Room that does not depend on the instance.
 template <bool Integral>
-struct TspRoom {
+struct alignas(16) TspRoom {
   sa::Word keys[2][4][tsp_most_blocks];        ///< [parity][word][block]: best move and least bound, high half first
   sa::Word parts[tsp_most_blocks][row_words];  ///< [block]: its part of the row that this block has scanned anew
-  std::int32_t partial[tsp_most_blocks][tsp_warps][row_words];
-  Key best[tsp_warps], bound[tsp_warps];
-  Center<Integral> centers[tsp_warps][10];  ///< places r-2 .. r+2 and s-2 .. s+2 after the swap of r and s; or those of a scan
+  std::int32_t partial[tsp_threads<Integral> / 32][row_words];
+  Key best[tsp_threads<Integral> / 32], bound[tsp_threads<Integral> / 32];
   local_search::Ledger ledger;
 };
 
@@ -47,6 +48,8 @@ template <bool Integral>
 /// One search, by a block or the blocks of a cluster. Each keeps all places, and the rows of its share of them.
 template <bool Integral, bool Resident>
 class TspSearch {
+  static constexpr int threads = tsp_threads<Integral>, warps = threads / 32;
+
  public:
   __device__ __forceinline__ TspSearch(const TspView<Integral>& view, unsigned char* shared)
       : view_(view),
@@ -72,10 +75,8 @@ class TspSearch {
       } else if (best == no_key) {  // every move is tabu
         threshold_ = no_delta;
       } else {
-        const bool goes_on = take(best, method, limit);
-        if (!goes_on) break;
-        const auto move = move_of_key(best);
-        update(move.at[0], move.at[1], best, bound);
+        if (!take(best, method, limit)) break;
+        update(best, bound);
         continue;
       }
       propose(best, bound);
@@ -86,7 +87,7 @@ class TspSearch {
  private:
   [[nodiscard]] static __device__ __forceinline__ std::int32_t lane() { return static_cast<std::int32_t>(threadIdx.x % 32); }
   [[nodiscard]] static __device__ __forceinline__ std::int32_t warp() { return static_cast<std::int32_t>(threadIdx.x / 32); }
-  [[nodiscard]] __device__ __forceinline__ bool clerk() const { return rank_ == 0 && threadIdx.x == tsp_threads - 32; }
+  [[nodiscard]] __device__ __forceinline__ bool clerk() const { return rank_ == 0 && threadIdx.x == threads - 32; }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t* own_filter() const {
     return view_.filters + (search_ * static_cast<std::size_t>(view_.blocks) + static_cast<std::size_t>(rank_)) * filter_words;
   }
@@ -96,13 +97,13 @@ class TspSearch {
 
   __device__ __forceinline__ void load(const local_search::Ledger& ledger) {
     const int thread = static_cast<int>(threadIdx.x);
-    for (std::size_t k = thread; k < sizeof room_.keys / sizeof(sa::Word); k += tsp_threads) (&room_.keys[0][0][0])[k] = 0;
-    for (std::size_t k = thread; k < sizeof room_.parts / sizeof(sa::Word); k += tsp_threads) (&room_.parts[0][0])[k] = 0;
+    for (std::size_t k = thread; k < sizeof room_.keys / sizeof(sa::Word); k += threads) (&room_.keys[0][0][0])[k] = 0;
+    for (std::size_t k = thread; k < sizeof room_.parts / sizeof(sa::Word); k += threads) (&room_.parts[0][0])[k] = 0;
     if constexpr (Resident) {
-      for (std::int32_t p = thread; p < n_; p += tsp_threads) places_[p] = view_.places[search_ * n_ + p];
-      for (std::int32_t i = first_ + thread; i < last_; i += tsp_threads) rows_[i - first_] = view_.rows[search_ * n_ + i];
+      for (std::int32_t p = thread; p < n_; p += threads) places_[p] = view_.places[search_ * n_ + p];
+      for (std::int32_t i = first_ + thread; i < last_; i += threads) rows_[i - first_] = view_.rows[search_ * n_ + i];
     }
-    for (int k = thread; k < filter_words; k += tsp_threads) filter_[k] = own_filter()[k];
+    for (int k = thread; k < filter_words; k += threads) filter_[k] = own_filter()[k];
     if (clerk()) room_.ledger = ledger;
     now_ = static_cast<std::int32_t>(ledger.iterations);
     value_ = ledger.value;
@@ -111,8 +112,10 @@ class TspSearch {
     meet();
   }
   __device__ __forceinline__ void store(local_search::Ledger& ledger) {
+    if (clerk() && moved_) write_down();
+    __syncthreads();  // the filter has the last move
     if (rank_ == 0 && unsaved_) save_best();
-    for (int k = static_cast<int>(threadIdx.x); k < filter_words; k += tsp_threads) own_filter()[k] = filter_[k];
+    for (int k = static_cast<int>(threadIdx.x); k < filter_words; k += threads) own_filter()[k] = filter_[k];
     if (clerk()) ledger = room_.ledger;
     meet();  // nobody writes to the shared memory of a block that has left
   }
@@ -138,30 +141,29 @@ class TspSearch {
   /// Keys of the lane's rows as they are.
   __device__ __forceinline__ void propose(Key& best, Key& bound) const {
     best = bound = no_key;
-    for (std::int32_t i = first_ + static_cast<std::int32_t>(threadIdx.x); i < last_; i += tsp_threads)
+    for (std::int32_t i = first_ + static_cast<std::int32_t>(threadIdx.x); i < last_; i += threads)
       rows_[i - first_].propose(i, threshold_, best, bound);
   }
 
-  /// The least of the keys of all blocks: `best` in all lanes, `bound` of block b in lane 16 + b. Places that the last swap changed are
-  /// written here, where no warp reads any.
+  /// The least of the keys of all blocks: `best` in all lanes, `bound` of block b in lane 16 + b. What the last swap changed is written
+  /// down here, where no warp reads places.
   __device__ __forceinline__ void exchange(Key& best, Key& bound) {
-    const Key warp_best = warp_min(best), warp_bound = warp_min(bound);
+    best = warp_min(best);
+    bound = warp_min(bound);
     if (lane() == 0) {
-      room_.best[warp()] = warp_best;
-      room_.bound[warp()] = warp_bound;
+      room_.best[warp()] = best;
+      room_.bound[warp()] = bound;
     }
     __syncthreads();
     ++step_;
     sa::Word(*const board)[tsp_most_blocks] = room_.keys[step_ & 1];
     const int block = lane() % 16, half = lane() / 16;
     if (warp() == 0) {
-      if (moved_ && (lane() % 5 != 0 && lane() % 5 != 4) && lane() < 10) {
-        const Center<Integral>& center = room_.centers[0][lane()];
-        places_[center.place] = Place<Integral>::of({center.x, center.y}, center.edges);
-      }
-      __threadfence_block();
-      const Key block_best = warp_min(lane() < tsp_warps ? room_.best[lane() % tsp_warps] : no_key);
-      const Key block_bound = warp_min(lane() < tsp_warps ? room_.bound[lane() % tsp_warps] : no_key);
+      if (moved_ && lane() < 10 && lane() % 5 != 0 && lane() % 5 != 4)
+        places_[center_place(lane())] = Place<Integral>::of(center_.point, center_.edges);
+      fence();
+      const Key block_best = warp_min(lane() < warps ? room_.best[lane() % warps] : no_key);
+      const Key block_bound = warp_min(lane() < warps ? room_.bound[lane() % warps] : no_key);
       if (block < view_.blocks) {
         sa::Word* to = sa::in_block(&board[2 * half][rank_], block);
         const Key key = half == 0 ? block_best : block_bound;
@@ -170,64 +172,69 @@ class TspSearch {
       }
       __syncwarp();
     }
+    if (clerk() && moved_) write_down();
+    __syncwarp();
     moved_ = false;
-    Key key = no_key;
-    if (block < view_.blocks) {
-      unsigned words[2];
-      sa::receive(words, &board[2 * half][block], tsp_most_blocks, step_);
-      key = static_cast<Key>(words[0]) << 32 | words[1];
-    }
-    __threadfence_block();
+    std::int32_t words[2];
+    const bool from_block = receive(words, &board[2 * half][block], tsp_most_blocks, block < view_.blocks, step_);
+    const Key key = from_block ? static_cast<Key>(static_cast<unsigned>(words[0])) << 32 | static_cast<unsigned>(words[1]) : no_key;
+    fence();
     best = warp_min(half == 0 ? key : no_key);
     bound = key;
   }
+  static __device__ __forceinline__ void fence() { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
+  /// The contents of words `stride` apart in this block's shared memory, once they have the number of the step; of lanes that are
+  /// `waiting`, which is returned. The warp leaves as one: lanes that left a loop of polls one by one would stay apart.
+  template <int Count>
+  static __device__ __forceinline__ bool receive(std::int32_t (&contents)[Count], const sa::Word* from, int stride, bool waiting,
+                                                 unsigned step) {
+    const auto address = static_cast<unsigned>(__cvta_generic_to_shared(from));
+    bool missing = true;
+    while (__any_sync(~0u, missing)) {
+      missing = false;
+#pragma unroll
+      for (int k = 0; k < Count; ++k) {
+        sa::Word word;
+        asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(word) : "r"(address + 8 * k * stride) : "memory");
+        contents[k] = static_cast<std::int32_t>(word >> 32);
+        missing |= waiting && !sa::fresh(word, step);
+      }
+    }
+    return waiting;
+  }
 
-  /// Scans the rows that the blocks in `stale` named: lane 16 + b holds that of block b. Each block takes the columns of its places, and
-  /// sends what it found to the block that has the row.
+  /// Scans the rows that the blocks in `stale` named: lane 16 + b holds that of block b. Each block takes the columns of its places, a row
+  /// a warp, and sends what it found to the block that has the row.
   __device__ __forceinline__ void rescan(unsigned stale, std::int32_t named) {
-    Center<Integral>* around = room_.centers[warp()];
-    int count = 0;
-    for (unsigned left = stale; left != 0; left &= left - 1, ++count) {
-      const std::int32_t i = __shfl_sync(~0u, named, 16 + __ffs(static_cast<int>(left)) - 1);
-      if (lane() < 3) {
-        const std::int32_t at = wrapped(i - 1 + lane(), n_);
-        around[lane()] = center_of(places_[at], at);
-      }
-      __syncwarp();
-      Row mine;
-      for (std::int32_t first = first_ + lane_places * warp(); first < last_; first += lane_places * tsp_warps) {
-        const std::int32_t place = lane_place(first, lane(), n_);
-        const Place<Integral> own = places_[place];
-        std::int32_t delta[1];
-        swap_deltas<Integral, 1>(around, own.point(), static_cast<std::int32_t>(own.edges), place, n_, delta);
-        if (lane() >= 1 && lane() <= lane_places && first + lane() - 1 < last_)
-          mine.insert(delta[0], place, now_, [&] { return until(i, place); });
-      }
-      const Row all = merged(mine);
-      if (lane() < row_words) room_.partial[count][warp()][lane()] = word_of(all, lane());
-      __syncwarp();
+    const int count = __popc(stale), teams = warps / count;
+    const auto named_by = [&](int k) {  // the k-th block in `stale`
+      unsigned left = stale;
+      for (; k > 0; --k) left &= left - 1;
+      return __ffs(static_cast<int>(left)) - 1;
+    };
+    const std::int32_t i = __shfl_sync(~0u, named, 16 + named_by(warp() % count));
+    if (warp() < teams * count) {
+      const Row all = scanned(places_, n_, i, first_ + lane_places * (warp() / count), last_, lane_places * teams, now_,
+                              [&](std::int32_t a, std::int32_t b) { return until(a, b); });
+      if (lane() < row_words) room_.partial[warp()][lane()] = word_of(all, lane());
     }
     __syncthreads();
     ++scans_;
     if (warp() < count) {
       Row mine;
-      if (lane() < tsp_warps) mine = row_of(room_.partial[warp()][lane()]);
+      if (lane() < teams) mine = row_of(room_.partial[warp() + count * lane()]);
       const Row all = merged(mine);
-      if (lane() < row_words) {
-        const int owner = static_cast<int>(__fns(stale, 0, warp() + 1));
-        sa::send_word(sa::in_block(&room_.parts[rank_][lane()], owner), static_cast<unsigned>(word_of(all, lane())), scans_);
-      }
+      if (lane() < row_words)
+        sa::send_word(sa::in_block(&room_.parts[rank_][lane()], named_by(warp())), static_cast<unsigned>(word_of(all, lane())), scans_);
+      __syncwarp();
     }
-    if (warp() == 0 && (stale >> rank_ & 1) != 0) {
-      const std::int32_t i = __shfl_sync(~0u, named, 16 + rank_);
+    if (warp() == warps - 1 && (stale >> rank_ & 1) != 0) {
+      const std::int32_t own = __shfl_sync(~0u, named, 16 + rank_);
+      std::int32_t words[row_words];
       Row mine;
-      if (lane() < view_.blocks) {
-        std::int32_t words[row_words];
-        sa::receive(words, room_.parts[lane()], 1, scans_);
-        mine = row_of(words);
-      }
+      if (receive(words, room_.parts[lane() % tsp_most_blocks], 1, lane() < view_.blocks, scans_)) mine = row_of(words);
       const Row all = merged(mine);
-      if (lane() == 0) rows_[i - first_] = all;
+      if (lane() == 0) rows_[own - first_] = all;
     }
     __syncthreads();
   }
@@ -236,26 +243,23 @@ class TspSearch {
   __device__ __forceinline__ void save_best() const {
     const std::size_t base = search_ * static_cast<std::size_t>(n_);
     __syncthreads();  // the last swap is written
-    for (std::int32_t p = static_cast<std::int32_t>(threadIdx.x); p < n_; p += tsp_threads) view_.best[base + p] = view_.tour[base + p];
+    for (std::int32_t p = static_cast<std::int32_t>(threadIdx.x); p < n_; p += threads) view_.best[base + p] = view_.tour[base + p];
     __syncthreads();
   }
   /// Takes the move of `key`, unless a hill climbing ends here. Returns whether the search goes on.
   __device__ __forceinline__ bool take(Key key, local_search::Method method, std::int64_t limit) {
     const auto move = move_of_key(key);
-    const std::int32_t r = move.at[0], s = move.at[1], delta = delta_of(key);
-    const bool ends = method == local_search::Method::hill && delta >= 0;
-    const std::int64_t value = value_ + delta;
+    const std::int32_t r = move.at[0], s = move.at[1];
+    const std::int64_t value = value_ + delta_of(key);
+    const bool ends = method == local_search::Method::hill && value >= value_;
     if (rank_ == 0 && unsaved_ && !ends && value >= best_value_) save_best();
-    if (clerk()) {
-      room_.ledger.take({value, moves::index<2>(n_, move), false}, method);
-      if (!ends) {
-        std::int32_t* tour = view_.tour + search_ * static_cast<std::size_t>(n_);
-        const std::int32_t at_r = tour[r], at_s = tour[s];
-        tour[r] = at_s;
-        tour[s] = at_r;
-      }
+    moved_ = !ends;
+    r_ = r;
+    s_ = s;
+    if (ends) {
+      if (clerk()) room_.ledger.take({value, moves::index<2>(n_, move), false}, method);
+      return false;
     }
-    if (ends) return false;
     ++now_;
     value_ = value;
     unsaved_ = value < best_value_;
@@ -274,55 +278,81 @@ class TspSearch {
     return static_cast<std::int32_t>(local_search::tabu_until(now_ - 1, view_.tenure));
   }
 
-  /// Places r and s swapped. Brings the rows up to date, and proposes.
-  __device__ __forceinline__ void update(std::int32_t r, std::int32_t s, Key& best, Key& bound) {
-    Center<Integral>* centers = room_.centers[warp()];
-    gather(r, s, centers);
+  /// The clerk's account of the last swap.
+  __device__ __forceinline__ void write_down() {
+    room_.ledger.take({value_, moves::index<2>(n_, {{r_, s_}}), false}, local_search::Method::tabu);
+    std::int32_t* tour = view_.tour + search_ * static_cast<std::size_t>(n_);
+    const std::int32_t at_r = tour[r_], at_s = tour[s_];
+    tour[r_] = at_s;
+    tour[s_] = at_r;
+  }
+
+  /// Center k = 0 .. 9: places r-2 .. r+2 and s-2 .. s+2.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t center_place(int k) const { return wrapped(k < 5 ? r_ - 2 + k : s_ - 7 + k, n_); }
+  /// Is the place one of r-1 .. r+1 or s-1 .. s+1, whose moves changed?
+  [[nodiscard]] __device__ __forceinline__ bool touched(std::int32_t place) const {
+    return within(place, r_ - 1, 3, n_) || within(place, s_ - 1, 3, n_);
+  }
+  /// The centers of lanes 0 .. 9 after the swap, with the edges of all but the outermost.
+  __device__ __forceinline__ void gather() {
+    const std::int32_t at = center_place(min(lane(), 9));
+    center_.point = places_[at == r_ ? s_ : at == s_ ? r_ : at].point();
+    const std::int32_t after =
+        distance(__shfl_down_sync(~0u, center_.point.x, 1) - center_.point.x, __shfl_down_sync(~0u, center_.point.y, 1) - center_.point.y);
+    center_.edges = __shfl_up_sync(~0u, after, 1) + after;
+  }
+  /// Brings the rows up to date after the last swap, and proposes.
+  __device__ __forceinline__ void update(Key& best, Key& bound) {
+    gather();
     best = bound = no_key;
-    for (std::int32_t first = first_ + lane_places * warp(); first < last_; first += lane_places * tsp_warps) {
+    for (std::int32_t first = first_ + lane_places * warp(); first < last_; first += lane_places * warps) {
       const std::int32_t place = lane_place(first, lane(), n_);
-      const bool near_r = within(place, r - 1, 3, n_), near_s = within(place, s - 1, 3, n_);
-      Place<Integral> own = places_[place];
-      Point<Integral> point = own.point();
-      auto edges = static_cast<std::int32_t>(own.edges);
-      if (near_r || near_s) {
-        const Center<Integral>& center = near_r ? centers[1 + wrapped(place - r + 1, n_)] : centers[6 + wrapped(place - s + 1, n_)];
-        point = {center.x, center.y};
-        edges = center.edges;
+      const bool active = lane() >= 1 && lane() <= lane_places && first + lane() - 1 < last_;
+      const bool near = touched(place);
+      const Place<Integral> kept = places_[place];
+      Center<Integral> own{kept.point(), static_cast<std::int32_t>(kept.edges)};
+      Row row;
+      if (active && !near) row = rows_[place - first_];
+      if (__any_sync(~0u, near)) {
+        const std::int32_t after_r = wrapped(place - r_ + 1, n_), from = after_r < 3 ? 1 + after_r : 6 + wrapped(place - s_ + 1, n_);
+        const Point<Integral> point = of_lane(center_.point, from % 32);
+        const std::int32_t edges = __shfl_sync(~0u, center_.edges, from % 32);
+        if (near) own = {point, edges};
       }
       std::int32_t at_r[3], at_s[3];
-      swap_deltas<Integral, 3>(centers, point, edges, place, n_, at_r);
-      swap_deltas<Integral, 3>(centers + 5, point, edges, place, n_, at_s);
-      if (lane() < 1 || lane() > lane_places || first + lane() - 1 >= last_) continue;
-      Row row;
-      if (!near_r && !near_s) {
-        row = rows_[place - first_];
-        row.forget([&](std::int32_t column) { return within(column, r - 1, 3, n_) || within(column, s - 1, 3, n_); });
-        row.expire(now_);
+      swap_deltas<3>(center_, 0, center_place(0), own.point, own.edges, place, n_, at_r);
+      swap_deltas<3>(center_, 5, center_place(5), own.point, own.edges, place, n_, at_s);
+      const std::int32_t least = min(min(min(at_r[0], at_r[1]), min(at_r[2], at_s[0])), min(at_s[1], at_s[2]));
+      const bool event = active && (least <= row.rest || touched(row.column) || touched(row.tabu_column) || row.wake <= now_);
+      if (__any_sync(~0u, event)) {
+        if (event) {
+          repair(row, place, at_r, at_s, least);
+          rows_[place - first_] = row;
+        }
+        __syncwarp();
       }
-#pragma unroll
-      for (int k = 0; k < 6; ++k) {
-        const std::int32_t column = centers[k < 3 ? 1 + k : 3 + k].place;
-        row.insert(k < 3 ? at_r[k] : at_s[k - 3], column, now_, [&] {
-          if (min(place, column) == r && max(place, column) == s) return view_.until != nullptr ? tabu_end() : 0;
-          return until(place, column);
-        });
-      }
-      rows_[place - first_] = row;
-      row.propose(place, threshold_, best, bound);
+      if (active) row.propose(place, threshold_, best, bound);
     }
-    moved_ = true;
+    __syncwarp();
   }
-  /// Places r-2 .. r+2 and s-2 .. s+2 after the swap, with the edges of all but the outermost.
-  __device__ __forceinline__ void gather(std::int32_t r, std::int32_t s, Center<Integral>* centers) const {
-    const int k = min(lane(), 9);
-    const std::int32_t at = wrapped(k < 5 ? r - 2 + k : s - 7 + k, n_);
-    const Point<Integral> point = places_[at == r ? s : at == s ? r : at].point();
-    const std::int32_t after = distance(__shfl_down_sync(~0u, point.x, 1) - point.x, __shfl_down_sync(~0u, point.y, 1) - point.y);
-    const std::int32_t before = __shfl_up_sync(~0u, after, 1);
-    __syncwarp();
-    if (lane() < 10) centers[k] = {point.x, point.y, before + after, at};
-    __syncwarp();
+  /// `least` of the new differences at_r and at_s; of a touched place no others remain.
+  __device__ __forceinline__ void repair(Row& row, std::int32_t place, const std::int32_t (&at_r)[3], const std::int32_t (&at_s)[3],
+                                         std::int32_t least) const {
+    row.forget([&](std::int32_t column) { return touched(column); });
+    row.expire(now_);
+    std::int32_t column = no_delta, others = no_delta;
+#pragma unroll
+    for (int k = 0; k < 6; ++k)
+      if ((k < 3 ? at_r[k] : at_s[k - 3]) == least) column = min(column, center_place(k < 3 ? 1 + k : 3 + k));
+#pragma unroll
+    for (int k = 0; k < 6; ++k) {
+      const std::int32_t delta = k < 3 ? at_r[k] : at_s[k - 3];
+      if (delta != least || center_place(k < 3 ? 1 + k : 3 + k) != column) others = min(others, delta);
+    }
+    row.insert(least, column, others, now_, [&] {
+      if (min(place, column) == r_ && max(place, column) == s_) return view_.until != nullptr ? tabu_end() : 0;
+      return until(place, column);
+    });
   }
 
   const TspView<Integral>& view_;
@@ -338,16 +368,19 @@ class TspSearch {
   std::int32_t threshold_ = 0;  ///< tabu moves with differences below this may be taken
   std::int64_t value_ = 0, best_value_ = 0;
   unsigned step_ = 0, scans_ = 0;
-  bool moved_ = false;    ///< places do not know of the last swap
-  bool unsaved_ = false;  ///< the tour is the best, and not yet written down as such
+  std::int32_t r_ = 0, s_ = 0;  ///< the last swap, r < s
+  Center<Integral> center_{};   ///< of this lane
+  bool moved_ = false;          ///< the last swap is not yet written down
+  bool unsaved_ = false;        ///< the tour is the best, and not yet written down as such
 };
 
 /// Mapping: view.blocks blocks a search, in a cluster if more than one; rows in shares of consecutive places, a lane a row.
 /// Synchronisation: a block barrier and a message from each block to each an iteration; two more barriers and messages where rows are
 /// scanned anew. Cost: ten distances a row and iteration; three a move in scans.
 template <bool Integral, bool Resident>
-__global__ void __launch_bounds__(tsp_threads, 1) tsp_kernel(const __grid_constant__ TspView<Integral> view, local_search::Ledger* ledgers,
-                                                             local_search::Method method, std::int64_t limit) {
+__global__ void __launch_bounds__(tsp_threads<Integral>, 1)
+    tsp_kernel(const __grid_constant__ TspView<Integral> view, local_search::Ledger* ledgers, local_search::Method method,
+               std::int64_t limit) {
   extern __shared__ __align__(16) unsigned char tsp_shared[];
   local_search::Ledger& ledger = ledgers[blockIdx.x / static_cast<unsigned>(view.blocks)];
   if (ledger.done(limit)) return;

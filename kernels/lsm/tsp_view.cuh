@@ -33,10 +33,25 @@ struct TspView {
   }
 };
 
-template <bool Integral>
-[[nodiscard]] __device__ __forceinline__ Center<Integral> center_of(const Place<Integral>& place, std::int32_t at) {
-  const Point<Integral> p = place.point();
-  return {p.x, p.y, static_cast<std::int32_t>(place.edges), at};
+/// The row of place i, as far as it covers moves with thirty places each from first, first + step, ... on, before `last`; by a warp.
+/// `places` are all of them; until(i, j) as in Row::insert.
+template <bool Integral, class Until>
+[[nodiscard]] __device__ __forceinline__ Row scanned(const Place<Integral>* places, std::int32_t n, std::int32_t i, std::int32_t first,
+                                                     std::int32_t last, std::int32_t step, std::int32_t now, const Until& until) {
+  const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
+  const Place<Integral> near = places[wrapped(i - 1 + lane % 3, n)];
+  const Center<Integral> center{near.point(), static_cast<std::int32_t>(near.edges)};
+  Row mine;
+  for (; first < last; first += step) {
+    const std::int32_t place = lane_place(first, lane, n);
+    const Place<Integral> own = places[place];
+    std::int32_t delta[1];
+    swap_deltas<1>(center, 0, wrapped(i - 1, n), own.point(), static_cast<std::int32_t>(own.edges), place, n, delta);
+    if (lane >= 1 && lane <= lane_places && first + lane - 1 < last)
+      mine.insert(delta[0], place, no_delta, now, [&] { return until(i, place); });
+    __syncwarp();
+  }
+  return merged(mine);
 }
 
 inline constexpr int prepare_threads = 256;
@@ -59,28 +74,13 @@ __global__ void __launch_bounds__(prepare_threads) places_kernel(const __grid_co
 template <bool Integral>
 __global__ void __launch_bounds__(prepare_threads)
     rows_kernel(const __grid_constant__ TspView<Integral> view, const local_search::Ledger* ledgers, std::int32_t copies) {
-  __shared__ Center<Integral> around[prepare_threads / 32][3];
-  const std::int32_t n = view.tsp.n, warp = static_cast<std::int32_t>(threadIdx.x / 32), lane = static_cast<std::int32_t>(threadIdx.x % 32);
-  const std::int32_t i = static_cast<std::int32_t>(blockIdx.x) * (prepare_threads / 32) + warp;
+  const std::int32_t n = view.tsp.n, i = static_cast<std::int32_t>(blockIdx.x * (prepare_threads / 32) + threadIdx.x / 32);
   if (i >= n) return;
-  const Place<Integral>* places = view.places + std::size_t{blockIdx.y} * copies * n;
-  if (lane < 3) {
-    const std::int32_t at = wrapped(i - 1 + lane, n);
-    around[warp][lane] = center_of(places[at], at);
-  }
-  __syncwarp();
   const auto now = static_cast<std::int32_t>(ledgers[blockIdx.y].iterations);
-  Row mine;
-  for (std::int32_t first = i + 1; first < n; first += lane_places) {
-    const std::int32_t place = lane_place(first, lane, n);
-    const Place<Integral> own = places[place];
-    std::int32_t delta[1];
-    swap_deltas<Integral, 1>(around[warp], own.point(), static_cast<std::int32_t>(own.edges), place, n, delta);
-    if (lane >= 1 && lane <= lane_places && first + lane - 1 < n)
-      mine.insert(delta[0], place, now, [&] { return view.until != nullptr && now > 0 ? *view.until_of(blockIdx.y, i, place) : 0; });
-  }
-  const Row all = merged(mine);
-  if (lane == 0) view.rows[std::size_t{blockIdx.y} * n + i] = all;
+  const Row all =
+      scanned(view.places + std::size_t{blockIdx.y} * copies * n, n, i, i + 1, n, lane_places, now,
+              [&](std::int32_t a, std::int32_t b) { return view.until != nullptr && now > 0 ? *view.until_of(blockIdx.y, a, b) : 0; });
+  if (threadIdx.x % 32 == 0) view.rows[std::size_t{blockIdx.y} * n + i] = all;
 }
 
 }  // namespace vicinity::lsm

@@ -71,7 +71,7 @@ class TspEngine {
   }
   [[nodiscard]] Policy policy() const {
     return {{"blocks", blocks_},
-            {"threads", tsp_threads},
+            {"threads", tsp_threads<Integral>},
             {"coordinate_bits", Integral ? 16 : 64},
             {"places_in_shared", resident_ ? 1 : 0},
             {"shared_bytes", static_cast<std::int64_t>(shared_)},
@@ -148,7 +148,7 @@ class TspEngine {
   [[nodiscard]] cudaLaunchConfig_t configuration(cudaLaunchAttribute& attribute) const {
     cudaLaunchConfig_t config{};
     config.gridDim = count_ * static_cast<unsigned>(blocks_);
-    config.blockDim = tsp_threads;
+    config.blockDim = tsp_threads<Integral>;
     config.dynamicSmemBytes = shared_;
     config.stream = stream_.get();
     attribute.id = cudaLaunchAttributeClusterDimension;
