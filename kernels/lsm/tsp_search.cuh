@@ -1,68 +1,53 @@
 #pragma once
 // The tuned local search for the travelling salesman: rows of the move matrix are kept, and a swap changes of each row but six moves.
-#include <cooperative_groups.h>
-
 #include <cstdint>
 
-#include "kernels/lsm/tsp_view.cuh"
+#include "kernels/lsm/tsp_state.cuh"
 
 namespace vicinity::lsm {
 
-/// Threads of a block. Double precision takes more registers.
-template <bool Integral>
-inline constexpr int tsp_threads = Integral ? 768 : 512;
-/// The most blocks of a search: one a lane of half a warp, and a row in a scan of each.
-inline constexpr int tsp_most_blocks = 16;
-/// 2^16 bits.
-inline constexpr int filter_words = 2048;
-inline constexpr int row_words = 6;
-
-/// Rows in shared memory fill whole 16 bytes.
-[[nodiscard]] VICINITY_HD constexpr std::size_t row_slots(std::int32_t share) { return (static_cast<std::size_t>(share) + 1) / 2 * 2; }
-
-/// Room that does not depend on the instance.
-template <bool Integral>
-struct alignas(16) TspRoom {
-  sa::Word keys[2][4][tsp_most_blocks];        ///< [parity][word][block]: best move and least bound, high half first
-  sa::Word parts[tsp_most_blocks][row_words];  ///< [block]: its part of the row that this block has scanned anew
-  std::int32_t partial[tsp_threads<Integral> / 32][row_words];
-  Key best[tsp_threads<Integral> / 32], bound[tsp_threads<Integral> / 32];
-  local_search::Ledger ledger;
-};
-
-/// Bytes of shared memory for the rows of a block and all places; rows and places are in device memory unless `resident`.
-template <bool Integral>
-[[nodiscard]] constexpr std::size_t tsp_shared_bytes(std::int32_t n, std::int32_t share, bool resident) {
-  const std::size_t fixed = sizeof(TspRoom<Integral>) + filter_words * sizeof(std::uint32_t);
-  return fixed + (resident ? row_slots(share) * sizeof(Row) + static_cast<std::size_t>(n) * sizeof(Place<Integral>) : 0);
-}
-
-[[nodiscard]] __device__ __forceinline__ std::int32_t word_of(const Row& row, std::int32_t word) {
-  const std::int32_t tabu = word == 4 ? row.tabu_delta : row.tabu_column;
-  return word == 0 ? row.delta : word == 1 ? row.column : word == 2 ? row.rest : word == 3 ? row.wake : tabu;
-}
-[[nodiscard]] __device__ __forceinline__ Row row_of(const std::int32_t (&words)[row_words]) {
-  return {words[0], words[1], words[2], words[3], words[4], words[5]};
-}
-
-/// One search, by a block or the blocks of a cluster. Each keeps all places, and the rows of its share of them.
+/// One search, by a block or the blocks of a cluster.
 template <bool Integral, bool Resident>
-class TspSearch {
-  static constexpr int threads = tsp_threads<Integral>, warps = threads / 32;
+class TspSearch : private TspState<Integral, Resident> {
+  using State = TspState<Integral, Resident>;
+  using State::best_value_;
+  using State::center_;
+  using State::clerk;
+  using State::filter_;
+  using State::first_;
+  using State::has;
+  using State::hash;
+  using State::lane;
+  using State::last_;
+  using State::load;
+  using State::moved_;
+  using State::n_;
+  using State::now_;
+  using State::places_;
+  using State::r_;
+  using State::rank_;
+  using State::room_;
+  using State::rows_;
+  using State::s_;
+  using State::save_best;
+  using State::scans_;
+  using State::search_;
+  using State::set_threshold;
+  using State::step_;
+  using State::store;
+  using State::tabu_end;
+  using State::threads;
+  using State::threshold_;
+  using State::unsaved_;
+  using State::until;
+  using State::value_;
+  using State::view_;
+  using State::warp;
+  using State::warps;
+  using State::write_down;
 
  public:
-  __device__ __forceinline__ TspSearch(const TspView<Integral>& view, unsigned char* shared)
-      : view_(view),
-        n_(view.tsp.n),
-        search_(blockIdx.x / static_cast<unsigned>(view.blocks)),
-        rank_(static_cast<int>(blockIdx.x) % view.blocks),
-        first_(min(rank_ * view.share, n_)),
-        last_(min(first_ + view.share, n_)),
-        room_(*reinterpret_cast<TspRoom<Integral>*>(shared)),
-        filter_(reinterpret_cast<std::uint32_t*>(shared + sizeof(TspRoom<Integral>))),
-        rows_(Resident ? reinterpret_cast<Row*>(filter_ + filter_words) : view.rows + search_ * n_ + first_),
-        places_(Resident ? reinterpret_cast<Place<Integral>*>(rows_ + row_slots(view.share))
-                         : view.places + (search_ * static_cast<std::size_t>(view.blocks) + static_cast<std::size_t>(rank_)) * n_) {}
+  using State::State;
 
   __device__ __forceinline__ void run(local_search::Ledger& ledger, local_search::Method method, std::int64_t limit) {
     load(ledger);
@@ -85,59 +70,6 @@ class TspSearch {
   }
 
  private:
-  [[nodiscard]] static __device__ __forceinline__ std::int32_t lane() { return static_cast<std::int32_t>(threadIdx.x % 32); }
-  [[nodiscard]] static __device__ __forceinline__ std::int32_t warp() { return static_cast<std::int32_t>(threadIdx.x / 32); }
-  [[nodiscard]] __device__ __forceinline__ bool clerk() const { return rank_ == 0 && threadIdx.x == threads - 32; }
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t* own_filter() const {
-    return view_.filters + (search_ * static_cast<std::size_t>(view_.blocks) + static_cast<std::size_t>(rank_)) * filter_words;
-  }
-  [[nodiscard]] static __device__ __forceinline__ unsigned hash(std::int32_t a, std::int32_t b) {
-    return (static_cast<unsigned>(min(a, b)) * 0x9E3779B1u ^ static_cast<unsigned>(max(a, b)) * 0x85EBCA77u) >> 16;
-  }
-
-  __device__ __forceinline__ void load(const local_search::Ledger& ledger) {
-    const int thread = static_cast<int>(threadIdx.x);
-    for (std::size_t k = thread; k < sizeof room_.keys / sizeof(sa::Word); k += threads) (&room_.keys[0][0][0])[k] = 0;
-    for (std::size_t k = thread; k < sizeof room_.parts / sizeof(sa::Word); k += threads) (&room_.parts[0][0])[k] = 0;
-    if constexpr (Resident) {
-      for (std::int32_t p = thread; p < n_; p += threads) places_[p] = view_.places[search_ * n_ + p];
-      for (std::int32_t i = first_ + thread; i < last_; i += threads) rows_[i - first_] = view_.rows[search_ * n_ + i];
-    }
-    for (int k = thread; k < filter_words; k += threads) filter_[k] = own_filter()[k];
-    if (clerk()) room_.ledger = ledger;
-    now_ = static_cast<std::int32_t>(ledger.iterations);
-    value_ = ledger.value;
-    best_value_ = ledger.best_value;
-    set_threshold();
-    meet();
-  }
-  __device__ __forceinline__ void store(local_search::Ledger& ledger) {
-    if (clerk() && moved_) write_down();
-    __syncthreads();  // the filter has the last move
-    if (rank_ == 0 && unsaved_) save_best();
-    for (int k = static_cast<int>(threadIdx.x); k < filter_words; k += threads) own_filter()[k] = filter_[k];
-    if (clerk()) ledger = room_.ledger;
-    meet();  // nobody writes to the shared memory of a block that has left
-  }
-  /// All blocks of the search.
-  __device__ __forceinline__ void meet() const {
-#if __CUDA_ARCH__ >= 900
-    if (view_.blocks > 1) cooperative_groups::this_cluster().sync();
-#endif
-    __syncthreads();
-  }
-  __device__ __forceinline__ void set_threshold() {
-    const std::int64_t gap = best_value_ - value_;
-    threshold_ = gap < -no_delta ? -no_delta : static_cast<std::int32_t>(gap);
-  }
-
-  /// Iteration that move (a, b) is tabu before. Taken moves have bits in the filter.
-  [[nodiscard]] __device__ __forceinline__ std::int32_t until(std::int32_t a, std::int32_t b) const {
-    const unsigned bit = hash(a, b);
-    if ((filter_[bit / 32] >> bit % 32 & 1) == 0) return 0;
-    return *view_.until_of(search_, a, b);
-  }
-
   /// Keys of the lane's rows as they are.
   __device__ __forceinline__ void propose(Key& best, Key& bound) const {
     best = bound = no_key;
@@ -182,27 +114,6 @@ class TspSearch {
     best = warp_min(half == 0 ? key : no_key);
     bound = key;
   }
-  static __device__ __forceinline__ void fence() { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
-  /// The contents of words `stride` apart in this block's shared memory, once they have the number of the step; of lanes that are
-  /// `waiting`, which is returned. The warp leaves as one: lanes that left a loop of polls one by one would stay apart.
-  template <int Count>
-  static __device__ __forceinline__ bool receive(std::int32_t (&contents)[Count], const sa::Word* from, int stride, bool waiting,
-                                                 unsigned step) {
-    const auto address = static_cast<unsigned>(__cvta_generic_to_shared(from));
-    bool missing = true;
-    while (__any_sync(~0u, missing)) {
-      missing = false;
-#pragma unroll
-      for (int k = 0; k < Count; ++k) {
-        sa::Word word;
-        asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(word) : "r"(address + 8 * k * stride) : "memory");
-        contents[k] = static_cast<std::int32_t>(word >> 32);
-        missing |= waiting && !sa::fresh(word, step);
-      }
-    }
-    return waiting;
-  }
-
   /// Scans the rows that the blocks in `stale` named: lane 16 + b holds that of block b. Each block takes the columns of its places, a row
   /// a warp, and sends what it found to the block that has the row.
   __device__ __forceinline__ void rescan(unsigned stale, std::int32_t named) {
@@ -239,13 +150,6 @@ class TspSearch {
     __syncthreads();
   }
 
-  /// Writes the tour to where the best is kept; all threads of the first block.
-  __device__ __forceinline__ void save_best() const {
-    const std::size_t base = search_ * static_cast<std::size_t>(n_);
-    __syncthreads();  // the last swap is written
-    for (std::int32_t p = static_cast<std::int32_t>(threadIdx.x); p < n_; p += threads) view_.best[base + p] = view_.tour[base + p];
-    __syncthreads();
-  }
   /// Takes the move of `key`, unless a hill climbing ends here. Returns whether the search goes on.
   __device__ __forceinline__ bool take(Key key, local_search::Method method, std::int64_t limit) {
     const auto move = move_of_key(key);
@@ -272,21 +176,6 @@ class TspSearch {
     }
     return now_ < limit;
   }
-  [[nodiscard]] __device__ __forceinline__ bool has(std::int32_t place) const { return place >= first_ && place < last_; }
-  /// Of the move taken last.
-  [[nodiscard]] __device__ __forceinline__ std::int32_t tabu_end() const {
-    return static_cast<std::int32_t>(local_search::tabu_until(now_ - 1, view_.tenure));
-  }
-
-  /// The clerk's account of the last swap.
-  __device__ __forceinline__ void write_down() {
-    room_.ledger.take({value_, moves::index<2>(n_, {{r_, s_}}), false}, local_search::Method::tabu);
-    std::int32_t* tour = view_.tour + search_ * static_cast<std::size_t>(n_);
-    const std::int32_t at_r = tour[r_], at_s = tour[s_];
-    tour[r_] = at_s;
-    tour[s_] = at_r;
-  }
-
   /// Center k = 0 .. 9: places r-2 .. r+2 and s-2 .. s+2.
   [[nodiscard]] __device__ __forceinline__ std::int32_t center_place(int k) const { return wrapped(k < 5 ? r_ - 2 + k : s_ - 7 + k, n_); }
   /// Is the place one of r-1 .. r+1 or s-1 .. s+1, whose moves changed?
@@ -354,24 +243,6 @@ class TspSearch {
       return until(place, column);
     });
   }
-
-  const TspView<Integral>& view_;
-  const std::int32_t n_;
-  const std::size_t search_;
-  const int rank_;
-  const std::int32_t first_, last_;  ///< its places
-  TspRoom<Integral>& room_;
-  std::uint32_t* const filter_;
-  Row* const rows_;
-  Place<Integral>* const places_;
-  std::int32_t now_ = 0;        ///< the iteration to come
-  std::int32_t threshold_ = 0;  ///< tabu moves with differences below this may be taken
-  std::int64_t value_ = 0, best_value_ = 0;
-  unsigned step_ = 0, scans_ = 0;
-  std::int32_t r_ = 0, s_ = 0;  ///< the last swap, r < s
-  Center<Integral> center_{};   ///< of this lane
-  bool moved_ = false;          ///< the last swap is not yet written down
-  bool unsaved_ = false;        ///< the tour is the best, and not yet written down as such
 };
 
 /// Mapping: view.blocks blocks a search, in a cluster if more than one; rows in shares of consecutive places, a lane a row.

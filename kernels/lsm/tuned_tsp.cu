@@ -14,13 +14,14 @@
 namespace vicinity::lsm {
 namespace {
 
-/// Blocks of a search, the most first. Measured on an H100 (kernels/lsm/README.md). VICINITY_BLOCKS leaves only that number, for tests.
-std::vector<std::int32_t> block_counts(std::int32_t n) {
+/// Blocks of a search, the most first: at least 64 places each, and no more in all than the device has multiprocessors. Measured on an H100
+/// (kernels/lsm/README.md). VICINITY_BLOCKS leaves only that number, for tests.
+std::vector<std::int32_t> block_counts(std::int32_t n, std::int64_t restarts, int multiprocessors) {
   int clusters = 0;
   VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, 0));
   std::vector<std::int32_t> counts{1};
   for (std::int32_t blocks = 2; clusters != 0 && blocks <= tsp_most_blocks; blocks *= 2)
-    if (n > 256 * blocks) counts.insert(counts.begin(), blocks);
+    if (n > 64 * blocks && blocks * restarts <= multiprocessors) counts.insert(counts.begin(), blocks);
   if (const char* only = std::getenv("VICINITY_BLOCKS"); only != nullptr && *only != '\0') return {std::atoi(only)};
   return counts;
 }
@@ -88,7 +89,7 @@ class TspEngine {
         x_(std::span<const double>(host.x, static_cast<std::size_t>(host.n))),
         y_(std::span<const double>(host.y, x_.size())) {
     const std::int32_t n = host.n;
-    choose(n);
+    choose(n, task.restarts);
     const bool remembers = method_ == local_search::Method::tabu;
     const auto times = static_cast<std::int64_t>(sizeof(std::int32_t)) * neighborhood.moves();
     if (remembers) together_ = std::min(together_, std::max<std::int64_t>(1, room_for_times / times));
@@ -117,11 +118,11 @@ class TspEngine {
   }
 
   /// Blocks, shared memory, and how many searches the device takes at a time.
-  void choose(std::int32_t n) {
+  void choose(std::int32_t n, std::int64_t restarts) {
     int most = 0, multiprocessors = 0;
     VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
     VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
-    for (const std::int32_t blocks : block_counts(n)) {
+    for (const std::int32_t blocks : block_counts(n, restarts, multiprocessors)) {
       blocks_ = blocks;
       const auto bytes = [&](bool resident) { return tsp_shared_bytes<Integral>(n, divide_up(n, blocks), resident); };
       resident_ = bytes(true) <= static_cast<std::size_t>(most);
