@@ -219,7 +219,7 @@ const Catalogue& catalogue() {
   return all;
 }
 
-const Generator& generator_of(const CatalogueEntry& entry, const std::string& known) {
+const Generator& generator_of(const CatalogueEntry& entry, const char* known) {
   const Generator& generator = *entry.generator;
   if (generator.name != known)
     throw InputError(

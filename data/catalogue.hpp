@@ -67,7 +67,7 @@ class Catalogue {
 [[nodiscard]] const Catalogue& catalogue();
 
 /// The generator of an entry that has one. Throws InputError unless it is called `known`.
-[[nodiscard]] const Generator& generator_of(const CatalogueEntry& entry, const std::string& known);
+[[nodiscard]] const Generator& generator_of(const CatalogueEntry& entry, const char* known);
 /// Throws InputError unless this is the content that the entry promises of its generator.
 void check_generated(const CatalogueEntry& entry, const std::string& content);
 
