@@ -1,5 +1,6 @@
 // Local searches on the GPU: every implementation gives what the reference gives, whole or in slices.
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/device.hpp"
@@ -46,6 +47,45 @@ TEST_F(LsmGpu, ManyMovesAndWholeBlocks) {
   for (const std::int64_t n : {255, 256, 257})
     trials.push_back(trial("ppp", {{"m", whole(20)}, {"n", whole(n)}, {"neighborhood", text("hamming1")}, {"iterations", whole(300)}}));
   expect_gpu_twins(trials);
+}
+
+/// gpu-tuned goes from one block to a cluster, to the whole grid, and from shared to device memory, in slices as well.
+TEST_F(LsmGpu, WaysOfTheTunedSearch) {
+  std::vector<Implementation> tuned = gpu_implementations();
+  std::erase_if(tuned, [](const Implementation& one) { return one.name != "gpu-tuned"; });
+  ASSERT_EQ(tuned.size(), 1u);
+  std::vector<Trial> trials;
+  for (const char* matrix : {"symmetric", "asymmetric"}) {
+    for (const std::int64_t size : {85, 120, 140, 154, 158, 256, 318, 322, 400})
+      trials.push_back(trial("qap", {{"size", whole(size)}, {"matrix", text(matrix)}, {"iterations", whole(300)}}));
+    for (const std::int64_t size : {60, 100, 110})
+      trials.push_back(
+          trial("qap", {{"size", whole(size)}, {"matrix", text(matrix)}, {"range", whole(30000)}, {"iterations", whole(300)}}));
+  }
+  for (const std::int64_t size : {440, 700, 1300, 2400, 6000, 21000})
+    trials.push_back(trial("tsp", {{"size", whole(size)}, {"iterations", whole(60)}, {"tenure", whole(20)}}));
+  trials.push_back(trial("tsp", {{"size", whole(1300)}, {"extent", whole(100000)}, {"iterations", whole(60)}}));
+  for (const auto& [m, n] : {std::pair(401, 417), std::pair(1301, 1317), std::pair(5000, 100), std::pair(100, 3000)})
+    for (const char* neighborhood : {"hamming1", "hamming2"})
+      trials.push_back(trial("ppp", {{"m", whole(m)}, {"n", whole(n)}, {"neighborhood", text(neighborhood)}, {"iterations", whole(5)}}));
+  for (const char* precision : {"float", "double"})
+    trials.push_back(trial(
+        "weierstrass", {{"dimension", whole(64)}, {"neighbors", whole(20011)}, {"precision", text(precision)}, {"iterations", whole(3)}}));
+  std::vector<Implementation> all = cpu_implementations();
+  std::erase_if(all, [](const Implementation& one) { return one.name != "cpu-openmp"; });  // the reference would take minutes
+  ASSERT_EQ(all.size(), 1u);
+  expect_twins(all.front(), tuned, trials);
+  expect_twins(all.front(), tuned, {trials.begin(), trials.begin() + 24}, in_slices);
+}
+
+/// More restarts than blocks that live at a time.
+TEST_F(LsmGpu, ManyChains) {
+  std::vector<Implementation> chains = gpu_implementations();
+  std::erase_if(chains, [](const Implementation& one) { return one.name != "gpu-chains"; });
+  expect_twins(reference(), chains,
+               {trial("qap", {{"size", whole(12)}, {"restarts", whole(700)}, {"iterations", whole(5)}}),
+                trial("ppp", {{"m", whole(20)}, {"n", whole(21)}, {"restarts", whole(700)}, {"iterations", whole(3)}}),
+                trial("tsp", {{"size", whole(20)}, {"restarts", whole(700)}, {"method", text("hill")}})});
 }
 
 /// Distances from the coordinates, since the matrix would be too large.
