@@ -1,4 +1,5 @@
-# nvcc, if wanted and there. Architectures: the device present, else every one from Turing to Blackwell, with PTX for later ones.
+# nvcc, if wanted and there. Architectures: the device present, else all from Turing to Blackwell (8.0 serves 8.6 and 8.9), with PTX for
+# later ones.
 set(VICINITY_HAS_CUDA OFF)
 if(VICINITY_CUDA)
   include(CheckLanguage)
@@ -20,7 +21,7 @@ if(VICINITY_CUDA)
         list(TRANSFORM capabilities APPEND "-real")
         set(CMAKE_CUDA_ARCHITECTURES ${capabilities})
       else()
-        set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90-real 100-real 120)
+        set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90-real 100-real 120)
       endif()
     endif()
     set(CMAKE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}" CACHE STRING "CUDA architectures")
