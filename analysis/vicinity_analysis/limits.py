@@ -10,6 +10,7 @@ from vicinity_analysis.published import UNITS
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import measured, param_columns, params, provenance, rows_of, tidy, unit_of
 
+BEYOND = "Above 100 %: less work was done than the limit is made of; it is no limit for this implementation."
 CORE = {"cpu_integer": "cpu_integer_core"}  # what a single-core implementation is held against
 
 
@@ -94,4 +95,6 @@ def summary_table(studies: list[Study]) -> Table | None:
             texts = [percentage(float(f(values))) for f in (np.min, np.median, np.max)]
             head = [Cell(study.name), Cell(machine.title), Cell(name), Cell(", ".join(names))]
             table.rows.append([*head, *map(Cell, texts), Cell(str(len(values)))])
+            if max(values) > 100:
+                table.notes = [BEYOND]
     return table if table.rows else None

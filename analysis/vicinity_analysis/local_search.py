@@ -98,6 +98,9 @@ class Gain:
         return list(self.ratios.values())
 
     def of(self, neighborhood: str) -> "Gain":
+        """The cases of one neighbourhood; all where none is named."""
+        if not neighborhood:
+            return self
         kept = {key: ratio for key, ratio in self.ratios.items() if distance(key) == neighborhood}
         return replace(self, ratios=kept)
 

@@ -89,7 +89,7 @@ def grows(neighborhood: str = "", *ways: tuple[str, str]) -> Judge:
     """The speed-up over one core grows with the size of the instance."""
 
     def judge(evidence: Evidence) -> list[Finding]:
-        gains = [gain.of(neighborhood) if neighborhood else gain for gain in _gains(evidence, *(ways or (TEXTURE,)))]
+        gains = [gain.of(neighborhood) for gain in _gains(evidence, *(ways or (TEXTURE,)))]
         kept = [gain for gain in gains if len(gain.ratios) >= 3]
         return [_told(g, HOLDS if _grows(g.values) else FAILS, _ends(g), evidence) for g in kept]
 
@@ -100,7 +100,7 @@ def faster_everywhere(neighborhood: str = "") -> Judge:
     """With texture memory every row is faster than one core."""
 
     def judge(evidence: Evidence) -> list[Finding]:
-        gains = [gain.of(neighborhood) if neighborhood else gain for gain in _gains(evidence, TEXTURE)]
+        gains = [gain.of(neighborhood) for gain in _gains(evidence, TEXTURE)]
         found = [(gain, [ratio > 1 for ratio in gain.values]) for gain in gains if gain.ratios]
         return [
             _told(g, shares(flags), f"{sum(flags)} of {len(flags)} rows; {_ends(g)}", evidence) for g, flags in found

@@ -1,6 +1,6 @@
 """Tables and sentences of Luong, Melab and Talbi's experiments beyond published beside measured values."""
 
-from vicinity_analysis import quality, stats
+from vicinity_analysis import quality
 from vicinity_analysis.cells import Cell, Column, Table, significant, with_unit
 from vicinity_analysis.claims import span
 from vicinity_analysis.load import Machine, Record
@@ -16,6 +16,7 @@ from vicinity_analysis.local_search import (
     whole,
 )
 from vicinity_analysis.published import Key
+from vicinity_analysis.speedups import add_speedup
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import (
     MISSING,
@@ -27,12 +28,10 @@ from vicinity_analysis.tables import (
     param_columns,
     params,
     provenance,
-    ratio_cell,
     reasons,
     rows_of,
     state_cell,
     tidy,
-    tidy_ratio,
 )
 
 
@@ -99,12 +98,8 @@ def placement_table(study: Study) -> Table | None:
             cells.append(_iteration_cell(series.get(key)))
         for machine, name, series in compared:
             fast, slow = series.get(key), study.series(machine).get("gpu", {}).get(key)
-            cells.append(_ratio(fast, slow))
-            if fast and slow and fast.ok and slow.ok:
-                values = {"machine": machine.name, "implementation": name, "baseline": "gpu"}
-                ratio = stats.ratio(slow.times(), fast.times(), fast.protocol.get("statistic", "median"))
-                sources = {"numerator": slow.source, "denominator": fast.source}
-                table.tidy.append(tidy(study, row, key, **values, **tidy_ratio(ratio), **sources))
+            values = {"machine": machine.name, "implementation": name, "baseline": "gpu"}
+            add_speedup(cells, table, tidy(study, row, key, **values), fast, slow)
         table.rows.append(cells)
     return table
 
@@ -116,16 +111,6 @@ def _iteration_cell(record: Record | None) -> Cell:
     if seconds is None:
         return state_cell(record)
     return Cell(significant(1e6 * seconds), provenance(record), marks=record.marks)
-
-
-def _ratio(fast: Record | None, slow: Record | None) -> Cell:
-    if fast is None or slow is None:
-        return MISSING
-    if not (fast.ok and slow.ok):
-        return state_cell(slow if fast.ok else fast)
-    ratio = stats.ratio(slow.times(), fast.times(), fast.protocol.get("statistic", "median"))
-    marks = tuple(dict.fromkeys(fast.marks + slow.marks))
-    return ratio_cell(ratio, f"{provenance(slow)} ÷ {provenance(fast)}", marks)
 
 
 def shares_table(study: Study) -> Table | None:

@@ -186,6 +186,11 @@ def fitting(figure: Figure, handles: list[Line2D]) -> int:
     return max(1, min(len(handles), int(15 * figure.get_figwidth() / (widest + 6))))
 
 
+def legend(figure: Figure, handles: list[Line2D]) -> None:
+    """Below the panels."""
+    figure.legend(handles=handles, loc="outside lower center", ncols=fitting(figure, handles))
+
+
 def log_axis(plot: Axes, which: str, label: str, values: list[float] | None = None) -> None:
     """Logarithmic with plain numbers; ticks at the measured values when these are few."""
     getattr(plot, f"set_{which}scale")("log")
@@ -262,9 +267,7 @@ def _time_panels(study: Study, axis: str, found: list[scaling.Panel], rates: boo
                 handles.setdefault(label, handle(colour, marker, label, line="-" if own else "--"))
             log_axis(plot, "x", axis_label(axis), values)
             log_axis(plot, "y", ("iterations a second" if rates else f"time, {unit}") if plot is axes[0] else "")
-        figure.legend(
-            handles=list(handles.values()), loc="outside lower center", ncols=fitting(figure, list(handles.values()))
-        )
+        legend(figure, list(handles.values()))
         return figure
 
     return draw
@@ -285,9 +288,7 @@ def _speedup_panels(study: Study, axis: str, found: list[scaling.Panel]) -> Call
             plot.axhline(1, color=INK, linewidth=1)
             log_axis(plot, "x", axis_label(axis), values)
             log_axis(plot, "y", "fastest CPU ÷ GPU" if plot is axes[0] else "")
-        figure.legend(
-            handles=list(handles.values()), loc="outside lower center", ncols=fitting(figure, list(handles.values()))
-        )
+        legend(figure, list(handles.values()))
         return figure
 
     return draw

@@ -1,8 +1,10 @@
 """Implementations against each other, each pair on one machine; the paper's own speed-ups beside them."""
 
+from typing import Any
+
 from vicinity_analysis import stats
 from vicinity_analysis.cells import Cell, Column, Table
-from vicinity_analysis.load import Machine
+from vicinity_analysis.load import Machine, Record
 from vicinity_analysis.published import Published
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import (
@@ -57,21 +59,29 @@ def speedup_table(study: Study) -> Table | None:
             collected[index].append(observation.value)
         for index, (machine, name, base) in enumerate(chosen, start=len(devices)):
             fast, slow = study.series(machine)[name].get(key), study.series(machine)[base].get(key)
-            if fast is None or slow is None:
-                cells.append(MISSING)
-            elif not (fast.ok and slow.ok):
-                cells.append(state_cell(slow if fast.ok else fast))
-            else:
-                ratio = stats.ratio(slow.times(), fast.times(), fast.protocol.get("statistic", "median"))
-                collected[index].append(ratio.value)
-                marks = tuple(dict.fromkeys(fast.marks + slow.marks))
-                cells.append(ratio_cell(ratio, f"{provenance(slow)} ÷ {provenance(fast)}", marks))
-                values = {"machine": machine.name, "implementation": name, "baseline": baseline_name(machine, base)}
-                sources = {"numerator": slow.source, "denominator": fast.source}
-                table.tidy.append(tidy(study, row, key, **values, **tidy_ratio(ratio), **sources))
+            values = {"machine": machine.name, "implementation": name, "baseline": baseline_name(machine, base)}
+            ratio = add_speedup(cells, table, tidy(study, row, key, **values), fast, slow)
+            collected[index] += [ratio] if ratio is not None else []
         table.rows.append(cells)
     table.footer = summary_rows(len(param_columns(study)), collected)
     return table
+
+
+def add_speedup(
+    cells: list[Cell], table: Table, row: dict[str, Any], fast: Record | None, slow: Record | None
+) -> float | None:
+    """One cell more, t(slow) / t(fast), and `row` with its records in the tidy table; None without a value."""
+    if fast is None or slow is None:
+        cells.append(MISSING)
+        return None
+    if not (fast.ok and slow.ok):
+        cells.append(state_cell(slow if fast.ok else fast))
+        return None
+    ratio = stats.ratio(slow.times(), fast.times(), fast.protocol.get("statistic", "median"))
+    marks = tuple(dict.fromkeys(fast.marks + slow.marks))
+    cells.append(ratio_cell(ratio, f"{provenance(slow)} ÷ {provenance(fast)}", marks))
+    table.tidy.append(row | tidy_ratio(ratio) | {"numerator": slow.source, "denominator": fast.source})
+    return ratio.value
 
 
 def _printed_baselines(printed: Published) -> list[str]:

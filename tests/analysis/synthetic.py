@@ -52,6 +52,27 @@ def make_root(root, experiments=EXPERIMENTS):
     return root
 
 
+def make_real_root(root, system):
+    """A repository with the real descriptors of a system and the published numbers."""
+    shutil.copytree(REPOSITORY / "data" / "published", root / "data" / "published", dirs_exist_ok=True)
+    shutil.copytree(REPOSITORY / "experiments" / system, root / "experiments" / system)
+    return root
+
+
+def write_records(results, machine, records, gpu=None, cores=16):
+    """A machine's folder with these records, each in the file of its experiment."""
+    folder = results / machine
+    folder.mkdir(parents=True)
+    (folder / "environment.json").write_text(json.dumps(environment(machine, gpu, cores=cores), indent=1))
+    files = {}
+    for found in records:
+        files.setdefault(folder / f"{found['experiment']}.jsonl", []).append(json.dumps(found) + "\n")
+    for file, lines in files.items():
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("".join(lines))
+    return folder
+
+
 # Seconds a rating and core, and fixed seconds, of each made-up implementation; speed is that of the machine.
 MODEL = {
     "cpu-serial": (4e-10, 1e-7),

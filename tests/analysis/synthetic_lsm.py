@@ -1,13 +1,14 @@
 """Made-up records of the local-search experiments: times from a cost model that knows moves, sizes and round trips."""
 
-import json
-import shutil
+import functools
 
 import numpy as np
 import synthetic
 import yaml
 
 REPOSITORY = synthetic.REPOSITORY
+make_root = functools.partial(synthetic.make_real_root, system="lsm")
+make_machine = synthetic.write_records
 CPU = ("cpu-openmp", "cpu-serial")
 BEST = {"tai30a": 1818146, "tai100a": 21044752, "eil101": 629}
 ROUND_TRIP = 18e-6
@@ -137,22 +138,3 @@ BEYOND += tuple(f"{what}_{problem}" for what in ("scaling", "climbing") for prob
 def everything(machine, implementations=None, skipped=()):
     for name in (*TABLES, *BEYOND):
         yield from experiment(machine, name, implementations, skipped)
-
-
-def make_root(root):
-    """A repository with the real descriptors of `lsm` and the published numbers."""
-    shutil.copytree(REPOSITORY / "data" / "published", root / "data" / "published", dirs_exist_ok=True)
-    shutil.copytree(REPOSITORY / "experiments" / "lsm", root / "experiments" / "lsm")
-    return root
-
-
-def make_machine(results, machine, records, gpu=None, cores=16):
-    folder = results / machine
-    (folder / "lsm").mkdir(parents=True)
-    (folder / "environment.json").write_text(json.dumps(synthetic.environment(machine, gpu, cores=cores), indent=1))
-    files = {}
-    for found in records:
-        files.setdefault(found["experiment"].split("/")[1], []).append(json.dumps(found))
-    for name, lines in files.items():
-        (folder / "lsm" / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
-    return folder

@@ -1,12 +1,12 @@
 """Made-up records of the annealing experiments: times from a cost model, gaps that shrink with the iterations."""
 
-import json
-import shutil
+import functools
 
 import numpy as np
 import synthetic
 
-REPOSITORY = synthetic.REPOSITORY
+make_root = functools.partial(synthetic.make_real_root, system="sa")
+make_machine = synthetic.write_records
 CPU = ("cpu-delta", "cpu-traditional", "cpu-serial", "cpu-openmp")
 ALL = (*CPU, "gpu", "gpu-tuned")
 SIZES = (30, 100, 300, 1000)
@@ -103,25 +103,6 @@ def missing(machine, name):
     case = {"instance": "sko100a", "iterations": 10**5, "seed": 0}
     message = "sko100a: no file sko100a.dat; looked in VICINITY_INSTANCES"
     return run(machine, "sa/quality", name, case, [1.0], status="skipped", message=message)
-
-
-def make_root(root):
-    """A repository with the real descriptors of `sa` and the published numbers."""
-    shutil.copytree(REPOSITORY / "data" / "published", root / "data" / "published", dirs_exist_ok=True)
-    shutil.copytree(REPOSITORY / "experiments" / "sa", root / "experiments" / "sa")
-    return root
-
-
-def make_machine(results, machine, records, gpu=None, cores=16):
-    folder = results / machine
-    (folder / "sa").mkdir(parents=True)
-    (folder / "environment.json").write_text(json.dumps(synthetic.environment(machine, gpu, cores=cores), indent=1))
-    files = {}
-    for record in records:
-        files.setdefault(record["experiment"].split("/")[1], []).append(json.dumps(record))
-    for name, lines in files.items():
-        (folder / "sa" / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
-    return folder
 
 
 def everything(machine, names=ALL, seeds=20):
