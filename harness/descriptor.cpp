@@ -158,15 +158,15 @@ Published read_published(const YamlReader& node, const Profile& base) {
 
 /// axis -> values, each of which some case of the profile has.
 std::map<std::string, std::vector<Value>> read_condition(const YamlReader& node, const Profile& profile) {
+  const std::map<std::string, std::vector<Value>> known = all_values(profile);
   std::map<std::string, std::vector<Value>> condition;
   for (const auto& [name, values] : node.entries()) {
-    const std::vector<std::string> known = names_with_instance(profile);
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      values.fail(fmt::format("axis '{}' is not one of this descriptor; {}", name, hint(name, known)));
-    const std::vector<Value> there = values_of(profile, name);
+    const auto there = known.find(name);
+    if (there == known.end())
+      values.fail(fmt::format("axis '{}' is not one of this descriptor; {}", name, hint(name, names_with_instance(profile))));
     condition[name] = read_values(values);
     for (const Value& value : condition[name]) {
-      if (std::find(there.begin(), there.end(), value) == there.end())
+      if (std::find(there->second.begin(), there->second.end(), value) == there->second.end())
         values.fail(fmt::format("no case of the profile has {} = {}", name, to_string(value)));
     }
   }
@@ -225,6 +225,12 @@ std::vector<Value> values_of(const Profile& profile, const std::string& axis) {
   for (const auto& sweep : profile.sweeps)
     if (sweep.contains(axis)) add(sweep.at(axis));
   return values;
+}
+
+std::map<std::string, std::vector<Value>> all_values(const Profile& profile) {
+  std::map<std::string, std::vector<Value>> all;
+  for (const std::string& name : names_with_instance(profile)) all[name] = values_of(profile, name);
+  return all;
 }
 
 std::vector<std::string> implementation_names(const System& system) { return names_of(system.implementations); }

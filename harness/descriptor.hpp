@@ -77,6 +77,8 @@ struct Descriptor {
 
 /// All values of an axis (or the names of the instances) over the profile's cases, in order of appearance.
 [[nodiscard]] std::vector<Value> values_of(const Profile& profile, const std::string& axis);
+/// The same of all axes, and of "instance" where the profile names some.
+[[nodiscard]] std::map<std::string, std::vector<Value>> all_values(const Profile& profile);
 
 /// Names a descriptor may use for implementations of `system`; GPU names are also open when GPU code is not built.
 [[nodiscard]] bool known_implementation(const System& system, const std::string& name);

@@ -63,9 +63,7 @@ bool passes(const Case& c, const std::map<std::string, std::vector<Value>>& wher
 
 /// An unknown axis, or a value no case has, is a typing mistake: say what there is.
 void check_where(const Descriptor& descriptor, const Profile& profile, const Filter& filter) {
-  std::map<std::string, std::vector<Value>> known;
-  for (const auto& axis : profile.axes) known[axis.first] = values_of(profile, axis.first);
-  if (!profile.instances.empty()) known["instance"] = values_of(profile, "instance");
+  const std::map<std::string, std::vector<Value>> known = all_values(profile);
   std::vector<std::string> names;
   for (const auto& entry : known) names.push_back(entry.first);
   for (const auto& [axis, values] : filter.where) {
