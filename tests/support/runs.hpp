@@ -2,9 +2,11 @@
 // What the tests ask of a run of any system.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,13 @@ inline std::vector<Trial> random_trials(const System& system, int count) {
     trials.push_back({c, system.instance(c), c.key()});
   }
   return trials;
+}
+
+/// The implementation called `name`, which must be there.
+inline const Implementation& named(const std::vector<Implementation>& all, const char* name) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Implementation& one) { return one.name == name; });
+  if (found == all.end()) throw std::out_of_range(std::string("no implementation ") + name);
+  return *found;
 }
 
 /// The outcome of a run, which `go` takes from its reset() to its end.

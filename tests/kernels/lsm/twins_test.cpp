@@ -51,9 +51,6 @@ TEST_F(LsmGpu, ManyMovesAndWholeBlocks) {
 
 /// gpu-tuned goes from one block to a cluster, to the whole grid, and from shared to device memory, in slices as well.
 TEST_F(LsmGpu, WaysOfTheTunedSearch) {
-  std::vector<Implementation> tuned = gpu_implementations();
-  std::erase_if(tuned, [](const Implementation& one) { return one.name != "gpu-tuned"; });
-  ASSERT_EQ(tuned.size(), 1u);
   std::vector<Trial> trials;
   for (const char* matrix : {"symmetric", "asymmetric"}) {
     for (const std::int64_t size : {85, 120, 140, 154, 158, 256, 318, 322, 400})
@@ -71,18 +68,15 @@ TEST_F(LsmGpu, WaysOfTheTunedSearch) {
   for (const char* precision : {"float", "double"})
     trials.push_back(trial(
         "weierstrass", {{"dimension", whole(64)}, {"neighbors", whole(20011)}, {"precision", text(precision)}, {"iterations", whole(3)}}));
-  std::vector<Implementation> all = cpu_implementations();
-  std::erase_if(all, [](const Implementation& one) { return one.name != "cpu-openmp"; });  // the reference would take minutes
-  ASSERT_EQ(all.size(), 1u);
-  expect_twins(all.front(), tuned, trials);
-  expect_twins(all.front(), tuned, {trials.begin(), trials.begin() + 24}, in_slices);
+  const std::vector<Implementation> tuned{named(gpu_implementations(), "gpu-tuned")};
+  const Implementation openmp = named(cpu_implementations(), "cpu-openmp");  // the reference would take minutes
+  expect_twins(openmp, tuned, trials);
+  expect_twins(openmp, tuned, {trials.begin(), trials.begin() + 24}, in_slices);
 }
 
 /// More restarts than blocks that live at a time.
 TEST_F(LsmGpu, ManyChains) {
-  std::vector<Implementation> chains = gpu_implementations();
-  std::erase_if(chains, [](const Implementation& one) { return one.name != "gpu-chains"; });
-  expect_twins(reference(), chains,
+  expect_twins(reference(), {named(gpu_implementations(), "gpu-chains")},
                {trial("qap", {{"size", whole(12)}, {"restarts", whole(700)}, {"iterations", whole(5)}}),
                 trial("ppp", {{"m", whole(20)}, {"n", whole(21)}, {"restarts", whole(700)}, {"iterations", whole(3)}}),
                 trial("tsp", {{"size", whole(20)}, {"restarts", whole(700)}, {"method", text("hill")}})});

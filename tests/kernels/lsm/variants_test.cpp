@@ -1,5 +1,4 @@
 // What the variants of the published search say of themselves: where arrays lie, which shapes were tried, where the time went.
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,10 +18,9 @@ class LsmVariants : public testing::Test {
 };
 
 /// A run of implementation `name` that was executed once.
-std::unique_ptr<Run> executed(const std::string& name, const Trial& trial) {
+std::unique_ptr<Run> executed(const char* name, const Trial& trial) {
   const auto all = gpu_implementations();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Implementation& one) { return one.name == name; });
-  auto run = found->prepare(trial.c, *trial.instance);
+  auto run = named(all, name).prepare(trial.c, *trial.instance);
   run->reset(1);
   run->execute();
   EXPECT_TRUE(run->outcome().feasible) << name;

@@ -69,18 +69,17 @@ INSTANTIATE_TEST_SUITE_P(Spaces, SaGpuSpace, testing::Values("block", "cluster",
 
 TEST_P(SaGpuSpace, Twins) {
   const std::vector<Implementation> all = gpu_implementations();
-  const auto tuned = std::find_if(all.begin(), all.end(), [](const Implementation& one) { return one.name == "gpu-tuned"; });
-  ASSERT_NE(tuned, all.end());
+  const Implementation& tuned = named(all, "gpu-tuned");
   std::vector<Trial> trials = edge_trials();
   for (Trial& one : random_trials(20)) trials.push_back(std::move(one));
   // Laps without a swap before and after freezing, and a swap every few laps.
   for (const double t : {1.0, 30.0, 100.0}) trials.push_back(trial(50, 200000, {{"t0", t}, {"tf", t}}));
   const std::size_t before = trials.size();
-  std::erase_if(trials, [&](const Trial& one) { return !takes(*tuned, one); });
+  std::erase_if(trials, [&](const Trial& one) { return !takes(tuned, one); });
   if (trials.empty() && GetParam() == std::string("cluster")) GTEST_SKIP() << "no clusters on this GPU";
   EXPECT_GT(trials.size(), before * 9 / 10);
-  expect_twins(reference(), {*tuned}, trials);
-  expect_twins(reference(), {*tuned}, trials, in_slices);
+  expect_twins(reference(), {tuned}, trials);
+  expect_twins(reference(), {tuned}, trials, in_slices);
 }
 
 TEST_F(SaGpu, SaysItsWork) {
