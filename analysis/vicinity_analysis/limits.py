@@ -10,7 +10,7 @@ from vicinity_analysis.published import UNITS
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import measured, param_columns, params, provenance, rows_of, tidy, unit_of
 
-BEYOND = "Above 100 %: less work was done than the limit is made of; it is no limit for this implementation."
+BEYOND = "Above 100 %: the stated work is more than this implementation does, and so is no limit for it."
 CORE = {"cpu_integer": "cpu_integer_core"}  # what a single-core implementation is held against
 
 
