@@ -5,6 +5,7 @@
 
 #include <cub/warp/warp_scan.cuh>
 
+#include "kernels/cuda/warp.cuh"
 #include "kernels/fang/run.cuh"
 #include "kernels/fang/select.cuh"
 
@@ -191,7 +192,7 @@ __global__ void __launch_bounds__(1024) assign_tuned(const H h, const Pass pass,
       for (std::uint32_t segment = warp; segment < items; segment += warps) {
         const std::uint32_t q = segment * 32 + lane;
         Sum weight = q < count ? static_cast<Sum>(h.weight(h.rate(context, q), aggregate)) : Sum{0};
-        for (int step = 16; step > 0; step /= 2) weight += __shfl_xor_sync(full_warp, weight, step);
+        weight = cuda::shuffled_sum(weight);
         if (lane == 0) segments[segment] = weight;
       }
       __syncthreads();

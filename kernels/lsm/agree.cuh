@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "core/local_search.hpp"
-#include "kernels/sa/messages.cuh"
+#include "kernels/cuda/warp.cuh"
 
 namespace vicinity::lsm {
 
@@ -32,10 +32,10 @@ struct Key {
 
 /// The least key of the warp, in all lanes.
 [[nodiscard]] __device__ __forceinline__ Key least_of_warp(const Key& mine) {
-  const unsigned first = sa::least_of_warp(mine.word(0));
-  const unsigned second = sa::least_of_warp(mine.word(0) == first ? mine.word(1) : ~0u);
+  const unsigned first = cuda::warp_min(mine.word(0));
+  const unsigned second = cuda::warp_min(mine.word(0) == first ? mine.word(1) : ~0u);
   const unsigned long long high = static_cast<unsigned long long>(first) << 32 | second;
-  return {high, sa::least_of_warp(mine.high == high ? mine.low : ~0u)};
+  return {high, cuda::warp_min(mine.high == high ? mine.low : ~0u)};
 }
 
 /// The least key of the block, in all lanes of warp 0. Synchronisation: a block barrier. `room`: a key a warp, free again after the next

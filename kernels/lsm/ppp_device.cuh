@@ -6,8 +6,12 @@
 #include "core/local_search.hpp"
 #include "core/moves.hpp"
 #include "core/problems/ppp.hpp"
+#include "kernels/cuda/warp.cuh"
 
 namespace vicinity::lsm::perceptron {
+
+using cuda::warp_min;
+using cuda::warp_sum;
 
 /// The instance. A bit is set where the entry is 1; bits and target beyond the end are zero. A unit is 32 columns.
 struct Matrix {
@@ -53,22 +57,6 @@ template <class T>
 [[nodiscard]] __device__ __forceinline__ std::int32_t warp() { return static_cast<std::int32_t>(threadIdx.x) / 32; }
 [[nodiscard]] __device__ __forceinline__ std::int32_t warps() { return static_cast<std::int32_t>(blockDim.x) / 32; }
 
-[[nodiscard]] __device__ __forceinline__ unsigned warp_min(unsigned value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(~0u, value);
-#else
-  for (int offset = 16; offset > 0; offset /= 2) value = min(value, __shfl_xor_sync(~0u, value, offset));
-  return value;
-#endif
-}
-[[nodiscard]] __device__ __forceinline__ std::int32_t warp_sum(std::int32_t value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(~0u, value);
-#else
-  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(~0u, value, offset);
-  return value;
-#endif
-}
 /// Sum over this lane and those below it.
 [[nodiscard]] __device__ __forceinline__ std::int32_t sum_to_lane(std::int32_t value) {
   for (int offset = 1; offset < 32; offset *= 2) {

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "core/local_search.hpp"
+#include "kernels/cuda/warp.cuh"
 #include "kernels/lsm/qap_searches.cuh"
 
 namespace vicinity::lsm {
@@ -88,23 +89,11 @@ struct alignas(2 * sizeof(Key)) QapFound {
   }
 };
 
-[[nodiscard]] __device__ __forceinline__ std::uint32_t least_of_warp(std::uint32_t value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(~0u, value);
-#else
-  for (int offset = 16; offset > 0; offset /= 2) value = min(value, __shfl_xor_sync(~0u, value, offset));
-  return value;
-#endif
-}
-[[nodiscard]] __device__ __forceinline__ std::uint64_t least_of_warp(std::uint64_t value) {
-  const auto high = static_cast<std::uint32_t>(value >> 32), least = least_of_warp(high);
-  return std::uint64_t{least} << 32 | least_of_warp(high == least ? static_cast<std::uint32_t>(value) : ~0u);
-}
 template <class Key>
 [[nodiscard]] __device__ __forceinline__ QapFound<Key> least_of_warp(const QapFound<Key>& mine) {
   QapFound<Key> least;
-  least.value = least_of_warp(mine.value);
-  least.pair = least_of_warp(mine.value == least.value ? mine.pair : ~0u);
+  least.value = cuda::warp_min(mine.value);
+  least.pair = cuda::warp_min(mine.value == least.value ? mine.pair : ~0u);
   return least;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/warp.cuh"
 #include "kernels/sa/device.cuh"
 
 namespace vicinity::sa {
@@ -101,15 +102,6 @@ template <class Delta>
   return 2 * 2 * words_of<Delta> * pitch;
 }
 
-[[nodiscard]] __device__ __forceinline__ unsigned least_of_warp(unsigned key) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(~0u, key);
-#else
-  for (int offset = 16; offset > 0; offset /= 2) key = min(key, __shfl_xor_sync(~0u, key, offset));
-  return key;
-#endif
-}
-
 /// The least key among the messages, each waited for, of which this lane looks at every 32nd; and its message.
 template <class Delta>
 struct LeastKey {
@@ -143,7 +135,7 @@ struct LeastKey {
 /// The warp's first, into `place`. Keys are distinct unless none.
 template <class Delta>
 __device__ __forceinline__ void leave_first(const Found<Delta>& mine, Found<Delta>& place) {
-  const unsigned least = least_of_warp(mine.key);
+  const unsigned least = cuda::warp_min(mine.key);
   if (mine.key == least && (least != Found<Delta>::none || threadIdx.x % 32 == 0)) place = mine;
 }
 
