@@ -7,6 +7,7 @@
 #include "core/moves.hpp"
 #include "core/problems/ppp.hpp"
 #include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/words.cuh"
 
 namespace vicinity::lsm::perceptron {
 
@@ -106,7 +107,7 @@ template <int K>
 /// Messages between the blocks of a search: what a block found above two bits that tell the step, counted from 1. Two boards in turns: who
 /// writes the next but one knows that all have read this one.
 struct Board {
-  using Message = unsigned long long;
+  using Message = cuda::Word;
   Message* messages;  ///< [2][block], zero before the first step
   std::int32_t blocks, block;
 
@@ -117,7 +118,7 @@ struct Board {
     const unsigned tag = (step / 2 + 1) % 4;  // differs from the last on this board, and on the first use from zero
     if (lane() == 0) {
       const Message message = static_cast<Message>(mine.rank) << 33 | static_cast<Message>(mine.code) << 2 | tag;
-      asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(board + block), "l"(message) : "memory");
+      cuda::write_relaxed(board + block, message);
     }
     Message best = ~Message{0};
     for (std::int32_t first = lane(); first < blocks; first += 32 * at_once) {
@@ -127,8 +128,7 @@ struct Board {
         waiting = false;
 #pragma unroll
         for (int k = 0; k < at_once; ++k)
-          if (first + 32 * k < blocks)
-            asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(message[k]) : "l"(board + first + 32 * k) : "memory");
+          if (first + 32 * k < blocks) message[k] = cuda::read_relaxed(board + first + 32 * k);
 #pragma unroll
         for (int k = 0; k < at_once; ++k) waiting |= first + 32 * k < blocks && (message[k] & 3) != tag;
       }

@@ -1,14 +1,13 @@
 #pragma once
 // What the tuned search of the QAP in one block or cluster is made of: who does what, what lies in shared memory, how threads agree on a
 // choice.
-#include <cooperative_groups.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include "core/local_search.hpp"
 #include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/words.cuh"
 #include "kernels/lsm/qap_searches.cuh"
 
 namespace vicinity::lsm {
@@ -116,9 +115,7 @@ template <bool Cluster>
 /// What `place` is in block `rank` of the cluster.
 template <bool Cluster, class T>
 [[nodiscard]] __device__ __forceinline__ T& in_block(T& place, [[maybe_unused]] std::int32_t rank) {
-#if __CUDA_ARCH__ >= 900
-  if constexpr (Cluster) return *cooperative_groups::this_cluster().map_shared_rank(&place, rank);
-#endif
+  if constexpr (Cluster) return *cuda::in_block(&place, rank);
   return place;
 }
 

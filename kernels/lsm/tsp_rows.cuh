@@ -6,7 +6,6 @@
 #include "core/moves.hpp"
 #include "kernels/cuda/warp.cuh"
 #include "kernels/lsm/tsp_places.cuh"
-#include "kernels/sa/messages.cuh"
 
 namespace vicinity::lsm {
 

@@ -1,5 +1,7 @@
 #pragma once
 // The tuned annealing by rows: one kernel, many blocks, no barrier among them.
+#include <cooperative_groups.h>
+
 #include "kernels/sa/rows_layout.cuh"
 
 namespace vicinity::sa {
