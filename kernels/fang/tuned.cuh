@@ -5,6 +5,7 @@
 
 #include <cub/warp/warp_scan.cuh>
 
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/warp.cuh"
 #include "kernels/fang/run.cuh"
 #include "kernels/fang/select.cuh"
@@ -301,7 +302,7 @@ class Tuned {
     const TunedLayout layout = tuned_layout<H>(pass, policy_);
     const auto kernel = assign_tuned<H, Sum, Stored>;
     VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, policy_.carveout));
-    VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(policy_.shared_bytes)));
+    cuda::allow_shared(kernel, policy_.shared_bytes);
     kernel<<<pass.targets.count, policy_.block, policy_.shared_bytes, stream.get()>>>(h, pass, layout);
     VICINITY_CUDA_CHECK(cudaGetLastError());
   }
