@@ -7,7 +7,8 @@
 //   apply(solution, seed, t, move)        takes move `move` in iteration t of the search with this seed
 //   complaint(solution, value)            what the oracle finds wrong with a solution or its claimed value; empty when nothing
 //   objective(solution), encoded(solution)  by the oracle, as Outcome has them
-//   fewest_operations()                   that evaluate all moves once, for the speed of light
+//   fewest_operations(), ceiling          that evaluate all moves once, for the speed of light, and which ceiling of a GPU they meet:
+//                                         "integer", or "issue" where most of them are not on integers
 //   best_known()                          objective, where one is known
 #include <algorithm>
 #include <cstdint>

@@ -45,10 +45,11 @@ class WeierstrassCrowns {
       coordinate = weierstrass::moved<Real>(coordinate, k, weierstrass::draw(seed, t, move, 2 + k), r, face);
     }
   }
-  /// Fewest 32-bit operations that evaluate all moves: a term takes three for its window, three to fold it, a conversion and the product
-  /// that scales it, the square, two a coefficient of the sine and its last product, two for the sum. Twice that in double precision.
+  static constexpr const char* ceiling = "issue";
+  /// Fewest 32-bit operations that evaluate all moves: a term takes one for its window, two to fold it, a conversion, the square, two a
+  /// coefficient of the sine and its last product, two for the sum; scales are in the coefficients. Twice that in double precision.
   [[nodiscard]] double fewest_operations() const {
-    const double a_term = sizeof(Real) == 4 ? 8 + 1 + 2 * 4 + 1 + 2 : 2 * (8 + 1 + 2 * 7 + 1 + 2);
+    const double a_term = sizeof(Real) == 4 ? 5 + 2 * 4 + 1 + 2 : 2 * (5 + 2 * 7 + 1 + 2);
     return a_term * weierstrass::terms * function_->dimension() * static_cast<double>(moves());
   }
 

@@ -76,7 +76,7 @@ class DeviceRun final : public Run {
   [[nodiscard]] Work work() const override {
     std::int64_t looks = 0;
     for (const Search& search : finished_) looks += search.looks;
-    return {{"integer", neighborhood_.fewest_operations() * static_cast<double>(looks)}};
+    return {{Neighborhood::ceiling, neighborhood_.fewest_operations() * static_cast<double>(looks)}};
   }
 
  private:

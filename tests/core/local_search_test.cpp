@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "core/neighborhoods/tsp.hpp"
+#include "core/neighborhoods/weierstrass.hpp"
 #include "core/rng.hpp"
 
 namespace vicinity::local_search {
@@ -71,6 +73,15 @@ TEST(Tabu, TheTenureIsAnEighthOfTheNeighbourhood) {
   Task task;
   task.tenure = 7;
   EXPECT_EQ(tenure_of(task, 4950), 7);
+}
+
+TEST(FewestOperations, AreWhatAnIterationChanges) {
+  const std::vector<double> places(1000);
+  const tsp::Tsp tsp("line", places, places);
+  EXPECT_EQ(TspSwap(tsp).fewest_operations(), 44000);  // 499500 moves
+  const weierstrass::Weierstrass function(10, 100);
+  EXPECT_EQ(WeierstrassCrowns<float>(function).fewest_operations(), 16 * 100 * 10 * 100);
+  EXPECT_EQ(WeierstrassCrowns<double>(function).fewest_operations(), 44 * 100 * 10 * 100);
 }
 
 }  // namespace
