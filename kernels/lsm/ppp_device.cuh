@@ -113,7 +113,6 @@ struct Board {
 
   /// One warp: sends what this block found, waits for the messages of all, and gives the best.
   [[nodiscard]] __device__ __forceinline__ Found exchange(const Found& mine, unsigned step) const {
-    constexpr int at_once = 5;
     Message* board = messages + step % 2 * blocks;
     const unsigned tag = (step / 2 + 1) % 4;  // differs from the last on this board, and on the first use from zero
     if (lane() == 0) {
@@ -121,21 +120,9 @@ struct Board {
       cuda::write_relaxed(board + block, message);
     }
     Message best = ~Message{0};
-    for (std::int32_t first = lane(); first < blocks; first += 32 * at_once) {
-      Message message[at_once];
-      bool waiting = true;
-      while (waiting) {
-        waiting = false;
-#pragma unroll
-        for (int k = 0; k < at_once; ++k)
-          if (first + 32 * k < blocks) message[k] = cuda::read_relaxed(board + first + 32 * k);
-#pragma unroll
-        for (int k = 0; k < at_once; ++k) waiting |= first + 32 * k < blocks && (message[k] & 3) != tag;
-      }
-#pragma unroll
-      for (int k = 0; k < at_once; ++k)
-        if (first + 32 * k < blocks && message[k] < best) best = message[k];
-    }
+    cuda::visit_words(
+        blocks, [&](int k) { return board + k; }, [&](Message message) { return (message & 3) == tag; },
+        [&](int, Message message) { best = min(best, message); });
     return Found{static_cast<unsigned>(best >> 33), static_cast<unsigned>(best >> 2) & Found::none}.of_warp();
   }
 };

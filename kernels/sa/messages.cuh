@@ -98,26 +98,13 @@ struct LeastKey {
   const Message<Delta>* from = nullptr;
 
   __device__ __forceinline__ void wait(const Message<Delta>* board, int messages, unsigned step) {
-    constexpr int at_once = 5;
-    for (int first = static_cast<int>(threadIdx.x) % 32; first < messages; first += 32 * at_once) {
-      Word word[at_once];
-      bool waiting = true;
-      while (waiting) {
-        waiting = false;
-#pragma unroll
-        for (int k = 0; k < at_once; ++k)
-          if (first + 32 * k < messages) word[k] = cuda::read_relaxed(&board[first + 32 * k].key);
-#pragma unroll
-        for (int k = 0; k < at_once; ++k)
-          if (first + 32 * k < messages) waiting |= !cuda::fresh(word[k], step);
-      }
-#pragma unroll
-      for (int k = 0; k < at_once; ++k)
-        if (first + 32 * k < messages && cuda::content_of(word[k]) < key) {
-          key = cuda::content_of(word[k]);
-          from = &board[first + 32 * k];
-        }
-    }
+    cuda::visit_words(
+        messages, [&](int k) { return &board[k].key; }, [&](Word word) { return cuda::fresh(word, step); },
+        [&](int k, Word word) {
+          if (cuda::content_of(word) >= key) return;
+          key = cuda::content_of(word);
+          from = &board[k];
+        });
   }
 };
 
