@@ -79,4 +79,12 @@ template <class Neighborhood>
   return outcome;
 }
 
+/// The least that searches may take, under the ceiling of a GPU that they meet.
+template <class Neighborhood>
+[[nodiscard]] Work work_of(const Neighborhood& neighborhood, const std::vector<Search<typename Neighborhood::Solution>>& searches) {
+  std::int64_t looks = 0;
+  for (const auto& search : searches) looks += search.looks;
+  return {{Neighborhood::ceiling, neighborhood.fewest_operations() * static_cast<double>(looks)}};
+}
+
 }  // namespace vicinity::local_search

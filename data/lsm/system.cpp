@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/rng.hpp"
+#include "data/axes.hpp"
 #include "data/catalogue.hpp"
 #include "data/lsm/solver.hpp"
 #include "data/qaps.hpp"
@@ -138,11 +139,6 @@ const std::vector<Named>& kinds(const std::string& problem) {
       {"tsp", {{"swap", Kind::swap}}},
       {"weierstrass", {{"crowns", Kind::crowns}}}};
   return all.at(problem);
-}
-
-std::vector<Axis> joined(std::vector<Axis> axes, const std::vector<Axis>& more) {
-  axes.insert(axes.end(), more.begin(), more.end());
-  return axes;
 }
 
 Problem problem(const std::string& name, const std::string& meaning, const std::vector<Axis>& axes) {

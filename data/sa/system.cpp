@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
+#include "data/axes.hpp"
 #include "data/qaplib.hpp"
 #include "data/qaps.hpp"
 
@@ -113,7 +113,6 @@ System system() {
   System system;
   system.name = "sa";
   system.title = "Simulated annealing for the quadratic assignment problem (Paul)";
-  std::vector<Axis> axes = qap_axes();
   const std::vector<Axis> own{{"iterations", "I, proposed swaps: 1 to 10^12"},
                               {"chains", "independent runs, with seeds one after the other: 1 to 65536 (default 1)"},
                               {"seed", "added to the protocol's seed (default 0)"},
@@ -121,9 +120,8 @@ System system() {
                               {"t0", "first temperature, above 0, together with tf (default: sampled)"},
                               {"tf", "last temperature, above 0 (default: sampled)"},
                               {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"}};
-  axes.insert(axes.end(), own.begin(), own.end());
   system.problems = {
-      {"qap", "quadratic assignment: instances of the catalogue, or random ones as Taillard's (section 4)", std::move(axes)}};
+      {"qap", "quadratic assignment: instances of the catalogue, or random ones as Taillard's (section 4)", joined(qap_axes(), own)}};
   system.reference = "cpu-traditional";
   system.instance = [](const Case& c) -> std::shared_ptr<const Instance> { return make_qap(c); };
   system.random_case = random_case;

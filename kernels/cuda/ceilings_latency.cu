@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "kernels/cuda/ceilings.cuh"
-#include "kernels/cuda/memory.cuh"
+#include "kernels/cuda/launch.cuh"
 
 namespace vicinity::cuda {
 namespace {
@@ -46,15 +46,9 @@ double launch_seconds(const Stream& stream) {
   return best;
 }
 
-/// Seconds of one of `barriers` barriers in a kernel launched with `attribute`.
-double barrier_seconds(const Stream& stream, void (*kernel)(int), int blocks, cudaLaunchAttribute* attribute) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(block);
-  config.stream = stream.get();
-  config.attrs = attribute;
-  config.numAttrs = attribute == nullptr ? 0 : 1;
-  return seconds_of(stream, Best::least, 10, [&] { VICINITY_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, barriers)); }) / barriers;
+/// Seconds of one of `barriers` barriers.
+double barrier_seconds(const Stream& stream, void (*kernel)(int), const Shape& shape) {
+  return seconds_of(stream, Best::least, 10, [&] { VICINITY_CUDA_CHECK(launch(shape, stream, kernel, barriers)); }) / barriers;
 }
 
 }  // namespace
@@ -62,16 +56,10 @@ double barrier_seconds(const Stream& stream, void (*kernel)(int), int blocks, cu
 void latency_ceilings(const device::Info& info, std::map<std::string, double>& all) {
   const Stream stream;
   all["launch"] = launch_seconds(stream);
-  all["block_barrier"] = barrier_seconds(stream, meet_in_block, 1, nullptr);
-  cudaLaunchAttribute cooperative{};
-  cooperative.id = cudaLaunchAttributeCooperative;
-  cooperative.val.cooperative = 1;
-  all["grid_barrier"] = barrier_seconds(stream, meet_in_grid, info.multiprocessors, &cooperative);
+  all["block_barrier"] = barrier_seconds(stream, meet_in_block, {.blocks = 1, .threads = block});
+  all["grid_barrier"] = barrier_seconds(stream, meet_in_grid, {.blocks = info.multiprocessors, .threads = block, .cooperative = true});
   if (info.compute_capability < 90) return;
-  cudaLaunchAttribute clustered{};
-  clustered.id = cudaLaunchAttributeClusterDimension;
-  clustered.val.clusterDim = {cluster, 1, 1};
-  all["cluster_barrier"] = barrier_seconds(stream, meet_in_cluster, cluster, &clustered);
+  all["cluster_barrier"] = barrier_seconds(stream, meet_in_cluster, {.blocks = cluster, .threads = block, .cluster = cluster});
 }
 
 }  // namespace vicinity::cuda

@@ -5,6 +5,8 @@
 
 #include <cub/warp/warp_scan.cuh>
 
+#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/warp.cuh"
 #include "kernels/fang/run.cuh"
 #include "kernels/fang/select.cuh"
 
@@ -191,7 +193,7 @@ __global__ void __launch_bounds__(1024) assign_tuned(const H h, const Pass pass,
       for (std::uint32_t segment = warp; segment < items; segment += warps) {
         const std::uint32_t q = segment * 32 + lane;
         Sum weight = q < count ? static_cast<Sum>(h.weight(h.rate(context, q), aggregate)) : Sum{0};
-        for (int step = 16; step > 0; step /= 2) weight += __shfl_xor_sync(full_warp, weight, step);
+        weight = cuda::shuffled_sum(weight);
         if (lane == 0) segments[segment] = weight;
       }
       __syncthreads();
@@ -300,7 +302,7 @@ class Tuned {
     const TunedLayout layout = tuned_layout<H>(pass, policy_);
     const auto kernel = assign_tuned<H, Sum, Stored>;
     VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, policy_.carveout));
-    VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(policy_.shared_bytes)));
+    cuda::allow_shared(kernel, policy_.shared_bytes);
     kernel<<<pass.targets.count, policy_.block, policy_.shared_bytes, stream.get()>>>(h, pass, layout);
     VICINITY_CUDA_CHECK(cudaGetLastError());
   }

@@ -3,7 +3,8 @@
 #include <cstdint>
 
 #include "core/local_search.hpp"
-#include "kernels/sa/messages.cuh"
+#include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/words.cuh"
 
 namespace vicinity::lsm {
 
@@ -32,10 +33,10 @@ struct Key {
 
 /// The least key of the warp, in all lanes.
 [[nodiscard]] __device__ __forceinline__ Key least_of_warp(const Key& mine) {
-  const unsigned first = sa::least_of_warp(mine.word(0));
-  const unsigned second = sa::least_of_warp(mine.word(0) == first ? mine.word(1) : ~0u);
+  const unsigned first = cuda::warp_min(mine.word(0));
+  const unsigned second = cuda::warp_min(mine.word(0) == first ? mine.word(1) : ~0u);
   const unsigned long long high = static_cast<unsigned long long>(first) << 32 | second;
-  return {high, sa::least_of_warp(mine.high == high ? mine.low : ~0u)};
+  return {high, cuda::warp_min(mine.high == high ? mine.low : ~0u)};
 }
 
 /// The least key of the block, in all lanes of warp 0. Synchronisation: a block barrier. `room`: a key a warp, free again after the next
@@ -51,7 +52,7 @@ struct Key {
 
 /// A key on its way: two words of 48 bits of it and the last 16 bits of the number of the look, so that who polls it knows a fresh one.
 struct alignas(16) Message {
-  unsigned long long first, second;
+  cuda::Word first, second;
 
   [[nodiscard]] static __device__ __forceinline__ Message of(const Key& key, unsigned look) {
     return {key.high & ~0xFFFFull | (look & 0xFFFFu), key.high << 48 | static_cast<unsigned long long>(key.low) << 16 | (look & 0xFFFFu)};
@@ -62,13 +63,8 @@ struct alignas(16) Message {
   [[nodiscard]] __device__ __forceinline__ Key key() const {
     return {(first & ~0xFFFFull) | second >> 48, static_cast<unsigned>(second >> 16)};
   }
-  /// Each word by itself is sent and read whole.
-  __device__ __forceinline__ void send(Message* to) const {
-    asm volatile("st.relaxed.gpu.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(first), "l"(second) : "memory");
-  }
-  __device__ __forceinline__ void look_at(const Message* from) {
-    asm volatile("ld.relaxed.gpu.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(from) : "memory");
-  }
+  __device__ __forceinline__ void send(Message* to) const { cuda::write_relaxed(&to->first, first, second); }
+  __device__ __forceinline__ void look_at(const Message* from) { cuda::read_relaxed(&from->first, first, second); }
 };
 
 /// Where the blocks of one search leave their keys for each other, so that no barrier is needed. Two boards take turns: who writes a look's

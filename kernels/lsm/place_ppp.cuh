@@ -9,8 +9,8 @@
 #include "core/math.hpp"
 #include "core/moves.hpp"
 #include "core/neighborhoods/ppp.hpp"
+#include "kernels/cuda/warp.cuh"
 #include "kernels/lsm/place.cuh"
-#include "kernels/sa/device.cuh"
 
 namespace vicinity::lsm {
 
@@ -73,7 +73,7 @@ struct PppPlace : SolutionPlace<std::int8_t> {
       histogram[q] = 0;
     }
     __syncwarp();
-    return unreached + sa::lane_sum<32>(cost);
+    return unreached + cuda::shuffled_sum(cost);
   }
   __device__ __forceinline__ void apply(std::int64_t, std::int64_t f) {
     const moves::Move<K> move = moves::at<K>(n, f);

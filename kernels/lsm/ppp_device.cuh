@@ -6,8 +6,13 @@
 #include "core/local_search.hpp"
 #include "core/moves.hpp"
 #include "core/problems/ppp.hpp"
+#include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/words.cuh"
 
 namespace vicinity::lsm::perceptron {
+
+using cuda::warp_min;
+using cuda::warp_sum;
 
 /// The instance. A bit is set where the entry is 1; bits and target beyond the end are zero. A unit is 32 columns.
 struct Matrix {
@@ -53,22 +58,6 @@ template <class T>
 [[nodiscard]] __device__ __forceinline__ std::int32_t warp() { return static_cast<std::int32_t>(threadIdx.x) / 32; }
 [[nodiscard]] __device__ __forceinline__ std::int32_t warps() { return static_cast<std::int32_t>(blockDim.x) / 32; }
 
-[[nodiscard]] __device__ __forceinline__ unsigned warp_min(unsigned value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(~0u, value);
-#else
-  for (int offset = 16; offset > 0; offset /= 2) value = min(value, __shfl_xor_sync(~0u, value, offset));
-  return value;
-#endif
-}
-[[nodiscard]] __device__ __forceinline__ std::int32_t warp_sum(std::int32_t value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(~0u, value);
-#else
-  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(~0u, value, offset);
-  return value;
-#endif
-}
 /// Sum over this lane and those below it.
 [[nodiscard]] __device__ __forceinline__ std::int32_t sum_to_lane(std::int32_t value) {
   for (int offset = 1; offset < 32; offset *= 2) {
@@ -118,36 +107,22 @@ template <int K>
 /// Messages between the blocks of a search: what a block found above two bits that tell the step, counted from 1. Two boards in turns: who
 /// writes the next but one knows that all have read this one.
 struct Board {
-  using Message = unsigned long long;
+  using Message = cuda::Word;
   Message* messages;  ///< [2][block], zero before the first step
   std::int32_t blocks, block;
 
   /// One warp: sends what this block found, waits for the messages of all, and gives the best.
   [[nodiscard]] __device__ __forceinline__ Found exchange(const Found& mine, unsigned step) const {
-    constexpr int at_once = 5;
     Message* board = messages + step % 2 * blocks;
     const unsigned tag = (step / 2 + 1) % 4;  // differs from the last on this board, and on the first use from zero
     if (lane() == 0) {
       const Message message = static_cast<Message>(mine.rank) << 33 | static_cast<Message>(mine.code) << 2 | tag;
-      asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(board + block), "l"(message) : "memory");
+      cuda::write_relaxed(board + block, message);
     }
     Message best = ~Message{0};
-    for (std::int32_t first = lane(); first < blocks; first += 32 * at_once) {
-      Message message[at_once];
-      bool waiting = true;
-      while (waiting) {
-        waiting = false;
-#pragma unroll
-        for (int k = 0; k < at_once; ++k)
-          if (first + 32 * k < blocks)
-            asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(message[k]) : "l"(board + first + 32 * k) : "memory");
-#pragma unroll
-        for (int k = 0; k < at_once; ++k) waiting |= first + 32 * k < blocks && (message[k] & 3) != tag;
-      }
-#pragma unroll
-      for (int k = 0; k < at_once; ++k)
-        if (first + 32 * k < blocks && message[k] < best) best = message[k];
-    }
+    cuda::visit_words(
+        blocks, [&](int k) { return board + k; }, [&](Message message) { return (message & 3) == tag; },
+        [&](int, Message message) { best = min(best, message); });
     return Found{static_cast<unsigned>(best >> 33), static_cast<unsigned>(best >> 2) & Found::none}.of_warp();
   }
 };

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/math.hpp"
 #include "core/neighborhoods/ppp.hpp"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/lsm/device_run.cuh"
 #include "kernels/lsm/ppp_kernel.cuh"
 
@@ -20,13 +21,7 @@ struct Machine {
   std::int32_t multiprocessors = 0;
   std::uint32_t shared = 0;  ///< bytes a block may have
 
-  [[nodiscard]] static Machine present() {
-    int device = 0, multiprocessors = 0, shared = 0;
-    VICINITY_CUDA_CHECK(cudaGetDevice(&device));
-    VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    return {multiprocessors, static_cast<std::uint32_t>(shared)};
-  }
+  [[nodiscard]] static Machine present() { return {cuda::multiprocessors(), static_cast<std::uint32_t>(cuda::most_shared())}; }
 };
 
 /// The matrix in device memory.
@@ -131,7 +126,7 @@ class Engine {
         boards_(searches() * 2 * static_cast<std::size_t>(blocks_)),
         scratch_(searches() * static_cast<std::size_t>(blocks_) * scratch_size()),
         signs_(2 * searches() * units()) {
-    VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel(), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(room_.bytes)));
+    cuda::allow_shared(kernel(), room_.bytes);
   }
 
   [[nodiscard]] std::int64_t together() const { return together_; }
@@ -146,20 +141,12 @@ class Engine {
   }
   void launch(local_search::Ledger* ledgers, std::int64_t limit) {
     boards_.fill(0, stream_);
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = static_cast<unsigned>(under_way_) * static_cast<unsigned>(blocks_);
-    config.blockDim = S::threads;
-    config.dynamicSmemBytes = room_.bytes;
-    config.stream = stream_.get();
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+    const cuda::Shape shape{
+        .blocks = static_cast<std::int64_t>(under_way_) * blocks_, .threads = S::threads, .shared_bytes = room_.bytes, .cooperative = true};
     const Searches all{ledgers,         negative_.data(), best_.data(),   until_.data(), boards_.data(),
                        scratch_.data(), until_size_,      scratch_size(), blocks_};
     VICINITY_CUDA_CHECK(
-        cudaLaunchKernelEx(&config, kernel(), view(), room_, all, Rules{task_.method, tenure_, static_cast<std::int32_t>(limit)}));
+        cuda::launch(shape, stream_, kernel(), view(), room_, all, Rules{task_.method, tenure_, static_cast<std::int32_t>(limit)}));
   }
   template <class Search>
   void finish(std::vector<Search>& found) {

@@ -1,13 +1,13 @@
 #pragma once
 // What the tuned search of the QAP in one block or cluster is made of: who does what, what lies in shared memory, how threads agree on a
 // choice.
-#include <cooperative_groups.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include "core/local_search.hpp"
+#include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/words.cuh"
 #include "kernels/lsm/qap_searches.cuh"
 
 namespace vicinity::lsm {
@@ -88,23 +88,11 @@ struct alignas(2 * sizeof(Key)) QapFound {
   }
 };
 
-[[nodiscard]] __device__ __forceinline__ std::uint32_t least_of_warp(std::uint32_t value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(~0u, value);
-#else
-  for (int offset = 16; offset > 0; offset /= 2) value = min(value, __shfl_xor_sync(~0u, value, offset));
-  return value;
-#endif
-}
-[[nodiscard]] __device__ __forceinline__ std::uint64_t least_of_warp(std::uint64_t value) {
-  const auto high = static_cast<std::uint32_t>(value >> 32), least = least_of_warp(high);
-  return std::uint64_t{least} << 32 | least_of_warp(high == least ? static_cast<std::uint32_t>(value) : ~0u);
-}
 template <class Key>
 [[nodiscard]] __device__ __forceinline__ QapFound<Key> least_of_warp(const QapFound<Key>& mine) {
   QapFound<Key> least;
-  least.value = least_of_warp(mine.value);
-  least.pair = least_of_warp(mine.value == least.value ? mine.pair : ~0u);
+  least.value = cuda::warp_min(mine.value);
+  least.pair = cuda::warp_min(mine.value == least.value ? mine.pair : ~0u);
   return least;
 }
 
@@ -127,9 +115,7 @@ template <bool Cluster>
 /// What `place` is in block `rank` of the cluster.
 template <bool Cluster, class T>
 [[nodiscard]] __device__ __forceinline__ T& in_block(T& place, [[maybe_unused]] std::int32_t rank) {
-#if __CUDA_ARCH__ >= 900
-  if constexpr (Cluster) return *cooperative_groups::this_cluster().map_shared_rank(&place, rank);
-#endif
+  if constexpr (Cluster) return *cuda::in_block(&place, rank);
   return place;
 }
 

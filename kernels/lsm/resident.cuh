@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/math.hpp"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/lsm/agree.cuh"
 #include "kernels/lsm/device_run.cuh"
 #include "kernels/lsm/place_crowns.cuh"
@@ -103,7 +104,7 @@ struct ResidentPolicy {
   template <class Residence, class Neighborhood>
   [[nodiscard]] static ResidentPolicy of(const Neighborhood& neighborhood, Group group, std::int64_t searches) {
     constexpr std::int32_t width = Residence::Place::width;
-    const auto multiprocessors = std::int64_t{attribute(cudaDevAttrMultiProcessorCount)};
+    const auto multiprocessors = std::int64_t{cuda::multiprocessors()};
     const std::int64_t all = neighborhood.moves() * width;  // threads, for one move each
     std::int64_t most = std::min<std::int64_t>(Residence::Place::most_threads, Residence::most_threads(neighborhood, most_shared()));
     if (group == Group::block)
@@ -114,16 +115,10 @@ struct ResidentPolicy {
             static_cast<std::int32_t>(group == Group::block ? searches : std::min(multiprocessors, divide_up(all, std::int64_t{threads}))),
             Residence::shared_bytes(neighborhood, threads)};
   }
-  [[nodiscard]] static int attribute(cudaDeviceAttr name) {
-    int device = 0, value = 0;
-    VICINITY_CUDA_CHECK(cudaGetDevice(&device));
-    VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&value, name, device));
-    return value;
-  }
   /// Bytes of shared memory that a block may ask for, beside what the kernel declares itself.
   [[nodiscard]] static std::size_t most_shared() {
-    constexpr int reserve = 2048;
-    return static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - reserve);
+    constexpr std::size_t reserve = 2048;
+    return cuda::most_shared() - reserve;
   }
 };
 
@@ -162,7 +157,7 @@ class Resident {
                    best_.data(),
                    until_.data(),
                    {messages_.data(), policy_.blocks}} {
-    VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(policy_.shared_bytes)));
+    cuda::allow_shared(kernel, policy_.shared_bytes);
   }
 
   [[nodiscard]] std::int64_t together() const { return together_; }
@@ -181,17 +176,11 @@ class Resident {
   void launch(local_search::Ledger* ledgers, std::int64_t limit) {
     arguments_.ledgers = ledgers;
     arguments_.limit = limit;
-    cudaLaunchAttribute cooperative{};
-    cooperative.id = cudaLaunchAttributeCooperative;
-    cooperative.val.cooperative = group == Group::grid ? 1 : 0;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(group == Group::grid ? static_cast<unsigned>(policy_.blocks) : static_cast<unsigned>(count_));
-    config.blockDim = dim3(static_cast<unsigned>(policy_.threads));
-    config.dynamicSmemBytes = policy_.shared_bytes;
-    config.stream = stream_.get();
-    config.attrs = &cooperative;
-    config.numAttrs = 1;
-    VICINITY_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments_));
+    const cuda::Shape shape{.blocks = group == Group::grid ? policy_.blocks : static_cast<std::int64_t>(count_),
+                            .threads = policy_.threads,
+                            .shared_bytes = policy_.shared_bytes,
+                            .cooperative = group == Group::grid};
+    VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, kernel, arguments_));
   }
   void finish(std::vector<typename Walk::Search>& searches) {
     copy(staged_current_.data(), current_.data(), count_ * elements_, cudaMemcpyDeviceToHost);

@@ -127,11 +127,7 @@ class GpuRun final : public Run {
     return local_search::judge(neighborhood_, task_, begun, begun.empty() || all_finished());
   }
   [[nodiscard]] Policy policy() const override { return method_.policy(); }
-  [[nodiscard]] Work work() const override {
-    std::int64_t looks = 0;
-    for (const Search& search : finished_) looks += search.looks;
-    return {{Neighborhood::ceiling, neighborhood_.fewest_operations() * static_cast<double>(looks)}};
-  }
+  [[nodiscard]] Work work() const override { return local_search::work_of(neighborhood_, finished_); }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -1,10 +1,11 @@
 #pragma once
 // The shared memory of the tuned local search for the travelling salesman, and how the blocks of a search speak through it: words that
-// carry the number of the step (kernels/sa/messages.cuh).
+// carry the number of the step (kernels/cuda/words.cuh).
 #include <cstddef>
 #include <cstdint>
 
 #include "core/local_search.hpp"
+#include "kernels/cuda/words.cuh"
 #include "kernels/lsm/tsp_rows.cuh"
 
 namespace vicinity::lsm {
@@ -24,8 +25,8 @@ inline constexpr int row_words = 6;
 /// Room that does not depend on the instance.
 template <bool Integral>
 struct alignas(16) TspRoom {
-  sa::Word keys[2][4][tsp_most_blocks];        ///< [parity][word][block]: best move and least bound, high half first
-  sa::Word parts[tsp_most_blocks][row_words];  ///< [block]: its part of the row that this block has scanned anew
+  cuda::Word keys[2][4][tsp_most_blocks];        ///< [parity][word][block]: best move and least bound, high half first
+  cuda::Word parts[tsp_most_blocks][row_words];  ///< [block]: its part of the row that this block has scanned anew
   std::int32_t partial[tsp_threads<Integral> / 32][row_words];
   Key best[tsp_threads<Integral> / 32], bound[tsp_threads<Integral> / 32];
   local_search::Ledger ledger;
@@ -51,17 +52,17 @@ __device__ __forceinline__ void fence() { asm volatile("fence.acq_rel.cta;" ::: 
 /// The contents of words `stride` apart in this block's shared memory, once they have the number of the step; of lanes that are
 /// `waiting`, which is returned. The warp leaves as one: lanes that left a loop of polls one by one would stay apart.
 template <int Count>
-__device__ __forceinline__ bool receive(std::int32_t (&contents)[Count], const sa::Word* from, int stride, bool waiting, unsigned step) {
+__device__ __forceinline__ bool receive(std::int32_t (&contents)[Count], const cuda::Word* from, int stride, bool waiting, unsigned step) {
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(from));
   bool missing = true;
   while (__any_sync(~0u, missing)) {
     missing = false;
 #pragma unroll
     for (int k = 0; k < Count; ++k) {
-      sa::Word word;
+      cuda::Word word;
       asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(word) : "r"(address + 8 * k * stride) : "memory");
       contents[k] = static_cast<std::int32_t>(word >> 32);
-      missing |= waiting && !sa::fresh(word, step);
+      missing |= waiting && !cuda::fresh(word, step);
     }
   }
   return waiting;

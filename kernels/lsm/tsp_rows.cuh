@@ -4,10 +4,12 @@
 #include <cstdint>
 
 #include "core/moves.hpp"
+#include "kernels/cuda/warp.cuh"
 #include "kernels/lsm/tsp_places.cuh"
-#include "kernels/sa/messages.cuh"
 
 namespace vicinity::lsm {
+
+using cuda::warp_min;
 
 /// A move and its difference in one word whose order is (difference, i, j); ~0: none. A bound comes before moves of the same difference.
 using Key = unsigned long long;
@@ -22,19 +24,6 @@ inline constexpr Key no_key = ~0ull;
 [[nodiscard]] __device__ __forceinline__ std::int32_t delta_of(Key key) { return static_cast<std::int32_t>(key >> 33) - (1 << 30); }
 [[nodiscard]] __device__ __forceinline__ moves::Move<2> move_of_key(Key key) {
   return {{static_cast<std::int32_t>(key >> 16 & 0xFFFF), static_cast<std::int32_t>(key & 0xFFFF)}};
-}
-
-[[nodiscard]] __device__ __forceinline__ std::int32_t warp_min(std::int32_t x) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(~0u, x);
-#else
-  for (int offset = 16; offset > 0; offset /= 2) x = min(x, __shfl_xor_sync(~0u, x, offset));
-  return x;
-#endif
-}
-[[nodiscard]] __device__ __forceinline__ Key warp_min(Key key) {
-  const auto high = static_cast<unsigned>(key >> 32), least = sa::least_of_warp(high);
-  return static_cast<Key>(least) << 32 | sa::least_of_warp(high == least ? static_cast<unsigned>(key) : ~0u);
 }
 
 /// The moves of a row that it covers; every move is covered by the row of one of its places, or by both. Columns are the other places, -1:
@@ -114,12 +103,11 @@ struct Row {
 [[nodiscard]] __device__ __forceinline__ Row merged(const Row& mine) {
   Row all;
   all.delta = warp_min(mine.delta);
-  all.column = static_cast<std::int32_t>(sa::least_of_warp(static_cast<unsigned>(mine.delta == all.delta ? mine.column : -1)));
+  all.column = static_cast<std::int32_t>(warp_min(static_cast<unsigned>(mine.delta == all.delta ? mine.column : -1)));
   all.rest = warp_min(mine.column == all.column ? mine.rest : mine.delta);
   if (__any_sync(~0u, mine.tabu_delta != no_delta)) {
     all.tabu_delta = warp_min(mine.tabu_delta);
-    all.tabu_column =
-        static_cast<std::int32_t>(sa::least_of_warp(static_cast<unsigned>(mine.tabu_delta == all.tabu_delta ? mine.tabu_column : -1)));
+    all.tabu_column = static_cast<std::int32_t>(warp_min(static_cast<unsigned>(mine.tabu_delta == all.tabu_delta ? mine.tabu_column : -1)));
     all.wake = warp_min(mine.wake);
   }
   return all;

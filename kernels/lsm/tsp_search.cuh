@@ -88,7 +88,7 @@ class TspSearch : private TspState<Integral, Resident> {
     }
     __syncthreads();
     ++step_;
-    sa::Word(*const board)[tsp_most_blocks] = room_.keys[step_ & 1];
+    cuda::Word(*const board)[tsp_most_blocks] = room_.keys[step_ & 1];
     const int block = lane() % 16, half = lane() / 16;
     if (warp() == 0) {
       if (moved_ && lane() < 10 && lane() % 5 != 0 && lane() % 5 != 4)
@@ -97,10 +97,10 @@ class TspSearch : private TspState<Integral, Resident> {
       const Key block_best = warp_min(lane() < warps ? room_.best[lane() % warps] : no_key);
       const Key block_bound = warp_min(lane() < warps ? room_.bound[lane() % warps] : no_key);
       if (block < view_.blocks) {
-        sa::Word* to = sa::in_block(&board[2 * half][rank_], block);
+        cuda::Word* to = cuda::in_block(&board[2 * half][rank_], block);
         const Key key = half == 0 ? block_best : block_bound;
-        sa::send_word(to, static_cast<unsigned>(key >> 32), step_);
-        sa::send_word(to + tsp_most_blocks, static_cast<unsigned>(key), step_);
+        cuda::send_word(to, static_cast<unsigned>(key >> 32), step_);
+        cuda::send_word(to + tsp_most_blocks, static_cast<unsigned>(key), step_);
       }
       __syncwarp();
     }
@@ -136,7 +136,7 @@ class TspSearch : private TspState<Integral, Resident> {
       if (lane() < teams) mine = row_of(room_.partial[warp() + count * lane()]);
       const Row all = merged(mine);
       if (lane() < row_words)
-        sa::send_word(sa::in_block(&room_.parts[rank_][lane()], named_by(warp())), static_cast<unsigned>(word_of(all, lane())), scans_);
+        cuda::send_word(cuda::in_block(&room_.parts[rank_][lane()], named_by(warp())), static_cast<unsigned>(word_of(all, lane())), scans_);
       __syncwarp();
     }
     if (warp() == warps - 1 && (stale >> rank_ & 1) != 0) {

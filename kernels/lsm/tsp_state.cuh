@@ -41,8 +41,8 @@ class TspState {
 
   __device__ __forceinline__ void load(const local_search::Ledger& ledger) {
     const int thread = static_cast<int>(threadIdx.x);
-    for (std::size_t k = thread; k < sizeof room_.keys / sizeof(sa::Word); k += threads) (&room_.keys[0][0][0])[k] = 0;
-    for (std::size_t k = thread; k < sizeof room_.parts / sizeof(sa::Word); k += threads) (&room_.parts[0][0])[k] = 0;
+    for (std::size_t k = thread; k < sizeof room_.keys / sizeof(cuda::Word); k += threads) (&room_.keys[0][0][0])[k] = 0;
+    for (std::size_t k = thread; k < sizeof room_.parts / sizeof(cuda::Word); k += threads) (&room_.parts[0][0])[k] = 0;
     if constexpr (Resident) {
       for (std::int32_t p = thread; p < n_; p += threads) places_[p] = view_.places[search_ * n_ + p];
       for (std::int32_t i = first_ + thread; i < last_; i += threads) rows_[i - first_] = view_.rows[search_ * n_ + i];

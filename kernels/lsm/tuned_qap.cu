@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/cuda/launch.cuh"
 #include "kernels/lsm/device_run.cuh"
 #include "kernels/lsm/qap_block_kernel.cuh"
 #include "kernels/lsm/qap_runs.hpp"
@@ -14,13 +15,6 @@ namespace vicinity::lsm {
 namespace {
 
 using Exchange = local_search::QapExchange<2>;
-
-[[nodiscard]] int device_attribute(cudaDeviceAttr which) {
-  int device = 0, value = 0;
-  VICINITY_CUDA_CHECK(cudaGetDevice(&device));
-  VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
-  return value;
-}
 
 /// One of the kernels for searches in one block, or one cluster.
 template <class Types>
@@ -36,29 +30,17 @@ struct BlockKernel {
     return {Rows, Blocks, static_cast<std::int64_t>(QapKeys<Delta, Rows>::limit), qap_block_kernel<Types, Rows, (Blocks > 1)>};
   }
   /// As launched for so many searches of an instance.
-  [[nodiscard]] cudaLaunchConfig_t configuration(const QapBlockPolicy& policy, unsigned searches, cudaLaunchAttribute& attribute) const {
-    cudaLaunchConfig_t config{};
-    config.gridDim = searches * static_cast<unsigned>(blocks);
-    config.blockDim = static_cast<unsigned>(policy.threads());
-    config.dynamicSmemBytes = QapBlockShared<Types>::bytes(policy);
-    if (blocks == 1) return config;
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {static_cast<unsigned>(blocks), 1, 1};
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    return config;
+  [[nodiscard]] cuda::Shape shape(const QapBlockPolicy& policy, std::int64_t searches) const {
+    return {
+        .blocks = searches * blocks, .threads = policy.threads(), .shared_bytes = QapBlockShared<Types>::bytes(policy), .cluster = blocks};
   }
   [[nodiscard]] bool fits(const qap::Qap& instance) const {
     const QapBlockPolicy policy(instance.size(), rows, blocks);
     if (policy.threads() > QapBlockPolicy::most_threads(sizeof(Delta), rows) || instance.delta_bound() >= limit) return false;
-    cudaLaunchAttribute attribute{};
-    const cudaLaunchConfig_t config = configuration(policy, 1, attribute);
-    if (static_cast<int>(config.dynamicSmemBytes) > device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)) return false;
-    VICINITY_CUDA_CHECK(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(config.dynamicSmemBytes)));
-    if (blocks == 1) return true;
-    int clusters = 0;
-    return cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess ? clusters > 0 : (cudaGetLastError(), false);
+    const cuda::Shape alone = shape(policy, 1);
+    if (alone.shared_bytes > cuda::most_shared()) return false;
+    cuda::allow_shared(kernel, alone.shared_bytes);
+    return blocks == 1 || cuda::clusters_at_a_time(alone, kernel) > 0;
   }
   /// The first that fits an instance; its kernel is null when there is none.
   [[nodiscard]] static BlockKernel for_instance(const qap::Qap& instance) {
@@ -82,7 +64,7 @@ class BlockEngine {
       : stream_(stream),
         kernel_(BlockKernel<Types>::for_instance(neighborhood.instance())),
         policy_(neighborhood.instance().size(), kernel_.rows, kernel_.blocks),
-        together_(std::min<std::int64_t>(task.restarts, device_attribute(cudaDevAttrMultiProcessorCount))),
+        together_(std::min<std::int64_t>(task.restarts, cuda::multiprocessors())),
         memory_(neighborhood, task, together_) {}
 
   [[nodiscard]] std::int64_t together() const { return together_; }
@@ -91,10 +73,8 @@ class BlockEngine {
     memory_.begin(walks, stream_);
   }
   void launch(local_search::Ledger* ledgers, std::int64_t limit) {
-    cudaLaunchAttribute attribute{};
-    cudaLaunchConfig_t config = kernel_.configuration(policy_, searches_, attribute);
-    config.stream = stream_.get();
-    VICINITY_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel_.kernel, memory_.view(), policy_, ledgers, static_cast<std::int32_t>(limit)));
+    VICINITY_CUDA_CHECK(cuda::launch(kernel_.shape(policy_, searches_), stream_, kernel_.kernel, memory_.view(), policy_, ledgers,
+                                     static_cast<std::int32_t>(limit)));
   }
   void finish(std::vector<local_search::Search<Exchange::Solution>>& searches) { memory_.finish(searches, stream_); }
   void poison() { memory_.poison(stream_); }

@@ -5,19 +5,13 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/lsm/device_run.cuh"
 #include "kernels/lsm/qap_grid.cuh"
 #include "kernels/lsm/qap_runs.hpp"
 
 namespace vicinity::lsm {
 namespace {
-
-[[nodiscard]] std::int32_t attribute(cudaDeviceAttr which) {
-  int device = 0, value = 0;
-  VICINITY_CUDA_CHECK(cudaGetDevice(&device));
-  VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
-  return value;
-}
 
 template <class Types>
 class GridEngine {
@@ -27,31 +21,24 @@ class GridEngine {
 
   GridEngine(const Neighborhood& neighborhood, const local_search::Task& task, const cuda::Stream& stream)
       : stream_(stream),
-        policy_(neighborhood.instance().size(), attribute(cudaDevAttrMultiProcessorCount)),
+        policy_(neighborhood.instance().size(), cuda::multiprocessors()),
         memory_(neighborhood, task, 1, true),
         bytes_(QapVectors<Types>::bytes(policy_)),
-        in_shared_(bytes_ + 4096 <= static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin))),
+        in_shared_(bytes_ + 4096 <= cuda::most_shared()),
         scratch_(in_shared_ ? 0 : bytes_ * static_cast<std::size_t>(policy_.blocks)),
         board_(2 * static_cast<std::size_t>(policy_.blocks)) {
-    if (in_shared_)
-      VICINITY_CUDA_CHECK(
-          cudaFuncSetAttribute(qap_grid_kernel<Types, true>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes_)));
+    if (in_shared_) cuda::allow_shared(qap_grid_kernel<Types, true>, bytes_);
   }
 
   [[nodiscard]] static std::int64_t together() { return 1; }
   void begin(const std::vector<local_search::Walk<Neighborhood>>& walks) { memory_.begin(walks, stream_); }
   void launch(local_search::Ledger* ledgers, std::int64_t limit) {
     board_.fill(0, stream_);
-    QapSearches<Types> searches = memory_.view();
-    std::byte* scratch = scratch_.data();
-    QapReport<Delta>* board = board_.data();
-    auto last = static_cast<std::int32_t>(limit);
-    void* arguments[]{&searches, &policy_, &scratch, &bytes_, &board, &ledgers, &last};
-    const auto* kernel = in_shared_ ? reinterpret_cast<const void*>(qap_grid_kernel<Types, true>)
-                                    : reinterpret_cast<const void*>(qap_grid_kernel<Types, false>);
-    VICINITY_CUDA_CHECK(cudaLaunchCooperativeKernel(kernel, dim3(static_cast<unsigned>(policy_.blocks)),
-                                                    dim3(static_cast<unsigned>(policy_.threads())), arguments, in_shared_ ? bytes_ : 0,
-                                                    stream_.get()));
+    const cuda::Shape shape{
+        .blocks = policy_.blocks, .threads = policy_.threads(), .shared_bytes = in_shared_ ? bytes_ : 0, .cooperative = true};
+    VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, in_shared_ ? &qap_grid_kernel<Types, true> : &qap_grid_kernel<Types, false>,
+                                     memory_.view(), policy_, scratch_.data(), bytes_, board_.data(), ledgers,
+                                     static_cast<std::int32_t>(limit)));
   }
   void finish(std::vector<local_search::Search<Neighborhood::Solution>>& searches) { memory_.finish(searches, stream_); }
   void poison() { memory_.poison(stream_); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/math.hpp"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/lsm/device_run.cuh"
 #include "kernels/lsm/tsp_search.cuh"
 #include "kernels/lsm/tuned.hpp"
@@ -17,10 +18,9 @@ namespace {
 /// Blocks of a search, the most first: at least 64 places each, and no more in all than the device has multiprocessors. Measured on an H100
 /// (kernels/lsm/README.md). VICINITY_BLOCKS leaves only that number, for tests.
 std::vector<std::int32_t> block_counts(std::int32_t n, std::int64_t restarts, int multiprocessors) {
-  int clusters = 0;
-  VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, 0));
+  const bool clusters = cuda::device_attribute(cudaDevAttrClusterLaunch) != 0;
   std::vector<std::int32_t> counts{1};
-  for (std::int32_t blocks = 2; clusters != 0 && blocks <= tsp_most_blocks; blocks *= 2)
+  for (std::int32_t blocks = 2; clusters && blocks <= tsp_most_blocks; blocks *= 2)
     if (n > 64 * blocks && blocks * restarts <= multiprocessors) counts.insert(counts.begin(), blocks);
   if (const char* only = std::getenv("VICINITY_BLOCKS"); only != nullptr && *only != '\0') return {std::atoi(only)};
   return counts;
@@ -54,9 +54,7 @@ class TspEngine {
     VICINITY_CUDA_CHECK(cudaGetLastError());
     rows_kernel<Integral><<<grid(prepare_threads / 32), prepare_threads, 0, stream_.get()>>>(view_, ledgers, copies);
     VICINITY_CUDA_CHECK(cudaGetLastError());
-    cudaLaunchAttribute attribute{};
-    cudaLaunchConfig_t config = configuration(attribute);
-    VICINITY_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel(), view_, ledgers, method_, limit));
+    VICINITY_CUDA_CHECK(cuda::launch(shape(count_), stream_, kernel(), view_, ledgers, method_, limit));
   }
   void finish(std::vector<Walk::Search>& searches) {
     fetch(tours_, searches, &Walk::Search::current);
@@ -119,44 +117,24 @@ class TspEngine {
 
   /// Blocks, shared memory, and how many searches the device takes at a time.
   void choose(std::int32_t n, std::int64_t restarts) {
-    int most = 0, multiprocessors = 0;
-    VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-    VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+    const std::size_t most = cuda::most_shared();
+    const int multiprocessors = cuda::multiprocessors();
     for (const std::int32_t blocks : block_counts(n, restarts, multiprocessors)) {
       blocks_ = blocks;
       const auto bytes = [&](bool resident) { return tsp_shared_bytes<Integral>(n, divide_up(n, blocks), resident); };
-      resident_ = bytes(true) <= static_cast<std::size_t>(most);
+      resident_ = bytes(true) <= most;
       shared_ = bytes(resident_);
-      if (shared_ > static_cast<std::size_t>(most)) continue;
-      VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel(), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_)));
-      together_ = blocks == 1 ? multiprocessors : clusters();
+      if (shared_ > most) continue;
+      cuda::allow_shared(kernel(), shared_);
+      together_ = blocks == 1 ? multiprocessors : cuda::clusters_at_a_time(shape(1), kernel());
       if (together_ > 0) return;
     }
     throw DoesNotFit(std::to_string(n) + " cities need " + std::to_string(shared_) + " bytes of shared memory a block, this GPU has " +
                      std::to_string(most));
   }
-  /// How many clusters the GPU runs at a time; 0: it has none of this size.
-  [[nodiscard]] int clusters() {
-    if (blocks_ > 8) VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel(), cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-    count_ = 1;
-    cudaLaunchAttribute attribute{};
-    const cudaLaunchConfig_t config = configuration(attribute);
-    int clusters = 0;
-    return cudaOccupancyMaxActiveClusters(&clusters, kernel(), &config) == cudaSuccess ? clusters
-                                                                                       : (static_cast<void>(cudaGetLastError()), 0);
-  }
   [[nodiscard]] auto kernel() const { return resident_ ? &tsp_kernel<Integral, true> : &tsp_kernel<Integral, false>; }
-  [[nodiscard]] cudaLaunchConfig_t configuration(cudaLaunchAttribute& attribute) const {
-    cudaLaunchConfig_t config{};
-    config.gridDim = count_ * static_cast<unsigned>(blocks_);
-    config.blockDim = tsp_threads<Integral>;
-    config.dynamicSmemBytes = shared_;
-    config.stream = stream_.get();
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {static_cast<unsigned>(blocks_), 1, 1};
-    config.attrs = &attribute;
-    config.numAttrs = blocks_ > 1 ? 1 : 0;
-    return config;
+  [[nodiscard]] cuda::Shape shape(std::int64_t searches) const {
+    return {.blocks = searches * blocks_, .threads = tsp_threads<Integral>, .shared_bytes = shared_, .cluster = blocks_};
   }
 
   [[nodiscard]] std::size_t size() const { return x_.size(); }

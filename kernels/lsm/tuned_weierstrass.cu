@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/math.hpp"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/lsm/agree.cuh"
 #include "kernels/lsm/device_run.cuh"
 #include "kernels/lsm/tuned.hpp"
@@ -145,13 +146,6 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
   if (threadIdx.x == 0) *search.ledger = ledger;
 }
 
-[[nodiscard]] std::int32_t multiprocessors() {
-  int device = 0, count = 0;
-  VICINITY_CUDA_CHECK(cudaGetDevice(&device));
-  VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-  return count;
-}
-
 /// Engine of DeviceRun (kernels/lsm/device_run.cuh).
 template <class Real>
 class TunedCrowns {
@@ -161,7 +155,7 @@ class TunedCrowns {
 
   TunedCrowns(const Neighborhood& neighborhood, const local_search::Task& task, const cuda::Stream& stream)
       : stream_(stream),
-        policy_(neighborhood.moves(), neighborhood.instance().dimension(), multiprocessors()),
+        policy_(neighborhood.moves(), neighborhood.instance().dimension(), cuda::multiprocessors()),
         points_(2 * static_cast<std::size_t>(neighborhood.instance().dimension())),
         staged_(points_.size()),
         until_(static_cast<std::size_t>(neighborhood.moves())),
@@ -196,17 +190,8 @@ class TunedCrowns {
   void launch(Ledger* ledgers, std::int64_t limit) {
     search_.ledger = ledgers;
     search_.limit = limit;
-    cudaLaunchAttribute cooperative{};
-    cooperative.id = cudaLaunchAttributeCooperative;
-    cooperative.val.cooperative = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(policy_.blocks));
-    config.blockDim = dim3(static_cast<unsigned>(policy_.threads));
-    config.dynamicSmemBytes = shared_;
-    config.stream = stream_.get();
-    config.attrs = &cooperative;
-    config.numAttrs = 1;
-    VICINITY_CUDA_CHECK(cudaLaunchKernelEx(&config, crowns_kernel<Real>, search_));
+    const cuda::Shape shape{.blocks = policy_.blocks, .threads = policy_.threads, .shared_bytes = shared_, .cooperative = true};
+    VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, crowns_kernel<Real>, search_));
   }
   void finish(std::vector<typename Walk::Search>& searches) {
     copy(staged_.data(), points_.data(), cudaMemcpyDeviceToHost);

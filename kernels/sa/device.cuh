@@ -113,13 +113,6 @@ template <class Delta>
          (a_co - a_oo) * (b_oo - b_co) + (a_cc - a_oo) * (b_oo - b_cc) + (a_co - a_oc) * (b_oc - b_co);
 }
 
-/// Sum over `Lanes` neighbouring lanes (a power of two), in all of them.
-template <int Lanes, class T>
-[[nodiscard]] __device__ __forceinline__ T lane_sum(T value) {
-  for (int offset = Lanes / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(~0u, value, offset);
-  return value;
-}
-
 /// This lane's part of the delta of swapping r and s: the facilities lane, lane + 32, ... The warp's parts add up to the delta.
 template <int Sides, class Entry, class P>
 [[nodiscard]] __device__ __forceinline__ std::int64_t partial_delta(const DeviceQap<Entry>& qap, const P* p, std::int32_t r, std::int32_t s,

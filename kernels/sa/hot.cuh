@@ -1,5 +1,6 @@
 #pragma once
 // The hot phase of the tuned annealing: while many proposals are accepted, keeping all deltas up to date costs more than it saves.
+#include "kernels/cuda/warp.cuh"
 #include "kernels/sa/device.cuh"
 
 namespace vicinity::sa {
@@ -128,7 +129,7 @@ class Hot {
                 a_sr = get(qap_.a_row(back, r), s);
     const Delta b_rr = get(permuted_row(0, r), r), b_ss = get(permuted_row(0, s), s), b_rs = get(permuted_row(0, r), s),
                 b_sr = get(permuted_row(back, r), s);
-    sum = lane_sum<32>(sum);
+    sum = cuda::shuffled_sum(sum);
     return corrected(static_cast<Delta>(Types::sides == 1 ? 2 * sum : sum), a_rr, a_ss, a_rs, a_sr, b_rr, b_ss, b_rs, b_sr);
   }
 

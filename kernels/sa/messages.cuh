@@ -1,14 +1,17 @@
 #pragma once
-// How the blocks of one chain speak to each other without a barrier: by words that carry the number of the step beside 32 bits of content,
-// so that who polls one knows a fresh word; in a cluster these lie in the reader's shared memory, else in device memory. What each block
-// of a cluster found goes to all by asynchronous stores, whose arrival the reader's mbarrier counts.
-#include <cooperative_groups.h>
-
+// What the blocks of one chain tell each other: by words that carry the number of the step (kernels/cuda/words.cuh), in a cluster in the
+// reader's shared memory, else in device memory. What each block of a cluster found goes to all by asynchronous stores, whose arrival the
+// reader's mbarrier counts.
 #include <cstdint>
 
+#include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/words.cuh"
 #include "kernels/sa/device.cuh"
 
 namespace vicinity::sa {
+
+using cuda::in_block;
+using cuda::Word;
 
 /// Where a chain runs.
 enum class Space { block, cluster, grid };
@@ -16,27 +19,14 @@ enum class Space { block, cluster, grid };
   return space == Space::block ? "block" : space == Space::cluster ? "cluster" : "grid";
 }
 
-/// 32 bits of content above the 32-bit number of the step. Numbers start at 1.
-using Word = unsigned long long;
-
 template <class T>
 inline constexpr int words_of = sizeof(T) / 4;
-
-__device__ __forceinline__ void send_word(Word* to, unsigned content, unsigned step) {
-  asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(to), "l"(static_cast<Word>(content) << 32 | step) : "memory");
-}
-[[nodiscard]] __device__ __forceinline__ Word look_at(const Word* from) {
-  Word word;
-  asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");
-  return word;
-}
-[[nodiscard]] __device__ __forceinline__ bool fresh(Word word, unsigned step) { return static_cast<unsigned>(word) == step; }
 
 /// A number in words `stride` apart.
 template <class T>
 __device__ __forceinline__ void send(Word* to, std::int32_t stride, T value, unsigned step) {
   for (int k = 0; k < words_of<T>; ++k)
-    send_word(to + k * stride, static_cast<unsigned>(static_cast<unsigned long long>(value) >> 32 * k), step);
+    cuda::send_word(to + k * stride, static_cast<unsigned>(static_cast<unsigned long long>(value) >> 32 * k), step);
 }
 /// `Count` numbers in words `stride` apart, one after the other; waits for all of them at once.
 template <int Count, class T>
@@ -46,9 +36,9 @@ __device__ __forceinline__ void receive(T (&numbers)[Count], const Word* from, s
   while (waiting) {
     waiting = false;
 #pragma unroll
-    for (int k = 0; k < Count * words_of<T>; ++k) word[k / words_of<T>][k % words_of<T>] = look_at(from + k * stride);
+    for (int k = 0; k < Count * words_of<T>; ++k) word[k / words_of<T>][k % words_of<T>] = cuda::read_relaxed(from + k * stride);
 #pragma unroll
-    for (int k = 0; k < Count * words_of<T>; ++k) waiting |= !fresh(word[k / words_of<T>][k % words_of<T>], step);
+    for (int k = 0; k < Count * words_of<T>; ++k) waiting |= !cuda::fresh(word[k / words_of<T>][k % words_of<T>], step);
   }
 #pragma unroll
   for (int k = 0; k < Count; ++k) {
@@ -82,7 +72,7 @@ struct Message {
   Word key, numbers[3 * words_of<Delta>];  ///< delta, x, y
 
   __device__ __forceinline__ void write(const Found<Delta>& found, unsigned step) {
-    send_word(&key, found.key, step);
+    cuda::send_word(&key, found.key, step);
     if (found.key == Found<Delta>::none) return;
     send(numbers, 1, found.delta, step);
     send(numbers + words_of<Delta>, 1, found.x, step);
@@ -101,15 +91,6 @@ template <class Delta>
   return 2 * 2 * words_of<Delta> * pitch;
 }
 
-[[nodiscard]] __device__ __forceinline__ unsigned least_of_warp(unsigned key) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(~0u, key);
-#else
-  for (int offset = 16; offset > 0; offset /= 2) key = min(key, __shfl_xor_sync(~0u, key, offset));
-  return key;
-#endif
-}
-
 /// The least key among the messages, each waited for, of which this lane looks at every 32nd; and its message.
 template <class Delta>
 struct LeastKey {
@@ -117,33 +98,20 @@ struct LeastKey {
   const Message<Delta>* from = nullptr;
 
   __device__ __forceinline__ void wait(const Message<Delta>* board, int messages, unsigned step) {
-    constexpr int at_once = 5;
-    for (int first = static_cast<int>(threadIdx.x) % 32; first < messages; first += 32 * at_once) {
-      Word word[at_once];
-      bool waiting = true;
-      while (waiting) {
-        waiting = false;
-#pragma unroll
-        for (int k = 0; k < at_once; ++k)
-          if (first + 32 * k < messages) word[k] = look_at(&board[first + 32 * k].key);
-#pragma unroll
-        for (int k = 0; k < at_once; ++k)
-          if (first + 32 * k < messages) waiting |= !fresh(word[k], step);
-      }
-#pragma unroll
-      for (int k = 0; k < at_once; ++k)
-        if (first + 32 * k < messages && static_cast<unsigned>(word[k] >> 32) < key) {
-          key = static_cast<unsigned>(word[k] >> 32);
-          from = &board[first + 32 * k];
-        }
-    }
+    cuda::visit_words(
+        messages, [&](int k) { return &board[k].key; }, [&](Word word) { return cuda::fresh(word, step); },
+        [&](int k, Word word) {
+          if (cuda::content_of(word) >= key) return;
+          key = cuda::content_of(word);
+          from = &board[k];
+        });
   }
 };
 
 /// The warp's first, into `place`. Keys are distinct unless none.
 template <class Delta>
 __device__ __forceinline__ void leave_first(const Found<Delta>& mine, Found<Delta>& place) {
-  const unsigned least = least_of_warp(mine.key);
+  const unsigned least = cuda::warp_min(mine.key);
   if (mine.key == least && (least != Found<Delta>::none || threadIdx.x % 32 == 0)) place = mine;
 }
 
@@ -202,16 +170,6 @@ __device__ __forceinline__ void await([[maybe_unused]] std::uint32_t arrivals, [
                  : "=r"(over)
                  : "r"(arrivals), "r"(parity)
                  : "memory");
-#endif
-}
-
-/// `pointer` of this block, in block `rank` of the cluster.
-template <class T>
-[[nodiscard]] __device__ __forceinline__ T* in_block(T* pointer, int rank) {
-#if __CUDA_ARCH__ >= 900
-  return cooperative_groups::this_cluster().map_shared_rank(pointer, rank);
-#else
-  return rank == 0 ? pointer : nullptr;
 #endif
 }
 

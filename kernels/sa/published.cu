@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "kernels/cuda/launch.cuh"
 #include "kernels/sa/implementations.hpp"
 #include "kernels/sa/run.cuh"
 
@@ -49,10 +50,7 @@ class Published {
   /// At most a block a multiprocessor, at least sixteen elements a thread (a tile a warp), and within that as many threads as there are
   /// tiles. Rows r and s go to shared memory if they fit a block's.
   void choose_grid() {
-    int device = 0, most_shared = 0;
-    VICINITY_CUDA_CHECK(cudaGetDevice(&device));
-    VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors_, cudaDevAttrMultiProcessorCount, device));
-    VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    multiprocessors_ = cuda::multiprocessors();
     const std::int32_t columns = divide_up(matrices_.n, 32), tiles = columns * (columns + 1);
     warps_ = std::clamp(divide_up(tiles, multiprocessors_), PublishedPolicy::least_warps, PublishedPolicy::most_warps);
     blocks_ = std::min(multiprocessors_, divide_up(tiles, warps_));
@@ -60,9 +58,9 @@ class Published {
     cudaFuncAttributes kernel{};
     VICINITY_CUDA_CHECK(cudaFuncGetAttributes(&kernel, anneal_published<T>));
     const std::size_t rows = std::size_t{4 * T::sides} * static_cast<std::size_t>(matrices_.pitch) * sizeof(Entry);
-    view_.staged = kernel.sharedSizeBytes + rows <= static_cast<std::size_t>(most_shared);
+    view_.staged = kernel.sharedSizeBytes + rows <= cuda::most_shared();
     shared_ = view_.staged ? rows : 0;
-    VICINITY_CUDA_CHECK(cudaFuncSetAttribute(anneal_published<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_)));
+    cuda::allow_shared(anneal_published<T>, shared_);
   }
 
   void launch(const Chains& chains, std::int64_t chain, std::int64_t limit, const cuda::Stream& stream) {
@@ -70,17 +68,8 @@ class Published {
     first_.fill(0xFF, stream);  // Key::none
     place_kernel<T><<<blocks, PublishedPolicy::build_block, 0, stream.get()>>>(matrices_, view_, chains.current + chain * matrices_.n);
     deltas_kernel<T><<<blocks, PublishedPolicy::build_block, 0, stream.get()>>>(view_);
-    cudaLaunchAttribute cooperative{};
-    cooperative.id = cudaLaunchAttributeCooperative;
-    cooperative.val.cooperative = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(blocks_));
-    config.blockDim = dim3(static_cast<unsigned>(32 * warps_));
-    config.dynamicSmemBytes = shared_;
-    config.stream = stream.get();
-    config.attrs = &cooperative;
-    config.numAttrs = 1;
-    VICINITY_CUDA_CHECK(cudaLaunchKernelEx(&config, anneal_published<T>, view_, chains, chain, limit));
+    const cuda::Shape shape{.blocks = blocks_, .threads = 32 * warps_, .shared_bytes = shared_, .cooperative = true};
+    VICINITY_CUDA_CHECK(cuda::launch(shape, stream, anneal_published<T>, view_, chains, chain, limit));
   }
 
   DeviceQap<Entry> matrices_;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/cuda/warp.cuh"
 #include "kernels/sa/device.cuh"
 
 namespace vicinity::sa {
@@ -72,7 +73,7 @@ template <class T>
   if (lane == 0)
     sum += (word<T>(x.a[0][i]) + word<T>(y.a[0][j]) - word<T>(x.a[0][j]) - word<T>(y.a[0][i])) *
            (word<T>(x.b[0][i]) + word<T>(y.b[0][j]) - word<T>(x.b[0][j]) - word<T>(y.b[0][i]));
-  return static_cast<Delta>(lane_sum<32>(sum));
+  return static_cast<Delta>(cuda::shuffled_sum(sum));
 }
 
 // --- before the search: B' and the deltas of the permutation the launch starts from ------------------------------------------------------

@@ -1,5 +1,7 @@
 #pragma once
 // The tuned annealing by rows: one kernel, many blocks, no barrier among them.
+#include <cooperative_groups.h>
+
 #include "kernels/sa/rows_layout.cuh"
 
 namespace vicinity::sa {
@@ -293,7 +295,7 @@ class Rows {
   [[nodiscard]] __device__ __forceinline__ static Found<Delta> least(const Found<Delta>* slots, int count) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const unsigned mine = lane < count ? slots[lane].key : Found<Delta>::none;
-    const unsigned least = least_of_warp(mine);
+    const unsigned least = cuda::warp_min(mine);
     return slots[__ffs(static_cast<int>(__ballot_sync(~0u, mine == least))) - 1];
   }
   /// By one warp: the block's first proposal to all blocks; theirs back, unless they come as letters.

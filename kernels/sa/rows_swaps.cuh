@@ -117,7 +117,7 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::agree() {
   }
   LeastKey<Delta> least;
   least.wait(board_ + parity() * policy_.blocks, policy_.blocks, step_);
-  const unsigned key = least_of_warp(least.key);
+  const unsigned key = cuda::warp_min(least.key);
   if (key == Found<Delta>::none)
     heard()->key = key;
   else if (least.key == key)
@@ -140,7 +140,7 @@ __device__ __forceinline__ auto Rows<Types, Columns, Where>::delivered() const -
   await(memory_ + m_.arrivals.offset + static_cast<std::uint32_t>(parity()) * 8, (step_ - 1) >> 1 & 1);
   const Letter<Delta>* const letters = m_.letters.in(memory_) + parity() * policy_.blocks;
   const unsigned mine = lane < policy_.blocks ? static_cast<unsigned>(letters[lane].key) : Found<Delta>::none;
-  const unsigned key = least_of_warp(mine);
+  const unsigned key = cuda::warp_min(mine);
   const Letter<Delta> first = letters[__ffs(static_cast<int>(__ballot_sync(~0u, mine == key))) - 1];
   return {key, first.delta, first.x, first.y};
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/cuda/warp.cuh"
 #include "kernels/sa/device.cuh"
 
 namespace vicinity::sa {
@@ -26,7 +27,7 @@ __global__ void __launch_bounds__(256)
     for (std::int32_t j = threadIdx.x; j < qap.n; j += blockDim.x)
       sum += static_cast<std::int64_t>(a[j]) * static_cast<std::int64_t>(b[p[j]]);
   }
-  sum = lane_sum<32>(sum);
+  sum = cuda::shuffled_sum(sum);
   if (threadIdx.x % 32 == 0)
     atomicAdd(reinterpret_cast<unsigned long long*>(&states[blockIdx.y].cost), static_cast<unsigned long long>(sum));
 }
@@ -41,7 +42,7 @@ __global__ void __launch_bounds__(256) sample_kernel(DeviceQap<typename Types::E
   unsigned long long least = ~0ull, largest = 0;
   for (std::int64_t k = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; k < samples; k += warps) {
     const annealing::Swap swap = annealing::sample_swap(states[blockIdx.y].seed, qap.n, k);
-    const std::int64_t delta = lane_sum<32>(partial_delta<Types::sides>(qap, p, swap.r, swap.s, lane));
+    const std::int64_t delta = cuda::shuffled_sum(partial_delta<Types::sides>(qap, p, swap.r, swap.s, lane));
     if (delta <= 0) continue;
     least = min(least, static_cast<unsigned long long>(delta));
     largest = max(largest, static_cast<unsigned long long>(delta));

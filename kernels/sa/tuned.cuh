@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/device.hpp"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/sa/products.cuh"
 #include "kernels/sa/rows_kernel.cuh"
 #include "kernels/sa/run.cuh"
@@ -49,7 +50,7 @@ class Tuned {
         inbox_(policy_.space == Space::grid ? chains() * static_cast<std::size_t>(inbox_words<Delta>(policy_.pitch)) : 0),
         board_(policy_.space == Space::grid ? chains() * 2 * static_cast<std::size_t>(policy_.blocks) : 0),
         permuted_(chains() * Types::sides * size() * static_cast<std::size_t>(matrices.pitch)) {
-    allow_shared(hot_kernel<Types>, hot_bytes());
+    cuda::allow_shared(hot_kernel<Types>, hot_bytes());
   }
 
   void launch(const Chains& chains, std::int64_t first, std::int64_t count, std::int64_t limit, const cuda::Stream& stream) {
@@ -81,13 +82,12 @@ class Tuned {
 
   /// The first policy that fits this GPU, with B and then A in shared memory where there is room.
   [[nodiscard]] static RowsPolicy choose(const DeviceQap<Entry>& matrices, std::int64_t chains) {
-    int most = 0;
-    VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    const std::size_t most = cuda::most_shared();
     for (RowsPolicy policy : rows_policies(matrices.n, chains)) {
       const auto fits = [&](Resident resident) {
         constexpr std::uint32_t reserve = 2048;  // what the kernel declares itself
         policy.resident = resident;
-        return RowsStorage<Types>(policy, matrices.n, matrices.pitch).bytes + reserve <= static_cast<std::uint32_t>(most);
+        return RowsStorage<Types>(policy, matrices.n, matrices.pitch).bytes + reserve <= most;
       };
       if (matrices.n > RowsPolicy::largest_size || policy.threads() > RowsPolicy::most_threads || !fits(Resident::none)) continue;
       if (policy.columns == 1 && !fits(Resident::both) && !fits(Resident::b)) policy.resident = Resident::none;
@@ -100,30 +100,15 @@ class Tuned {
   [[nodiscard]] static bool launchable(const RowsPolicy& policy, const DeviceQap<Entry>& matrices) {
     const RowsStorage<Types> storage(policy, matrices.n, matrices.pitch);
     const auto kernel = kernel_of(policy);
-    allow_shared(kernel, storage.bytes);
-    if (policy.space != Space::cluster) return true;
-    if (policy.blocks > 8) VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-    cudaLaunchAttribute attribute{};
-    const cudaLaunchConfig_t config = configuration(policy, storage.bytes, 1, attribute);
-    int clusters = 0;
-    return cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess ? clusters > 0 : (cudaGetLastError(), false);
+    cuda::allow_shared(kernel, storage.bytes);
+    return policy.space != Space::cluster || cuda::clusters_at_a_time(shape(policy, storage.bytes, 1), kernel) > 0;
   }
-  [[nodiscard]] static cudaLaunchConfig_t configuration(const RowsPolicy& policy, std::size_t shared, unsigned chains,
-                                                        cudaLaunchAttribute& attribute) {
-    cudaLaunchConfig_t config{};
-    config.gridDim = chains * static_cast<unsigned>(policy.blocks);
-    config.blockDim = static_cast<unsigned>(policy.threads());
-    config.dynamicSmemBytes = shared;
-    if (policy.space == Space::cluster) {
-      attribute.id = cudaLaunchAttributeClusterDimension;
-      attribute.val.clusterDim = {static_cast<unsigned>(policy.blocks), 1, 1};
-    } else {
-      attribute.id = cudaLaunchAttributeCooperative;
-      attribute.val.cooperative = policy.space == Space::grid ? 1 : 0;
-    }
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    return config;
+  [[nodiscard]] static cuda::Shape shape(const RowsPolicy& policy, std::size_t shared_bytes, std::int64_t chains) {
+    return {.blocks = chains * policy.blocks,
+            .threads = policy.threads(),
+            .shared_bytes = shared_bytes,
+            .cluster = policy.space == Space::cluster ? policy.blocks : 1,
+            .cooperative = policy.space == Space::grid};
   }
   [[nodiscard]] std::size_t hot_bytes() const { return static_cast<std::size_t>(matrices_.n) * sizeof(std::uint16_t); }
   [[nodiscard]] static auto kernel_of(const RowsPolicy& policy) {
@@ -134,17 +119,9 @@ class Tuned {
                                              : &rows_kernel<Types, 1, Resident::none>;
   }
 
-  template <class Kernel>
-  static void allow_shared(Kernel kernel, std::size_t bytes) {
-    VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
-  }
-
   void launch_rows(unsigned together, const Chains& chains, std::int64_t first, std::int64_t limit, const cuda::Stream& stream) {
-    cudaLaunchAttribute attribute{};
-    cudaLaunchConfig_t config = configuration(policy_, storage_.bytes, together, attribute);
-    config.stream = stream.get();
-    VICINITY_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel_of(policy_), matrices_, policy_, storage_, chains,
-                                           RowsShared<Delta>{h_.data(), inbox_.data(), board_.data()}, first, limit));
+    VICINITY_CUDA_CHECK(cuda::launch(shape(policy_, storage_.bytes, together), stream, kernel_of(policy_), matrices_, policy_, storage_,
+                                     chains, RowsShared<Delta>{h_.data(), inbox_.data(), board_.data()}, first, limit));
   }
 
   DeviceQap<Entry> matrices_;
