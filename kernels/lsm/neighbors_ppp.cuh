@@ -4,9 +4,9 @@
 // All products have the parity of n, and those of a neighbour at distance K differ by at most 2 K from those of the solution. So the
 // positive ones lie between 1 or 2 and the largest product of the solution + 2 K: a thread needs a counter for every second number there,
 // which the host finds out for each iteration, and the counters of a block fit its shared memory. Below them lie 2 K + 1 counters that
-// nobody reads, where products below 1 end: the host puts the row of such a product so low that no neighbour lifts it above them. Counting
-// is then an addition for every row, without conditions; what the negative products sum up to follows from the sum of all products, which
-// the sums of columns give, and from the counters.
+// nobody reads, where products below 1 end; a row whose product no neighbour lifts above 0 counts at their lower end. Counting is then an
+// addition for every row, without conditions; what the negative products sum up to follows from the sum of all products, which the sums of
+// columns give, and from the counters.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -22,7 +22,7 @@ __global__ void values_kernel(const __grid_constant__ View view, Slice slice, Va
     values[f - slice.first] = view.value(f);
 }
 
-/// The paper's grid: a thread a neighbour, in blocks of 256, or smaller ones (evaluators).
+/// The paper's grid: a thread a neighbour, in blocks of 256, or of as many as there is room for.
 class FixedGrid {
  public:
   template <class Neighborhood>
@@ -30,7 +30,7 @@ class FixedGrid {
 
   template <class Launch>
   void launch(const Room& room, const Launch& launch, const cuda::Stream&) {
-    block_ = evaluators(moves_, multiprocessors_, room);
+    block_ = std::min<std::int64_t>(block_size, room.block);
     blocks_ = std::min(divide_up(moves_, block_), room.grid / block_);
     launch(blocks_, block_);
     VICINITY_CUDA_CHECK(cudaGetLastError());
@@ -43,7 +43,7 @@ class FixedGrid {
   }
 
  private:
-  std::int64_t moves_, multiprocessors_ = multiprocessors();
+  std::int64_t moves_;
   std::int64_t block_ = 0, blocks_ = 0;  ///< of the last launch
 };
 
@@ -112,17 +112,18 @@ class Published {
     };
     grid_.launch(neighbors_.room(), launch, stream_);
   }
-  [[nodiscard]] Value least(std::int64_t first, std::int64_t last) const {
-    Value least = std::numeric_limits<Value>::max();
-    for (std::int64_t move = first; move < last; ++move) least = std::min(least, values_[static_cast<std::size_t>(move)]);
-    return least;
+  /// Is a value of the moves [first, last) below `bound`? Without branches, so that several are compared at a time.
+  [[nodiscard]] bool any_below(std::int64_t first, std::int64_t last, Value bound) const {
+    Value any = 0;
+    for (std::int64_t move = first; move < last; ++move) any |= static_cast<Value>(values_[static_cast<std::size_t>(move)] < bound);
+    return any != 0;
   }
   [[nodiscard]] local_search::Choice best(const Walk<Neighborhood>& walk) const {
     constexpr std::int64_t together = 512;
     local_search::Choice best;
     for (std::int64_t first = 0; first < moves_; first += together) {
       const std::int64_t last = std::min(first + together, moves_);
-      if (!best.forbidden && least(first, last) >= best.value) continue;  // tabu or not
+      if (!best.forbidden && !any_below(first, last, static_cast<Value>(best.value))) continue;  // tabu or not
       for (std::int64_t move = first; move < last; ++move) {
         const std::int64_t value = values_[static_cast<std::size_t>(move)];
         if (!best.forbidden && value >= best.value) continue;

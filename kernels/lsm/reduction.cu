@@ -79,7 +79,6 @@ class Reduction {
   Reduction(const Neighborhood& neighborhood, const cuda::Stream& stream)
       : stream_(stream),
         moves_(neighborhood.moves()),
-        multiprocessors_(multiprocessors()),
         resident_(resident_blocks(0)),
         neighbors_(neighborhood, stream),
         until_(static_cast<std::size_t>(moves_)),
@@ -128,7 +127,7 @@ class Reduction {
   /// which is better paid once a thread.
   void shape() {
     const Room room = neighbors_.room();
-    evaluators_ = evaluators(moves_, multiprocessors_, room);
+    evaluators_ = std::min<std::int64_t>(block_size, room.block);
     if (const std::size_t shared = neighbors_.shared(evaluators_); shared != shared_) {
       shared_memory_.allow(best_kernel<View>, shared);
       resident_ = resident_blocks(shared);
@@ -136,17 +135,19 @@ class Reduction {
     }
     blocks_ = std::min({divide_up(moves_, evaluators_), resident_, room.grid / block_size});
   }
-  [[nodiscard]] std::int64_t resident_blocks(std::size_t shared) const {
-    int a_multiprocessor = 0;
+  [[nodiscard]] static std::int64_t resident_blocks(std::size_t shared) {
+    int device = 0, multiprocessors = 0, a_multiprocessor = 0;
+    VICINITY_CUDA_CHECK(cudaGetDevice(&device));
+    VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     VICINITY_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&a_multiprocessor, best_kernel<View>, block_size, shared));
-    return multiprocessors_ * a_multiprocessor;
+    return std::int64_t{multiprocessors} * a_multiprocessor;
   }
 
   using View = decltype(std::declval<Neighbors<Neighborhood, Place>&>().upload(std::declval<const Walk<Neighborhood>&>(),
                                                                                std::declval<const cuda::Stream&>()));
 
   const cuda::Stream& stream_;
-  std::int64_t moves_, multiprocessors_;
+  std::int64_t moves_;
   std::int64_t resident_;                     ///< blocks, with shared_ bytes of shared memory each
   std::int64_t blocks_ = 0, evaluators_ = 0;  ///< of the last launch
   std::size_t shared_ = 0;

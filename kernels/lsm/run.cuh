@@ -30,21 +30,6 @@ struct Slice {
   std::int64_t first, last;
 };
 
-/// Threads of a block that evaluate `moves` moves, a thread a move: block_size, or fewer, in whole warps, where there is no room for more
-/// or where multiprocessors would go without.
-[[nodiscard]] inline std::int64_t evaluators(std::int64_t moves, std::int64_t multiprocessors, const Room& room) {
-  constexpr std::int64_t warp = 32;
-  const std::int64_t share = divide_up(divide_up(moves, multiprocessors), warp) * warp;
-  return std::min({std::int64_t{block_size}, room.block, share});
-}
-
-[[nodiscard]] inline std::int64_t multiprocessors() {
-  int device = 0, count = 0;
-  VICINITY_CUDA_CHECK(cudaGetDevice(&device));
-  VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-  return count;
-}
-
 /// Lets a kernel have more dynamic shared memory, where it needs more than before.
 class SharedMemory {
  public:

@@ -1,9 +1,10 @@
 // Implementation `gpu-thread-control`: Algorithm 3 of the paper (section 4.1, Table 7) on top of `gpu`, its errors mended (docs/errata.md).
 // In its first iterations a search tries shapes of the grid: numbers of threads from the power of two nearest to the solution's size on (a
 // warp at least), doubled up to the number of moves, which is tried as well; for each, block sizes from 32 on, doubled up to the number of
-// threads. Each shape gets 10 iterations, and the least of their times counts. A launch that fails ends the row of block sizes there, for
-// all numbers of threads to come. The rest of the search, restarts included, has the best shape. A thread takes neighbours in turns where
-// threads are fewer; which move is taken depends on none of this.
+// threads. Each shape gets 10 iterations, and the least of their times counts. A launch that fails, or would, for want of shared memory,
+// ends the row of block sizes there, for all numbers of threads to come. The rest of the search, restarts included, has the best shape, in
+// smaller blocks where an iteration has no room for them. A thread takes neighbours in turns where threads are fewer; which move is taken
+// depends on none of this.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
