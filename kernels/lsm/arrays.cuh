@@ -7,6 +7,8 @@
 //   Binding           made from (device array, shared): what the host keeps for the reader, which it makes by reader(); `shared` counts the
 //                     bytes of shared memory that the readers of a kernel take. Throws DoesNotFit.
 // A Place says which Reader the inputs of a problem have, and which the solution that a neighbourhood belongs to.
+#include <cuda_pipeline.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -107,7 +109,15 @@ struct Textured {
   };
 };
 
-/// A copy in the shared memory of each block, made when the kernel begins.
+/// Bytes of shared memory that a block may have.
+[[nodiscard]] inline std::size_t most_shared() {
+  int device = 0, most = 0;
+  VICINITY_CUDA_CHECK(cudaGetDevice(&device));
+  VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return static_cast<std::size_t>(most);
+}
+
+/// A copy in the shared memory of each block, made when the kernel begins, with all its loads in flight at a time.
 template <class T>
 struct Staged {
   using Element = T;
@@ -122,9 +132,10 @@ struct Staged {
   __device__ void stage() const {
     const auto* from = reinterpret_cast<const unsigned char*>(data);
     const std::uint32_t whole = bytes / line * line;
-    for (std::uint32_t i = line * threadIdx.x; i < whole; i += line * blockDim.x)
-      *reinterpret_cast<uint4*>(copy() + i) = *reinterpret_cast<const uint4*>(from + i);
+    for (std::uint32_t i = line * threadIdx.x; i < whole; i += line * blockDim.x) __pipeline_memcpy_async(copy() + i, from + i, line);
+    __pipeline_commit();
     for (std::uint32_t i = whole + threadIdx.x; i < bytes; i += blockDim.x) copy()[i] = from[i];
+    __pipeline_wait_prior(0);
     __syncthreads();
   }
 
@@ -132,11 +143,8 @@ struct Staged {
    public:
     Binding(const cuda::DeviceBuffer<T>& data, std::size_t& shared)
         : reader_{data.data(), static_cast<std::uint32_t>(data.bytes()), static_cast<std::uint32_t>(shared)} {
-      int device = 0, most = 0;
-      VICINITY_CUDA_CHECK(cudaGetDevice(&device));
-      VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
       shared = (shared + data.bytes() + line - 1) / line * line;
-      if (shared > static_cast<std::size_t>(most))
+      if (const std::size_t most = most_shared(); shared > most)
         throw DoesNotFit("needs " + std::to_string(shared) + " bytes of shared memory a block, " + std::to_string(most) + " are possible");
     }
     [[nodiscard]] Staged reader() const { return reader_; }

@@ -1,12 +1,11 @@
 #pragma once
 // Neighbours on the device. Neighbors<Neighborhood, Place> owns what their evaluation reads: the instance, copied once, and the solution,
-// copied before each iteration, both where Place says (kernels/lsm/arrays.cuh). It is made from (neighborhood, threads, stream), `threads`
-// being the most that evaluate at a time, and has
-//   most_threads(neighborhood)   as many as there is room for
+// copied before each iteration, both where Place says (kernels/lsm/arrays.cuh). It is made from (neighborhood, stream), and has
 //   begin(walk), moved(walk, choice)   called as those of a method (kernels/lsm/run.cuh)
 //   generate(walk)               what the host generates of the neighbourhood to come, if Place says so
 //   upload(walk, stream)         copies that and the solution; returns the View for the iteration to come
-//   shared()                     bytes of shared memory that a View takes
+//   room()                       for how many threads that View has room
+//   shared(block)                bytes of shared memory that it takes in a block of so many threads
 // View::stage() is called once by all threads of a block. Then View::value(move) is the value of the solution that a move leads to: any
 // thread, any moves, in any order, so that any slice of the moves can be evaluated alone. The arithmetic is the contract's own
 // (core/problems).
@@ -19,7 +18,6 @@
 #include <vector>
 
 #include "core/moves.hpp"
-#include "core/neighborhoods/ppp.hpp"
 #include "core/neighborhoods/qap.hpp"
 #include "core/neighborhoods/tsp.hpp"
 #include "core/neighborhoods/weierstrass.hpp"
@@ -31,10 +29,15 @@ namespace vicinity::lsm {
 
 using local_search::Walk;
 
+/// The most threads that can evaluate: of a block, and of the grid.
+struct Room {
+  std::int64_t block = std::numeric_limits<std::int64_t>::max(), grid = std::numeric_limits<std::int64_t>::max();
+};
+
 /// What most neighbourhoods have nothing to do for.
 template <class Neighborhood>
 struct Bare {
-  [[nodiscard]] static std::int64_t most_threads(const Neighborhood&) { return std::numeric_limits<std::int64_t>::max(); }
+  [[nodiscard]] static Room room() noexcept { return {}; }
   static void begin(const Walk<Neighborhood>&) {}
   static void moved(const Walk<Neighborhood>&, const local_search::Choice&) {}
 };
@@ -71,14 +74,14 @@ class Neighbors<local_search::QapExchange<K>, Place> : public Bare<local_search:
   using Entry = std::conditional_t<Place::bytes, std::uint8_t, std::int32_t>;
   using Matrix = typename Place::template Inputs<Entry>;
 
-  Neighbors(const Neighborhood& neighborhood, std::int64_t, const cuda::Stream&) : Neighbors(neighborhood.instance()) {}
+  Neighbors(const Neighborhood& neighborhood, const cuda::Stream&) : Neighbors(neighborhood.instance()) {}
 
   void generate(const Walk<Neighborhood>&) { moves_.generate(); }
   [[nodiscard]] auto upload(const Walk<Neighborhood>& walk, const cuda::Stream& stream) {
     const qap::View<Entry, Matrix> qap{a_.reader(), b_.reader(), n_, n_};
     return QapView{qap, p_.send(walk.solution(), stream), moves_.send(stream), walk.value()};
   }
-  [[nodiscard]] std::size_t shared() const noexcept { return shared_; }
+  [[nodiscard]] std::size_t shared(std::int64_t) const noexcept { return shared_; }
 
  private:
   explicit Neighbors(const qap::Qap& qap)
@@ -101,95 +104,6 @@ class Neighbors<local_search::QapExchange<K>, Place> : public Bare<local_search:
   Array<Matrix> a_, b_;
   Copied<typename Place::template Solution<std::int32_t>> p_;
   Moves<K, Place::generated> moves_;
-};
-
-/// A histogram for each thread in device memory, whose counters of one product lie side by side for all threads: clearing and comparing
-/// them takes whole lines, counting takes single words.
-struct Histogram {
-  using Counter = std::uint16_t;  // counts at most m <= 20000
-  Counter* counters;
-  std::int64_t threads;
-
-  __device__ Counter& operator[](std::int32_t product) const { return counters[product * threads]; }
-};
-
-template <class Ppp, class V, class Products, class M>
-struct PppView {
-  Ppp ppp;
-  V v;
-  Products products;
-  M moves;
-  Histogram all;
-
-  __device__ void stage() const {
-    ppp.a.stage();
-    ppp.target.stage();
-    v.stage();
-    products.stage();
-  }
-  __device__ std::int64_t value(std::int64_t f) const {
-    Histogram mine{all.counters + (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x), all.threads};
-    return ppp::flipped_cost(ppp, products, v, moves[f], mine);
-  }
-};
-
-/// O(m K + n) a neighbour, from the products S = A V.
-template <int K, class Place>
-class Neighbors<local_search::PppFlip<K>, Place> {
- public:
-  using Neighborhood = local_search::PppFlip<K>;
-  using Counter = Histogram::Counter;
-  using Matrix = typename Place::template Inputs<std::int8_t>;
-  using Target = typename Place::template Inputs<std::int32_t>;
-
-  Neighbors(const Neighborhood& neighborhood, std::int64_t threads, const cuda::Stream& stream)
-      : ppp_(neighborhood.instance()),
-        threads_(threads),
-        a_(std::span(ppp_.view().a, rows() * columns()), shared_),
-        target_(std::span(ppp_.view().target, columns() + 1), shared_),
-        v_(columns(), shared_),
-        s_(rows(), shared_),
-        moves_(ppp_.columns()),
-        histograms_((columns() + 1) * static_cast<std::size_t>(threads)) {
-    histograms_.fill(0, stream);
-  }
-
-  /// Histograms may take this much.
-  static constexpr std::int64_t room = 256 << 20;
-  [[nodiscard]] static std::int64_t most_threads(const Neighborhood& neighborhood) {
-    return room / (static_cast<std::int64_t>(sizeof(Counter)) * (neighborhood.instance().columns() + 1));
-  }
-
-  void begin(const Walk<Neighborhood>& walk) { products_ = ppp::products(ppp_, walk.solution()); }
-  void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {
-    const ppp::View view = ppp_.view();
-    for (const std::int32_t column : moves::at<K>(view.n, choice.move).at) {
-      const std::int32_t sign = walk.solution()[static_cast<std::size_t>(column)];  // as it is now
-      for (std::int32_t row = 0; row < view.m; ++row) products_[static_cast<std::size_t>(row)] += 2 * sign * view.at(row, column);
-    }
-  }
-  void generate(const Walk<Neighborhood>&) { moves_.generate(); }
-  [[nodiscard]] auto upload(const Walk<Neighborhood>& walk, const cuda::Stream& stream) {
-    const ppp::BasicView<Matrix, Target> ppp{a_.reader(), target_.reader(), ppp_.rows(), ppp_.columns()};
-    return PppView{ppp, v_.send(walk.solution(), stream), s_.send(products_, stream), moves_.send(stream),
-                   Histogram{histograms_.data(), threads_}};
-  }
-  [[nodiscard]] std::size_t shared() const noexcept { return shared_; }
-
- private:
-  [[nodiscard]] std::size_t rows() const { return static_cast<std::size_t>(ppp_.rows()); }
-  [[nodiscard]] std::size_t columns() const { return static_cast<std::size_t>(ppp_.columns()); }
-
-  const ppp::Ppp& ppp_;
-  std::int64_t threads_;
-  std::size_t shared_ = 0;
-  Array<Matrix> a_;
-  Array<Target> target_;
-  Copied<typename Place::template Solution<std::int8_t>> v_;
-  Copied<typename Place::template Solution<std::int32_t>> s_;
-  Moves<K, Place::generated> moves_;
-  cuda::DeviceBuffer<Counter> histograms_;  ///< [product][thread], all zero between neighbours
-  std::vector<std::int32_t> products_;
 };
 
 /// Mapping: a thread an entry of the matrix of distances. Cost: a root an entry, once an instance.
@@ -233,7 +147,7 @@ class Neighbors<local_search::TspSwap, Place> : public Bare<local_search::TspSwa
  public:
   using Neighborhood = local_search::TspSwap;
 
-  Neighbors(const Neighborhood& neighborhood, std::int64_t, const cuda::Stream& stream)
+  Neighbors(const Neighborhood& neighborhood, const cuda::Stream& stream)
       : Neighbors(coordinates(neighborhood.instance().view()), stream) {}
 
   void generate(const Walk<Neighborhood>&) { moves_.generate(); }
@@ -241,7 +155,7 @@ class Neighbors<local_search::TspSwap, Place> : public Bare<local_search::TspSwa
     return TspView{matrix_.reader(),         at_.reader(), tour_.send(walk.solution(), stream), moves_.send(stream), walk.value(), n_,
                    matrix_.data().size() > 0};
   }
-  [[nodiscard]] std::size_t shared() const noexcept { return shared_; }
+  [[nodiscard]] std::size_t shared(std::int64_t) const noexcept { return shared_; }
 
  private:
   static constexpr std::size_t largest_matrix = 16384;

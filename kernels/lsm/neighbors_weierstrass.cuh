@@ -29,14 +29,14 @@ class Neighbors<local_search::WeierstrassCrowns<Real>, Place> : public Bare<loca
  public:
   using Neighborhood = local_search::WeierstrassCrowns<Real>;
 
-  Neighbors(const Neighborhood& neighborhood, std::int64_t, const cuda::Stream&)
+  Neighbors(const Neighborhood& neighborhood, const cuda::Stream&)
       : n_(neighborhood.instance().dimension()), width_(neighborhood.width()), x_(static_cast<std::size_t>(n_), shared_) {}
 
   static void generate(const Walk<Neighborhood>&) {}
   [[nodiscard]] auto upload(const Walk<Neighborhood>& walk, const cuda::Stream& stream) {
     return CrownsView{x_.send(walk.solution(), stream), n_, width_, walk.seed(), walk.iteration()};
   }
-  [[nodiscard]] std::size_t shared() const noexcept { return shared_; }
+  [[nodiscard]] std::size_t shared(std::int64_t) const noexcept { return shared_; }
 
  private:
   std::int32_t n_;
@@ -66,7 +66,7 @@ requires Place::generated class Neighbors<local_search::WeierstrassCrowns<Real>,
  public:
   using Neighborhood = local_search::WeierstrassCrowns<Real>;
 
-  Neighbors(const Neighborhood& neighborhood, std::int64_t, const cuda::Stream&)
+  Neighbors(const Neighborhood& neighborhood, const cuda::Stream&)
       : neighborhood_(neighborhood),
         points_(static_cast<std::size_t>(neighborhood.moves()) * static_cast<std::size_t>(neighborhood.instance().dimension()), shared_) {}
 
@@ -82,7 +82,7 @@ requires Place::generated class Neighbors<local_search::WeierstrassCrowns<Real>,
   [[nodiscard]] auto upload(const Walk<Neighborhood>&, const cuda::Stream& stream) {
     return PointsView<Real>{points_.send(stream), neighborhood_.moves(), neighborhood_.instance().dimension()};
   }
-  [[nodiscard]] std::size_t shared() const noexcept { return shared_; }
+  [[nodiscard]] std::size_t shared(std::int64_t) const noexcept { return shared_; }
 
  private:
   const Neighborhood& neighborhood_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "kernels/lsm/run.cuh"
@@ -11,44 +12,45 @@
 namespace vicinity::lsm {
 
 /// Mapping: a thread a neighbour; neighbours in turns where there are fewer threads. Synchronisation: none, but for the barriers of
-/// staging. Cost: an evaluation (kernels/lsm/neighbors.cuh) and a write of 8 bytes, side by side, a neighbour. values[0] is that of move
-/// slice.first. Blocks have up to 256 threads, or what a trial may show to be possible.
-template <class View>
-__global__ void values_kernel(View view, Slice slice, std::int64_t* values) {
+/// staging. Cost: an evaluation (kernels/lsm/neighbors.cuh) and a write of 4 or 8 bytes, side by side, a neighbour. values[0] is that of
+/// move slice.first. Blocks have up to 256 threads, or what a trial may show to be possible.
+template <class View, class Value>
+__global__ void values_kernel(const __grid_constant__ View view, Slice slice, Value* values) {
   view.stage();
   const std::int64_t threads = std::int64_t{gridDim.x} * blockDim.x;
   for (std::int64_t f = slice.first + std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; f < slice.last; f += threads)
     values[f - slice.first] = view.value(f);
 }
 
-/// The paper's grid: a thread a neighbour, in blocks of 256.
+/// The paper's grid: a thread a neighbour, in blocks of 256, or of as many as there is room for.
 class FixedGrid {
  public:
   template <class Neighborhood>
-  explicit FixedGrid(const Neighborhood& neighborhood) : blocks_(blocks_for(neighborhood, std::numeric_limits<std::int32_t>::max())) {}
+  explicit FixedGrid(const Neighborhood& neighborhood) : moves_(neighborhood.moves()) {}
 
-  [[nodiscard]] std::int64_t threads() const noexcept { return blocks_ * block_size; }
   template <class Launch>
-  void launch(const Launch& launch, const cuda::Stream&) {
-    launch(blocks_, block_size);
+  void launch(const Room& room, const Launch& launch, const cuda::Stream&) {
+    block_ = std::min<std::int64_t>(block_size, room.block);
+    blocks_ = std::min(divide_up(moves_, block_), room.grid / block_);
+    launch(blocks_, block_);
     VICINITY_CUDA_CHECK(cudaGetLastError());
   }
   void finished() const noexcept {}
   void forget() const noexcept {}
   void add_to(Policy& policy) const {
-    policy["block"] = block_size;
+    policy["block"] = block_;
     policy["blocks"] = blocks_;
   }
 
  private:
-  std::int64_t blocks_;
+  std::int64_t moves_;
+  std::int64_t block_ = 0, blocks_ = 0;  ///< of the last launch
 };
 
 /// Method of GpuRun (kernels/lsm/run.cuh). A Grid is made from (neighborhood) and has
-///   threads()               the most it launches
-///   launch(launch, stream)  calls launch(blocks, threads of a block), and looks after what became of it
-///   finished()              the stream is through
-///   forget()                begins anew
+///   launch(room, launch, stream)  calls launch(blocks, threads of a block), and looks after what became of it
+///   finished()                    the stream is through
+///   forget()                      begins anew
 ///   add_to(policy)
 template <class Neighborhood, class Place, class Grid>
 class Published {
@@ -57,7 +59,7 @@ class Published {
       : stream_(stream),
         moves_(neighborhood.moves()),
         grid_(neighborhood),
-        neighbors_(neighborhood, grid_.threads(), stream),
+        neighbors_(neighborhood, stream),
         device_values_(static_cast<std::size_t>(moves_)),
         values_(static_cast<std::size_t>(moves_)),
         until_(static_cast<std::size_t>(moves_)) {}
@@ -92,32 +94,43 @@ class Published {
   [[nodiscard]] Policy policy() const {
     Policy policy = Place::policy();
     grid_.add_to(policy);
-    if (neighbors_.shared() > 0) policy["shared_bytes"] = static_cast<std::int64_t>(neighbors_.shared());
+    if (shared_ > 0) policy["shared_bytes"] = static_cast<std::int64_t>(shared_);
     return policy;
   }
 
  private:
-  template <class View>
+  using View = decltype(std::declval<Neighbors<Neighborhood, Place>&>().upload(std::declval<const Walk<Neighborhood>&>(),
+                                                                               std::declval<const cuda::Stream&>()));
+  using Value = decltype(std::declval<const View&>().value(0));
+
   void evaluate(const View& view) {
-    const auto shared = static_cast<int>(neighbors_.shared());
-    if (shared > shared_allowed_) {
-      VICINITY_CUDA_CHECK(cudaFuncSetAttribute(values_kernel<View>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-      shared_allowed_ = shared;
-    }
     const auto launch = [&](std::int64_t blocks, std::int64_t block) {
-      values_kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(block), neighbors_.shared(), stream_.get()>>>(
-          view, Slice{0, moves_}, device_values_.data());
+      shared_ = neighbors_.shared(block);
+      shared_memory_.allow(values_kernel<View, Value>, shared_);
+      values_kernel<<<static_cast<unsigned>(blocks), static_cast<unsigned>(block), shared_, stream_.get()>>>(view, Slice{0, moves_},
+                                                                                                             device_values_.data());
     };
-    grid_.launch(launch, stream_);
+    grid_.launch(neighbors_.room(), launch, stream_);
+  }
+  /// Is a value of the moves [first, last) below `bound`? Without branches, so that several are compared at a time.
+  [[nodiscard]] bool any_below(std::int64_t first, std::int64_t last, Value bound) const {
+    Value any = 0;
+    for (std::int64_t move = first; move < last; ++move) any |= static_cast<Value>(values_[static_cast<std::size_t>(move)] < bound);
+    return any != 0;
   }
   [[nodiscard]] local_search::Choice best(const Walk<Neighborhood>& walk) const {
+    constexpr std::int64_t together = 512;
     local_search::Choice best;
-    for (std::int64_t move = 0; move < moves_; ++move) {
-      const std::int64_t value = values_[static_cast<std::size_t>(move)];
-      if (!best.forbidden && value >= best.value) continue;  // tabu or not
-      const std::int64_t until = until_[static_cast<std::size_t>(move)];
-      const local_search::Choice choice{value, move, local_search::forbids(until, walk.iteration(), value, walk.best_value())};
-      if (better(choice, best)) best = choice;
+    for (std::int64_t first = 0; first < moves_; first += together) {
+      const std::int64_t last = std::min(first + together, moves_);
+      if (!best.forbidden && !any_below(first, last, static_cast<Value>(best.value))) continue;  // tabu or not
+      for (std::int64_t move = first; move < last; ++move) {
+        const std::int64_t value = values_[static_cast<std::size_t>(move)];
+        if (!best.forbidden && value >= best.value) continue;
+        const std::int64_t until = until_[static_cast<std::size_t>(move)];
+        const local_search::Choice choice{value, move, local_search::forbids(until, walk.iteration(), value, walk.best_value())};
+        if (better(choice, best)) best = choice;
+      }
     }
     return best;
   }
@@ -126,10 +139,11 @@ class Published {
   std::int64_t moves_;
   Grid grid_;
   Neighbors<Neighborhood, Place> neighbors_;
-  cuda::DeviceBuffer<std::int64_t> device_values_;
-  cuda::HostBuffer<std::int64_t> values_;  ///< [move]
-  std::vector<std::int32_t> until_;        ///< [move]: tabu before this iteration
-  int shared_allowed_ = 0;                 ///< what the kernel may have
+  cuda::DeviceBuffer<Value> device_values_;
+  cuda::HostBuffer<Value> values_;   ///< [move]
+  std::vector<std::int32_t> until_;  ///< [move]: tabu before this iteration
+  SharedMemory shared_memory_;
+  std::size_t shared_ = 0;  ///< bytes a block of the last launch had
 };
 
 /// Method of the variants that differ from `gpu` in nothing but their place.

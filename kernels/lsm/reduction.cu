@@ -44,14 +44,16 @@ struct Memory {
   std::int32_t taken_until;
 };
 
-/// Mapping: neighbours in turns, a thread one at a time; then a block its best. The thread whose move was taken last writes that down: no
-/// other reads it. Synchronisation: a block reduction. Cost: an evaluation (kernels/lsm/neighbors.cuh) and a read of 4 bytes a neighbour,
-/// a write of 16 bytes a block.
+/// Mapping: neighbours in turns, one at a time each of the first `evaluators` threads of a block; then a block its best. The thread whose
+/// move was taken last writes that down: no other reads it. Synchronisation: a block reduction. Cost: an evaluation
+/// (kernels/lsm/neighbors.cuh) and a read of 4 bytes a neighbour, a write of 16 bytes a block.
 template <class View>
-__global__ void __launch_bounds__(block_size) best_kernel(View view, Slice slice, Memory memory, Found* found) {
-  const std::int64_t threads = std::int64_t{gridDim.x} * blockDim.x;
+__global__ void __launch_bounds__(block_size)
+    best_kernel(const __grid_constant__ View view, Slice slice, std::int32_t evaluators, Memory memory, Found* found) {
+  view.stage();
+  const std::int64_t threads = std::int64_t{gridDim.x} * evaluators, thread = threadIdx.x;
   local_search::Choice best;
-  for (std::int64_t f = slice.first + std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; f < slice.last; f += threads) {
+  for (std::int64_t f = slice.first + std::int64_t{blockIdx.x} * evaluators + thread; thread < evaluators && f < slice.last; f += threads) {
     std::int32_t until = memory.until[f];
     if (f == memory.taken) memory.until[f] = until = memory.taken_until;
     const std::int64_t value = view.value(f);
@@ -77,10 +79,10 @@ class Reduction {
   Reduction(const Neighborhood& neighborhood, const cuda::Stream& stream)
       : stream_(stream),
         moves_(neighborhood.moves()),
-        blocks_(blocks_for(neighborhood, resident_blocks())),
-        neighbors_(neighborhood, blocks_ * block_size, stream),
+        resident_(resident_blocks(0)),
+        neighbors_(neighborhood, stream),
         until_(static_cast<std::size_t>(moves_)),
-        found_(static_cast<std::size_t>(blocks_)),
+        found_(static_cast<std::size_t>(resident_)),
         device_best_(1),
         best_(1) {}
 
@@ -94,7 +96,9 @@ class Reduction {
     const auto view = neighbors_.upload(walk, stream_);
     parts.mark(Parts::before_kernels, stream_);
     const Memory memory{until_.data(), walk.iteration(), walk.best_value(), taken_, taken_until_};
-    best_kernel<<<static_cast<unsigned>(blocks_), block_size, 0, stream_.get()>>>(view, Slice{0, moves_}, memory, found_.data());
+    shape();
+    best_kernel<<<static_cast<unsigned>(blocks_), block_size, shared_, stream_.get()>>>(
+        view, Slice{0, moves_}, static_cast<std::int32_t>(evaluators_), memory, found_.data());
     VICINITY_CUDA_CHECK(cudaGetLastError());
     best_of_blocks_kernel<<<1, block_size, 0, stream_.get()>>>(found_.data(), static_cast<std::int32_t>(blocks_), device_best_.data());
     VICINITY_CUDA_CHECK(cudaGetLastError());
@@ -116,15 +120,26 @@ class Reduction {
     found_.fill(0xA5, stream_);
     device_best_.fill(0xA5, stream_);
   }
-  [[nodiscard]] Policy policy() const { return {{"block", block_size}, {"blocks", blocks_}}; }
+  [[nodiscard]] Policy policy() const { return {{"block", block_size}, {"blocks", blocks_}, {"evaluators", evaluators_}}; }
 
  private:
-  /// As many as can be resident at a time, at most: each ends with a reduction, which is better paid once a thread.
-  [[nodiscard]] static std::int64_t resident_blocks() {
+  /// Finds the shape of the grid for the View to come. As many blocks as can be resident at a time, at most: each ends with a reduction,
+  /// which is better paid once a thread.
+  void shape() {
+    const Room room = neighbors_.room();
+    evaluators_ = std::min<std::int64_t>(block_size, room.block);
+    if (const std::size_t shared = neighbors_.shared(evaluators_); shared != shared_) {
+      shared_memory_.allow(best_kernel<View>, shared);
+      resident_ = resident_blocks(shared);
+      shared_ = shared;
+    }
+    blocks_ = std::min({divide_up(moves_, evaluators_), resident_, room.grid / block_size});
+  }
+  [[nodiscard]] static std::int64_t resident_blocks(std::size_t shared) {
     int device = 0, multiprocessors = 0, a_multiprocessor = 0;
     VICINITY_CUDA_CHECK(cudaGetDevice(&device));
     VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    VICINITY_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&a_multiprocessor, best_kernel<View>, block_size, 0));
+    VICINITY_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&a_multiprocessor, best_kernel<View>, block_size, shared));
     return std::int64_t{multiprocessors} * a_multiprocessor;
   }
 
@@ -132,7 +147,11 @@ class Reduction {
                                                                                std::declval<const cuda::Stream&>()));
 
   const cuda::Stream& stream_;
-  std::int64_t moves_, blocks_;
+  std::int64_t moves_;
+  std::int64_t resident_;                     ///< blocks, with shared_ bytes of shared memory each
+  std::int64_t blocks_ = 0, evaluators_ = 0;  ///< of the last launch
+  std::size_t shared_ = 0;
+  SharedMemory shared_memory_;
   Neighbors<Neighborhood, Place> neighbors_;
   cuda::DeviceBuffer<std::int32_t> until_;
   cuda::DeviceBuffer<Found> found_;  ///< [block]

@@ -17,6 +17,7 @@
 #include "data/lsm/system.hpp"
 #include "kernels/cuda/stream.cuh"
 #include "kernels/lsm/neighbors.cuh"
+#include "kernels/lsm/neighbors_ppp.cuh"
 #include "kernels/lsm/neighbors_weierstrass.cuh"
 
 namespace vicinity::lsm {
@@ -29,12 +30,19 @@ struct Slice {
   std::int64_t first, last;
 };
 
-/// Blocks for so many moves: a thread a move, within `most` blocks and what Neighbors has room for. At least one block.
-template <class Neighborhood>
-[[nodiscard]] std::int64_t blocks_for(const Neighborhood& neighborhood, std::int64_t most) {
-  const std::int64_t room = Neighbors<Neighborhood, InGlobal>::most_threads(neighborhood) / block_size;
-  return std::max<std::int64_t>(1, std::min({divide_up(neighborhood.moves(), std::int64_t{block_size}), most, room}));
-}
+/// Lets a kernel have more dynamic shared memory, where it needs more than before.
+class SharedMemory {
+ public:
+  template <class Kernel>
+  void allow(Kernel* kernel, std::size_t bytes) {
+    if (bytes <= allowed_) return;
+    VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+    allowed_ = bytes;
+  }
+
+ private:
+  std::size_t allowed_ = 0;
+};
 
 /// Where the time of a search goes. Events take one iteration in 16 apart, the first included, and the others are taken to be like it: in
 /// each they would cost what a small copy costs.

@@ -1,9 +1,10 @@
 // Implementation `gpu-thread-control`: Algorithm 3 of the paper (section 4.1, Table 7) on top of `gpu`, its errors mended (docs/errata.md).
 // In its first iterations a search tries shapes of the grid: numbers of threads from the power of two nearest to the solution's size on (a
 // warp at least), doubled up to the number of moves, which is tried as well; for each, block sizes from 32 on, doubled up to the number of
-// threads. Each shape gets 10 iterations, and the least of their times counts. A launch that fails ends the row of block sizes there, for
-// all numbers of threads to come. The rest of the search, restarts included, has the best shape. A thread takes neighbours in turns where
-// threads are fewer; which move is taken depends on none of this.
+// threads. Each shape gets 10 iterations, and the least of their times counts. A launch that fails, or would, for want of shared memory,
+// ends the row of block sizes there, for all numbers of threads to come. The rest of the search, restarts included, has the best shape, in
+// smaller blocks where an iteration has no room for them. A thread takes neighbours in turns where threads are fewer; which move is taken
+// depends on none of this.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -20,20 +21,19 @@ class TriedGrid {
  public:
   template <class Neighborhood>
   explicit TriedGrid(const Neighborhood& neighborhood)
-      : most_(
-            std::min(neighborhood.moves(), Neighbors<Neighborhood, InGlobal>::most_threads(neighborhood) / largest_block * largest_block)),
-        first_(std::min(most_, std::max(smallest_block, nearest_power_of_two(neighborhood.start(0).size())))) {
+      : most_(neighborhood.moves()), first_(std::min(most_, std::max(smallest_block, nearest_power_of_two(neighborhood.start(0).size())))) {
     forget();
   }
 
-  [[nodiscard]] std::int64_t threads() const noexcept { return divide_up(most_, std::int64_t{largest_block}) * largest_block; }
-
   template <class Launch>
-  void launch(const Launch& launch, const cuda::Stream& stream) {
+  void launch(const Room& room, const Launch& launch, const cuda::Stream& stream) {
     while (!tried_) {
-      started_.record(stream);
-      launch(blocks(shape_), shape_.block);
-      const cudaError_t status = cudaGetLastError();
+      cudaError_t status = cudaErrorInvalidConfiguration;
+      if (shape_.block <= room.block) {
+        started_.record(stream);
+        launch(blocks(shape_, room), shape_.block);
+        status = cudaGetLastError();
+      }
       if (status == cudaSuccess) {
         ended_.record(stream);
         return;
@@ -43,7 +43,8 @@ class TriedGrid {
       ++failed_;
       next_shape();
     }
-    launch(blocks(best_), best_.block);
+    while (best_.block > room.block) best_.block /= 2;
+    launch(blocks(best_, room), best_.block);
     VICINITY_CUDA_CHECK(cudaGetLastError());
   }
   void finished() {
@@ -66,7 +67,7 @@ class TriedGrid {
   }
   void add_to(Policy& policy) const {
     policy["block"] = best_.block;
-    policy["blocks"] = blocks(best_);
+    policy["blocks"] = blocks(best_, {});
     policy["shapes_tried"] = shapes_;
     policy["launches_failed"] = failed_;
     policy["tuned"] = tried_;
@@ -77,7 +78,6 @@ class TriedGrid {
     std::int64_t threads, block;
   };
   static constexpr std::int64_t smallest_block = 32, trials = 10;
-  static constexpr std::int64_t largest_block = 1024;  ///< for which threads() has room
 
   /// What a launch says that asks for more than the device has: larger blocks than it takes, or more registers.
   [[nodiscard]] static bool too_much(cudaError_t status) {
@@ -87,8 +87,8 @@ class TriedGrid {
     const std::size_t below = std::bit_floor(x);
     return static_cast<std::int64_t>(x - below < 2 * below - x ? below : 2 * below);
   }
-  [[nodiscard]] std::int64_t blocks(const Shape& shape) const {
-    return std::min(divide_up(shape.threads, shape.block), threads() / shape.block);
+  [[nodiscard]] static std::int64_t blocks(const Shape& shape, const Room& room) {
+    return std::min(divide_up(shape.threads, shape.block), room.grid / shape.block);
   }
 
   void next_shape() {

@@ -49,6 +49,15 @@ TEST_F(LsmVariants, InputsAreInTextures) {
   EXPECT_EQ(policy.at("texture_solution"), 1);
 }
 
+/// Of a histogram's counters 256 threads have those that the products of a neighbour can need, and no more than there are products.
+TEST_F(LsmVariants, CountersLieInSharedMemory) {
+  const auto policy = executed("gpu", trial("ppp", {{"m", whole(101)}, {"n", whole(117)}, {"iterations", whole(5)}}))->policy();
+  EXPECT_EQ(policy.at("block"), 256);
+  EXPECT_EQ(policy.at("shared_bytes") % (4 * 256), 0);
+  EXPECT_GT(policy.at("shared_bytes"), 5 * 4 * 256) << "5 are not read";
+  EXPECT_LE(policy.at("shared_bytes"), (5 + 59) * 4 * 256);
+}
+
 /// 4950 moves: 128, 256, ... 4096 and 4950 threads in 3, 4, 5, and four times 6 sizes of blocks, 10 iterations each. Blocks of 2048
 /// threads fail once, and are not tried again.
 TEST_F(LsmVariants, ThreadControlTriesShapesAndSurvivesLaunchesThatFail) {
