@@ -22,14 +22,14 @@ namespace {
   return blocks != nullptr ? std::atoi(blocks) : 0;
 }
 
-/// Blocks that a search may have, the most first, since more are faster as long as each has more than 24 places (measured on an H100,
+/// Blocks that a search may have, the most first, since more are faster as long as each has more than 12 places (measured on an H100,
 /// kernels/lsm/README.md).
 std::vector<std::int32_t> block_counts(std::int32_t n) {
   int clusters = 0;
   VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, 0));
   std::vector<std::int32_t> counts{1};
   for (std::int32_t blocks = 2; clusters != 0 && blocks <= tsp_most_blocks; blocks *= 2)
-    if (n > 24 * blocks) counts.insert(counts.begin(), blocks);
+    if (n > 12 * blocks) counts.insert(counts.begin(), blocks);
   if (const std::int32_t only = blocks_asked_for(); only > 0) return {only};
   return counts;
 }
