@@ -117,4 +117,41 @@ __device__ __forceinline__ void swap_deltas(const Center<Integral>& center, std:
   }
 }
 
+/// A swap of the cities at places r < s, and the places nearby whose lengths it changes.
+template <bool Integral>
+struct Swapped {
+  std::int32_t n, r = 0, s = 0;
+  Center<Integral> center{};  ///< of this lane: see gather()
+
+  /// Center k = 0 .. 9: places r-2 .. r+2 and s-2 .. s+2.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t center_place(int k) const { return wrapped(k < 5 ? r - 2 + k : s - 7 + k, n); }
+  /// Is the place one of r-1 .. r+1 or s-1 .. s+1, whose moves changed?
+  [[nodiscard]] __device__ __forceinline__ bool touched(std::int32_t place) const {
+    return within(place, r - 1, 3, n) || within(place, s - 1, 3, n);
+  }
+  /// The centers of lanes 0 .. 9 after the swap, with the edges of all but the outermost; `places` are as before it.
+  __device__ __forceinline__ void gather(const Place<Integral>* places) {
+    const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % 32), at = center_place(min(lane, 9));
+    center.point = places[at == r ? s : at == s ? r : at].point();
+    const std::int32_t after =
+        distance(__shfl_down_sync(~0u, center.point.x, 1) - center.point.x, __shfl_down_sync(~0u, center.point.y, 1) - center.point.y);
+    center.edges = __shfl_up_sync(~0u, after, 1) + after;
+  }
+  /// After gather(): `own`, of `place` of each lane, as it is after the swap.
+  [[nodiscard]] __device__ __forceinline__ Center<Integral> after(Center<Integral> own, std::int32_t place, bool touched) const {
+    if (__any_sync(~0u, touched)) {
+      const std::int32_t after_r = wrapped(place - r + 1, n), from = after_r < 3 ? 1 + after_r : 6 + wrapped(place - s + 1, n);
+      const Point<Integral> point = of_lane(center.point, from % 32);
+      const std::int32_t edges = __shfl_sync(~0u, center.edges, from % 32);
+      if (touched) own = {point, edges};
+    }
+    return own;
+  }
+  /// After gather(): writes down the places that changed; by the lanes of a warp.
+  __device__ __forceinline__ void write(Place<Integral>* places) const {
+    const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % 32);
+    if (lane < 10 && lane % 5 != 0 && lane % 5 != 4) places[center_place(lane)] = Place<Integral>::of(center.point, center.edges);
+  }
+};
+
 }  // namespace vicinity::lsm

@@ -11,7 +11,6 @@ template <bool Integral, bool Resident>
 class TspSearch : private TspState<Integral, Resident> {
   using State = TspState<Integral, Resident>;
   using State::best_value_;
-  using State::center_;
   using State::clerk;
   using State::filter_;
   using State::first_;
@@ -24,17 +23,16 @@ class TspSearch : private TspState<Integral, Resident> {
   using State::n_;
   using State::now_;
   using State::places_;
-  using State::r_;
   using State::rank_;
   using State::room_;
   using State::rows_;
-  using State::s_;
   using State::save_best;
   using State::scans_;
   using State::search_;
   using State::set_threshold;
   using State::step_;
   using State::store;
+  using State::swap_;
   using State::tabu_end;
   using State::threads;
   using State::threshold_;
@@ -91,8 +89,7 @@ class TspSearch : private TspState<Integral, Resident> {
     cuda::Word(*const board)[tsp_most_blocks] = room_.keys[step_ & 1];
     const int block = lane() % 16, half = lane() / 16;
     if (warp() == 0) {
-      if (moved_ && lane() < 10 && lane() % 5 != 0 && lane() % 5 != 4)
-        places_[center_place(lane())] = Place<Integral>::of(center_.point, center_.edges);
+      if (moved_) swap_.write(places_);
       fence();
       const Key block_best = warp_min(lane() < warps ? room_.best[lane() % warps] : no_key);
       const Key block_bound = warp_min(lane() < warps ? room_.bound[lane() % warps] : no_key);
@@ -158,8 +155,8 @@ class TspSearch : private TspState<Integral, Resident> {
     const bool ends = method == local_search::Method::hill && value >= value_;
     if (rank_ == 0 && unsaved_ && !ends && value >= best_value_) save_best();
     moved_ = !ends;
-    r_ = r;
-    s_ = s;
+    swap_.r = r;
+    swap_.s = s;
     if (ends) {
       if (clerk()) room_.ledger.take({value, moves::index<2>(n_, move), false}, method);
       return false;
@@ -176,43 +173,23 @@ class TspSearch : private TspState<Integral, Resident> {
     }
     return now_ < limit;
   }
-  /// Center k = 0 .. 9: places r-2 .. r+2 and s-2 .. s+2.
-  [[nodiscard]] __device__ __forceinline__ std::int32_t center_place(int k) const { return wrapped(k < 5 ? r_ - 2 + k : s_ - 7 + k, n_); }
-  /// Is the place one of r-1 .. r+1 or s-1 .. s+1, whose moves changed?
-  [[nodiscard]] __device__ __forceinline__ bool touched(std::int32_t place) const {
-    return within(place, r_ - 1, 3, n_) || within(place, s_ - 1, 3, n_);
-  }
-  /// The centers of lanes 0 .. 9 after the swap, with the edges of all but the outermost.
-  __device__ __forceinline__ void gather() {
-    const std::int32_t at = center_place(min(lane(), 9));
-    center_.point = places_[at == r_ ? s_ : at == s_ ? r_ : at].point();
-    const std::int32_t after =
-        distance(__shfl_down_sync(~0u, center_.point.x, 1) - center_.point.x, __shfl_down_sync(~0u, center_.point.y, 1) - center_.point.y);
-    center_.edges = __shfl_up_sync(~0u, after, 1) + after;
-  }
   /// Brings the rows up to date after the last swap, and proposes.
   __device__ __forceinline__ void update(Key& best, Key& bound) {
-    gather();
+    swap_.gather(places_);
     best = bound = no_key;
     for (std::int32_t first = first_ + lane_places * warp(); first < last_; first += lane_places * warps) {
       const std::int32_t place = lane_place(first, lane(), n_);
       const bool active = lane() >= 1 && lane() <= lane_places && first + lane() - 1 < last_;
-      const bool near = touched(place);
+      const bool near = swap_.touched(place);
       const Place<Integral> kept = places_[place];
-      Center<Integral> own{kept.point(), static_cast<std::int32_t>(kept.edges)};
       Row row;
       if (active && !near) row = rows_[place - first_];
-      if (__any_sync(~0u, near)) {
-        const std::int32_t after_r = wrapped(place - r_ + 1, n_), from = after_r < 3 ? 1 + after_r : 6 + wrapped(place - s_ + 1, n_);
-        const Point<Integral> point = of_lane(center_.point, from % 32);
-        const std::int32_t edges = __shfl_sync(~0u, center_.edges, from % 32);
-        if (near) own = {point, edges};
-      }
+      const Center<Integral> own = swap_.after({kept.point(), static_cast<std::int32_t>(kept.edges)}, place, near);
       std::int32_t at_r[3], at_s[3];
-      swap_deltas<3>(center_, 0, center_place(0), own.point, own.edges, place, n_, at_r);
-      swap_deltas<3>(center_, 5, center_place(5), own.point, own.edges, place, n_, at_s);
+      swap_deltas<3>(swap_.center, 0, swap_.center_place(0), own.point, own.edges, place, n_, at_r);
+      swap_deltas<3>(swap_.center, 5, swap_.center_place(5), own.point, own.edges, place, n_, at_s);
       const std::int32_t least = min(min(min(at_r[0], at_r[1]), min(at_r[2], at_s[0])), min(at_s[1], at_s[2]));
-      const bool event = active && (least <= row.rest || touched(row.column) || touched(row.tabu_column) || row.wake <= now_);
+      const bool event = active && (least <= row.rest || swap_.touched(row.column) || swap_.touched(row.tabu_column) || row.wake <= now_);
       if (__any_sync(~0u, event)) {
         if (event) {
           repair(row, place, at_r, at_s, least);
@@ -227,19 +204,19 @@ class TspSearch : private TspState<Integral, Resident> {
   /// `least` of the new differences at_r and at_s; of a touched place no others remain.
   __device__ __forceinline__ void repair(Row& row, std::int32_t place, const std::int32_t (&at_r)[3], const std::int32_t (&at_s)[3],
                                          std::int32_t least) const {
-    row.forget([&](std::int32_t column) { return touched(column); });
+    row.forget([&](std::int32_t column) { return swap_.touched(column); });
     row.expire(now_);
     std::int32_t column = no_delta, others = no_delta;
 #pragma unroll
     for (int k = 0; k < 6; ++k)
-      if ((k < 3 ? at_r[k] : at_s[k - 3]) == least) column = min(column, center_place(k < 3 ? 1 + k : 3 + k));
+      if ((k < 3 ? at_r[k] : at_s[k - 3]) == least) column = min(column, swap_.center_place(k < 3 ? 1 + k : 3 + k));
 #pragma unroll
     for (int k = 0; k < 6; ++k) {
       const std::int32_t delta = k < 3 ? at_r[k] : at_s[k - 3];
-      if (delta != least || center_place(k < 3 ? 1 + k : 3 + k) != column) others = min(others, delta);
+      if (delta != least || swap_.center_place(k < 3 ? 1 + k : 3 + k) != column) others = min(others, delta);
     }
     row.insert(least, column, others, now_, [&] {
-      if (min(place, column) == r_ && max(place, column) == s_) return view_.until != nullptr ? tabu_end() : 0;
+      if (min(place, column) == swap_.r && max(place, column) == swap_.s) return view_.until != nullptr ? tabu_end() : 0;
       return until(place, column);
     });
   }

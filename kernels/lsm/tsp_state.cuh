@@ -24,7 +24,8 @@ class TspState {
         filter_(reinterpret_cast<std::uint32_t*>(shared + sizeof(TspRoom<Integral>))),
         rows_(Resident ? reinterpret_cast<Row*>(filter_ + filter_words) : view.rows + search_ * n_ + first_),
         places_(Resident ? reinterpret_cast<Place<Integral>*>(rows_ + row_slots(view.share))
-                         : view.places + (search_ * static_cast<std::size_t>(view.blocks) + static_cast<std::size_t>(rank_)) * n_) {}
+                         : view.places + (search_ * static_cast<std::size_t>(view.blocks) + static_cast<std::size_t>(rank_)) * n_),
+        swap_{n_} {}
 
  protected:
   static constexpr int threads = tsp_threads<Integral>, warps = threads / 32;
@@ -97,11 +98,11 @@ class TspState {
 
   /// The clerk's account of the last swap.
   __device__ __forceinline__ void write_down() {
-    room_.ledger.take({value_, moves::index<2>(n_, {{r_, s_}}), false}, local_search::Method::tabu);
+    room_.ledger.take({value_, moves::index<2>(n_, {{swap_.r, swap_.s}}), false}, local_search::Method::tabu);
     std::int32_t* tour = view_.tour + search_ * static_cast<std::size_t>(n_);
-    const std::int32_t at_r = tour[r_], at_s = tour[s_];
-    tour[r_] = at_s;
-    tour[s_] = at_r;
+    const std::int32_t at_r = tour[swap_.r], at_s = tour[swap_.s];
+    tour[swap_.r] = at_s;
+    tour[swap_.s] = at_r;
   }
 
   const TspView<Integral>& view_;
@@ -117,10 +118,9 @@ class TspState {
   std::int32_t threshold_ = 0;  ///< tabu moves with differences below this may be taken
   std::int64_t value_ = 0, best_value_ = 0;
   unsigned step_ = 0, scans_ = 0;
-  std::int32_t r_ = 0, s_ = 0;  ///< the last swap, r < s
-  Center<Integral> center_{};   ///< of this lane
-  bool moved_ = false;          ///< the last swap is not yet written down
-  bool unsaved_ = false;        ///< the tour is the best, and not yet written down as such
+  Swapped<Integral> swap_;  ///< the last
+  bool moved_ = false;      ///< the last swap is not yet written down
+  bool unsaved_ = false;    ///< the tour is the best, and not yet written down as such
 };
 
 }  // namespace vicinity::lsm

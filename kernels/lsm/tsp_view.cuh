@@ -1,36 +1,20 @@
 #pragma once
-// What the device keeps of the searches, and the kernels that prepare their rows before a launch goes on with them.
+// What the device keeps of searches by rows, and the kernels that prepare their rows before a launch goes on with them.
 #include <cstdint>
 
-#include "core/moves.hpp"
 #include "kernels/lsm/tsp_rows.cuh"
+#include "kernels/lsm/tsp_tours.cuh"
 
 namespace vicinity::lsm {
 
-/// Searches lie one after the other in all arrays but the coordinates.
+/// Of the rows.
 template <bool Integral>
-struct TspView {
-  tsp::View tsp;
-  double low_x, low_y;      ///< whole coordinates are counted from here
-  std::int32_t* tour;       ///< [place]: city
-  std::int32_t* best;       ///< [place]: city
+struct TspView : TspTours<Integral> {
   Place<Integral>* places;  ///< [place]; [block][place] where blocks do not keep them in shared memory
   Row* rows;                ///< [place]
-  std::int32_t* until;      ///< [move]: tabu before this iteration; null in a hill climbing
   std::uint32_t* filters;   ///< [block][word]: a bit for every move that was taken, of two places of which the block has one
-  std::int64_t moves, tenure;
-  std::int32_t blocks;  ///< of a search
-  std::int32_t share;   ///< places of a block: block b has those from b share on
-
-  [[nodiscard]] __device__ __forceinline__ Point<Integral> point(std::int32_t city) const {
-    if constexpr (Integral)
-      return {static_cast<std::int32_t>(tsp.x[city] - low_x), static_cast<std::int32_t>(tsp.y[city] - low_y)};
-    else
-      return {tsp.x[city], tsp.y[city]};
-  }
-  [[nodiscard]] __device__ __forceinline__ std::int32_t* until_of(std::size_t search, std::int32_t a, std::int32_t b) const {
-    return until + search * static_cast<std::size_t>(moves) + moves::index<2>(tsp.n, {{min(a, b), max(a, b)}});
-  }
+  std::int32_t blocks;      ///< of a search
+  std::int32_t share;       ///< places of a block: block b has those from b share on
 };
 
 /// The row of place i, as far as it covers moves with thirty places each from first, first + step, ... on, before `last`; by a warp.
@@ -61,12 +45,8 @@ template <bool Integral>
 __global__ void __launch_bounds__(prepare_threads) places_kernel(const __grid_constant__ TspView<Integral> view, std::int32_t copies) {
   const std::int32_t n = view.tsp.n, p = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   if (p >= n) return;
-  const std::int32_t* tour = view.tour + std::size_t{blockIdx.y} * n;
-  const Point<Integral> before = view.point(tour[wrapped(p - 1, n)]), own = view.point(tour[p]),
-                        after = view.point(tour[wrapped(p + 1, n)]);
-  const std::int32_t edges = distance(own.x - before.x, own.y - before.y) + distance(own.x - after.x, own.y - after.y);
-  for (std::int32_t copy = 0; copy < copies; ++copy)
-    view.places[(std::size_t{blockIdx.y} * copies + copy) * n + p] = Place<Integral>::of(own, edges);
+  const Place<Integral> place = view.place(blockIdx.y, p);
+  for (std::int32_t copy = 0; copy < copies; ++copy) view.places[(std::size_t{blockIdx.y} * copies + copy) * n + p] = place;
 }
 
 /// Row i covers all moves (i, j), i < j. Mapping: a warp a row; blockIdx.y: the search. Cost: three distances a move, and tabu times where
