@@ -34,21 +34,21 @@ class DeviceMatrix {
  public:
   explicit DeviceMatrix(const ppp::Ppp& ppp) {
     const ppp::View host = ppp.view();
-    const std::int32_t units = divide_up(host.n, 32), row_words = divide_up(host.m, 32);
+    const std::int32_t units = divide_up(host.n, 32), row_words = divide_up(host.m, 32), column_pitch = divide_up(host.m, 128) * 4;
     const auto m = static_cast<std::size_t>(host.m);
-    std::vector<std::uint32_t> rows(static_cast<std::size_t>(units) * m), columns(static_cast<std::size_t>(host.n * row_words));
+    std::vector<std::uint32_t> rows(static_cast<std::size_t>(units) * m), columns(static_cast<std::size_t>(host.n) * static_cast<std::size_t>(column_pitch));
     for (std::int32_t c = 0; c < host.n; ++c)
       for (std::int32_t r = 0; r < host.m; ++r) {
         const std::uint32_t bit = host.at(r, c) > 0 ? 1 : 0;
         rows[static_cast<std::size_t>(c / 32) * m + static_cast<std::size_t>(r)] |= bit << c % 32;
-        columns[static_cast<std::size_t>(c * row_words + r / 32)] |= bit << r % 32;
+        columns[static_cast<std::size_t>(c * column_pitch + r / 32)] |= bit << r % 32;
       }
     by_row_ = cuda::DeviceBuffer<std::uint32_t>(std::span<const std::uint32_t>(rows));
     by_column_ = cuda::DeviceBuffer<std::uint32_t>(std::span<const std::uint32_t>(columns));
     target_ = cuda::DeviceBuffer<std::int32_t>(std::span<const std::int32_t>(host.target, static_cast<std::size_t>(host.n) + 1));
     std::int32_t whole_target = 0;
     for (std::int32_t v = 1; v <= host.n; ++v) whole_target += host.target[v];
-    view_ = {by_row_.data(), by_column_.data(), target_.data(), host.m, host.n, units, row_words, whole_target};
+    view_ = {by_row_.data(), by_column_.data(), target_.data(), host.m, host.n, units, row_words, column_pitch, whole_target};
   }
   [[nodiscard]] const Matrix& view() const noexcept { return view_; }
 
@@ -92,12 +92,20 @@ template <int K, class Shape>
   const std::uint32_t limit = most_bytes - reserve;
   if (room.bytes > limit)
     throw DoesNotFit("size " + std::to_string(m) + " x " + std::to_string(n) + " is too large for the shared memory of this GPU; use gpu");
-  const Room without = room;
   if constexpr (K == 1) {
+    room.mask_pitch = Masks<Shape>::pitch_of(m);
+    const std::int64_t spare = Masks<Shape>::spare_words(room.mask_pitch), wanted = Masks<Shape>::rows_wanted(n);
+    const std::int64_t fit = ((std::int64_t{limit} - room.bytes) / 4 - spare) / (2 * room.mask_pitch);
+    if (2 * fit >= wanted) {
+      room.mask_rows = static_cast<std::int32_t>(std::min(fit, wanted));
+      room.masks = take(std::int64_t{2 * room.mask_rows} * room.mask_pitch + spare, 4);
+    }
+    const Room masked = room;
     room.bits = take(m, 4);
     room.capacity = 1;
-    return room.bytes <= limit ? room : without;
+    return room.bytes <= limit ? room : masked;
   } else {
+    const Room without = room;
     room.bits = take(std::int64_t{Shape::units} * m, 4);
     room.slots = room.bytes;
     const std::int64_t fit = (std::int64_t{limit} - room.bytes) / (4 * Shape::pitch) - spare_slots;
@@ -184,6 +192,7 @@ class Engine {
   }
   [[nodiscard]] Policy policy() const {
     Policy policy{{"block", S::threads}, {"blocks", blocks_}, {"together", together_}, {"shared_bytes", room_.bytes}};
+    if constexpr (K == 1) policy["mask_rows"] = room_.mask_rows;
     if constexpr (K > 1) {
       policy["tile_rows"] = 32 * S::p_units;
       policy["tile_columns"] = 32 * S::q_units;
@@ -195,11 +204,10 @@ class Engine {
  private:
   /// Pieces of a neighbourhood that blocks take.
   [[nodiscard]] static std::int64_t items(std::int32_t n) {
-    const std::int32_t units = divide_up(n, 32);
     if constexpr (K == 1)
-      return units;
+      return divide_up(n, S::columns);
     else
-      return std::int64_t{tiles_of<S>(units)} * (K == 3 ? n : 1);
+      return std::int64_t{tiles_of<S>(divide_up(n, 32))} * (K == 3 ? n : 1);
   }
   [[nodiscard]] static std::size_t pairs_of_tiles(std::int32_t units) {
     if constexpr (K == 1)

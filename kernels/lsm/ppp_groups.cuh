@@ -112,7 +112,7 @@ struct Sorter {
   /// The bits of a column's positive entries among 32 rows, with the present sign.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t positives(std::int32_t column, std::int32_t word) const {
     const std::uint32_t sign = 0u - (in_pool<std::uint32_t>(room.negative)[column / 32] >> column % 32 & 1);
-    return __ldg(matrix.by_column + static_cast<std::size_t>(column) * matrix.row_words + word) ^ sign;
+    return __ldg(matrix.by_column + static_cast<std::size_t>(column) * matrix.column_pitch + word) ^ sign;
   }
 
   /// Mapping: a lane a row, a warp 32 of them, some times over at once to wait for the columns only once.

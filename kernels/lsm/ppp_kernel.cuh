@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/lsm/ppp_masks.cuh"
 #include "kernels/lsm/ppp_pairs.cuh"
 #include "kernels/lsm/ppp_singles.cuh"
 
@@ -29,30 +30,62 @@ struct Rules {
 template <int Columns>
 struct Bench {
   Groups groups;
-  std::int32_t linear[Columns];  ///< [column of the tile]
+  std::int32_t linear[Columns];  ///< [column of the tile]; Masks: its parts
   Found found[33];               ///< [warp], and the choice
   bool mine;                     ///< the choice was found by this block
   alignas(local_search::Ledger) unsigned char books[sizeof(local_search::Ledger)];
 };
 
-/// Evaluation of K = 1: a unit of columns at a time.
+/// Evaluation of K = 1: by masks as long as they fit in shared memory, a tile at a time, else by sorted rows, a unit of columns at a time.
 template <int K, class Shape>
 struct Neighbourhood {
-  static constexpr int columns = 32;
+  static constexpr int columns = Masks<Shape>::parts;  ///< also a unit
   const Sorter<1>& sorter;
   const Searches& searches;
   Bench<columns>& bench;
   std::int32_t* until;
   std::int32_t block;
+  Masks<Shape> masks{sorter.matrix, sorter.room, bench.groups};
+  bool masked = false;
   std::int32_t loaded = -1;
 
-  __device__ __forceinline__ void begin() {}
+  __device__ __forceinline__ void begin() { masked = masks.begin(); }
+  /// The choice of this block's moves, in its first warp.
   __device__ __forceinline__ Found evaluate(bool moved, const moves::Move<1>& flipped, std::int32_t t, std::int32_t best_value) {
+    if (masked && moved && !masks.follow(flipped.at[0])) {
+      masked = moved = false;
+      loaded = -1;
+      sorter.begin();
+    }
+    return (masked ? by_masks(t, best_value) : by_sort(moved, flipped, t, best_value)).of_warp();
+  }
+  __device__ __forceinline__ void wipe(std::int32_t first) const {
+    if (!masked) sorter.wipe(first);
+  }
+  [[nodiscard]] __device__ __forceinline__ std::size_t place_of(unsigned code) const { return code; }
+
+ private:
+  [[nodiscard]] __device__ __forceinline__ Found by_masks(std::int32_t t, std::int32_t best_value) {
+    Found best = Found::nothing();
+    for (std::int32_t tile = block; tile * Shape::columns < sorter.matrix.n; tile += searches.blocks) {
+      const std::int32_t column = tile * Shape::columns + lane();
+      const bool is_move = warp() == 0 && lane() < Shape::columns && column < sorter.matrix.n;
+      const std::int32_t end = is_move ? until[column] : 0;
+      if (tile != block) __syncthreads();
+      if (tile != loaded) masks.load(loaded = tile);
+      masks.evaluate(tile, bench.linear);
+      __syncthreads();
+      if (is_move) better(masks.value(bench.linear), column, end, t, best_value, best);
+    }
+    return best;
+  }
+  [[nodiscard]] __device__ __forceinline__ Found by_sort(bool moved, const moves::Move<1>& flipped, std::int32_t t,
+                                                         std::int32_t best_value) {
     if (warp() == 0) bench.linear[lane()] = sorter.matrix.whole_target;
     sorter.sort(moved, flipped, 0);
     Found best = Found::nothing();
     for (std::int32_t unit = block; unit < sorter.matrix.units; unit += searches.blocks) {
-      const Shape singles{sorter, unit, sorter.room.capacity > 0};
+      const Singles singles{sorter, unit, sorter.room.capacity > 0};
       if (unit != loaded) {
         __syncthreads();
         singles.load_bits();
@@ -63,15 +96,16 @@ struct Neighbourhood {
       const std::int32_t column = 32 * unit + lane(), end = column < sorter.matrix.n ? until[column] : 0;
       singles.evaluate(bench.linear);
       __syncthreads();
-      if (warp() != 0 || column >= sorter.matrix.n) continue;
-      const std::int32_t value = bench.linear[lane()];
-      const bool forbidden = end > t && value >= best_value;
-      const Found found{static_cast<unsigned>(value) | (forbidden ? Found::forbidden : 0u), static_cast<unsigned>(column)};
-      if (found.before(best)) best = found;
+      if (warp() == 0 && column < sorter.matrix.n) better(bench.linear[lane()], column, end, t, best_value, best);
     }
     return best;
   }
-  [[nodiscard]] __device__ __forceinline__ std::size_t place_of(unsigned code) const { return code; }
+  static __device__ __forceinline__ void better(std::int32_t value, std::int32_t column, std::int32_t end, std::int32_t t,
+                                                std::int32_t best_value, Found& best) {
+    const bool forbidden = end > t && value >= best_value;
+    const Found found{static_cast<unsigned>(value) | (forbidden ? Found::forbidden : 0u), static_cast<unsigned>(column)};
+    if (found.before(best)) best = found;
+  }
 };
 
 /// Evaluation of K = 2, a tile at a time, and of K = 3, a tile and first column at a time.
@@ -97,6 +131,7 @@ requires(K > 1) struct Neighbourhood<K, Shape> {
       if (searches.scratch_size > 0) scratch()[k] = 0;
     }
   }
+  /// The choice of this block's moves, in its first warp.
   __device__ __forceinline__ Found evaluate(bool moved, const moves::Move<K>& flipped, std::int32_t t, std::int32_t best_value) {
     const std::int32_t n = sorter.matrix.n, tiles = tiles_of<Shape>(sorter.matrix.units), items = K == 2 ? tiles : tiles * n;
     Found best = Found::nothing();
@@ -123,8 +158,9 @@ requires(K > 1) struct Neighbourhood<K, Shape> {
     }
     if constexpr (K == 3)
       if (moved) sort_again(true, flipped, 0);  // a block that had nothing to sort still owes the rows the last move
-    return best;
+    return of_block(best);
   }
+  __device__ __forceinline__ void wipe(std::int32_t first) const { sorter.wipe(first); }
   [[nodiscard]] __device__ __forceinline__ std::size_t place_of(unsigned code) const {
     if constexpr (K == 3) return code;
     const auto move = move_of<2>(code, sorter.matrix.n);
@@ -137,6 +173,13 @@ requires(K > 1) struct Neighbourhood<K, Shape> {
   }
 
  private:
+  [[nodiscard]] __device__ __forceinline__ Found of_block(const Found& found) {
+    const Found of_warp = found.of_warp();
+    if (lane() == 0) bench.found[warp()] = of_warp;
+    __syncthreads();
+    if (warp() > 0) return Found::nothing();
+    return (lane() < warps() ? bench.found[lane()] : Found::nothing()).of_warp();
+  }
   __device__ __forceinline__ void clear_linear() {
     for (int k = static_cast<int>(threadIdx.x); k < columns; k += Shape::threads) bench.linear[k] = 0;
   }
@@ -167,16 +210,12 @@ requires(K > 1) struct Neighbourhood<K, Shape> {
   }
 };
 
-/// The best of what all threads of a search found, and whether this block did. All warps but the first do something else while that one
-/// exchanges messages with the other blocks. Two block barriers, and one exchange when the search has several blocks.
+/// The best of what the first warps of a search's blocks found, and whether it was this block. All other warps do something else while
+/// those exchange messages. One block barrier, and one exchange when the search has several blocks.
 template <int Columns, class Meanwhile>
-[[nodiscard]] __device__ __forceinline__ Found agree(const Found& found, Bench<Columns>& bench, const Board& board, unsigned step,
+[[nodiscard]] __device__ __forceinline__ Found agree(const Found& mine, Bench<Columns>& bench, const Board& board, unsigned step,
                                                      const Meanwhile& meanwhile) {
-  const Found of_warp = found.of_warp();
-  if (lane() == 0) bench.found[warp()] = of_warp;
-  __syncthreads();
   if (warp() == 0) {
-    const Found mine = (lane() < warps() ? bench.found[lane()] : Found::nothing()).of_warp();
     const Found all = board.blocks > 1 ? board.exchange(mine, step) : mine;
     if (lane() == 0) {
       bench.found[32] = all;
@@ -213,8 +252,8 @@ __global__ void __launch_bounds__(Shape::threads, 1) search_kernel(const __grid_
   __syncthreads();
   const Sorter<K> sorter{matrix, room, bench.groups};
   Evaluation evaluation{sorter, searches, bench, until, board.block};
-  evaluation.begin();
   sorter.begin();
+  evaluation.begin();
 
   // One thread keeps the books, a move late, while the others wait for messages.
   const bool clerk = board.block == 0 && threadIdx.x == Shape::threads - 1;
@@ -229,7 +268,7 @@ __global__ void __launch_bounds__(Shape::threads, 1) search_kernel(const __grid_
   for (unsigned step = 1; !ended && t < rules.limit; ++step) {
     const Found found = evaluation.evaluate(moved, move, t, best_value);
     choice = agree(found, bench, board, step, [&] {
-      sorter.wipe(32);
+      evaluation.wipe(32);
       if (moved) enter();
     });
     move = move_of<K>(choice.code, matrix.n);

@@ -1,15 +1,12 @@
 #pragma once
-// All flips of one sign of a unit of columns: a row of product v goes to v - 2 when its entry is positive, to v + 2 otherwise.
+// All flips of one sign of a unit of columns by sorted rows, for products too far apart for Masks: a row of product v goes to v - 2 when its entry is positive, to v + 2 otherwise.
 #include <cstdint>
 
 #include "kernels/lsm/ppp_groups.cuh"
 
 namespace vicinity::lsm::perceptron {
 
-template <int Threads>
 struct Singles {
-  static constexpr int threads = Threads;
-
   const Sorter<1>& sorter;
   std::int32_t unit;
   bool resident;  ///< the unit's bits lie in shared memory
@@ -18,7 +15,7 @@ struct Singles {
   __device__ __forceinline__ void load_bits() const {
     if (!resident) return;
     const Matrix& matrix = sorter.matrix;
-    for (std::int32_t row = static_cast<std::int32_t>(threadIdx.x); row < matrix.m; row += threads)
+    for (std::int32_t row = static_cast<std::int32_t>(threadIdx.x); row < matrix.m; row += blockDim.x)
       in_pool<std::uint32_t>(sorter.room.bits)[row] = matrix.by_row[static_cast<std::size_t>(unit) * matrix.m + row];
   }
 

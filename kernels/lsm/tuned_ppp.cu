@@ -38,7 +38,7 @@ template <int K, class First, class... Rest>
 }  // namespace
 
 std::unique_ptr<Run> tuned_run(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
-  return std::make_unique<DeviceRun<perceptron::Engine<1, perceptron::Singles<512>>>>(neighborhood, task);
+  return std::make_unique<DeviceRun<perceptron::Engine<1, perceptron::OneFlip<512, 1, 6>>>>(neighborhood, task);
 }
 std::unique_ptr<Run> tuned_run(const local_search::PppFlip<2>& neighborhood, const local_search::Task& task) {
   return with_best_shape<2, Shape<1, 1, 1, 1>, Shape<1, 2, 1, 1>, Shape<2, 2, 1, 2>, Shape<2, 4, 2, 2>>(neighborhood, task);
