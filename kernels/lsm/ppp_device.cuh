@@ -40,6 +40,10 @@ struct Room {
   std::uint32_t slots;      ///< [slot][pitch] 32 bits
   std::uint32_t masks;      ///< [2][mask_rows][mask_pitch] 32 bits, and what may be read after the last (Masks)
   std::int32_t place_count;
+  std::int32_t spread;                ///< places from the least product to the greatest for which words and places have room
+  std::size_t scratch_size;           ///< 32-bit words a block has in device memory: first slots
+  std::size_t far_words, far_places;  ///< offsets there, for a greater spread
+  std::int32_t far_place_count;
   std::int32_t capacity;  ///< slots that fit; 0: neither bits nor slots lie in shared memory
   std::int32_t mask_rows, mask_pitch;
   std::uint32_t bytes;

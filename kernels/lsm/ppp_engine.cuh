@@ -1,6 +1,7 @@
 #pragma once
 // The device side of a run of searches of the permuted perceptron problem: memory, launches.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -36,7 +37,8 @@ class DeviceMatrix {
     const ppp::View host = ppp.view();
     const std::int32_t units = divide_up(host.n, 32), row_words = divide_up(host.m, 32), column_pitch = divide_up(host.m, 128) * 4;
     const auto m = static_cast<std::size_t>(host.m);
-    std::vector<std::uint32_t> rows(static_cast<std::size_t>(units) * m), columns(static_cast<std::size_t>(host.n) * static_cast<std::size_t>(column_pitch));
+    std::vector<std::uint32_t> rows(static_cast<std::size_t>(units) * m),
+        columns(static_cast<std::size_t>(host.n) * static_cast<std::size_t>(column_pitch));
     for (std::int32_t c = 0; c < host.n; ++c)
       for (std::int32_t r = 0; r < host.m; ++r) {
         const std::uint32_t bit = host.at(r, c) > 0 ? 1 : 0;
@@ -62,6 +64,10 @@ class DeviceMatrix {
 [[nodiscard]] inline std::int32_t most_words(std::int32_t m, std::int32_t groups) { return (m + 31 * groups) / 32; }
 /// Slots that any products may need: groups of -3 and more, and slot 0.
 [[nodiscard]] inline std::int32_t most_slots(std::int32_t m, std::int32_t n) { return 1 + 2 * most_words(m, std::min(m, n / 2 + 3)); }
+/// Places from the least product to the greatest as long as they lie within six times their deviation, the root of n.
+[[nodiscard]] inline std::int32_t usual_spread(std::int32_t n) {
+  return std::min(n + 1, static_cast<std::int32_t>(6 * std::sqrt(static_cast<double>(n))) + 16);
+}
 /// Slots that may be read after the last.
 inline constexpr std::int32_t spare_slots = 8;
 
@@ -85,8 +91,10 @@ template <int K, class Shape>
   room.order = take(m + 32, 2);
   room.negative = take(divide_up(n, 32), 4);
   if constexpr (K > 1) {
-    room.place_count = std::min(3 * std::min(m, n / 2 + 3), n / 2 + 1);
-    room.words = take(most_words(m, std::min(m, n + 1)), sizeof(Word));
+    room.spread = usual_spread(n);
+    room.far_place_count = std::min(3 * std::min(m, n / 2 + 3), n / 2 + 1);
+    room.place_count = std::min(room.far_place_count, room.spread + 4);
+    room.words = take(most_words(m, std::min(m, room.spread)), sizeof(Word));
     room.places = take(room.place_count, sizeof(Place));
   }
   const std::uint32_t limit = most_bytes - reserve;
@@ -94,7 +102,7 @@ template <int K, class Shape>
     throw DoesNotFit("size " + std::to_string(m) + " x " + std::to_string(n) + " is too large for the shared memory of this GPU; use gpu");
   if constexpr (K == 1) {
     room.mask_pitch = Masks<Shape>::pitch_of(m);
-    const std::int64_t spare = Masks<Shape>::spare_words(room.mask_pitch), wanted = Masks<Shape>::rows_wanted(n);
+    const std::int64_t spare = Masks<Shape>::spare_words(room.mask_pitch), wanted = Masks<Shape>::rows_of(usual_spread(n));
     const std::int64_t fit = ((std::int64_t{limit} - room.bytes) / 4 - spare) / (2 * room.mask_pitch);
     if (2 * fit >= wanted) {
       room.mask_rows = static_cast<std::int32_t>(std::min(fit, wanted));
@@ -105,13 +113,18 @@ template <int K, class Shape>
     room.capacity = 1;
     return room.bytes <= limit ? room : masked;
   } else {
+    const std::int32_t most = most_slots(m, n);
+    room.far_words = static_cast<std::size_t>(most + spare_slots) * Shape::pitch;
+    room.far_places = room.far_words + static_cast<std::size_t>(most_words(m, std::min(m, n + 1))) * sizeof(Word) / 4;
+    room.scratch_size = room.far_places + static_cast<std::size_t>(room.far_place_count) * sizeof(Place) / 4;
     const Room without = room;
     room.bits = take(std::int64_t{Shape::units} * m, 4);
     room.slots = room.bytes;
     const std::int64_t fit = (std::int64_t{limit} - room.bytes) / (4 * Shape::pitch) - spare_slots;
     if (fit < fewest_slots) return without;
-    room.capacity = static_cast<std::int32_t>(std::min<std::int64_t>(fit, most_slots(m, n)));
+    room.capacity = static_cast<std::int32_t>(std::min<std::int64_t>(fit, most));
     take(std::int64_t{room.capacity + spare_slots} * Shape::pitch, 4);
+    if (room.capacity == most && room.spread == n + 1) room.scratch_size = 0;
     return room;
   }
 }
@@ -137,7 +150,7 @@ class Engine {
         best_(searches() * units()),
         until_(searches() * until_size_),
         boards_(searches() * 2 * static_cast<std::size_t>(blocks_)),
-        scratch_(searches() * static_cast<std::size_t>(blocks_) * scratch_size()),
+        scratch_(searches() * static_cast<std::size_t>(blocks_) * room_.scratch_size),
         signs_(2 * searches() * units()) {
     VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel(), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(room_.bytes)));
   }
@@ -164,8 +177,7 @@ class Engine {
     config.stream = stream_.get();
     config.attrs = &attribute;
     config.numAttrs = 1;
-    const Searches all{ledgers,         negative_.data(), best_.data(),   until_.data(), boards_.data(),
-                       scratch_.data(), until_size_,      scratch_size(), blocks_};
+    const Searches all{ledgers, negative_.data(), best_.data(), until_.data(), boards_.data(), scratch_.data(), until_size_, blocks_};
     VICINITY_CUDA_CHECK(
         cudaLaunchKernelEx(&config, kernel(), view(), room_, all, Rules{task_.method, tenure_, static_cast<std::int32_t>(limit)}));
   }
@@ -219,15 +231,6 @@ class Engine {
   [[nodiscard]] const Matrix& view() const { return matrix_.view(); }
   [[nodiscard]] std::size_t searches() const { return static_cast<std::size_t>(together_); }
   [[nodiscard]] std::size_t units() const { return static_cast<std::size_t>(view().units); }
-  /// Words a block needs for slots in device memory.
-  [[nodiscard]] std::size_t scratch_size() const {
-    if constexpr (K == 1) {
-      return 0;
-    } else {
-      const std::int32_t most = most_slots(view().m, view().n);
-      return most <= room_.capacity ? 0 : static_cast<std::size_t>(most + spare_slots) * S::pitch;
-    }
-  }
 
   std::uint32_t* pack(const ppp::Signs& signs, std::uint32_t* to) const {
     std::fill_n(to, units(), 0u);

@@ -33,6 +33,13 @@ struct Place {
   }
 };
 
+/// Words and places of a sort.
+struct Tables {
+  Word* words;
+  Place* places;
+  std::int32_t place_count;  ///< room for so many
+};
+
 /// What all threads of a block see of a sort.
 struct Groups {
   std::int32_t low, high;     ///< places of the least and the greatest product
@@ -53,6 +60,17 @@ struct Sorter {
   const Matrix& matrix;
   const Room& room;
   Groups& groups;
+  std::uint32_t* scratch;  ///< device memory
+
+  [[nodiscard]] __device__ __forceinline__ Tables near_tables() const {
+    return {in_pool<Word>(room.words), in_pool<Place>(room.places), room.place_count};
+  }
+  [[nodiscard]] __device__ __forceinline__ Tables far_tables() const {
+    return {reinterpret_cast<Word*>(scratch + room.far_words), reinterpret_cast<Place*>(scratch + room.far_places), room.far_place_count};
+  }
+  /// The tables of this sort lie in shared memory.
+  [[nodiscard]] __device__ __forceinline__ bool near() const { return groups.high - groups.low < room.spread; }
+  [[nodiscard]] __device__ __forceinline__ Tables tables() const { return near() ? near_tables() : far_tables(); }
 
   [[nodiscard]] __device__ __forceinline__ unsigned* histogram() const { return in_pool<unsigned>(room.histogram); }
   [[nodiscard]] __device__ __forceinline__ std::int32_t rows_at(std::int32_t place) const {
@@ -210,13 +228,14 @@ struct Sorter {
   __device__ __forceinline__ void describe(std::int32_t place, std::int32_t rows, std::int32_t width, std::int32_t first, std::int32_t word,
                                            std::int32_t slot) const {
     const std::int32_t v = product_at(place, matrix.n);
+    const Tables all = tables();
     // z of the rows, were both entries negative; what a positive one adds; what two add beyond that
     if (v < -4) atomicAdd(&groups.constant, rows * ppp::sign_cost(v + 4));
     const std::int32_t weight = v < 0 ? min(-v, 4) : 0;
     for (std::int32_t k = 0; 32 * k < rows; ++k)
-      in_pool<Word>(room.words)[word + k] = {static_cast<std::uint16_t>(first + 32 * k), static_cast<std::uint8_t>(min(rows - 32 * k, 32)),
-                                             static_cast<std::uint8_t>(weight), static_cast<std::uint16_t>(width == 0 ? 0 : slot + k),
-                                             static_cast<std::uint16_t>(width)};
+      all.words[word + k] = {static_cast<std::uint16_t>(first + 32 * k), static_cast<std::uint8_t>(min(rows - 32 * k, 32)),
+                             static_cast<std::uint8_t>(weight), static_cast<std::uint16_t>(width == 0 ? 0 : slot + k),
+                             static_cast<std::uint16_t>(width)};
     if (v > -4 && v < 4 && rows > 0) {
       const std::int32_t both = ppp::sign_cost(v - 4) + ppp::sign_cost(v + 4) - 2 * ppp::sign_cost(v);
       put(groups.weighted[(v + 3) / 2], slot, width, both, 0, 0);
@@ -225,14 +244,15 @@ struct Sorter {
     const std::int32_t below = words_for(rows_at(place - 2)), length = below + 2 * width + words_for(rows_at(place + 2));
     if (length == 0) return;
     atomicSub(&groups.constant, target_at(place));
-    const std::int32_t k = length <= 4 ? atomicAdd(&groups.short_places, 1) : room.place_count - 1 - atomicAdd(&groups.long_places, 1);
-    put(in_pool<Place>(room.places)[k], slot - below, length, target_at(place), below, width);
+    const std::int32_t k = length <= 4 ? atomicAdd(&groups.short_places, 1) : all.place_count - 1 - atomicAdd(&groups.long_places, 1);
+    put(all.places[k], slot - below, length, target_at(place), below, width);
   }
   /// Mapping: a thread a slot of a place.
   __device__ __forceinline__ void find_partners() const {
-    const std::int32_t all = groups.short_places + groups.long_places;
-    for (std::int32_t k = static_cast<std::int32_t>(threadIdx.x); k < 8 * all; k += blockDim.x) {
-      Place& place = in_pool<Place>(room.places)[k / 8 < groups.short_places ? k / 8 : room.place_count - all + k / 8];
+    const Tables all = tables();
+    const std::int32_t count = groups.short_places + groups.long_places;
+    for (std::int32_t k = static_cast<std::int32_t>(threadIdx.x); k < 8 * count; k += blockDim.x) {
+      Place& place = all.places[k / 8 < groups.short_places ? k / 8 : all.place_count - count + k / 8];
       place.partner[k % 8] = static_cast<std::uint16_t>(place.other(k % 8));
     }
   }

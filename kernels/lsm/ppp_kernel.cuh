@@ -16,8 +16,8 @@ struct Searches {
   std::uint32_t* best;            ///< [search][unit]: of the best solution
   std::int32_t* until;            ///< [search][until_size]: tabu before this iteration
   Board::Message* boards;         ///< [search][2][block], zero
-  std::uint32_t* scratch;         ///< [block of the grid][scratch_size]: slots that do not fit in shared memory
-  std::size_t until_size, scratch_size;
+  std::uint32_t* scratch;         ///< [block of the grid][Room::scratch_size]: slots and tables that do not fit in shared memory
+  std::size_t until_size;
   std::int32_t blocks;
 };
 
@@ -120,15 +120,12 @@ requires(K > 1) struct Neighbourhood<K, Shape> {
   std::int32_t loaded = -1;
   Tile first{};
 
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t* scratch() const {
-    return searches.scratch + static_cast<std::size_t>(blockIdx.x) * searches.scratch_size;
-  }
   /// Slot 0 is zero.
   __device__ __forceinline__ void begin() {
     first = tile_at<Shape>(sorter.matrix.units, K == 2 ? block : block / sorter.matrix.n);
     for (int k = static_cast<int>(threadIdx.x); k < Shape::pitch; k += Shape::threads) {
       if (sorter.room.capacity > 0) in_pool<std::uint32_t>(sorter.room.slots)[k] = 0;
-      if (searches.scratch_size > 0) scratch()[k] = 0;
+      if (sorter.room.scratch_size > 0) sorter.scratch[k] = 0;
     }
   }
   /// The choice of this block's moves, in its first warp.
@@ -151,7 +148,7 @@ requires(K > 1) struct Neighbourhood<K, Shape> {
         clear_linear();
         __syncthreads();
       }
-      if (bench.groups.slots <= sorter.room.capacity)
+      if (sorter.near() && bench.groups.slots <= sorter.room.capacity)
         take<true>(tile, item, t, best_value, best);
       else
         take<false>(tile, item, t, best_value, best);
@@ -196,7 +193,7 @@ requires(K > 1) struct Neighbourhood<K, Shape> {
   /// Bits, slots, counts, with a barrier between them.
   template <bool Resident>
   __device__ __forceinline__ void take(const Tile& tile, std::int32_t item, std::int32_t t, std::int32_t best_value, Found& best) {
-    const Pairs<K, Shape, Resident> pairs{sorter.matrix, sorter.room, bench.groups, bench.linear, Resident ? nullptr : scratch(), tile};
+    const Pairs<K, Shape, Resident> pairs{sorter, bench.linear, tile};
     const std::int32_t number = tile.p * sorter.matrix.units + tile.q;
     if (Resident && number != loaded) {
       pairs.load_bits();
@@ -250,7 +247,7 @@ __global__ void __launch_bounds__(Shape::threads, 1) search_kernel(const __grid_
   bool ended = ledger.at_optimum;
   for (std::int32_t unit = static_cast<std::int32_t>(threadIdx.x); unit < matrix.units; unit += Shape::threads) negative[unit] = kept[unit];
   __syncthreads();
-  const Sorter<K> sorter{matrix, room, bench.groups};
+  const Sorter<K> sorter{matrix, room, bench.groups, searches.scratch + blockIdx.x * room.scratch_size};
   Evaluation evaluation{sorter, searches, bench, until, board.block};
   sorter.begin();
   evaluation.begin();

@@ -1,8 +1,6 @@
 #pragma once
 // All flips of one sign of a tile of columns, without a sort. The rows of every product are a mask of bits, from which a flip makes the
 // masks of the products beside it; the binary matrix units count the positive entries of every column under every mask.
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include "kernels/lsm/ppp_counts.cuh"
@@ -37,10 +35,8 @@ struct Masks {
   }
   /// Words that may be read after the last mask.
   [[nodiscard]] static std::int32_t spare_words(std::int32_t pitch) { return 8 * pitch + 8 * Shape::held; }
-  /// Masks for products within six times their deviation, the root of n.
-  [[nodiscard]] static std::int32_t rows_wanted(std::int32_t n) {
-    return std::min(n + 1, static_cast<std::int32_t>(6 * std::sqrt(static_cast<double>(n))) + 16) + 6;
-  }
+  /// Masks for so many places from the least product to the greatest.
+  [[nodiscard]] static std::int32_t rows_of(std::int32_t spread) { return spread + 6; }
 
   // --- masks
 
@@ -73,11 +69,13 @@ struct Masks {
   [[nodiscard]] __device__ __forceinline__ bool follow(std::int32_t column) {
     if (!fit()) return false;
     const auto thread = static_cast<std::int32_t>(threadIdx.x);
-    const std::int32_t quads = matrix.column_pitch / 4, quad = thread % quads, at_once = Shape::threads / quads, pitch = room.mask_pitch / 4;
+    const std::int32_t quads = matrix.column_pitch / 4, quad = thread % quads, at_once = Shape::threads / quads,
+                       pitch = room.mask_pitch / 4;
     unsigned least = ~0u, most_complement = ~0u;
     if (thread < at_once * quads) {
       const std::uint32_t sign = sign_of(column);
-      const uint4 bits = __ldg(reinterpret_cast<const uint4*>(matrix.by_column + static_cast<std::size_t>(column) * matrix.column_pitch) + quad);
+      const uint4 bits =
+          __ldg(reinterpret_cast<const uint4*>(matrix.by_column + static_cast<std::size_t>(column) * matrix.column_pitch) + quad);
       const uint4 up{bits.x ^ sign, bits.y ^ sign, bits.z ^ sign, bits.w ^ sign};  // rows whose entry is positive now
       const uint4* from = reinterpret_cast<const uint4*>(set(now)) + (low - 3 - origin) * pitch + quad;
       uint4* to = reinterpret_cast<uint4*>(set(1 - now)) + quad;

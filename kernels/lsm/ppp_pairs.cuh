@@ -41,24 +41,25 @@ template <class Shape>
   return {p, p + Shape::q_units * k, -1};
 }
 
-/// The evaluation of a tile by all threads of a block. Resident: the tile's bits and slots lie in shared memory, otherwise in device
-/// memory.
+/// The evaluation of a tile by all threads of a block. Resident: the tile's bits, slots and tables lie in shared memory, otherwise in
+/// device memory.
 template <int K, class Shape, bool Resident>
 struct Pairs {
-  const Matrix& matrix;
-  const Room& room;
-  const Groups& groups;
-  std::int32_t* linear;    ///< [column of the tile]: what the sign part gains by a flip of it, less what pairs share
-  std::uint32_t* scratch;  ///< slots in device memory
+  const Sorter<K>& sorter;
+  std::int32_t* linear;  ///< [column of the tile]: what the sign part gains by a flip of it, less what pairs share
   Tile tile;
+  const Matrix& matrix = sorter.matrix;
+  const Room& room = sorter.room;
+  const Groups& groups = sorter.groups;
 
   [[nodiscard]] __device__ __forceinline__ std::int32_t unit(int k) const {
     return k < Shape::p_units ? tile.p + k : tile.q + k - Shape::p_units;
   }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t* slots() const {
     if constexpr (Resident) return in_pool<std::uint32_t>(room.slots);
-    return scratch;
+    return sorter.scratch;
   }
+  [[nodiscard]] __device__ __forceinline__ Tables tables() const { return Resident ? sorter.near_tables() : sorter.tables(); }
 
   /// Resident: the bits of the tile, which stay there for later calls with the same tile. Ends without a barrier.
   __device__ __forceinline__ void load_bits() const {
@@ -71,8 +72,9 @@ struct Pairs {
   /// Fills the slots, and `linear`, which must be zero. Mapping: a warp takes 32 sorted rows, transposes the bits of one unit after the
   /// other, and writes a word a column. Cost: five shuffles and two stores a word and unit.
   __device__ __forceinline__ void pack() const {
+    const Word* words = tables().words;
     for (std::int32_t w = warp(); w < groups.words; w += Shape::warps) {
-      const Word word = in_pool<Word>(room.words)[w];
+      const Word word = words[w];
       const std::int32_t row = in_pool<std::uint16_t>(room.order)[word.first + lane()];
       const std::uint32_t mask = word.count == 32 ? ~0u : (1u << word.count) - 1;
       std::uint32_t* to = slots() + static_cast<std::size_t>(word.slot) * Shape::pitch + lane();
@@ -104,10 +106,10 @@ struct Pairs {
     std::int32_t z[Shape::m][Shape::n][4] = {};
     const std::uint32_t* a = slots() + p_place + lane() / 4;
     const std::uint32_t* b = slots() + 32 * Shape::p_units + q_place + lane() / 4;
-    const Place* places = in_pool<Place>(room.places);
+    const auto [words, places, place_count] = tables();
 #pragma unroll 2
     for (std::int32_t k = 0; k < groups.short_places; ++k) count_at_once<4>(places[k], a, b, z);
-    for (std::int32_t k = room.place_count - groups.long_places; k < room.place_count; ++k) {
+    for (std::int32_t k = place_count - groups.long_places; k < place_count; ++k) {
       if (places[k].length <= 8)
         count_at_once<8>(places[k], a, b, z);
       else

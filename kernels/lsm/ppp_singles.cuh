@@ -1,5 +1,6 @@
 #pragma once
-// All flips of one sign of a unit of columns by sorted rows, for products too far apart for Masks: a row of product v goes to v - 2 when its entry is positive, to v + 2 otherwise.
+// All flips of one sign of a unit of columns by sorted rows, for products too far apart for Masks: a row of product v goes to v - 2 when
+// its entry is positive, to v + 2 otherwise.
 #include <cstdint>
 
 #include "kernels/lsm/ppp_groups.cuh"

@@ -13,21 +13,22 @@ namespace {
 using perceptron::Shape;
 
 /// Estimated cycles of an iteration of K = 2 or 3 by tiles of a shape, on the multiprocessor with most of them. Products lie within a few
-/// times their deviation, the root of n.
+/// times their deviation, the root of n. Slots in device memory cost many times as much as in shared memory.
 template <int K, class S>
-[[nodiscard]] double cycles(std::int32_t m, std::int32_t n, std::int32_t multiprocessors) {
-  constexpr double to_pack = 11, to_count = 2.2, to_sort = 1500;
+[[nodiscard]] double cycles(std::int32_t m, std::int32_t n, const perceptron::Machine& machine) {
+  constexpr double to_pack = 11, to_count = 2.2, to_sort = 1500, far = 50;
   const double places = std::min<double>(std::min(m, n / 2 + 1), 1.7 * std::sqrt(n)), words = m / 32.0 + places / 2;
   const double a_tile = words * S::units * to_pack + places * 8 * S::p_units * S::q_units * to_count + (K == 3 ? to_sort : 0);
   const double items = static_cast<double>(perceptron::tiles_of<S>(divide_up(n, 32))) * (K == 3 ? n : 1);
-  return std::ceil(items / multiprocessors) * a_tile;
+  const bool fits = perceptron::make_room<K, S>(m, n, machine.shared).capacity > 1.1 * 2 * words;
+  return std::ceil(items / machine.multiprocessors) * a_tile * (fits ? 1 : far);
 }
 
 /// The shape with the least cycles.
 template <int K, class First, class... Rest>
 [[nodiscard]] std::unique_ptr<Run> with_best_shape(const local_search::PppFlip<K>& neighborhood, const local_search::Task& task) {
   const std::int32_t m = neighborhood.instance().rows(), n = neighborhood.instance().columns();
-  const std::int32_t machine = perceptron::Machine::present().multiprocessors;
+  const perceptron::Machine machine = perceptron::Machine::present();
   if constexpr (sizeof...(Rest) > 0)
     if (const double others[]{cycles<K, Rest>(m, n, machine)...};
         *std::min_element(std::begin(others), std::end(others)) < cycles<K, First>(m, n, machine))
