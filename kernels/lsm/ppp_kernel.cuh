@@ -50,6 +50,10 @@ struct Neighbourhood {
   std::int32_t loaded = -1;
 
   __device__ __forceinline__ void begin() { masked = masks.begin(); }
+  /// The move before the next evaluation, before `negative` tells.
+  __device__ __forceinline__ void announce(const moves::Move<1>& move) {
+    if (masked) masks.fetch(move.at[0]);
+  }
   /// The choice of this block's moves, in its first warp.
   __device__ __forceinline__ Found evaluate(bool moved, const moves::Move<1>& flipped, std::int32_t t, std::int32_t best_value) {
     if (masked && moved && !masks.follow(flipped.at[0])) {
@@ -158,6 +162,7 @@ requires(K > 1) struct Neighbourhood<K, Shape> {
     return of_block(best);
   }
   __device__ __forceinline__ void wipe(std::int32_t first) const { sorter.wipe(first); }
+  __device__ __forceinline__ void announce(const moves::Move<K>&) const {}
   [[nodiscard]] __device__ __forceinline__ std::size_t place_of(unsigned code) const {
     if constexpr (K == 3) return code;
     const auto move = move_of<2>(code, sorter.matrix.n);
@@ -272,6 +277,7 @@ __global__ void __launch_bounds__(Shape::threads, 1) search_kernel(const __grid_
     moved = true;
     ended = rules.method == local_search::Method::hill && choice.value() >= value;
     if (ended) break;
+    evaluation.announce(move);
     if (threadIdx.x == 0) {
       for (const std::int32_t column : move.at) negative[column / 32] ^= 1u << column % 32;
       if (rules.method == local_search::Method::tabu && bench.mine)

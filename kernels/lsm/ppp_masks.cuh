@@ -24,7 +24,12 @@ struct Masks {
   Groups& groups;
 
   __device__ __forceinline__ Masks(const Matrix& of_matrix, const Room& in_room, Groups& with_groups)
-      : matrix(of_matrix), room(in_room), groups(with_groups) {}
+      : matrix(of_matrix), room(in_room), groups(with_groups) {
+    const std::int32_t quads = matrix.column_pitch / 4;
+    quad = static_cast<std::int32_t>(threadIdx.x) % quads;
+    first_row = static_cast<std::int32_t>(threadIdx.x) / quads;
+    rows_at_once = Shape::threads / quads;
+  }
 
   // --- the room it takes: two sets of masks in turns, each from three places below the least product to three above the greatest
 
@@ -64,23 +69,23 @@ struct Masks {
     return true;
   }
 
+  /// Before follow(): reads the column.
+  __device__ __forceinline__ void fetch(std::int32_t column) {
+    bits = __ldg(reinterpret_cast<const uint4*>(matrix.by_column + column * matrix.column_pitch) + quad);
+  }
   /// Follows a flip of `column`, whose new sign `negative` tells. False, and nothing done, when the masks do not fit. Mapping: a thread
   /// four words of some masks. Cost: two loads and a store a mask and 128 rows, and a barrier.
   [[nodiscard]] __device__ __forceinline__ bool follow(std::int32_t column) {
     if (!fit()) return false;
-    const auto thread = static_cast<std::int32_t>(threadIdx.x);
-    const std::int32_t quads = matrix.column_pitch / 4, quad = thread % quads, at_once = Shape::threads / quads,
-                       pitch = room.mask_pitch / 4;
+    const std::int32_t pitch = room.mask_pitch / 4;
     unsigned least = ~0u, most_complement = ~0u;
-    if (thread < at_once * quads) {
+    if (first_row < rows_at_once) {
       const std::uint32_t sign = sign_of(column);
-      const uint4 bits =
-          __ldg(reinterpret_cast<const uint4*>(matrix.by_column + static_cast<std::size_t>(column) * matrix.column_pitch) + quad);
       const uint4 up{bits.x ^ sign, bits.y ^ sign, bits.z ^ sign, bits.w ^ sign};  // rows whose entry is positive now
       const uint4* from = reinterpret_cast<const uint4*>(set(now)) + (low - 3 - origin) * pitch + quad;
       uint4* to = reinterpret_cast<uint4*>(set(1 - now)) + quad;
       const std::int32_t last = high - low + 6;
-      for (std::int32_t row = thread / quads; row <= last; row += at_once) {
+      for (std::int32_t row = first_row; row <= last; row += rows_at_once) {
         uint4 next{};
         if (row >= 2 && row <= last - 2) {
           const uint4 below = from[(row - 1) * pitch], above = from[(row + 1) * pitch];
@@ -129,9 +134,9 @@ struct Masks {
 #pragma unroll
       for (int c = 0; c < Shape::held; ++c) count(held[c], above + 8 * c, below + 8 * c, up, down);
       for (std::int32_t c = Shape::held; c < chunks; ++c) {
-        std::uint32_t bits[m][4];
-        load_chunk(tile, c, bits);
-        count(bits, above + 8 * c, below + 8 * c, up, down);
+        std::uint32_t further[m][4];
+        load_chunk(tile, c, further);
+        count(further, above + 8 * c, below + 8 * c, up, down);
       }
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
@@ -168,6 +173,8 @@ struct Masks {
 
  private:
   std::int32_t now = 0, origin = 0, low = 0, high = 0;  ///< the set in use, the place of its first mask, the least and greatest product's
+  std::int32_t quad, first_row, rows_at_once;           ///< of this thread in follow()
+  uint4 bits{};                                         ///< the quad of a column
   std::uint32_t held[Shape::held][m][4];
 
   [[nodiscard]] __device__ __forceinline__ bool fit() const { return high - low + 7 <= room.mask_rows; }
@@ -186,18 +193,18 @@ struct Masks {
     atomicMax(&groups.high, static_cast<std::int32_t>(~most_complement));
   }
   /// 256 rows of the tile as count_ones() wants them; zero outside the matrix.
-  __device__ __forceinline__ void load_chunk(std::int32_t tile, std::int32_t c, std::uint32_t (&bits)[m][4]) const {
+  __device__ __forceinline__ void load_chunk(std::int32_t tile, std::int32_t c, std::uint32_t (&to)[m][4]) const {
 #pragma unroll
     for (int i = 0; i < m; ++i)
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
         const std::int32_t at = 16 * i + k % 2 * 8 + lane() / 4, column = tile * Shape::columns + at, word = 8 * c + k / 2 * 4 + lane() % 4;
-        bits[i][k] = 0;
+        to[i][k] = 0;
         if (word >= matrix.row_words) continue;
         if (at == Shape::columns)
-          bits[i][k] = ~0u;
+          to[i][k] = ~0u;
         else if (column < matrix.n)
-          bits[i][k] = __ldg(matrix.by_column + static_cast<std::size_t>(column) * matrix.column_pitch + word);
+          to[i][k] = __ldg(matrix.by_column + column * matrix.column_pitch + word);
       }
   }
   static __device__ __forceinline__ void count(const std::uint32_t (&bits)[m][4], const std::uint32_t* above, const std::uint32_t* below,
