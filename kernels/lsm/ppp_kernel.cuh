@@ -32,20 +32,21 @@ struct Bench {
   Groups groups;
   std::int32_t linear[Columns];  ///< [column of the tile]; Masks: its parts
   Found found[33];               ///< [warp], and the choice
+  int4 edges;                    ///< of Masks
   bool mine;                     ///< the choice was found by this block
   alignas(local_search::Ledger) unsigned char books[sizeof(local_search::Ledger)];
 };
 
-/// Evaluation of K = 1: by masks as long as they fit in shared memory, a tile at a time, else by sorted rows, a unit of columns at a time.
+/// Evaluation of K = 1: by masks as long as they fit in shared memory, a tile at a time, else by sorted rows.
 template <int K, class Shape>
 struct Neighbourhood {
-  static constexpr int columns = Masks<Shape>::parts;  ///< also a unit
+  static constexpr int columns = Masks<Shape>::parts;
   const Sorter<1>& sorter;
   const Searches& searches;
   Bench<columns>& bench;
   std::int32_t* until;
   std::int32_t block;
-  Masks<Shape> masks{sorter.matrix, sorter.room, bench.groups};
+  Masks<Shape> masks{sorter.matrix, sorter.room, bench.groups, bench.edges};
   bool masked = false;
   std::int32_t loaded = -1;
 
@@ -69,17 +70,16 @@ struct Neighbourhood {
   [[nodiscard]] __device__ __forceinline__ std::size_t place_of(unsigned code) const { return code; }
 
  private:
+  /// Both ways take the same tiles, since nobody else sees what a block writes to `until`.
   [[nodiscard]] __device__ __forceinline__ Found by_masks(std::int32_t t, std::int32_t best_value) {
     Found best = Found::nothing();
     for (std::int32_t tile = block; tile * Shape::columns < sorter.matrix.n; tile += searches.blocks) {
-      const std::int32_t column = tile * Shape::columns + lane();
-      const bool is_move = warp() == 0 && lane() < Shape::columns && column < sorter.matrix.n;
-      const std::int32_t end = is_move ? until[column] : 0;
+      const std::int32_t column = tile * Shape::columns + lane(), end = is_move(column) ? until[column] : 0;
       if (tile != block) __syncthreads();
       if (tile != loaded) masks.load(loaded = tile);
       masks.evaluate(tile, bench.linear);
       __syncthreads();
-      if (is_move) better(masks.value(bench.linear), column, end, t, best_value, best);
+      if (is_move(column)) better(masks.value(bench.linear), column, end, t, best_value, best);
     }
     return best;
   }
@@ -88,21 +88,25 @@ struct Neighbourhood {
     if (warp() == 0) bench.linear[lane()] = sorter.matrix.whole_target;
     sorter.sort(moved, flipped, 0);
     Found best = Found::nothing();
-    for (std::int32_t unit = block; unit < sorter.matrix.units; unit += searches.blocks) {
-      const Singles singles{sorter, unit, sorter.room.capacity > 0};
-      if (unit != loaded) {
+    for (std::int32_t tile = block; tile * Shape::columns < sorter.matrix.n; tile += searches.blocks) {
+      const std::int32_t column = tile * Shape::columns + lane(), end = is_move(column) ? until[column] : 0;
+      const Singles singles{sorter, tile * Shape::columns, sorter.room.capacity > 0};
+      if (tile != loaded) {
         __syncthreads();
         singles.load_bits();
         if (warp() == 0) bench.linear[lane()] = sorter.matrix.whole_target;
-        loaded = unit;
+        loaded = tile;
         __syncthreads();
       }
-      const std::int32_t column = 32 * unit + lane(), end = column < sorter.matrix.n ? until[column] : 0;
       singles.evaluate(bench.linear);
       __syncthreads();
-      if (warp() == 0 && column < sorter.matrix.n) better(bench.linear[lane()], column, end, t, best_value, best);
+      if (is_move(column)) better(bench.linear[lane()], column, end, t, best_value, best);
     }
     return best;
+  }
+  /// Of this lane, whose column of the tile it is.
+  [[nodiscard]] __device__ __forceinline__ bool is_move(std::int32_t column) const {
+    return warp() == 0 && lane() < Shape::columns && column < sorter.matrix.n;
   }
   static __device__ __forceinline__ void better(std::int32_t value, std::int32_t column, std::int32_t end, std::int32_t t,
                                                 std::int32_t best_value, Found& best) {

@@ -8,11 +8,11 @@
 
 namespace vicinity::lsm::perceptron {
 
-/// A tile of 16 M - 1 columns; beside them a column of ones, whose counts are the sizes of the groups. The bits of the first 256 Held rows
+/// A tile of 16 M - 1 columns; beside them a column of ones, whose counts are the sizes of the groups. The bits of the first `rows` rows
 /// lie in registers.
-template <int Threads, int M, int Held>
+template <int M, int Held, int Threads = 256>
 struct OneFlip {
-  static constexpr int threads = Threads, m = M, held = Held, columns = 16 * M - 1;
+  static constexpr int threads = Threads, m = M, held = Held, columns = 16 * M - 1, rows = 256 * Held;
 };
 
 template <class Shape>
@@ -22,9 +22,10 @@ struct Masks {
   const Matrix& matrix;
   const Room& room;
   Groups& groups;
+  int4& edges;  ///< the last step in which the places one below `low`, at `low`, at `high` and one above `high` had rows
 
-  __device__ __forceinline__ Masks(const Matrix& of_matrix, const Room& in_room, Groups& with_groups)
-      : matrix(of_matrix), room(in_room), groups(with_groups) {
+  __device__ __forceinline__ Masks(const Matrix& of_matrix, const Room& in_room, Groups& with_groups, int4& with_edges)
+      : matrix(of_matrix), room(in_room), groups(with_groups), edges(with_edges) {
     const std::int32_t quads = matrix.column_pitch / 4;
     quad = static_cast<std::int32_t>(threadIdx.x) % quads;
     first_row = static_cast<std::int32_t>(threadIdx.x) / quads;
@@ -48,13 +49,14 @@ struct Masks {
   /// From the positive entries of the rows, after Sorter::begin(). Whether the masks fit. Ends with a barrier.
   [[nodiscard]] __device__ __forceinline__ bool begin() {
     const std::uint16_t* base = in_pool<std::uint16_t>(room.base);
-    unsigned least = ~0u, most_complement = ~0u;
+    std::int32_t least = matrix.n + margin, most = 0;
     for (std::int32_t row = static_cast<std::int32_t>(threadIdx.x); row < matrix.m; row += Shape::threads) {
-      const unsigned place = base[row] + margin;
-      least = min(least, place);
-      most_complement = min(most_complement, ~place);
+      least = min(least, base[row] + margin);
+      most = max(most, base[row] + margin);
     }
-    tell(least, most_complement);
+    atomicMin(&groups.low, least);
+    atomicMax(&groups.high, most);
+    if (threadIdx.x == 0) edges = {0, 0, 0, 0};
     __syncthreads();
     low = groups.low;
     high = groups.high;
@@ -77,35 +79,45 @@ struct Masks {
   /// four words of some masks. Cost: two loads and a store a mask and 128 rows, and a barrier.
   [[nodiscard]] __device__ __forceinline__ bool follow(std::int32_t column) {
     if (!fit()) return false;
-    const std::int32_t pitch = room.mask_pitch / 4;
-    unsigned least = ~0u, most_complement = ~0u;
+    constexpr int at_once = 1024 / Shape::threads;
+    const std::int32_t pitch = room.mask_pitch / 4, last = high - low + 6;
+    ++step;
     if (first_row < rows_at_once) {
       const std::uint32_t sign = sign_of(column);
       const uint4 up{bits.x ^ sign, bits.y ^ sign, bits.z ^ sign, bits.w ^ sign};  // rows whose entry is positive now
       const uint4* from = reinterpret_cast<const uint4*>(set(now)) + (low - 3 - origin) * pitch + quad;
       uint4* to = reinterpret_cast<uint4*>(set(1 - now)) + quad;
-      const std::int32_t last = high - low + 6;
-      for (std::int32_t row = first_row; row <= last; row += rows_at_once) {
-        uint4 next{};
-        if (row >= 2 && row <= last - 2) {
-          const uint4 below = from[(row - 1) * pitch], above = from[(row + 1) * pitch];
-          next = {(below.x & up.x) | (above.x & ~up.x), (below.y & up.y) | (above.y & ~up.y), (below.z & up.z) | (above.z & ~up.z),
-                  (below.w & up.w) | (above.w & ~up.w)};
-          if ((next.x | next.y | next.z | next.w) != 0) {
-            const auto place = static_cast<unsigned>(low - 3 + row);
-            least = min(least, place);
-            most_complement = min(most_complement, ~place);
-          }
+      for (std::int32_t first = first_row; first <= last; first += at_once * rows_at_once) {
+        uint4 below[at_once], above[at_once];
+#pragma unroll
+        for (int k = 0; k < at_once; ++k) {
+          const std::int32_t row = first + k * rows_at_once;
+          below[k] = above[k] = {0, 0, 0, 0};
+          if (row < 2 || row > last - 2) continue;
+          below[k] = from[(row - 1) * pitch];
+          above[k] = from[(row + 1) * pitch];
         }
-        to[row * pitch] = next;
+#pragma unroll
+        for (int k = 0; k < at_once; ++k) {
+          const std::int32_t row = first + k * rows_at_once;
+          if (row > last) break;
+          const uint4 next{(below[k].x & up.x) | (above[k].x & ~up.x), (below[k].y & up.y) | (above[k].y & ~up.y),
+                           (below[k].z & up.z) | (above[k].z & ~up.z), (below[k].w & up.w) | (above[k].w & ~up.w)};
+          to[row * pitch] = next;
+          if ((row > 3 && row < last - 3) || (next.x | next.y | next.z | next.w) == 0) continue;
+          if (row == 2) edges.x = step;
+          if (row == 3) edges.y = step;
+          if (row == last - 3) edges.z = step;
+          if (row == last - 2) edges.w = step;
+        }
       }
     }
-    tell(least, most_complement);
     __syncthreads();
+    const int4 edge = edges;
     origin = low - 3;
     now = 1 - now;
-    low = groups.low;
-    high = groups.high;
+    low += edge.x == step ? -1 : edge.y == step ? 0 : 1;
+    high += edge.w == step ? 1 : edge.z == step ? 0 : -1;
     return true;
   }
 
@@ -128,6 +140,13 @@ struct Masks {
         negative[i][half] = sign_of(min(tile * Shape::columns + 16 * i + 8 * half + lane() / 4, matrix.n - 1)) != 0;
     const std::int32_t chunks = divide_up(matrix.row_words, 8);
     for (std::int32_t first = low - 1 + 8 * warp(); first <= high + 1; first += 8 * warps()) {
+      std::int32_t v[2], target[2];
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const std::int32_t place = first + lane() % 4 * 2 + e;
+        v[e] = place <= high + 1 ? product_at(place, matrix.n) : 0;
+        target[e] = v[e] > 0 ? in_pool<std::uint16_t>(room.target)[place] : 0;
+      }
       std::int32_t up[m][4] = {}, down[m][4] = {};  // positive entries one place above and one below
       const std::uint32_t* above = set(now) + (first + lane() / 4 + 1 - origin) * room.mask_pitch + lane() % 4;
       const std::uint32_t* below = above - 2 * room.mask_pitch;
@@ -142,15 +161,14 @@ struct Masks {
       for (int e = 0; e < 2; ++e) {
         const std::int32_t all_up = __shfl_sync(~0u, up[m - 1][2 + e], 28 + lane() % 4);
         const std::int32_t all_down = __shfl_sync(~0u, down[m - 1][2 + e], 28 + lane() % 4);
-        const std::int32_t place = first + lane() % 4 * 2 + e, v = place <= high + 1 ? product_at(place, matrix.n) : 0;
-        const std::int32_t target = v > 0 ? in_pool<std::uint16_t>(room.target)[place] : 0, weight = ppp::sign_cost(v);
+        const std::int32_t weight = ppp::sign_cost(v[e]);
 #pragma unroll
         for (int i = 0; i < m; ++i)
 #pragma unroll
           for (int half = 0; half < 2; ++half) {
             const std::int32_t difference = up[i][2 * half + e] - down[i][2 * half + e];
             const std::int32_t rows = negative[i][half] ? all_up - difference : all_down + difference;
-            z[i][half] += v > 0 ? abs_difference_plus(rows, target, -target) : rows * weight;
+            z[i][half] += v[e] > 0 ? abs_difference_plus(rows, target[e], -target[e]) : rows * weight;
           }
       }
     }
@@ -172,6 +190,7 @@ struct Masks {
   }
 
  private:
+  int step = 0;                                         ///< flips followed
   std::int32_t now = 0, origin = 0, low = 0, high = 0;  ///< the set in use, the place of its first mask, the least and greatest product's
   std::int32_t quad, first_row, rows_at_once;           ///< of this thread in follow()
   uint4 bits{};                                         ///< the quad of a column
@@ -184,13 +203,6 @@ struct Masks {
   /// All ones for -1.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t sign_of(std::int32_t column) const {
     return 0u - (in_pool<std::uint32_t>(room.negative)[column / 32] >> column % 32 & 1);
-  }
-  __device__ __forceinline__ void tell(unsigned least, unsigned most_complement) const {
-    least = warp_min(least);
-    most_complement = warp_min(most_complement);
-    if (lane() != 0 || least == ~0u) return;
-    atomicMin(&groups.low, static_cast<std::int32_t>(least));
-    atomicMax(&groups.high, static_cast<std::int32_t>(~most_complement));
   }
   /// 256 rows of the tile as count_ones() wants them; zero outside the matrix.
   __device__ __forceinline__ void load_chunk(std::int32_t tile, std::int32_t c, std::uint32_t (&to)[m][4]) const {

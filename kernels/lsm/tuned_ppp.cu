@@ -10,6 +10,7 @@
 namespace vicinity::lsm {
 namespace {
 
+using perceptron::OneFlip;
 using perceptron::Shape;
 
 /// Estimated cycles of an iteration of K = 2 or 3 by tiles of a shape, on the multiprocessor with most of them. Products lie within a few
@@ -24,6 +25,11 @@ template <int K, class S>
   return std::ceil(items / machine.multiprocessors) * a_tile * (fits ? 1 : far);
 }
 
+template <class S, int K>
+[[nodiscard]] std::unique_ptr<Run> with_shape(const local_search::PppFlip<K>& neighborhood, const local_search::Task& task) {
+  return std::make_unique<DeviceRun<perceptron::Engine<K, S>>>(neighborhood, task);
+}
+
 /// The shape with the least cycles.
 template <int K, class First, class... Rest>
 [[nodiscard]] std::unique_ptr<Run> with_best_shape(const local_search::PppFlip<K>& neighborhood, const local_search::Task& task) {
@@ -33,13 +39,18 @@ template <int K, class First, class... Rest>
     if (const double others[]{cycles<K, Rest>(m, n, machine)...};
         *std::min_element(std::begin(others), std::end(others)) < cycles<K, First>(m, n, machine))
       return with_best_shape<K, Rest...>(neighborhood, task);
-  return std::make_unique<DeviceRun<perceptron::Engine<K, First>>>(neighborhood, task);
+  return with_shape<First>(neighborhood, task);
 }
 
 }  // namespace
 
 std::unique_ptr<Run> tuned_run(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
-  return std::make_unique<DeviceRun<perceptron::Engine<1, perceptron::OneFlip<512, 1, 6>>>>(neighborhood, task);
+  const std::int32_t m = neighborhood.instance().rows(), n = neighborhood.instance().columns();
+  // as many blocks as there are multiprocessors, and no more registers than the rows need
+  if (n > OneFlip<1, 2>::columns * perceptron::Machine::present().multiprocessors) return with_shape<OneFlip<2, 12>>(neighborhood, task);
+  if (m > OneFlip<1, 6>::rows) return with_shape<OneFlip<1, 12>>(neighborhood, task);
+  if (m > OneFlip<1, 2>::rows) return with_shape<OneFlip<1, 6>>(neighborhood, task);
+  return with_shape<OneFlip<1, 2>>(neighborhood, task);
 }
 std::unique_ptr<Run> tuned_run(const local_search::PppFlip<2>& neighborhood, const local_search::Task& task) {
   return with_best_shape<2, Shape<1, 1, 1, 1>, Shape<1, 2, 1, 1>, Shape<2, 2, 1, 2>, Shape<2, 4, 2, 2>>(neighborhood, task);
