@@ -42,15 +42,21 @@ template <int K, class First, class... Rest>
   return with_shape<First>(neighborhood, task);
 }
 
+/// No more registers than the rows need.
+template <int M>
+[[nodiscard]] std::unique_ptr<Run> with_tiles(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
+  const std::int32_t m = neighborhood.instance().rows();
+  if (m <= OneFlip<M, 2>::rows) return with_shape<OneFlip<M, 2>>(neighborhood, task);
+  if (m <= OneFlip<M, 6>::rows) return with_shape<OneFlip<M, 6>>(neighborhood, task);
+  return with_shape<OneFlip<M, 12>>(neighborhood, task);
+}
+
 }  // namespace
 
 std::unique_ptr<Run> tuned_run(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
-  const std::int32_t m = neighborhood.instance().rows(), n = neighborhood.instance().columns();
-  // as many blocks as there are multiprocessors, and no more registers than the rows need
-  if (n > OneFlip<1, 2>::columns * perceptron::Machine::present().multiprocessors) return with_shape<OneFlip<2, 12>>(neighborhood, task);
-  if (m > OneFlip<1, 6>::rows) return with_shape<OneFlip<1, 12>>(neighborhood, task);
-  if (m > OneFlip<1, 2>::rows) return with_shape<OneFlip<1, 6>>(neighborhood, task);
-  return with_shape<OneFlip<1, 2>>(neighborhood, task);
+  const std::int64_t blocks = task.restarts * divide_up(neighborhood.instance().columns(), OneFlip<1, 2>::columns);
+  const bool enough = blocks <= perceptron::Machine::present().multiprocessors;
+  return enough ? with_tiles<1>(neighborhood, task) : with_tiles<2>(neighborhood, task);
 }
 std::unique_ptr<Run> tuned_run(const local_search::PppFlip<2>& neighborhood, const local_search::Task& task) {
   return with_best_shape<2, Shape<1, 1, 1, 1>, Shape<1, 2, 1, 1>, Shape<2, 2, 1, 2>, Shape<2, 4, 2, 2>>(neighborhood, task);
