@@ -62,15 +62,13 @@ struct Sorter {
   Groups& groups;
   std::uint32_t* scratch;  ///< device memory
 
-  [[nodiscard]] __device__ __forceinline__ Tables near_tables() const {
-    return {in_pool<Word>(room.words), in_pool<Place>(room.places), room.place_count};
-  }
-  [[nodiscard]] __device__ __forceinline__ Tables far_tables() const {
+  template <bool Near>
+  [[nodiscard]] __device__ __forceinline__ Tables tables() const {
+    if constexpr (Near) return {in_pool<Word>(room.words), in_pool<Place>(room.places), room.place_count};
     return {reinterpret_cast<Word*>(scratch + room.far_words), reinterpret_cast<Place*>(scratch + room.far_places), room.far_place_count};
   }
   /// The tables of this sort lie in shared memory.
   [[nodiscard]] __device__ __forceinline__ bool near() const { return groups.high - groups.low < room.spread; }
-  [[nodiscard]] __device__ __forceinline__ Tables tables() const { return near() ? near_tables() : far_tables(); }
 
   [[nodiscard]] __device__ __forceinline__ unsigned* histogram() const { return in_pool<unsigned>(room.histogram); }
   [[nodiscard]] __device__ __forceinline__ std::int32_t rows_at(std::int32_t place) const {
@@ -122,7 +120,7 @@ struct Sorter {
       const unsigned at = (histogram()[keys()[row] + margin] & 0xFFFFu) + in_pool<std::uint16_t>(room.rank)[row];
       in_pool<std::uint16_t>(room.order)[at] = static_cast<std::uint16_t>(row);
     }
-    if constexpr (K > 1) find_partners();
+    if constexpr (K > 1) near() ? find_partners<true>() : find_partners<false>();
     __syncthreads();
   }
 
@@ -204,7 +202,9 @@ struct Sorter {
         if constexpr (K > 1) {
           words += sum_to_lane(own_words);
           stored += sum_to_lane(own_stored);
-          if (place >= 0) describe(place, own_rows, own_stored, cursor, words - own_words, 1 + 2 * (stored - own_stored));
+          const std::int32_t word = words - own_words, slot = 1 + 2 * (stored - own_stored);
+          if (place >= 0 && near()) describe<true>(place, own_rows, own_stored, cursor, word, slot);
+          if (place >= 0 && !near()) describe<false>(place, own_rows, own_stored, cursor, word, slot);
           if (k == length - 1) {
             groups.words = words;
             groups.slots = 1 + 2 * stored;
@@ -225,10 +225,11 @@ struct Sorter {
   }
 
   /// K > 1: the words of a group, and the counts that lead to its place.
+  template <bool Near>
   __device__ __forceinline__ void describe(std::int32_t place, std::int32_t rows, std::int32_t width, std::int32_t first, std::int32_t word,
                                            std::int32_t slot) const {
     const std::int32_t v = product_at(place, matrix.n);
-    const Tables all = tables();
+    const Tables all = tables<Near>();
     // z of the rows, were both entries negative; what a positive one adds; what two add beyond that
     if (v < -4) atomicAdd(&groups.constant, rows * ppp::sign_cost(v + 4));
     const std::int32_t weight = v < 0 ? min(-v, 4) : 0;
@@ -248,8 +249,9 @@ struct Sorter {
     put(all.places[k], slot - below, length, target_at(place), below, width);
   }
   /// Mapping: a thread a slot of a place.
+  template <bool Near>
   __device__ __forceinline__ void find_partners() const {
-    const Tables all = tables();
+    const Tables all = tables<Near>();
     const std::int32_t count = groups.short_places + groups.long_places;
     for (std::int32_t k = static_cast<std::int32_t>(threadIdx.x); k < 8 * count; k += blockDim.x) {
       Place& place = all.places[k / 8 < groups.short_places ? k / 8 : all.place_count - count + k / 8];

@@ -59,7 +59,9 @@ struct Pairs {
     if constexpr (Resident) return in_pool<std::uint32_t>(room.slots);
     return sorter.scratch;
   }
-  [[nodiscard]] __device__ __forceinline__ Tables tables() const { return Resident ? sorter.near_tables() : sorter.tables(); }
+  [[nodiscard]] __device__ __forceinline__ Tables tables() const {
+    return Resident || sorter.near() ? sorter.template tables<true>() : sorter.template tables<false>();
+  }
 
   /// Resident: the bits of the tile, which stay there for later calls with the same tile. Ends without a barrier.
   __device__ __forceinline__ void load_bits() const {
