@@ -152,9 +152,11 @@ requires(K > 1) struct Neighbourhood<K, Shape> {
         __syncthreads();
       }
       if (sorter.near() && bench.groups.slots <= sorter.room.capacity)
-        take<true>(tile, item, t, best_value, best);
+        take<Slots::near>(tile, item, t, best_value, best);
+      else if (sorter.near() && !bench.groups.too_long && 2 * Window::shared <= sorter.room.capacity)
+        take<Slots::window>(tile, item, t, best_value, best);
       else
-        take<false>(tile, item, t, best_value, best);
+        take<Slots::far>(tile, item, t, best_value, best);
     }
     if constexpr (K == 3)
       if (moved) sort_again(true, flipped, 0);  // a block that had nothing to sort still owes the rows the last move
@@ -194,20 +196,32 @@ requires(K > 1) struct Neighbourhood<K, Shape> {
     __syncthreads();
     sorter.sort(moved, flipped, outer);
   }
-  /// Bits, slots, counts, with a barrier between them.
-  template <bool Resident>
+  /// Bits, slots, counts, with barriers between them.
+  template <Slots Kind>
   __device__ __forceinline__ void take(const Tile& tile, std::int32_t item, std::int32_t t, std::int32_t best_value, Found& best) {
-    const Pairs<K, Shape, Resident> pairs{sorter, bench.linear, tile};
+    Pairs<K, Shape, Kind> pairs{sorter, bench.linear, tile};
     const std::int32_t number = tile.p * sorter.matrix.units + tile.q;
-    if (Resident && number != loaded) {
+    if (pairs.resident && number != loaded) {
       pairs.load_bits();
       loaded = number;
       __syncthreads();
     }
-    pairs.pack();
-    __syncthreads();
+    typename Pairs<K, Shape, Kind>::Sums z = {};
+    if constexpr (Kind == Slots::window) {
+      for (std::int32_t slot = 1; slot == 1 || slot < bench.groups.slots; slot = pairs.window.next) {
+        if (slot > 1) __syncthreads();
+        pairs.window = Window::at(slot, sorter.room.capacity);
+        pairs.pack();
+        __syncthreads();
+        pairs.count(z);
+      }
+    } else {
+      pairs.pack();
+      __syncthreads();
+      pairs.count(z);
+    }
     const std::int32_t* mine = K == 3 ? until : until + static_cast<std::size_t>(item) * Shape::threads * Shape::per_thread;
-    pairs.evaluate(mine, t, best_value, best);
+    pairs.choose(z, mine, t, best_value, best);
   }
 };
 

@@ -46,8 +46,27 @@ struct Groups {
   std::int32_t words, slots;  ///< in use; slot 0 is zero
   std::int32_t short_places;  ///< of at most four slots: the first in `places`
   std::int32_t long_places;   ///< the last in `places`
+  bool too_long;              ///< a count needs more slots than two windows share
   std::int32_t constant;      ///< of z
   Place weighted[4];          ///< counts that matter to the sign part, by product from -3 or -2; length 0: none
+};
+
+/// Where the slots of a tile lie: all in shared memory, as many as fit there in windows one after the other, or in device memory.
+enum class Slots { near, window, far };
+
+/// The slots from `first` to `end`, of which slot 0 is followed by `first`, and the counts that begin before `next`, where the next window
+/// begins.
+struct Window {
+  static constexpr std::int32_t shared = 24;  ///< slots of two windows
+  std::int32_t first, next, end;
+
+  [[nodiscard]] static __device__ __forceinline__ Window at(std::int32_t first, std::int32_t capacity) {
+    return {first, first + capacity - 1 - shared, first + capacity - 1};
+  }
+  [[nodiscard]] __device__ __forceinline__ bool holds(std::int32_t slot) const { return slot >= first && slot < end; }
+  [[nodiscard]] __device__ __forceinline__ bool begins(std::uint32_t slot) const {
+    return slot - static_cast<std::uint32_t>(first) < static_cast<std::uint32_t>(next - first);
+  }
 };
 
 /// Words for so many rows.
@@ -106,6 +125,7 @@ struct Sorter {
     groups.low = matrix.n + 2 * margin;
     groups.high = 0;
     groups.short_places = groups.long_places = 0;
+    groups.too_long = false;
     groups.constant = matrix.whole_target;
     for (Place& place : groups.weighted) place.length = 0;
   }
@@ -258,8 +278,9 @@ struct Sorter {
       place.partner[k % 8] = static_cast<std::uint16_t>(place.other(k % 8));
     }
   }
-  static __device__ __forceinline__ void put(Place& to, std::int32_t first, std::int32_t length, std::int32_t target, std::int32_t from,
-                                             std::int32_t swap) {
+  __device__ __forceinline__ void put(Place& to, std::int32_t first, std::int32_t length, std::int32_t target, std::int32_t from,
+                                      std::int32_t swap) const {
+    if (length > Window::shared) groups.too_long = true;
     to.first = static_cast<std::uint32_t>(first);
     to.length = static_cast<std::uint32_t>(length);
     to.target = target;

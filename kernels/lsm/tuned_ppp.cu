@@ -14,15 +14,17 @@ using perceptron::OneFlip;
 using perceptron::Shape;
 
 /// Estimated cycles of an iteration of K = 2 or 3 by tiles of a shape, on the multiprocessor with most of them. Products lie within a few
-/// times their deviation, the root of n. Slots in device memory cost many times as much as in shared memory.
+/// times their deviation, the root of n.
 template <int K, class S>
 [[nodiscard]] double cycles(std::int32_t m, std::int32_t n, const perceptron::Machine& machine) {
-  constexpr double to_pack = 11, to_count = 2.2, to_sort = 1500, far = 50;
+  constexpr double to_pack = 11, to_count = 2.2, to_sort = 1500, to_turn = 3000, far = 50;
   const double places = std::min<double>(std::min(m, n / 2 + 1), 1.7 * std::sqrt(n)), words = m / 32.0 + places / 2;
-  const double a_tile = words * S::units * to_pack + places * 8 * S::p_units * S::q_units * to_count + (K == 3 ? to_sort : 0);
+  const double slots = 1.1 * 2 * words, capacity = perceptron::make_room<K, S>(m, n, machine.shared).capacity;
+  const double window = capacity - perceptron::Window::shared, windows = capacity >= slots ? 1 : std::ceil(slots / window);
+  const double a_tile = words * S::units * to_pack * (capacity >= slots ? 1 : capacity / window) +
+                        places * 8 * S::p_units * S::q_units * to_count + (windows - 1) * to_turn + (K == 3 ? to_sort : 0);
   const double items = static_cast<double>(perceptron::tiles_of<S>(divide_up(n, 32))) * (K == 3 ? n : 1);
-  const bool fits = perceptron::make_room<K, S>(m, n, machine.shared).capacity > 1.1 * 2 * words;
-  return std::ceil(items / machine.multiprocessors) * a_tile * (fits ? 1 : far);
+  return std::ceil(items / machine.multiprocessors) * a_tile * (capacity < 2 * perceptron::Window::shared && capacity < slots ? far : 1);
 }
 
 template <class S, int K>
