@@ -64,9 +64,9 @@ class DeviceMatrix {
 [[nodiscard]] inline std::int32_t most_words(std::int32_t m, std::int32_t groups) { return (m + 31 * groups) / 32; }
 /// Slots that any products may need: groups of -3 and more, and slot 0.
 [[nodiscard]] inline std::int32_t most_slots(std::int32_t m, std::int32_t n) { return 1 + 2 * most_words(m, std::min(m, n / 2 + 3)); }
-/// Places from the least product to the greatest as long as they lie within six times their deviation, the root of n.
+/// Places from the least product to the greatest as long as they lie within six times their deviation, the root of n; of few places all.
 [[nodiscard]] inline std::int32_t usual_spread(std::int32_t n) {
-  return std::min(n + 1, static_cast<std::int32_t>(6 * std::sqrt(static_cast<double>(n))) + 16);
+  return std::min(n + 1, std::max(256, static_cast<std::int32_t>(6 * std::sqrt(static_cast<double>(n)))));
 }
 /// Slots that may be read after the last.
 inline constexpr std::int32_t spare_slots = 8;

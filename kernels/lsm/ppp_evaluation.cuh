@@ -153,7 +153,7 @@ requires(K > 1) struct Neighbourhood<K, Shape> {
       }
       if (sorter.near() && bench.groups.slots <= sorter.room.capacity)
         take<Slots::near>(tile, item, t, best_value, best);
-      else if (sorter.near() && !bench.groups.too_long && 2 * Window::shared <= sorter.room.capacity)
+      else if (K == 2 && sorter.near() && !bench.groups.too_long && 2 * Window::shared <= sorter.room.capacity)
         take<Slots::window>(tile, item, t, best_value, best);
       else
         take<Slots::far>(tile, item, t, best_value, best);

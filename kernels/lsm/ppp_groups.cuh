@@ -87,7 +87,7 @@ struct Sorter {
     return {reinterpret_cast<Word*>(scratch + room.far_words), reinterpret_cast<Place*>(scratch + room.far_places), room.far_place_count};
   }
   /// The tables of this sort lie in shared memory.
-  [[nodiscard]] __device__ __forceinline__ bool near() const { return groups.high - groups.low < room.spread; }
+  [[nodiscard]] __device__ __forceinline__ bool near() const { return room.spread > matrix.n || groups.high - groups.low < room.spread; }
 
   [[nodiscard]] __device__ __forceinline__ unsigned* histogram() const { return in_pool<unsigned>(room.histogram); }
   [[nodiscard]] __device__ __forceinline__ std::int32_t rows_at(std::int32_t place) const {

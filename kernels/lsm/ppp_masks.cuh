@@ -10,7 +10,7 @@ namespace vicinity::lsm::perceptron {
 
 /// A tile of 16 M - 1 columns; beside them a column of ones, whose counts are the sizes of the groups. The bits of the first `rows` rows
 /// lie in registers.
-template <int M, int Held, int Threads = M == 1 ? 320 : 256>
+template <int M, int Held, int Threads = M == 2 || Held == 2 ? 256 : 320>
 struct OneFlip {
   static constexpr int threads = Threads, m = M, held = Held, columns = 16 * M - 1, rows = 256 * Held;
 };

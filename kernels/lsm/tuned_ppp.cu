@@ -14,17 +14,25 @@ using perceptron::OneFlip;
 using perceptron::Shape;
 
 /// Estimated cycles of an iteration of K = 2 or 3 by tiles of a shape, on the multiprocessor with most of them. Products lie within a few
-/// times their deviation, the root of n.
+/// times their deviation, the root of n. What a tile costs by itself is the sort for K = 3, and to fetch its bits for K = 2.
 template <int K, class S>
 [[nodiscard]] double cycles(std::int32_t m, std::int32_t n, const perceptron::Machine& machine) {
-  constexpr double to_pack = 11, to_count = 2.2, to_sort = 1500, to_turn = 3000, far = 50;
+  constexpr double to_pack = 11, to_count = 2.2, to_begin = K == 3 ? 1500 : 6000, to_turn = 1500, far = 2;
   const double places = std::min<double>(std::min(m, n / 2 + 1), 1.7 * std::sqrt(n)), words = m / 32.0 + places / 2;
   const double slots = 1.1 * 2 * words, capacity = perceptron::make_room<K, S>(m, n, machine.shared).capacity;
-  const double window = capacity - perceptron::Window::shared, windows = capacity >= slots ? 1 : std::ceil(slots / window);
-  const double a_tile = words * S::units * to_pack * (capacity >= slots ? 1 : capacity / window) +
-                        places * 8 * S::p_units * S::q_units * to_count + (windows - 1) * to_turn + (K == 3 ? to_sort : 0);
+  double packing = words * S::units * to_pack, turning = 0, slower = 1;
+  if (capacity < slots) {
+    const double window = capacity - perceptron::Window::shared;
+    if (K == 2 && window >= perceptron::Window::shared) {
+      packing *= capacity / window;
+      turning = std::ceil(slots / window) * to_turn;
+    } else {
+      slower = far;
+    }
+  }
+  const double a_tile = to_begin + (packing + turning + places * 8 * S::p_units * S::q_units * to_count) * slower;
   const double items = static_cast<double>(perceptron::tiles_of<S>(divide_up(n, 32))) * (K == 3 ? n : 1);
-  return std::ceil(items / machine.multiprocessors) * a_tile * (capacity < 2 * perceptron::Window::shared && capacity < slots ? far : 1);
+  return std::ceil(items / machine.multiprocessors) * a_tile;
 }
 
 template <class S, int K>
