@@ -51,7 +51,8 @@ struct Groups {
   Place weighted[4];          ///< counts that matter to the sign part, by product from -3 or -2; length 0: none
 };
 
-/// Where the slots of a tile lie: all in shared memory, as many as fit there in windows one after the other, or in device memory.
+/// Where the slots of a tile lie: all in shared memory, as many as fit there in windows one after the other (K = 2), or in device
+/// memory.
 enum class Slots { near, window, far };
 
 /// The slots from `first` to `end`, of which slot 0 is followed by `first`, and the counts that begin before `next`, where the next window

@@ -30,9 +30,9 @@ template <int Columns, class Meanwhile>
   return bench.found[32];
 }
 
-/// Mapping: `blocks` blocks a search, each of which keeps the signs and all products, and evaluates its share of the moves (Singles,
-/// Pairs). Synchronisation: block barriers, and one exchange of messages an iteration between the blocks of a search, which must all be
-/// resident. Cost: a sort of the rows, the evaluation, the exchange an iteration.
+/// Mapping: `blocks` blocks a search, each of which keeps the signs and all products, and evaluates its share of the moves (Masks or
+/// Singles, Pairs). Synchronisation: block barriers, and one exchange of messages an iteration between the blocks of a search, which must
+/// all be resident. Cost: new masks or a sort of the rows, the evaluation, the exchange an iteration.
 template <int K, class Shape>
 __global__ void __launch_bounds__(Shape::threads, 1) search_kernel(const __grid_constant__ Matrix matrix, const __grid_constant__ Room room,
                                                                    const __grid_constant__ Searches searches, const Rules rules) {
