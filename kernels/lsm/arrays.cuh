@@ -19,6 +19,7 @@
 
 #include "core/error.hpp"
 #include "core/run.hpp"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/memory.cuh"
 
 namespace vicinity::lsm {
@@ -109,14 +110,6 @@ struct Textured {
   };
 };
 
-/// Bytes of shared memory that a block may have.
-[[nodiscard]] inline std::size_t most_shared() {
-  int device = 0, most = 0;
-  VICINITY_CUDA_CHECK(cudaGetDevice(&device));
-  VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  return static_cast<std::size_t>(most);
-}
-
 /// A copy in the shared memory of each block, made when the kernel begins, with all its loads in flight at a time.
 template <class T>
 struct Staged {
@@ -144,7 +137,7 @@ struct Staged {
     Binding(const cuda::DeviceBuffer<T>& data, std::size_t& shared)
         : reader_{data.data(), static_cast<std::uint32_t>(data.bytes()), static_cast<std::uint32_t>(shared)} {
       shared = (shared + data.bytes() + line - 1) / line * line;
-      if (const std::size_t most = most_shared(); shared > most)
+      if (const std::size_t most = cuda::most_shared(); shared > most)
         throw DoesNotFit("needs " + std::to_string(shared) + " bytes of shared memory a block, " + std::to_string(most) + " are possible");
     }
     [[nodiscard]] Staged reader() const { return reader_; }

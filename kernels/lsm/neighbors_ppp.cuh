@@ -169,7 +169,7 @@ class Neighbors<local_search::PppFlip<K>, Place> {
       : ppp_(neighborhood.instance()),
         lowest_(2 - ppp_.columns() % 2),
         steps_(PackedRows::steps(ppp_.rows())),
-        most_shared_(most_shared() - reserve),
+        most_shared_(cuda::most_shared() - reserve),
         a_(std::span<const std::uint32_t>(PackedRows::of(ppp_.view())), shared_),
         target_(std::span<const std::int32_t>(targets()), shared_),
         sums_(std::span<const std::int32_t>(sums()), shared_),

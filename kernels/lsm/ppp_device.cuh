@@ -17,11 +17,12 @@ using cuda::warp_sum;
 /// The instance. A bit is set where the entry is 1; bits and target beyond the end are zero. A unit is 32 columns.
 struct Matrix {
   const std::uint32_t* by_row;     ///< [unit][row]: bit c is column 32 unit + c
-  const std::uint32_t* by_column;  ///< [column][word]: bit r is row 32 word + r
+  const std::uint32_t* by_column;  ///< [column][column_pitch]: bit r of a word is row 32 word + r
   const std::int32_t* target;      ///< [n + 1], [0] is 0
   std::int32_t m, n;
   std::int32_t units;         ///< of columns
   std::int32_t row_words;     ///< of a column
+  std::int32_t column_pitch;  ///< row_words, up to a multiple of 4
   std::int32_t whole_target;  ///< the sum of all
 };
 
@@ -42,8 +43,14 @@ struct Room {
   std::uint32_t negative;   ///< [unit] 32 bits: the signs that are -1
   std::uint32_t bits;       ///< [unit of the tile][row] of Matrix::by_row
   std::uint32_t slots;      ///< [slot][pitch] 32 bits
+  std::uint32_t masks;      ///< [2][mask_rows][mask_pitch] 32 bits, and what may be read after the last (Masks)
   std::int32_t place_count;
+  std::int32_t spread;                ///< places from the least product to the greatest for which words and places have room
+  std::size_t scratch_size;           ///< 32-bit words a block has in device memory: first slots
+  std::size_t far_words, far_places;  ///< offsets there, for a greater spread
+  std::int32_t far_place_count;
   std::int32_t capacity;  ///< slots that fit; 0: neither bits nor slots lie in shared memory
+  std::int32_t mask_rows, mask_pitch;
   std::uint32_t bytes;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 // The device side of a run of searches of the permuted perceptron problem: memory, launches.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,21 +30,22 @@ class DeviceMatrix {
  public:
   explicit DeviceMatrix(const ppp::Ppp& ppp) {
     const ppp::View host = ppp.view();
-    const std::int32_t units = divide_up(host.n, 32), row_words = divide_up(host.m, 32);
+    const std::int32_t units = divide_up(host.n, 32), row_words = divide_up(host.m, 32), column_pitch = divide_up(host.m, 128) * 4;
     const auto m = static_cast<std::size_t>(host.m);
-    std::vector<std::uint32_t> rows(static_cast<std::size_t>(units) * m), columns(static_cast<std::size_t>(host.n * row_words));
+    std::vector<std::uint32_t> rows(static_cast<std::size_t>(units) * m),
+        columns(static_cast<std::size_t>(host.n) * static_cast<std::size_t>(column_pitch));
     for (std::int32_t c = 0; c < host.n; ++c)
       for (std::int32_t r = 0; r < host.m; ++r) {
         const std::uint32_t bit = host.at(r, c) > 0 ? 1 : 0;
         rows[static_cast<std::size_t>(c / 32) * m + static_cast<std::size_t>(r)] |= bit << c % 32;
-        columns[static_cast<std::size_t>(c * row_words + r / 32)] |= bit << r % 32;
+        columns[static_cast<std::size_t>(c * column_pitch + r / 32)] |= bit << r % 32;
       }
     by_row_ = cuda::DeviceBuffer<std::uint32_t>(std::span<const std::uint32_t>(rows));
     by_column_ = cuda::DeviceBuffer<std::uint32_t>(std::span<const std::uint32_t>(columns));
     target_ = cuda::DeviceBuffer<std::int32_t>(std::span<const std::int32_t>(host.target, static_cast<std::size_t>(host.n) + 1));
     std::int32_t whole_target = 0;
     for (std::int32_t v = 1; v <= host.n; ++v) whole_target += host.target[v];
-    view_ = {by_row_.data(), by_column_.data(), target_.data(), host.m, host.n, units, row_words, whole_target};
+    view_ = {by_row_.data(), by_column_.data(), target_.data(), host.m, host.n, units, row_words, column_pitch, whole_target};
   }
   [[nodiscard]] const Matrix& view() const noexcept { return view_; }
 
@@ -57,6 +59,10 @@ class DeviceMatrix {
 [[nodiscard]] inline std::int32_t most_words(std::int32_t m, std::int32_t groups) { return (m + 31 * groups) / 32; }
 /// Slots that any products may need: groups of -3 and more, and slot 0.
 [[nodiscard]] inline std::int32_t most_slots(std::int32_t m, std::int32_t n) { return 1 + 2 * most_words(m, std::min(m, n / 2 + 3)); }
+/// Places from the least product to the greatest as long as they lie within six times their deviation, the root of n; of few places all.
+[[nodiscard]] inline std::int32_t usual_spread(std::int32_t n) {
+  return std::min(n + 1, std::max(256, static_cast<std::int32_t>(6 * std::sqrt(static_cast<double>(n)))));
+}
 /// Slots that may be read after the last.
 inline constexpr std::int32_t spare_slots = 8;
 
@@ -80,25 +86,40 @@ template <int K, class Shape>
   room.order = take(m + 32, 2);
   room.negative = take(divide_up(n, 32), 4);
   if constexpr (K > 1) {
-    room.place_count = std::min(3 * std::min(m, n / 2 + 3), n / 2 + 1);
-    room.words = take(most_words(m, std::min(m, n + 1)), sizeof(Word));
+    room.spread = usual_spread(n);
+    room.far_place_count = std::min(3 * std::min(m, n / 2 + 3), n / 2 + 1);
+    room.place_count = std::min(room.far_place_count, room.spread + 4);
+    room.words = take(most_words(m, std::min(m, room.spread)), sizeof(Word));
     room.places = take(room.place_count, sizeof(Place));
   }
   const std::uint32_t limit = most_bytes - reserve;
   if (room.bytes > limit)
     throw DoesNotFit("size " + std::to_string(m) + " x " + std::to_string(n) + " is too large for the shared memory of this GPU; use gpu");
-  const Room without = room;
   if constexpr (K == 1) {
+    room.mask_pitch = Masks<Shape>::pitch_of(m);
+    const std::int64_t spare = Masks<Shape>::spare_words(room.mask_pitch), wanted = Masks<Shape>::rows_of(usual_spread(n));
+    const std::int64_t fit = ((std::int64_t{limit} - room.bytes) / 4 - spare) / (2 * room.mask_pitch);
+    if (2 * fit >= wanted) {
+      room.mask_rows = static_cast<std::int32_t>(std::min(fit, wanted));
+      room.masks = take(std::int64_t{2 * room.mask_rows} * room.mask_pitch + spare, 4);
+    }
+    const Room masked = room;
     room.bits = take(m, 4);
     room.capacity = 1;
-    return room.bytes <= limit ? room : without;
+    return room.bytes <= limit ? room : masked;
   } else {
+    const std::int32_t most = most_slots(m, n);
+    room.far_words = static_cast<std::size_t>(most + spare_slots) * Shape::pitch;
+    room.far_places = room.far_words + static_cast<std::size_t>(most_words(m, std::min(m, n + 1))) * sizeof(Word) / 4;
+    room.scratch_size = room.far_places + static_cast<std::size_t>(room.far_place_count) * sizeof(Place) / 4;
+    const Room without = room;
     room.bits = take(std::int64_t{Shape::units} * m, 4);
     room.slots = room.bytes;
     const std::int64_t fit = (std::int64_t{limit} - room.bytes) / (4 * Shape::pitch) - spare_slots;
     if (fit < fewest_slots) return without;
-    room.capacity = static_cast<std::int32_t>(std::min<std::int64_t>(fit, most_slots(m, n)));
+    room.capacity = static_cast<std::int32_t>(std::min<std::int64_t>(fit, most));
     take(std::int64_t{room.capacity + spare_slots} * Shape::pitch, 4);
+    if (room.capacity == most && room.spread == n + 1) room.scratch_size = 0;
     return room;
   }
 }
@@ -124,7 +145,7 @@ class Engine {
         best_(searches() * units()),
         until_(searches() * until_size_),
         boards_(searches() * 2 * static_cast<std::size_t>(blocks_)),
-        scratch_(searches() * static_cast<std::size_t>(blocks_) * scratch_size()),
+        scratch_(searches() * static_cast<std::size_t>(blocks_) * room_.scratch_size),
         signs_(2 * searches() * units()) {
     cuda::allow_shared(kernel(), room_.bytes);
   }
@@ -143,8 +164,7 @@ class Engine {
     boards_.fill(0, stream_);
     const cuda::Shape shape{
         .blocks = static_cast<std::int64_t>(under_way_) * blocks_, .threads = S::threads, .shared_bytes = room_.bytes, .cooperative = true};
-    const Searches all{ledgers,         negative_.data(), best_.data(),   until_.data(), boards_.data(),
-                       scratch_.data(), until_size_,      scratch_size(), blocks_};
+    const Searches all{ledgers, negative_.data(), best_.data(), until_.data(), boards_.data(), scratch_.data(), until_size_, blocks_};
     VICINITY_CUDA_CHECK(
         cuda::launch(shape, stream_, kernel(), view(), room_, all, Rules{task_.method, tenure_, static_cast<std::int32_t>(limit)}));
   }
@@ -171,6 +191,7 @@ class Engine {
   }
   [[nodiscard]] Policy policy() const {
     Policy policy{{"block", S::threads}, {"blocks", blocks_}, {"together", together_}, {"shared_bytes", room_.bytes}};
+    if constexpr (K == 1) policy["mask_rows"] = room_.mask_rows;
     if constexpr (K > 1) {
       policy["tile_rows"] = 32 * S::p_units;
       policy["tile_columns"] = 32 * S::q_units;
@@ -182,11 +203,10 @@ class Engine {
  private:
   /// Pieces of a neighbourhood that blocks take.
   [[nodiscard]] static std::int64_t items(std::int32_t n) {
-    const std::int32_t units = divide_up(n, 32);
     if constexpr (K == 1)
-      return units;
+      return divide_up(n, S::columns);
     else
-      return std::int64_t{tiles_of<S>(units)} * (K == 3 ? n : 1);
+      return std::int64_t{tiles_of<S>(divide_up(n, 32))} * (K == 3 ? n : 1);
   }
   [[nodiscard]] static std::size_t pairs_of_tiles(std::int32_t units) {
     if constexpr (K == 1)
@@ -198,15 +218,6 @@ class Engine {
   [[nodiscard]] const Matrix& view() const { return matrix_.view(); }
   [[nodiscard]] std::size_t searches() const { return static_cast<std::size_t>(together_); }
   [[nodiscard]] std::size_t units() const { return static_cast<std::size_t>(view().units); }
-  /// Words a block needs for slots in device memory.
-  [[nodiscard]] std::size_t scratch_size() const {
-    if constexpr (K == 1) {
-      return 0;
-    } else {
-      const std::int32_t most = most_slots(view().m, view().n);
-      return most <= room_.capacity ? 0 : static_cast<std::size_t>(most + spare_slots) * S::pitch;
-    }
-  }
 
   std::uint32_t* pack(const ppp::Signs& signs, std::uint32_t* to) const {
     std::fill_n(to, units(), 0u);

@@ -33,14 +33,41 @@ struct Place {
   }
 };
 
+/// Words and places of a sort.
+struct Tables {
+  Word* words;
+  Place* places;
+  std::int32_t place_count;  ///< room for so many
+};
+
 /// What all threads of a block see of a sort.
 struct Groups {
   std::int32_t low, high;     ///< places of the least and the greatest product
   std::int32_t words, slots;  ///< in use; slot 0 is zero
   std::int32_t short_places;  ///< of at most four slots: the first in `places`
   std::int32_t long_places;   ///< the last in `places`
+  bool too_long;              ///< a count needs more slots than two windows share
   std::int32_t constant;      ///< of z
   Place weighted[4];          ///< counts that matter to the sign part, by product from -3 or -2; length 0: none
+};
+
+/// Where the slots of a tile lie: all in shared memory, as many as fit there in windows one after the other (K = 2), or in device
+/// memory.
+enum class Slots { near, window, far };
+
+/// The slots from `first` to `end`, of which slot 0 is followed by `first`, and the counts that begin before `next`, where the next window
+/// begins.
+struct Window {
+  static constexpr std::int32_t shared = 24;  ///< slots of two windows
+  std::int32_t first, next, end;
+
+  [[nodiscard]] static __device__ __forceinline__ Window at(std::int32_t first, std::int32_t capacity) {
+    return {first, first + capacity - 1 - shared, first + capacity - 1};
+  }
+  [[nodiscard]] __device__ __forceinline__ bool holds(std::int32_t slot) const { return slot >= first && slot < end; }
+  [[nodiscard]] __device__ __forceinline__ bool begins(std::uint32_t slot) const {
+    return slot - static_cast<std::uint32_t>(first) < static_cast<std::uint32_t>(next - first);
+  }
 };
 
 /// Words for so many rows.
@@ -53,6 +80,15 @@ struct Sorter {
   const Matrix& matrix;
   const Room& room;
   Groups& groups;
+  std::uint32_t* scratch;  ///< device memory
+
+  template <bool Near>
+  [[nodiscard]] __device__ __forceinline__ Tables tables() const {
+    if constexpr (Near) return {in_pool<Word>(room.words), in_pool<Place>(room.places), room.place_count};
+    return {reinterpret_cast<Word*>(scratch + room.far_words), reinterpret_cast<Place*>(scratch + room.far_places), room.far_place_count};
+  }
+  /// The tables of this sort lie in shared memory.
+  [[nodiscard]] __device__ __forceinline__ bool near() const { return room.spread > matrix.n || groups.high - groups.low < room.spread; }
 
   [[nodiscard]] __device__ __forceinline__ unsigned* histogram() const { return in_pool<unsigned>(room.histogram); }
   [[nodiscard]] __device__ __forceinline__ std::int32_t rows_at(std::int32_t place) const {
@@ -90,6 +126,7 @@ struct Sorter {
     groups.low = matrix.n + 2 * margin;
     groups.high = 0;
     groups.short_places = groups.long_places = 0;
+    groups.too_long = false;
     groups.constant = matrix.whole_target;
     for (Place& place : groups.weighted) place.length = 0;
   }
@@ -104,7 +141,7 @@ struct Sorter {
       const unsigned at = (histogram()[keys()[row] + margin] & 0xFFFFu) + in_pool<std::uint16_t>(room.rank)[row];
       in_pool<std::uint16_t>(room.order)[at] = static_cast<std::uint16_t>(row);
     }
-    if constexpr (K > 1) find_partners();
+    if constexpr (K > 1) near() ? find_partners<true>() : find_partners<false>();
     __syncthreads();
   }
 
@@ -112,7 +149,7 @@ struct Sorter {
   /// The bits of a column's positive entries among 32 rows, with the present sign.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t positives(std::int32_t column, std::int32_t word) const {
     const std::uint32_t sign = 0u - (in_pool<std::uint32_t>(room.negative)[column / 32] >> column % 32 & 1);
-    return __ldg(matrix.by_column + static_cast<std::size_t>(column) * matrix.row_words + word) ^ sign;
+    return __ldg(matrix.by_column + static_cast<std::size_t>(column) * matrix.column_pitch + word) ^ sign;
   }
 
   /// Mapping: a lane a row, a warp 32 of them, some times over at once to wait for the columns only once.
@@ -186,7 +223,9 @@ struct Sorter {
         if constexpr (K > 1) {
           words += sum_to_lane(own_words);
           stored += sum_to_lane(own_stored);
-          if (place >= 0) describe(place, own_rows, own_stored, cursor, words - own_words, 1 + 2 * (stored - own_stored));
+          const std::int32_t word = words - own_words, slot = 1 + 2 * (stored - own_stored);
+          if (place >= 0 && near()) describe<true>(place, own_rows, own_stored, cursor, word, slot);
+          if (place >= 0 && !near()) describe<false>(place, own_rows, own_stored, cursor, word, slot);
           if (k == length - 1) {
             groups.words = words;
             groups.slots = 1 + 2 * stored;
@@ -207,16 +246,18 @@ struct Sorter {
   }
 
   /// K > 1: the words of a group, and the counts that lead to its place.
+  template <bool Near>
   __device__ __forceinline__ void describe(std::int32_t place, std::int32_t rows, std::int32_t width, std::int32_t first, std::int32_t word,
                                            std::int32_t slot) const {
     const std::int32_t v = product_at(place, matrix.n);
+    const Tables all = tables<Near>();
     // z of the rows, were both entries negative; what a positive one adds; what two add beyond that
     if (v < -4) atomicAdd(&groups.constant, rows * ppp::sign_cost(v + 4));
     const std::int32_t weight = v < 0 ? min(-v, 4) : 0;
     for (std::int32_t k = 0; 32 * k < rows; ++k)
-      in_pool<Word>(room.words)[word + k] = {static_cast<std::uint16_t>(first + 32 * k), static_cast<std::uint8_t>(min(rows - 32 * k, 32)),
-                                             static_cast<std::uint8_t>(weight), static_cast<std::uint16_t>(width == 0 ? 0 : slot + k),
-                                             static_cast<std::uint16_t>(width)};
+      all.words[word + k] = {static_cast<std::uint16_t>(first + 32 * k), static_cast<std::uint8_t>(min(rows - 32 * k, 32)),
+                             static_cast<std::uint8_t>(weight), static_cast<std::uint16_t>(width == 0 ? 0 : slot + k),
+                             static_cast<std::uint16_t>(width)};
     if (v > -4 && v < 4 && rows > 0) {
       const std::int32_t both = ppp::sign_cost(v - 4) + ppp::sign_cost(v + 4) - 2 * ppp::sign_cost(v);
       put(groups.weighted[(v + 3) / 2], slot, width, both, 0, 0);
@@ -225,19 +266,22 @@ struct Sorter {
     const std::int32_t below = words_for(rows_at(place - 2)), length = below + 2 * width + words_for(rows_at(place + 2));
     if (length == 0) return;
     atomicSub(&groups.constant, target_at(place));
-    const std::int32_t k = length <= 4 ? atomicAdd(&groups.short_places, 1) : room.place_count - 1 - atomicAdd(&groups.long_places, 1);
-    put(in_pool<Place>(room.places)[k], slot - below, length, target_at(place), below, width);
+    const std::int32_t k = length <= 4 ? atomicAdd(&groups.short_places, 1) : all.place_count - 1 - atomicAdd(&groups.long_places, 1);
+    put(all.places[k], slot - below, length, target_at(place), below, width);
   }
   /// Mapping: a thread a slot of a place.
+  template <bool Near>
   __device__ __forceinline__ void find_partners() const {
-    const std::int32_t all = groups.short_places + groups.long_places;
-    for (std::int32_t k = static_cast<std::int32_t>(threadIdx.x); k < 8 * all; k += blockDim.x) {
-      Place& place = in_pool<Place>(room.places)[k / 8 < groups.short_places ? k / 8 : room.place_count - all + k / 8];
+    const Tables all = tables<Near>();
+    const std::int32_t count = groups.short_places + groups.long_places;
+    for (std::int32_t k = static_cast<std::int32_t>(threadIdx.x); k < 8 * count; k += blockDim.x) {
+      Place& place = all.places[k / 8 < groups.short_places ? k / 8 : all.place_count - count + k / 8];
       place.partner[k % 8] = static_cast<std::uint16_t>(place.other(k % 8));
     }
   }
-  static __device__ __forceinline__ void put(Place& to, std::int32_t first, std::int32_t length, std::int32_t target, std::int32_t from,
-                                             std::int32_t swap) {
+  __device__ __forceinline__ void put(Place& to, std::int32_t first, std::int32_t length, std::int32_t target, std::int32_t from,
+                                      std::int32_t swap) const {
+    if (length > Window::shared) groups.too_long = true;
     to.first = static_cast<std::uint32_t>(first);
     to.length = static_cast<std::uint32_t>(length);
     to.target = target;

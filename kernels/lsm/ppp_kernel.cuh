@@ -3,180 +3,21 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/lsm/ppp_pairs.cuh"
-#include "kernels/lsm/ppp_singles.cuh"
+#include "kernels/lsm/ppp_evaluation.cuh"
 
 namespace vicinity::lsm::perceptron {
-
-/// The searches of a launch, each by `blocks` blocks that follow each other.
-struct Searches {
-  local_search::Ledger* ledgers;  ///< [search]
-  std::uint32_t* negative;        ///< [search][unit]: bits of the signs that are -1
-  std::uint32_t* best;            ///< [search][unit]: of the best solution
-  std::int32_t* until;            ///< [search][until_size]: tabu before this iteration
-  Board::Message* boards;         ///< [search][2][block], zero
-  std::uint32_t* scratch;         ///< [block of the grid][scratch_size]: slots that do not fit in shared memory
-  std::size_t until_size, scratch_size;
-  std::int32_t blocks;
-};
 
 struct Rules {
   local_search::Method method;
   std::int32_t tenure, limit;
 };
 
-/// What a block of a search is made of beside its pool.
-template <int Columns>
-struct Bench {
-  Groups groups;
-  std::int32_t linear[Columns];  ///< [column of the tile]
-  Found found[33];               ///< [warp], and the choice
-  bool mine;                     ///< the choice was found by this block
-  alignas(local_search::Ledger) unsigned char books[sizeof(local_search::Ledger)];
-};
-
-/// Evaluation of K = 1: a unit of columns at a time.
-template <int K, class Shape>
-struct Neighbourhood {
-  static constexpr int columns = 32;
-  const Sorter<1>& sorter;
-  const Searches& searches;
-  Bench<columns>& bench;
-  std::int32_t* until;
-  std::int32_t block;
-  std::int32_t loaded = -1;
-
-  __device__ __forceinline__ void begin() {}
-  __device__ __forceinline__ Found evaluate(bool moved, const moves::Move<1>& flipped, std::int32_t t, std::int32_t best_value) {
-    if (warp() == 0) bench.linear[lane()] = sorter.matrix.whole_target;
-    sorter.sort(moved, flipped, 0);
-    Found best = Found::nothing();
-    for (std::int32_t unit = block; unit < sorter.matrix.units; unit += searches.blocks) {
-      const Shape singles{sorter, unit, sorter.room.capacity > 0};
-      if (unit != loaded) {
-        __syncthreads();
-        singles.load_bits();
-        if (warp() == 0) bench.linear[lane()] = sorter.matrix.whole_target;
-        loaded = unit;
-        __syncthreads();
-      }
-      const std::int32_t column = 32 * unit + lane(), end = column < sorter.matrix.n ? until[column] : 0;
-      singles.evaluate(bench.linear);
-      __syncthreads();
-      if (warp() != 0 || column >= sorter.matrix.n) continue;
-      const std::int32_t value = bench.linear[lane()];
-      const bool forbidden = end > t && value >= best_value;
-      const Found found{static_cast<unsigned>(value) | (forbidden ? Found::forbidden : 0u), static_cast<unsigned>(column)};
-      if (found.before(best)) best = found;
-    }
-    return best;
-  }
-  [[nodiscard]] __device__ __forceinline__ std::size_t place_of(unsigned code) const { return code; }
-};
-
-/// Evaluation of K = 2, a tile at a time, and of K = 3, a tile and first column at a time.
-template <int K, class Shape>
-requires(K > 1) struct Neighbourhood<K, Shape> {
-  static constexpr int columns = Shape::columns;
-  const Sorter<K>& sorter;
-  const Searches& searches;
-  Bench<columns>& bench;
-  std::int32_t* until;
-  std::int32_t block;
-  std::int32_t loaded = -1;
-  Tile first{};
-
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t* scratch() const {
-    return searches.scratch + static_cast<std::size_t>(blockIdx.x) * searches.scratch_size;
-  }
-  /// Slot 0 is zero.
-  __device__ __forceinline__ void begin() {
-    first = tile_at<Shape>(sorter.matrix.units, K == 2 ? block : block / sorter.matrix.n);
-    for (int k = static_cast<int>(threadIdx.x); k < Shape::pitch; k += Shape::threads) {
-      if (sorter.room.capacity > 0) in_pool<std::uint32_t>(sorter.room.slots)[k] = 0;
-      if (searches.scratch_size > 0) scratch()[k] = 0;
-    }
-  }
-  __device__ __forceinline__ Found evaluate(bool moved, const moves::Move<K>& flipped, std::int32_t t, std::int32_t best_value) {
-    const std::int32_t n = sorter.matrix.n, tiles = tiles_of<Shape>(sorter.matrix.units), items = K == 2 ? tiles : tiles * n;
-    Found best = Found::nothing();
-    if constexpr (K == 2) {
-      clear_linear();
-      sorter.sort(moved, flipped, -1);
-    }
-    for (std::int32_t item = block; item < items; item += searches.blocks) {
-      Tile tile = item == block ? first : tile_at<Shape>(sorter.matrix.units, K == 2 ? item : item / n);
-      if constexpr (K == 3) {
-        tile.outer = item % n;
-        if (32 * (tile.p + Shape::p_units) <= tile.outer + 1) continue;
-        sort_again(moved, flipped, tile.outer);
-        moved = false;
-      } else if (item != block) {
-        __syncthreads();
-        clear_linear();
-        __syncthreads();
-      }
-      if (bench.groups.slots <= sorter.room.capacity)
-        take<true>(tile, item, t, best_value, best);
-      else
-        take<false>(tile, item, t, best_value, best);
-    }
-    if constexpr (K == 3)
-      if (moved) sort_again(true, flipped, 0);  // a block that had nothing to sort still owes the rows the last move
-    return best;
-  }
-  [[nodiscard]] __device__ __forceinline__ std::size_t place_of(unsigned code) const {
-    if constexpr (K == 3) return code;
-    const auto move = move_of<2>(code, sorter.matrix.n);
-    const std::int32_t units = sorter.matrix.units;
-    std::int32_t tile = 0, p = 0;
-    for (; 32 * (p + Shape::p_units) <= move.at[0]; p += Shape::p_units) tile += divide_up(units - p, Shape::q_units);
-    const std::int32_t q = (move.at[1] / 32 - p) / Shape::q_units;
-    return static_cast<std::size_t>(tile + q) * Shape::threads * Shape::per_thread +
-           index_in_tile<Shape>(move.at[0] - 32 * p, move.at[1] - 32 * (p + q * Shape::q_units));
-  }
-
- private:
-  __device__ __forceinline__ void clear_linear() {
-    for (int k = static_cast<int>(threadIdx.x); k < columns; k += Shape::threads) bench.linear[k] = 0;
-  }
-  /// K = 3: after another sort in the same iteration.
-  __device__ __forceinline__ void sort_again(bool moved, const moves::Move<K>& flipped, std::int32_t outer) {
-    __syncthreads();
-    sorter.wipe(0);
-    __syncthreads();
-    if (threadIdx.x == 0) sorter.reset();
-    clear_linear();
-    __syncthreads();
-    sorter.sort(moved, flipped, outer);
-  }
-  /// Bits, slots, counts, with a barrier between them.
-  template <bool Resident>
-  __device__ __forceinline__ void take(const Tile& tile, std::int32_t item, std::int32_t t, std::int32_t best_value, Found& best) {
-    const Pairs<K, Shape, Resident> pairs{sorter.matrix, sorter.room, bench.groups, bench.linear, Resident ? nullptr : scratch(), tile};
-    const std::int32_t number = tile.p * sorter.matrix.units + tile.q;
-    if (Resident && number != loaded) {
-      pairs.load_bits();
-      loaded = number;
-      __syncthreads();
-    }
-    pairs.pack();
-    __syncthreads();
-    const std::int32_t* mine = K == 3 ? until : until + static_cast<std::size_t>(item) * Shape::threads * Shape::per_thread;
-    pairs.evaluate(mine, t, best_value, best);
-  }
-};
-
-/// The best of what all threads of a search found, and whether this block did. All warps but the first do something else while that one
-/// exchanges messages with the other blocks. Two block barriers, and one exchange when the search has several blocks.
+/// The best of what the first warps of a search's blocks found, and whether it was this block. All other warps do something else while
+/// those exchange messages. One block barrier, and one exchange when the search has several blocks.
 template <int Columns, class Meanwhile>
-[[nodiscard]] __device__ __forceinline__ Found agree(const Found& found, Bench<Columns>& bench, const Board& board, unsigned step,
+[[nodiscard]] __device__ __forceinline__ Found agree(const Found& mine, Bench<Columns>& bench, const Board& board, unsigned step,
                                                      const Meanwhile& meanwhile) {
-  const Found of_warp = found.of_warp();
-  if (lane() == 0) bench.found[warp()] = of_warp;
-  __syncthreads();
   if (warp() == 0) {
-    const Found mine = (lane() < warps() ? bench.found[lane()] : Found::nothing()).of_warp();
     const Found all = board.blocks > 1 ? board.exchange(mine, step) : mine;
     if (lane() == 0) {
       bench.found[32] = all;
@@ -189,9 +30,9 @@ template <int Columns, class Meanwhile>
   return bench.found[32];
 }
 
-/// Mapping: `blocks` blocks a search, each of which keeps the signs and all products, and evaluates its share of the moves (Singles,
-/// Pairs). Synchronisation: block barriers, and one exchange of messages an iteration between the blocks of a search, which must all be
-/// resident. Cost: a sort of the rows, the evaluation, the exchange an iteration.
+/// Mapping: `blocks` blocks a search, each of which keeps the signs and all products, and evaluates its share of the moves (Masks or
+/// Singles, Pairs). Synchronisation: block barriers, and one exchange of messages an iteration between the blocks of a search, which must
+/// all be resident. Cost: new masks or a sort of the rows, the evaluation, the exchange an iteration.
 template <int K, class Shape>
 __global__ void __launch_bounds__(Shape::threads, 1) search_kernel(const __grid_constant__ Matrix matrix, const __grid_constant__ Room room,
                                                                    const __grid_constant__ Searches searches, const Rules rules) {
@@ -211,10 +52,10 @@ __global__ void __launch_bounds__(Shape::threads, 1) search_kernel(const __grid_
   bool ended = ledger.at_optimum;
   for (std::int32_t unit = static_cast<std::int32_t>(threadIdx.x); unit < matrix.units; unit += Shape::threads) negative[unit] = kept[unit];
   __syncthreads();
-  const Sorter<K> sorter{matrix, room, bench.groups};
+  const Sorter<K> sorter{matrix, room, bench.groups, searches.scratch + blockIdx.x * room.scratch_size};
   Evaluation evaluation{sorter, searches, bench, until, board.block};
-  evaluation.begin();
   sorter.begin();
+  evaluation.begin();
 
   // One thread keeps the books, a move late, while the others wait for messages.
   const bool clerk = board.block == 0 && threadIdx.x == Shape::threads - 1;
@@ -229,13 +70,14 @@ __global__ void __launch_bounds__(Shape::threads, 1) search_kernel(const __grid_
   for (unsigned step = 1; !ended && t < rules.limit; ++step) {
     const Found found = evaluation.evaluate(moved, move, t, best_value);
     choice = agree(found, bench, board, step, [&] {
-      sorter.wipe(32);
+      evaluation.wipe(32);
       if (moved) enter();
     });
     move = move_of<K>(choice.code, matrix.n);
     moved = true;
     ended = rules.method == local_search::Method::hill && choice.value() >= value;
     if (ended) break;
+    evaluation.announce(move);
     if (threadIdx.x == 0) {
       for (const std::int32_t column : move.at) negative[column / 32] ^= 1u << column % 32;
       if (rules.method == local_search::Method::tabu && bench.mine)

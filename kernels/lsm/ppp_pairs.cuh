@@ -3,6 +3,7 @@
 // sorted rows, and the counts by the binary matrix units.
 #include <cstdint>
 
+#include "kernels/lsm/ppp_counts.cuh"
 #include "kernels/lsm/ppp_groups.cuh"
 
 namespace vicinity::lsm::perceptron {
@@ -16,33 +17,6 @@ struct Shape {
   static constexpr int warps_q = 32 * QUnits / (8 * N), warps = 2 * PUnits / M * warps_q, threads = 32 * warps;
   static constexpr int per_thread = 4 * M * N;  ///< pairs
 };
-
-/// counts += ones of row & column, for 16 rows and 8 columns of 32 * 4 or 32 * 8 bits: lane 4i + k holds words k and k + 4 of rows i and
-/// i + 8 and of column i, and gets the counts of rows i and i + 8 with columns 2k and 2k + 1.
-template <int Words>
-__device__ __forceinline__ void count_ones(std::int32_t (&counts)[4], const std::uint32_t (&a)[Words / 2],
-                                           const std::uint32_t (&b)[Words / 4]) {
-#if __CUDA_ARCH__ >= 800
-  if constexpr (Words == 4)
-    asm("mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.and.popc {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-        : "+r"(counts[0]), "+r"(counts[1]), "+r"(counts[2]), "+r"(counts[3])
-        : "r"(a[0]), "r"(a[1]), "r"(b[0]));
-  else
-    asm("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-        : "+r"(counts[0]), "+r"(counts[1]), "+r"(counts[2]), "+r"(counts[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-#else
-#pragma unroll
-  for (int k = 0; k < Words; ++k)
-#pragma unroll
-    for (int c = 0; c < 2; ++c) {
-      const std::uint32_t column = __shfl_sync(~0u, b[k / 4], (2 * (lane() % 4) + c) * 4 + k % 4);
-#pragma unroll
-      for (int half = 0; half < 2; ++half)
-        counts[2 * half + c] += __popc(column & __shfl_sync(~0u, a[2 * (k / 4) + half], lane() / 4 * 4 + k % 4));
-    }
-#endif
-}
 
 /// Where a tile lies: its first units of columns. K = 3: the first column of the moves.
 struct Tile {
@@ -67,85 +41,125 @@ template <class Shape>
   return {p, p + Shape::q_units * k, -1};
 }
 
-/// The evaluation of a tile by all threads of a block. Resident: the tile's bits and slots lie in shared memory, otherwise in device
-/// memory.
-template <int K, class Shape, bool Resident>
+/// The evaluation of a tile by all threads of a block. Its bits and tables lie where its slots do, or, for windows, in shared memory.
+template <int K, class Shape, Slots Kind>
 struct Pairs {
-  const Matrix& matrix;
-  const Room& room;
-  const Groups& groups;
-  std::int32_t* linear;    ///< [column of the tile]: what the sign part gains by a flip of it, less what pairs share
-  std::uint32_t* scratch;  ///< slots in device memory
+  using Sums = std::int32_t[Shape::m][Shape::n][4];
+  static constexpr bool resident = Kind != Slots::far, windowed = Kind == Slots::window;
+  const Sorter<K>& sorter;
+  std::int32_t* linear;  ///< [column of the tile]: what the sign part gains by a flip of it, less what pairs share
   Tile tile;
+  const Matrix& matrix = sorter.matrix;
+  const Room& room = sorter.room;
+  const Groups& groups = sorter.groups;
+  Window window{};
 
   [[nodiscard]] __device__ __forceinline__ std::int32_t unit(int k) const {
     return k < Shape::p_units ? tile.p + k : tile.q + k - Shape::p_units;
   }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t* slots() const {
-    if constexpr (Resident) return in_pool<std::uint32_t>(room.slots);
-    return scratch;
+    if constexpr (resident) return in_pool<std::uint32_t>(room.slots);
+    return sorter.scratch;
+  }
+  [[nodiscard]] __device__ __forceinline__ Tables tables() const {
+    return resident || sorter.near() ? sorter.template tables<true>() : sorter.template tables<false>();
   }
 
-  /// Resident: the bits of the tile, which stay there for later calls with the same tile. Ends without a barrier.
+  /// Into shared memory: the bits of the tile, which stay there for later calls with the same tile. Ends without a barrier.
   __device__ __forceinline__ void load_bits() const {
-    for (int k = 0; k < Shape::units; ++k)
-      for (std::int32_t row = static_cast<std::int32_t>(threadIdx.x); row < matrix.m; row += Shape::threads)
+    for (std::int32_t row = static_cast<std::int32_t>(threadIdx.x); row < matrix.m; row += Shape::threads)
+#pragma unroll
+      for (int k = 0; k < Shape::units; ++k)
         in_pool<std::uint32_t>(room.bits)[k * matrix.m + row] =
             unit(k) < matrix.units ? matrix.by_row[static_cast<std::size_t>(unit(k)) * matrix.m + row] : 0;
   }
 
-  /// Fills the slots, and `linear`, which must be zero. Mapping: a warp takes 32 sorted rows, transposes the bits of one unit after the
-  /// other, and writes a word a column. Cost: five shuffles and two stores a word and unit.
+  /// Fills the slots, with the first of them `linear` as well, which must be zero. Mapping: a warp takes 32 sorted rows, transposes the
+  /// bits of one unit after the other, and writes a word a column. Cost: five shuffles and two stores a word and unit.
   __device__ __forceinline__ void pack() const {
+    const Word* words = tables().words;
     for (std::int32_t w = warp(); w < groups.words; w += Shape::warps) {
-      const Word word = in_pool<Word>(room.words)[w];
+      const Word word = words[w];
+      const bool sums = !windowed || window.first == 1, has_positive = !windowed || window.holds(word.slot),
+                 has_negative = !windowed || window.holds(word.slot + word.width);
+      if (!sums && !has_positive && !has_negative) continue;
       const std::int32_t row = in_pool<std::uint16_t>(room.order)[word.first + lane()];
       const std::uint32_t mask = word.count == 32 ? ~0u : (1u << word.count) - 1;
-      std::uint32_t* to = slots() + static_cast<std::size_t>(word.slot) * Shape::pitch + lane();
+      std::uint32_t* to = slots() + static_cast<std::ptrdiff_t>(word.slot - shift()) * Shape::pitch + lane();
 #pragma unroll
       for (int k = 0; k < Shape::units; ++k) {
         std::uint32_t bits = 0;
-        if (Resident) {
+        if (resident) {
           bits = in_pool<std::uint32_t>(room.bits)[k * matrix.m + row];
         } else if (unit(k) < matrix.units) {
           bits = matrix.by_row[static_cast<std::size_t>(unit(k)) * matrix.m + row];
         }
         if (unit(k) < matrix.units) bits ^= in_pool<std::uint32_t>(room.negative)[unit(k)];
         const std::uint32_t positive = transposed(bits) & mask;
-        if (word.weight != 0) atomicAdd(&linear[32 * k + lane()], 2 * ppp::sign_weight * word.weight * __popc(positive));
+        if (sums && word.weight != 0) atomicAdd(&linear[32 * k + lane()], 2 * ppp::sign_weight * word.weight * __popc(positive));
         if (word.slot == 0) continue;
-        to[32 * k] = positive;
-        to[32 * k + word.width * Shape::pitch] = positive ^ mask;
+        if (has_positive) to[32 * k] = positive;
+        if (has_negative) to[32 * k + word.width * Shape::pitch] = positive ^ mask;
       }
     }
   }
 
-  /// The least of `best` and the tile's moves, to which the thread that evaluated it adds whether it is forbidden. `until`: [move of this
-  /// thread in the tile][thread] for K = 2, [move] for K = 3. Mapping: a warp 16 M x 8 N pairs, all places one after the other.
-  /// Cost: one binary matrix product and one absolute difference a pair, place and four (or eight) slots.
-  __device__ __forceinline__ void evaluate(const std::int32_t* until, std::int32_t t, std::int32_t best_value, Found& best) const {
-    const std::int32_t p_place = warp() / Shape::warps_q * 16 * Shape::m, q_place = warp() % Shape::warps_q * 8 * Shape::n;
-    const std::int32_t p_first = 32 * tile.p + p_place, q_first = 32 * tile.q + q_place;
-    if (q_first >= matrix.n || q_first + 8 * Shape::n - 1 <= p_first || p_first + 16 * Shape::m - 1 <= tile.outer) return;
-    std::int32_t z[Shape::m][Shape::n][4] = {};
-    const std::uint32_t* a = slots() + p_place + lane() / 4;
-    const std::uint32_t* b = slots() + 32 * Shape::p_units + q_place + lane() / 4;
-    const Place* places = in_pool<Place>(room.places);
+  /// Adds what the places of the window add to z. Mapping: a warp 16 M x 8 N pairs, all places one after the other. Cost: one binary
+  /// matrix product and one absolute difference a pair, place and four (or eight) slots.
+  __device__ __forceinline__ void count(Sums& z) const {
+    if (is_idle()) return;
+    const std::uint32_t* a = slots() + p_place() + lane() / 4;
+    const std::uint32_t* b = slots() + 32 * Shape::p_units + q_place() + lane() / 4;
+    const auto [words, places, place_count] = tables();
+    const std::int32_t first_long = place_count - groups.long_places;
+    if constexpr (windowed) {
+      for_each_of_window(places, 0, groups.short_places, [&](const Place& place) { count_at_once<4>(place, a, b, z); });
+      for_each_of_window(places, first_long, place_count, [&](const Place& place) { count_more(place, a, b, z); });
+    } else {
 #pragma unroll 2
-    for (std::int32_t k = 0; k < groups.short_places; ++k) count_at_once<4>(places[k], a, b, z);
-    for (std::int32_t k = room.place_count - groups.long_places; k < room.place_count; ++k) {
-      if (places[k].length <= 8)
-        count_at_once<8>(places[k], a, b, z);
-      else
-        count_long<false>(places[k], a, b, z);
+      for (std::int32_t k = 0; k < groups.short_places; ++k) count_at_once<4>(places[k], a, b, z);
+      for (std::int32_t k = first_long; k < place_count; ++k) count_more(places[k], a, b, z);
     }
     for (const Place& place : groups.weighted)
-      if (place.length > 0) count_long<true>(place, a, b, z);
-    choose(p_place, q_place, z, until, t, best_value, best);
+      if (place.length > 0 && (!windowed || window.begins(place.first))) count_long<true>(place, a, b, z);
+  }
+  /// The least of `best` and the tile's moves, to which the thread that evaluated it adds whether it is forbidden. `until`: [move of this
+  /// thread in the tile][thread] for K = 2, [move] for K = 3.
+  __device__ __forceinline__ void choose(const Sums& z, const std::int32_t* until, std::int32_t t, std::int32_t best_value,
+                                         Found& best) const {
+    if (is_idle()) return;
+    choose(p_place(), q_place(), z, until, t, best_value, best);
   }
 
  private:
-  using Sums = std::int32_t[Shape::m][Shape::n][4];
+  [[nodiscard]] static __device__ __forceinline__ std::int32_t p_place() { return warp() / Shape::warps_q * 16 * Shape::m; }
+  [[nodiscard]] static __device__ __forceinline__ std::int32_t q_place() { return warp() % Shape::warps_q * 8 * Shape::n; }
+  /// The warp has no pair p < q.
+  [[nodiscard]] __device__ __forceinline__ bool is_idle() const {
+    const std::int32_t p_first = 32 * tile.p + p_place(), q_first = 32 * tile.q + q_place();
+    return q_first >= matrix.n || q_first + 8 * Shape::n - 1 <= p_first || p_first + 16 * Shape::m - 1 <= tile.outer;
+  }
+  /// Slots before the window, less slot 0.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t shift() const { return windowed ? window.first - 1 : 0; }
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t partner(std::uint32_t slot) const {
+    return windowed && slot != 0 ? slot - shift() : slot;
+  }
+
+  /// Mapping: 32 places at once are looked through for those that the window has.
+  template <class Work>
+  __device__ __forceinline__ void for_each_of_window(const Place* places, std::int32_t from, std::int32_t to, const Work& work) const {
+    for (std::int32_t first = from; first < to; first += 32) {
+      const std::int32_t k = first + lane();
+      unsigned found = __ballot_sync(~0u, k < to && window.begins(places[min(k, to - 1)].first));
+      for (; found != 0; found &= found - 1) work(places[first + __ffs(static_cast<int>(found)) - 1]);
+    }
+  }
+  __device__ __forceinline__ void count_more(const Place& place, const std::uint32_t* a, const std::uint32_t* b, Sums& z) const {
+    if (place.length <= 8)
+      count_at_once<8>(place, a, b, z);
+    else
+      count_long<false>(place, a, b, z);
+  }
 
   template <int Words>
   __device__ __forceinline__ void load(std::uint32_t (&rows)[Shape::m][Words / 2], std::uint32_t (&columns)[Shape::n][Words / 4],
@@ -169,8 +183,8 @@ struct Pairs {
   __device__ __forceinline__ void count_at_once(const Place& place, const std::uint32_t* a, const std::uint32_t* b, Sums& z) const {
     std::uint32_t rows[Shape::m][Words / 2], columns[Shape::n][Words / 4], partners[Words / 4];
 #pragma unroll
-    for (int k = 0; k < Words / 4; ++k) partners[k] = place.partner[lane() % 4 + 4 * k];
-    load<Words>(rows, columns, a, place.first + lane() % 4, b, partners);
+    for (int k = 0; k < Words / 4; ++k) partners[k] = partner(place.partner[lane() % 4 + 4 * k]);
+    load<Words>(rows, columns, a, place.first - shift() + lane() % 4, b, partners);
     const std::int32_t target = place.target;
 #pragma unroll
     for (int i = 0; i < Shape::m; ++i)
@@ -187,8 +201,8 @@ struct Pairs {
     Sums counts = {};
     for (std::uint32_t first = 0; first < place.length; first += 8) {
       std::uint32_t rows[Shape::m][4], columns[Shape::n][2];
-      const std::uint32_t k = first + lane() % 4, partners[2]{place.other(k), place.other(k + 4)};
-      load<8>(rows, columns, a, place.first + k, b, partners);
+      const std::uint32_t k = first + lane() % 4, partners[2]{partner(place.other(k)), partner(place.other(k + 4))};
+      load<8>(rows, columns, a, place.first - shift() + k, b, partners);
 #pragma unroll
       for (int i = 0; i < Shape::m; ++i)
 #pragma unroll

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "kernels/cuda/launch.cuh"
 #include "kernels/lsm/implementations.hpp"
 #include "kernels/lsm/run.cuh"
 
@@ -136,11 +137,9 @@ class Reduction {
     blocks_ = std::min({divide_up(moves_, evaluators_), resident_, room.grid / block_size});
   }
   [[nodiscard]] static std::int64_t resident_blocks(std::size_t shared) {
-    int device = 0, multiprocessors = 0, a_multiprocessor = 0;
-    VICINITY_CUDA_CHECK(cudaGetDevice(&device));
-    VICINITY_CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    int a_multiprocessor = 0;
     VICINITY_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&a_multiprocessor, best_kernel<View>, block_size, shared));
-    return std::int64_t{multiprocessors} * a_multiprocessor;
+    return std::int64_t{cuda::multiprocessors()} * a_multiprocessor;
   }
 
   using View = decltype(std::declval<Neighbors<Neighborhood, Place>&>().upload(std::declval<const Walk<Neighborhood>&>(),

@@ -15,7 +15,7 @@
 #include "core/search_result.hpp"
 #include "core/search_walk.hpp"
 #include "data/lsm/system.hpp"
-#include "kernels/cuda/stream.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/lsm/neighbors.cuh"
 #include "kernels/lsm/neighbors_ppp.cuh"
 #include "kernels/lsm/neighbors_weierstrass.cuh"
@@ -36,7 +36,7 @@ class SharedMemory {
   template <class Kernel>
   void allow(Kernel* kernel, std::size_t bytes) {
     if (bytes <= allowed_) return;
-    VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+    cuda::allow_shared(kernel, bytes);
     allowed_ = bytes;
   }
 
