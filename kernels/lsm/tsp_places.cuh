@@ -126,9 +126,9 @@ struct Swapped {
   /// Center k = 0 .. 9: places r-2 .. r+2 and s-2 .. s+2.
   [[nodiscard]] __device__ __forceinline__ std::int32_t center_place(int k) const { return wrapped(k < 5 ? r - 2 + k : s - 7 + k, n); }
   /// Is the place one of r-1 .. r+1 or s-1 .. s+1, whose moves changed?
-  [[nodiscard]] __device__ __forceinline__ bool touched(std::int32_t place) const {
-    return within(place, r - 1, 3, n) || within(place, s - 1, 3, n);
-  }
+  [[nodiscard]] __device__ __forceinline__ bool touched(std::int32_t place) const { return near_r(place) || within(place, s - 1, 3, n); }
+  /// Is the place one of r-1 .. r+1?
+  [[nodiscard]] __device__ __forceinline__ bool near_r(std::int32_t place) const { return within(place, r - 1, 3, n); }
   /// The centers of lanes 0 .. 9 after the swap, with the edges of all but the outermost; `places` are as before it.
   __device__ __forceinline__ void gather(const Place<Integral>* places) {
     const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % 32), at = center_place(min(lane, 9));
@@ -150,7 +150,9 @@ struct Swapped {
   /// After gather(): writes down the places that changed; by the lanes of a warp.
   __device__ __forceinline__ void write(Place<Integral>* places) const {
     const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % 32);
-    if (lane < 10 && lane % 5 != 0 && lane % 5 != 4) places[center_place(lane)] = Place<Integral>::of(center.point, center.edges);
+    const std::int32_t at = center_place(lane);
+    if (lane < 10 && lane % 5 != 0 && lane % 5 != 4 && (lane < 5 || !near_r(at)))
+      places[at] = Place<Integral>::of(center.point, center.edges);
   }
 };
 

@@ -224,20 +224,23 @@ class TspScan {
   }
   [[nodiscard]] __device__ __forceinline__ std::int32_t tenure() const { return static_cast<std::int32_t>(view_.tenure); }
 
-  /// Brings the moves of touched places up to date, those of two touched places more than once: a lane a place, for three touched ones.
+  /// Brings the moves of touched places up to date: a lane a place, for three touched ones. Of two touched places the first has their move;
+  /// a place touched near r and near s counts as near r.
   __device__ __forceinline__ void follow(ScanFound best, local_search::Method method) {
     swap_.gather(places_);
     std::int32_t moves[3];
-    std::uint32_t marks[3];
+    std::uint32_t marks[3]{};
     bool valid[3];
+    const bool touched = swap_.touched(place_);
 #pragma unroll
     for (int k = 0; k < 3; ++k) {
       const std::int32_t other = swap_.center_place(center_ + 1 + k);
-      valid[k] = lane() >= 1 && lane() <= lane_places && first_ + lane() - 1 < n_ && place_ != other;
-      moves[k] = valid[k] ? number(min(place_, other), max(place_, other)) : 0;
-      marks[k] = keys_[moves[k]] & (ScanKey::tabu | ScanKey::slots);
+      valid[k] = lane() >= 1 && lane() <= lane_places && first_ + lane() - 1 < n_ && (touched ? place_ < other : place_ != other) &&
+                 (center_ == 0 || !swap_.near_r(other));
+      moves[k] = number(min(place_, other), max(place_, other));
+      if (valid[k]) marks[k] = keys_[moves[k]] & (ScanKey::tabu | ScanKey::slots);
     }
-    own_ = swap_.after(own_, place_, swap_.touched(place_));
+    own_ = swap_.after(own_, place_, touched);
     std::int32_t deltas[3];
     swap_deltas<3>(swap_.center, center_, swap_.center_place(center_), own_.point, own_.edges, place_, n_, deltas);
     const std::uint32_t mark = method == local_search::Method::tabu ? ScanKey::tabu : 0;

@@ -30,7 +30,8 @@ struct TeamRow {
 ///  3. the first accepted proposal of all messages is the next swap: letters are read by every warp, messages by one.
 /// Where nothing is accepted for long, a step takes whole laps (sweep). Cost of a step: one message latency, and one more where r and s
 /// belong to different blocks; 2 n^2 / blocks products beside them.
-template <class Types, int Columns, Resident Where>
+/// Letters: RowsPolicy::by_letters(), with a kernel of its own, since it is shorter by what the other ways need.
+template <class Types, int Columns, Resident Where, bool Letters>
 class Rows {
  public:
   using Entry = typename Types::Entry;
@@ -61,7 +62,6 @@ class Rows {
         follow_group_(static_cast<std::int32_t>(threadIdx.x) % (policy.pitch / 4)),
         last_team_((qap.n - 2) % (policy.blocks * policy.teams)),
         own_team_(static_cast<std::int32_t>(threadIdx.x) / policy.team * policy.blocks + rank),
-        by_letters_(policy.by_letters()),
         pairs_(static_cast<std::int32_t>(annealing::pairs(qap.n))) {}
 
   /// Takes the chain up to the limit.
@@ -81,7 +81,7 @@ class Rows {
         if (stage_ < ready) prepare(next_);
       }
       __syncthreads();
-      const Found<Delta> first = by_letters_ ? delivered() : *heard();
+      const Found<Delta> first = Letters ? delivered() : *heard();
       ++step_;
       take(first);
       if (swapped()) swap();  // first of all, since others wait for its messages
@@ -104,8 +104,8 @@ class Rows {
   };
   [[nodiscard]] __device__ __forceinline__ bool clerk() const { return thread_ < 0; }
   [[nodiscard]] __device__ __forceinline__ bool swapped() const { return r_ >= 0; }
-  [[nodiscard]] __device__ __forceinline__ bool alone() const { return policy_.space == Space::block; }
-  [[nodiscard]] __device__ __forceinline__ bool clustered() const { return policy_.space == Space::cluster; }
+  [[nodiscard]] __device__ __forceinline__ bool alone() const { return !Letters && policy_.space == Space::block; }
+  [[nodiscard]] __device__ __forceinline__ bool clustered() const { return Letters || policy_.space == Space::cluster; }
   [[nodiscard]] __device__ __forceinline__ bool sweeping() const { return empty_steps_ >= 2; }
   [[nodiscard]] __device__ __forceinline__ int parity() const { return static_cast<int>(step_ & 1); }
   [[nodiscard]] __device__ __forceinline__ Found<Delta>* slots() const { return m_.slots.in(memory_); }
@@ -173,7 +173,7 @@ class Rows {
     }
     if (clustered()) {
       each(inbox_words<Delta>(pitch), [&](std::int32_t k) { m_.inbox.in(memory_)[k] = 0; });
-      if (by_letters_) {
+      if constexpr (Letters) {
         if (threadIdx.x < 2) prepare_arrivals(memory_ + m_.arrivals.offset + 8 * threadIdx.x);
       } else {
         each(2 * policy_.blocks * static_cast<std::int32_t>(sizeof(Message<Delta>) / sizeof(Word)),
@@ -316,7 +316,6 @@ class Rows {
   std::int32_t *current_, *best_;
   std::int64_t limit_;
   std::int32_t n_, rank_, teams_, thread_, warp_, follow_lanes_, follow_lane_, follow_group_, last_team_, own_team_;
-  bool by_letters_;
 
   annealing::Cooling cooling_{};
   std::uint64_t seed_ = 0;

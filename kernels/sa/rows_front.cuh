@@ -4,8 +4,8 @@
 
 namespace vicinity::sa {
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::stand_at(std::int64_t q) {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::stand_at(std::int64_t q) {
   const Position at = Position::of(q, n_);
   row_ = at.r;
   lap_ = at.lap;
@@ -15,8 +15,8 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::stand_at(std::int64
   choose_window();
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::move(std::int32_t rows) {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::move(std::int32_t rows) {
   row_ += rows;
   at_.ahead -= rows;
   next_.ahead -= rows;
@@ -31,8 +31,8 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::move(std::int32_t r
   q_ = row_q_;
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::choose_window() {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::choose_window() {
   const std::int32_t left = n_ - 1 - row_;
   if (sweeping()) {
     const std::int32_t laps = 1 << min(empty_steps_ - 2 + usual_laps_, 20);
@@ -45,8 +45,8 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::choose_window() {
   }
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::take(const Found<Delta>& first) {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::take(const Found<Delta>& first) {
   r_ = s_ = -1;
   if (first.key == Found<Delta>::none) return;
   r_ = row_ + first.row();
@@ -57,8 +57,8 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::take(const Found<De
   delta_ = first.delta;
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::go_on(const Found<Delta>& first) {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::go_on(const Found<Delta>& first) {
   const bool swept = sweeping();
   bool again = false;
   if (first.key == Found<Delta>::none) {

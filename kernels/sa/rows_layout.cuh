@@ -45,7 +45,9 @@ struct RowsPolicy {
   [[nodiscard]] __device__ __forceinline__ std::int32_t by_all_teams(std::int32_t i) const { return quotient(i, reciprocal_all); }
   /// In a cluster: what the blocks found goes by letters, which every warp reads for itself. Where following a swap takes longer than they
   /// do, the clerks had better exchange messages meanwhile (measured on an H100: from n = 150 or so).
-  [[nodiscard]] VICINITY_HD bool by_letters() const { return space == Space::cluster && divide_up(rows * (pitch / 4), scanners()) <= 3; }
+  [[nodiscard]] VICINITY_HD bool by_letters() const {
+    return space == Space::cluster && resident == Resident::both && divide_up(rows * (pitch / 4), scanners()) <= 3;
+  }
   /// Threads of a block that scan; the clerks come after them.
   [[nodiscard]] VICINITY_HD std::int32_t scanners() const { return teams * team; }
   [[nodiscard]] VICINITY_HD std::int32_t threads() const { return scanners() + clerks; }

@@ -4,8 +4,8 @@
 
 namespace vicinity::sa {
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::enter() {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::enter() {
   std::int32_t steps = row_ <= own_team_ ? 0 : policy_.by_all_teams(row_ - own_team_ + teams_ - 1);
   Place place{own_team_ + steps * teams_, lap_};
   if (place.row > n_ - 2) place = {own_team_, lap_ + 1};
@@ -16,8 +16,8 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::enter() {
   stage_ = 0;
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::prepare(TeamRow<Delta, Columns>& row) {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::prepare(TeamRow<Delta, Columns>& row) {
   if (stage_ == 0)
     set(row, after(at_));
   else if (stage_ == 1)
@@ -27,8 +27,8 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::prepare(TeamRow<Del
   ++stage_;
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::set(TeamRow<Delta, Columns>& to, Place place) const {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::set(TeamRow<Delta, Columns>& to, Place place) const {
   to.row = place.row;
   to.lap = place.lap;
   to.ahead = never;
@@ -45,8 +45,8 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::set(TeamRow<Delta, 
   }
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::draw(TeamRow<Delta, Columns>& to) const {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::draw(TeamRow<Delta, Columns>& to) const {
   if (to.row < 0) return;
 #pragma unroll
   for (int k = 0; k < Columns; ++k) {
@@ -58,8 +58,8 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::draw(TeamRow<Delta,
   }
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::test() {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::test() {
   found_ = {};
   const std::int32_t ahead = at_.ahead;
   if (clerk() || ahead >= window_) return;
@@ -100,8 +100,8 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::test() {
   }
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::sweep() {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::sweep() {
   found_ = {};
   if (clerk()) return;
   const std::int32_t lap_rows = n_ - 1, crew = divide_up(divide_up(n_, 64) * 16, 32) * 32,
@@ -143,24 +143,24 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::sweep() {
   }
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ float Rows<Types, Columns, Where>::least_inverse_temperature() const {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ float Rows<Types, Columns, Where, Letters>::least_inverse_temperature() const {
   const double last = plus(cooling_.first, times(static_cast<double>(row_q_ + std::int64_t{window_} * n_), cooling_.step));
   const float here = annealing::row_temperature(cooling_, row_q_).base;
   return fminf(here, static_cast<float>(last)) * (1 - 1e-6f);
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ unsigned Rows<Types, Columns, Where>::highest_word(Delta delta, float inverse_temperature) {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ unsigned Rows<Types, Columns, Where, Letters>::highest_word(Delta delta, float inverse_temperature) {
   if (delta <= 0) return ~0u;
   const float x = static_cast<float>(delta) * inverse_temperature;
   if (x > annealing::highest_level + 0.1f) return 0;
   return __float2uint_ru(exp2f(x * -1.44269504f) * 4294967296.0f * 1.0001f + 16.0f);
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::decide(std::int32_t ahead, std::int32_t lap, std::int32_t row, std::int32_t j,
-                                                                    Delta delta, Delta x, Delta y, unsigned word) {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::decide(std::int32_t ahead, std::int32_t lap, std::int32_t row,
+                                                                             std::int32_t j, Delta delta, Delta x, Delta y, unsigned word) {
   const unsigned key = Found<Delta>::key_of(ahead, j);
   const std::int64_t first = (lap_ + lap) * annealing::pairs(n_) + annealing::row_start(n_, row);
   if (key >= found_.key || ahead >= window_ || (ahead == 0 && j < column_) || first + j - row - 1 >= end_) return;

@@ -4,8 +4,8 @@
 
 namespace vicinity::sa {
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::swap() {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::swap() {
   const std::int32_t pr = p(swaps_)[r_], ps = p(swaps_)[s_];
   pr_ = pr;
   ps_ = ps;
@@ -47,8 +47,8 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::swap() {
   }
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::follow() {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::follow() {
   struct alignas(16) Four {
     Delta v[4];
   };
@@ -88,18 +88,18 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::follow() {
   take_in(s_, 1);
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::take_in(std::int32_t facility, int which) const {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::take_in(std::int32_t facility, int which) const {
   const std::int32_t k = policy_.by_blocks(facility);
   if (facility - k * policy_.blocks != rank_) return;
   for (std::int32_t j = threadIdx.x; j < n_; j += policy_.scanners()) y_row(k)[j] = received(inbox(which) + j);
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::agree() {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::agree() {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const Found<Delta> first = least(slots(), policy_.scanners() / 32);
-  if (by_letters_) {
+  if constexpr (Letters) {
     send_letters(first);
   } else if (!alone()) {
     Message<Delta>* const place = board_ + parity() * policy_.blocks + rank_;
@@ -110,7 +110,7 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::agree() {
     }
   }
   if (swapped()) keep_best();
-  if (by_letters_) return;
+  if constexpr (Letters) return;
   if (alone()) {
     if (lane == 0) *heard() = first;
     return;
@@ -124,8 +124,8 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::agree() {
     *heard() = least.from->read(key, step_);
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ void Rows<Types, Columns, Where>::send_letters(const Found<Delta>& found) const {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::send_letters(const Found<Delta>& found) const {
   constexpr auto size = static_cast<std::uint32_t>(sizeof(Letter<Delta>));
   const auto lane = static_cast<std::int32_t>(threadIdx.x) % 32;
   const std::uint32_t letter = m_.letters.offset + static_cast<std::uint32_t>(parity() * policy_.blocks + rank_) * size,
@@ -134,8 +134,8 @@ __device__ __forceinline__ void Rows<Types, Columns, Where>::send_letters(const 
   if (lane == 0) expect(memory_ + arrivals, static_cast<std::uint32_t>(policy_.blocks) * size);
 }
 
-template <class Types, int Columns, Resident Where>
-__device__ __forceinline__ auto Rows<Types, Columns, Where>::delivered() const -> Found<Delta> {
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ auto Rows<Types, Columns, Where, Letters>::delivered() const -> Found<Delta> {
   const auto lane = static_cast<std::int32_t>(threadIdx.x) % 32;
   await(memory_ + m_.arrivals.offset + static_cast<std::uint32_t>(parity()) * 8, (step_ - 1) >> 1 & 1);
   const Letter<Delta>* const letters = m_.letters.in(memory_) + parity() * policy_.blocks;

@@ -112,11 +112,12 @@ class Tuned {
   }
   [[nodiscard]] std::size_t hot_bytes() const { return static_cast<std::size_t>(matrices_.n) * sizeof(std::uint16_t); }
   [[nodiscard]] static auto kernel_of(const RowsPolicy& policy) {
-    if (policy.columns == RowsPolicy::most_columns) return &rows_kernel<Types, RowsPolicy::most_columns, Resident::none>;
-    if (policy.columns == RowsPolicy::some_columns) return &rows_kernel<Types, RowsPolicy::some_columns, Resident::none>;
-    return policy.resident == Resident::both ? &rows_kernel<Types, 1, Resident::both>
-           : policy.resident == Resident::b  ? &rows_kernel<Types, 1, Resident::b>
-                                             : &rows_kernel<Types, 1, Resident::none>;
+    if (policy.columns == RowsPolicy::most_columns) return &rows_kernel<Types, RowsPolicy::most_columns, Resident::none, false>;
+    if (policy.columns == RowsPolicy::some_columns) return &rows_kernel<Types, RowsPolicy::some_columns, Resident::none, false>;
+    if (policy.by_letters()) return &rows_kernel<Types, 1, Resident::both, true>;
+    return policy.resident == Resident::both ? &rows_kernel<Types, 1, Resident::both, false>
+           : policy.resident == Resident::b  ? &rows_kernel<Types, 1, Resident::b, false>
+                                             : &rows_kernel<Types, 1, Resident::none, false>;
   }
 
   void launch_rows(unsigned together, const Chains& chains, std::int64_t first, std::int64_t limit, const cuda::Stream& stream) {
