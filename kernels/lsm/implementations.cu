@@ -8,7 +8,7 @@ namespace vicinity::lsm {
 std::vector<Implementation> gpu_implementations() {
   return {
       {"gpu", Backend::gpu, "the paper's Algorithm 2: a thread a neighbour, all fitnesses back to the host, which chooses",
-       "a host round trip an iteration; copying and scanning 8 bytes a neighbour", prepare_published},
+       "a host round trip an iteration; copying and scanning 4 or 8 bytes a neighbour", prepare_published},
       {"gpu-readonly", Backend::gpu, "gpu with inputs and solution read through the read-only cache (Table 1)", "as gpu", prepare_readonly},
       {"gpu-texture", Backend::gpu, "gpu with inputs and solution read through textures (section 5.2)", "as gpu", prepare_texture},
       {"gpu-shared", Backend::gpu, "gpu with inputs and solution staged in each block's shared memory, as far as they fit (Table 1)",
