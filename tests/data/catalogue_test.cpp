@@ -7,8 +7,8 @@
 #include "data/graphs.hpp"
 #include "data/mycielski.hpp"
 #include "data/search_path.hpp"
-#include "tests/data/scratch.hpp"
 #include "tests/support/complaint.hpp"
+#include "tests/support/scratch.hpp"
 
 namespace vicinity {
 namespace {

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "core/error.hpp"
-#include "tests/data/scratch.hpp"
 #include "tests/support/complaint.hpp"
+#include "tests/support/scratch.hpp"
 
 namespace vicinity {
 namespace {

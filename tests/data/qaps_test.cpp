@@ -12,8 +12,8 @@
 #include "data/qaps.hpp"
 #include "data/search_path.hpp"
 #include "data/sha256.hpp"
-#include "tests/data/scratch.hpp"
 #include "tests/support/complaint.hpp"
+#include "tests/support/scratch.hpp"
 
 namespace vicinity {
 namespace {

@@ -6,8 +6,8 @@
 #include "data/catalogue.hpp"
 #include "data/dimacs.hpp"
 #include "data/graphs.hpp"
-#include "tests/data/scratch.hpp"
 #include "tests/support/complaint.hpp"
+#include "tests/support/scratch.hpp"
 
 namespace vicinity {
 namespace {

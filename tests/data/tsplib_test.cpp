@@ -11,8 +11,8 @@
 #include "core/permutation.hpp"
 #include "data/search_path.hpp"
 #include "data/sha256.hpp"
-#include "tests/data/scratch.hpp"
 #include "tests/support/complaint.hpp"
+#include "tests/support/scratch.hpp"
 
 namespace vicinity {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 #include "tests/harness/fake_system.hpp"
-#include "tests/harness/temporary_folder.hpp"
+#include "tests/support/scratch.hpp"
 
 namespace vicinity {
 namespace {

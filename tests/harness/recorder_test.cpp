@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-#include "tests/harness/temporary_folder.hpp"
+#include "tests/support/scratch.hpp"
 
 namespace vicinity {
 namespace {

@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "harness/recorder.hpp"
 #include "tests/harness/fake_search.hpp"
-#include "tests/harness/temporary_folder.hpp"
+#include "tests/support/scratch.hpp"
 
 namespace vicinity {
 namespace {

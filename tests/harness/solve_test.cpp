@@ -7,7 +7,7 @@
 #include "harness/solve_progress.hpp"
 #include "harness/solve_report.hpp"
 #include "tests/harness/fake_system.hpp"
-#include "tests/harness/temporary_folder.hpp"
+#include "tests/support/scratch.hpp"
 
 namespace vicinity {
 namespace {

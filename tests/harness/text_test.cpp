@@ -6,7 +6,7 @@
 #include "harness/cpu.hpp"
 #include "harness/environment.hpp"
 #include "harness/nvml.hpp"
-#include "tests/harness/temporary_folder.hpp"
+#include "tests/support/scratch.hpp"
 
 namespace vicinity {
 namespace {
@@ -81,9 +81,8 @@ TEST(Environment, KeepsCeilings) {
 }
 
 TEST(Environment, CommitFromTheEnvironment) {
-  setenv("VICINITY_COMMIT", "abc-dirty", 1);
+  const ScopedEnvironment commit("VICINITY_COMMIT", "abc-dirty");
   const Identity identity = identify("m");
-  unsetenv("VICINITY_COMMIT");
   EXPECT_EQ(identity.commit, "abc");
   EXPECT_TRUE(identity.dirty);
 }

@@ -1,7 +1,6 @@
 // Local searches on the GPU: every implementation gives what the reference gives, whole or in slices.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -9,6 +8,7 @@
 
 #include "core/device.hpp"
 #include "tests/support/lsm_twins.hpp"
+#include "tests/support/scratch.hpp"
 
 namespace vicinity::lsm {
 namespace {
@@ -86,13 +86,11 @@ TEST_F(LsmGpu, FewCitiesByRows) {
   for (const std::int64_t tenure : {1, 3, 8})
     trials.push_back(trial("tsp", {{"size", whole(6)}, {"tenure", whole(tenure)}, {"iterations", whole(300)}}));
   const std::vector<Implementation> tuned{named(gpu_implementations(), "gpu-tuned")};
-  const bool clusters = device::info()->compute_capability >= 90;
-  for (const char* blocks : {"1", "4"}) {
-    if (blocks == std::string("4") && !clusters) continue;
-    setenv("VICINITY_BLOCKS", blocks, 1);
+  for (const int blocks : {1, 4}) {
+    if (blocks > 1 && device::info()->compute_capability < 90) continue;
+    const ScopedEnvironment only("VICINITY_BLOCKS", std::to_string(blocks));
     expect_twins(reference(), tuned, trials);
     expect_twins(reference(), tuned, trials, in_slices);
-    unsetenv("VICINITY_BLOCKS");
   }
 }
 

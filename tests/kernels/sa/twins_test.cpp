@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 
 #include "core/error.hpp"
 #include "tests/support/sa_twins.hpp"
+#include "tests/support/scratch.hpp"
 
 namespace vicinity::sa {
 namespace {
@@ -58,12 +58,7 @@ TEST_F(SaGpu, EdgeTwinsInSlices) { expect_twins(reference(), gpu_implementations
 
 /// gpu-tuned chooses where a chain runs by its size; here every place takes every size that fits it.
 class SaGpuSpace : public SaGpu, public testing::WithParamInterface<const char*> {
- protected:
-  void SetUp() override {
-    SaGpu::SetUp();
-    setenv("VICINITY_CHAIN", GetParam(), 1);
-  }
-  void TearDown() override { unsetenv("VICINITY_CHAIN"); }
+  const ScopedEnvironment space_{"VICINITY_CHAIN", GetParam()};
 };
 INSTANTIATE_TEST_SUITE_P(Spaces, SaGpuSpace, testing::Values("block", "cluster", "grid"), [](const auto& place) { return place.param; });
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -14,7 +15,7 @@ namespace vicinity {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "vicinity-data-XXXXXX").string();
+    std::string pattern = (std::filesystem::temp_directory_path() / "vicinity-XXXXXX").string();
     if (mkdtemp(pattern.data())) path_ = pattern;
     EXPECT_FALSE(path_.empty());
   }
@@ -26,6 +27,7 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::filesystem::path operator/(const std::filesystem::path& name) const { return path_ / name; }
 
   std::filesystem::path write(const std::filesystem::path& name, const std::string& text) const {
     std::filesystem::create_directories((path_ / name).parent_path());
@@ -36,6 +38,11 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+[[nodiscard]] inline std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 class ScopedEnvironment {
  public:
