@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def main(target: str, table: str, sources: str, *parts: str) -> int:
-    """Joins the twin checks of `parts` (vicinity verify --json) with the lines name, cases, failed of `table`.
+    """Joins the twin checks of `parts` (vicinity verify --json) with lines of `table`: name, cases, failed, a note.
 
     `sources` is the hash of the tree, empty where it is not known; a program built from anything else verifies nothing.
     Checks of the same sources that were not run this time stay as `target` has them.
@@ -29,8 +29,8 @@ def main(target: str, table: str, sources: str, *parts: str) -> int:
         return 3
     checks = [check for part in twins for check in part["checks"]]
     for line in Path(table).read_text().splitlines():
-        name, cases, failed = line.split("\t")
-        checks.append({"name": name, "cases": int(cases), "failed": int(failed)})
+        name, cases, failed, *note = line.split("\t")
+        checks.append({"name": name, "cases": int(cases), "failed": int(failed), **({"note": note[0]} if note else {})})
     if earlier["sources"] in built:
         now = {check["name"] for check in checks}
         checks = [check for check in earlier["checks"] if check["name"] not in now] + checks

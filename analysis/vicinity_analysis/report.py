@@ -167,13 +167,21 @@ def _summary_table(sections: list[Section]) -> Table | None:
 
 
 def _verification(machine: Machine) -> dict[str, Any] | None:
+    """What `make test-gpu` found on a machine; checks that differ in the experiment become one, with sums."""
     path = machine.folder / "verification.json"
     if not path.exists():
         return None
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: {error}") from error
+    sums: dict[str, dict[str, int]] = {}
+    for one in found["checks"]:
+        name = " ".join(word for word in one["name"].split() if "/" not in word)
+        sums.setdefault(name, {"cases": 0, "failed": 0})
+        for key in sums[name]:
+            sums[name][key] += one[key]
+    return found | {"checks": [{"name": name} | both for name, both in sums.items()]}
 
 
 def _claims_tidy(sections: list[Section]) -> Table:

@@ -22,10 +22,6 @@ struct Key {
   [[nodiscard]] __device__ __forceinline__ local_search::Choice choice() const {
     return {static_cast<std::int64_t>((high << 1 | low >> 31) ^ 1ull << 63), static_cast<std::int64_t>(low & 0x7FFFFFFFu), high >> 63 != 0};
   }
-  /// Word 0 is the most significant.
-  [[nodiscard]] __device__ __forceinline__ unsigned word(int w) const {
-    return w == 0 ? static_cast<unsigned>(high >> 32) : w == 1 ? static_cast<unsigned>(high) : low;
-  }
   __device__ __forceinline__ void lower_to(const Key& other) {
     if (other.high < high || (other.high == high && other.low < low)) *this = other;
   }
@@ -33,9 +29,7 @@ struct Key {
 
 /// The least key of the warp, in all lanes.
 [[nodiscard]] __device__ __forceinline__ Key least_of_warp(const Key& mine) {
-  const unsigned first = cuda::warp_min(mine.word(0));
-  const unsigned second = cuda::warp_min(mine.word(0) == first ? mine.word(1) : ~0u);
-  const unsigned long long high = static_cast<unsigned long long>(first) << 32 | second;
+  const unsigned long long high = cuda::warp_min(mine.high);
   return {high, cuda::warp_min(mine.high == high ? mine.low : ~0u)};
 }
 

@@ -57,9 +57,9 @@ class Rows {
         teams_(policy.blocks * policy.teams),
         thread_(static_cast<std::int32_t>(threadIdx.x) < policy.scanners() ? static_cast<std::int32_t>(threadIdx.x) % policy.team : -1),
         warp_(static_cast<std::int32_t>(threadIdx.x) / 32),
-        follow_lanes_(policy.scanners() / (policy.pitch / 4)),
-        follow_lane_(static_cast<std::int32_t>(threadIdx.x) / (policy.pitch / 4)),
-        follow_group_(static_cast<std::int32_t>(threadIdx.x) % (policy.pitch / 4)),
+        follow_lanes_(many_columns ? 1 : policy.scanners() / (policy.pitch / 4)),
+        follow_lane_(many_columns ? 0 : static_cast<std::int32_t>(threadIdx.x) / (policy.pitch / 4)),
+        follow_group_(static_cast<std::int32_t>(threadIdx.x) - follow_lane_ * (policy.pitch / 4)),
         last_team_((qap.n - 2) % (policy.blocks * policy.teams)),
         own_team_(static_cast<std::int32_t>(threadIdx.x) / policy.team * policy.blocks + rank),
         pairs_(static_cast<std::int32_t>(annealing::pairs(qap.n))) {}
@@ -93,9 +93,10 @@ class Rows {
 
  private:
   static constexpr std::int32_t never = 1 << 30;
-  static constexpr int ready = 3;                     ///< stages of a row
-  static constexpr Delta scale = sides == 1 ? 2 : 1;  ///< of H in a delta
-  static constexpr std::int32_t most_rows = 1 << 20;  ///< of a step, for keys
+  static constexpr int ready = 3;                                           ///< stages of a row
+  static constexpr Delta scale = sides == 1 ? 2 : 1;                        ///< of H in a delta
+  static constexpr bool many_columns = Columns > RowsPolicy::some_columns;  ///< a row has more groups of four columns than scanners
+  static constexpr std::int32_t most_rows = 1 << 20;                        ///< of a step, for keys
 
   /// A row of a lap.
   struct Place {
@@ -251,6 +252,8 @@ class Rows {
 
   /// Tests all rows of the window, laps of one row after the other. Few words pass a bound that is the same for all laps; these are tested.
   __device__ __forceinline__ void sweep();
+  /// Four columns of every `crews`-th of the block's rows, from row `first` on; by whole warps.
+  __device__ __forceinline__ void sweep(std::int32_t thread, std::int32_t first, std::int32_t crews);
   /// 1/T is at least this within the window.
   [[nodiscard]] __device__ __forceinline__ float least_inverse_temperature() const;
   /// A word that accepts `delta` at this 1/T or a higher one is at most this; 0: none does. The error of exp2 and of annealing::level is
@@ -284,8 +287,9 @@ class Rows {
     return value[0];
   }
 
-  /// H of the own rows follows the swap: four columns of a row at a time.
+  /// H of the own rows follows the swap: a thread takes a group of four columns of every follow_lanes_-th row.
   __device__ __forceinline__ void follow();
+  __device__ __forceinline__ void follow(std::int32_t group);
   /// A row of the transpose from another block, if `facility` is the block's own.
   __device__ __forceinline__ void take_in(std::int32_t facility, int which) const;
 

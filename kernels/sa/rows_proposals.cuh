@@ -104,11 +104,20 @@ template <class Types, int Columns, Resident Where, bool Letters>
 __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::sweep() {
   found_ = {};
   if (clerk()) return;
-  const std::int32_t lap_rows = n_ - 1, crew = divide_up(divide_up(n_, 64) * 16, 32) * 32,
-                     thread = static_cast<std::int32_t>(threadIdx.x) % crew, crews = policy_.scanners() / crew;
+  const auto thread = static_cast<std::int32_t>(threadIdx.x);
+  const std::int32_t crew = divide_up(divide_up(n_, 64) * 16, 32) * 32;
+  if constexpr (many_columns)
+    for (std::int32_t k = thread; k < crew; k += policy_.scanners()) sweep(k, 0, 1);
+  else
+    sweep(thread % crew, thread / crew, policy_.scanners() / crew);
+}
+
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::sweep(std::int32_t thread, std::int32_t first, std::int32_t crews) {
+  const std::int32_t lap_rows = n_ - 1;
   const auto column = [&](int word) { return (thread & ~15) << 2 | word << 4 | (thread & 15); };
   const float coldest = least_inverse_temperature();
-  for (std::int32_t k = static_cast<std::int32_t>(threadIdx.x) / crew; k < policy_.rows; k += crews) {
+  for (std::int32_t k = first; k < policy_.rows; k += crews) {
     const std::int32_t row = rank_ + k * policy_.blocks, first_lap = row < row_ ? 1 : 0;
     if (row >= lap_rows || first_lap * lap_rows + row - row_ >= window_) continue;
     const std::int32_t pi = p(swaps_)[row];

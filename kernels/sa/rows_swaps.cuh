@@ -49,43 +49,50 @@ __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::swap() {
 
 template <class Types, int Columns, Resident Where, bool Letters>
 __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::follow() {
-  struct alignas(16) Four {
-    Delta v[4];
-  };
-  const std::int32_t lanes = follow_lanes_, lane = follow_lane_, group = follow_group_;
-  const auto four = [&](Delta* from) -> Four& { return reinterpret_cast<Four*>(from)[group]; };
-  if (lane < lanes) {
-    Four uj[sides], wj[sides];
-#pragma unroll
-    for (int side = 0; side < sides; ++side) {
-      uj[side] = four(u(side));
-      wj[side] = four(w(side));
-    }
-    const bool has_r = r_ / 4 == group, has_s = s_ / 4 == group;
-    for (std::int32_t k = lane, i = rank_ + lane * policy_.blocks; i < n_; k += lanes, i += lanes * policy_.blocks) {
-      Four x = four(x_row(k)), y{};
-      if (!alone()) y = four(y_row(k));
-      Delta x_r = m_.old.in(memory_)[policy_.rows + k], x_s = m_.old.in(memory_)[k];
-#pragma unroll
-      for (int side = 0; side < sides; ++side) {
-        const Delta ui = u(side)[i], wi = w(side)[i];
-#pragma unroll
-        for (int c = 0; c < 4; ++c) {
-          x.v[c] -= ui * wj[side].v[c];
-          y.v[c] -= uj[side].v[c] * wi;
-        }
-        if (has_r) x_r -= ui * w(side)[r_];
-        if (has_s) x_s -= ui * w(side)[s_];
-      }
-      four(x_row(k)) = x;
-      if (!alone() && i != r_ && i != s_) four(y_row(k)) = y;
-      if (has_r) x_row(k)[r_] = x_r;
-      if (has_s) x_row(k)[s_] = x_s;
-    }
-  }
+  if constexpr (many_columns)
+    for (std::int32_t group = follow_group_; group < policy_.pitch / 4; group += policy_.scanners()) follow(group);
+  else if (follow_lane_ < follow_lanes_)
+    follow(follow_group_);
   if (alone()) return;
   take_in(r_, 0);
   take_in(s_, 1);
+}
+
+template <class Types, int Columns, Resident Where, bool Letters>
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::follow(std::int32_t group) {
+  struct alignas(16) Four {
+    Delta v[4];
+  };
+  const std::int32_t lanes = follow_lanes_, lane = follow_lane_;
+  const auto four = [&](Delta* from) -> Four& { return reinterpret_cast<Four*>(from)[group]; };
+  Four uj[sides], wj[sides];
+#pragma unroll
+  for (int side = 0; side < sides; ++side) {
+    uj[side] = four(u(side));
+    wj[side] = four(w(side));
+  }
+  const bool has_r = r_ / 4 == group, has_s = s_ / 4 == group;
+  for (std::int32_t k = lane, i = rank_ + lane * policy_.blocks; i < n_; k += lanes, i += lanes * policy_.blocks) {
+    const bool sent = i == r_ || i == s_;  // take_in() has this row of the transpose, maybe already
+    Four x = four(x_row(k)), y{};
+    if (!alone()) y = four(sent ? x_row(k) : y_row(k));
+    Delta x_r = m_.old.in(memory_)[policy_.rows + k], x_s = m_.old.in(memory_)[k];
+#pragma unroll
+    for (int side = 0; side < sides; ++side) {
+      const Delta ui = u(side)[i], wi = w(side)[i];
+#pragma unroll
+      for (int c = 0; c < 4; ++c) {
+        x.v[c] -= ui * wj[side].v[c];
+        y.v[c] -= uj[side].v[c] * wi;
+      }
+      if (has_r) x_r -= ui * w(side)[r_];
+      if (has_s) x_s -= ui * w(side)[s_];
+    }
+    four(x_row(k)) = x;
+    if (!alone() && !sent) four(y_row(k)) = y;
+    if (has_r) x_row(k)[r_] = x_r;
+    if (has_s) x_row(k)[s_] = x_s;
+  }
 }
 
 template <class Types, int Columns, Resident Where, bool Letters>

@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "tests/support/sa_twins.hpp"
@@ -94,6 +99,36 @@ TEST_F(SaGpu, SizesAroundTilesAndGroupsOfColumns) {
   for (const std::int64_t size : {47, 48, 49, 66, 95, 96, 97, 191, 192, 193, 255, 256, 257, 352, 353})
     for (const char* matrix : {"symmetric", "asymmetric"}) trials.push_back(trial(size, 3000, {{"matrix", std::string(matrix)}}));
   expect_gpu_twins(trials);
+}
+
+/// Facilities on a line, which belong together the closer they are, start in order but for two swaps: nothing else is accepted.
+std::shared_ptr<const Instance> nearly_solved(std::int32_t n) {
+  std::vector<std::int32_t> near, far;
+  for (std::int32_t i = 0; i < n; ++i)
+    for (std::int32_t j = 0; j < n; ++j) {
+      far.push_back(std::min(std::abs(i - j), 255));
+      near.push_back(255 - far.back());
+    }
+  auto instance = std::make_shared<qap::Qap>("test", n, std::move(near), std::move(far));
+  instance->start.emplace(static_cast<std::size_t>(n));
+  std::iota(instance->start->begin(), instance->start->end(), 0);
+  std::swap(instance->start->at(10), instance->start->at(n - 100));
+  std::swap(instance->start->at(n / 2), instance->start->at(n / 2 + 1));
+  return instance;
+}
+
+TEST_F(SaGpu, SizesOfSixColumnsAThread) {
+  const std::vector<Implementation> all = gpu_implementations();
+  const Implementation& tuned = named(all, "gpu-tuned");
+  std::vector<Trial> trials;
+  for (const std::int32_t size : {1056, 1057, 1200}) {
+    for (const char* matrix : {"symmetric", "asymmetric"}) trials.push_back(trial(size, 100000, {{"matrix", std::string(matrix)}}));
+    trials.push_back(trial(size, 4'000'000, cold));
+    trials.back().instance = nearly_solved(size);
+  }
+  std::erase_if(trials, [&](const Trial& one) { return !takes(tuned, one); });
+  EXPECT_GE(trials.size(), 6u);
+  expect_twins(reference(), {tuned}, trials);
 }
 
 TEST_F(SaGpu, ZeroMatricesAcceptEverything) {
