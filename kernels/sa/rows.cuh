@@ -115,7 +115,7 @@ class Rows {
   [[nodiscard]] __device__ __forceinline__ std::uint16_t* p(int parity) const { return m_.p.in(memory_) + parity * policy_.pitch; }
   [[nodiscard]] __device__ __forceinline__ Delta* diagonal(int parity) const { return m_.diagonal.in(memory_) + parity * policy_.pitch; }
   [[nodiscard]] __device__ __forceinline__ Delta* x_row(std::int32_t k) const { return m_.x.in(memory_) + k * policy_.pitch; }
-  [[nodiscard]] __device__ __forceinline__ Delta* y_row(std::int32_t k) const { return m_.y.in(memory_) + k * policy_.pitch; }
+  [[nodiscard]] __device__ __forceinline__ Delta* y_row(std::int32_t k) const { return x_row(policy_.rows + k); }
   [[nodiscard]] __device__ __forceinline__ Delta* u(int side) const { return m_.u.in(memory_) + side * policy_.pitch; }
   [[nodiscard]] __device__ __forceinline__ Delta* w(int side) const { return m_.w.in(memory_) + side * policy_.pitch; }
   [[nodiscard]] __device__ __forceinline__ const Entry* a_row(int side, std::int32_t i) const {

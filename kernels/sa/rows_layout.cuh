@@ -90,8 +90,8 @@ struct RowsStorage {
   using Delta = typename Types::Delta;
   static constexpr int sides = Types::sides;
 
-  Part<Delta> x;                 ///< [rows][pitch]: H[i][p[j]] for the own facilities i
-  Part<Delta> y;                 ///< [rows][pitch]: H[j][p[i]]; not with a single block, where it is x transposed
+  Part<Delta> x;                 ///< [x or y][rows][pitch]: H[i][p[j]] for the own facilities i, and y, H[j][p[i]]; with a single
+                                 ///< block only x, since y is x transposed
   Part<Delta> u;                 ///< [side][pitch]: a(r, j) - a(s, j) of the last swap
   Part<Delta> w;                 ///< [side][pitch]: b(p[r], p'[j]) - b(p[s], p'[j]), p before and p' after it
   Part<Delta> diagonal;          ///< [parity][pitch]: H[j][p[j]]
@@ -112,8 +112,7 @@ struct RowsStorage {
       bytes = (bytes + static_cast<std::uint32_t>(count * static_cast<std::int32_t>(sizeof(*part.in(0)))) + 15) / 16 * 16;
     };
     const bool many = policy.blocks > 1, cluster = policy.space == Space::cluster;
-    take(x, policy.rows * policy.pitch);
-    take(y, many ? policy.rows * policy.pitch : 0);
+    take(x, (many ? 2 : 1) * policy.rows * policy.pitch);
     take(u, sides * policy.pitch);
     take(w, sides * policy.pitch);
     take(diagonal, 2 * policy.pitch);

@@ -72,10 +72,11 @@ __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::follow(std
     wj[side] = four(w(side));
   }
   const bool has_r = r_ / 4 == group, has_s = s_ / 4 == group;
+#pragma unroll 2
   for (std::int32_t k = lane, i = rank_ + lane * policy_.blocks; i < n_; k += lanes, i += lanes * policy_.blocks) {
-    const bool sent = i == r_ || i == s_;  // take_in() has this row of the transpose, maybe already
+    const bool sent = i == r_ || i == s_;  // this row of y is take_in()'s, which may be writing it: anything else is read instead
     Four x = four(x_row(k)), y{};
-    if (!alone()) y = four(sent ? x_row(k) : y_row(k));
+    if (!alone()) y = four(x_row(sent ? k : policy_.rows + k));
     Delta x_r = m_.old.in(memory_)[policy_.rows + k], x_s = m_.old.in(memory_)[k];
 #pragma unroll
     for (int side = 0; side < sides; ++side) {
