@@ -128,7 +128,7 @@ def _context(machines: list[Machine], sections: list[Section]) -> dict[str, Any]
         "limit_tables": limit_tables,
         "surroundings": [table for table in surroundings if table],
         "provenance": provenance,
-        "verification": [(machine, _verification(machine)) for machine in machines],
+        "verification": [(machine.title, *_verification(machine)) for machine in machines],
         "all_tables": every,
         "marks": [(mark, *cells.MARKS[mark]) for mark in cells.MARKS if mark in used],
         "states": cells.STATES,
@@ -166,11 +166,11 @@ def _summary_table(sections: list[Section]) -> Table | None:
     return table if table.rows else None
 
 
-def _verification(machine: Machine) -> dict[str, Any] | None:
-    """What `make test-gpu` found on a machine; checks that differ in the experiment become one, with sums."""
+def _verification(machine: Machine) -> tuple[str, str]:
+    """What `make test-gpu` found on a machine, the checks of many experiments as one; and the hash of the sources."""
     path = machine.folder / "verification.json"
     if not path.exists():
-        return None
+        return "no verification.json", ""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -181,7 +181,11 @@ def _verification(machine: Machine) -> dict[str, Any] | None:
         sums.setdefault(name, {"cases": 0, "failed": 0})
         for key in sums[name]:
             sums[name][key] += one[key]
-    return found | {"checks": [{"name": name} | both for name, both in sums.items()]}
+    words = [
+        f"{name}: {both['cases']} cases" + (f", {both['failed']} FAILED" if both["failed"] else "")
+        for name, both in sums.items()
+    ]
+    return "; ".join(words), found["sources"]
 
 
 def _claims_tidy(sections: list[Section]) -> Table:
