@@ -1,8 +1,8 @@
 #pragma once
 // All flips of K signs of a permuted perceptron by counting. Rows of A are grouped by their product; of a group with product v, a row in
 // which j of the K flipped entries are positive (entry times sign) goes to v + 2K - 4j. So the new histogram, and with it z, follows from
-// how many rows of each group have which j, and that from counts of ones in columns of bits, one bit a row, in words that hold
-// rows of one group only: K = 2 takes one `and` and one count of ones a word and pair.
+// how many rows of each group have which j. K = 1 adds up the group's rows, a byte a column. Else it follows from counts of ones in columns
+// of bits, one bit a row, in words that hold rows of one group only: K = 2 takes one `and` and one count of ones a word and pair.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -12,44 +12,21 @@
 #include <utility>
 #include <vector>
 
-#if defined(__AVX512VPOPCNTDQ__)
-#include <immintrin.h>
-#endif
-
+#include "core/math.hpp"
 #include "core/neighborhoods/ppp.hpp"
 #include "cpu_ref/aligned.hpp"
+#include "cpu_ref/lsm/columns.hpp"
 #include "cpu_ref/lsm/run.hpp"
 
-#pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no vector crosses a call
-
 namespace vicinity::lsm {
-
-/// Sixteen columns: GCC's vectors, which become whatever the processor has.
-using Columns = std::int32_t __attribute__((vector_size(64)));
-
-VICINITY_HD Columns load_columns(const std::int32_t* from) {
-  Columns value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-/// Ones of each column's bits.
-VICINITY_HD Columns ones_of(const Columns& bits) {
-#if defined(__AVX512VPOPCNTDQ__)
-  return reinterpret_cast<Columns>(_mm512_popcnt_epi32(reinterpret_cast<__m512i>(bits)));
-#else
-  Columns count;
-  for (int lane = 0; lane < 16; ++lane) count[lane] = std::popcount(static_cast<std::uint32_t>(bits[lane]));
-  return count;
-#endif
-}
 
 template <int K>
 class PppRows {
  public:
   using Neighborhood = local_search::PppFlip<K>;
   using Key = std::int32_t;
-  /// Columns evaluated together: two vectors, which hide each other's latencies.
-  static constexpr std::size_t vectors = 2, lanes = 16 * vectors;
+  /// Columns evaluated together: as many as bytes a vector, or two vectors, which hide each other's latencies.
+  static constexpr std::size_t vectors = K == 1 ? 4 : 2, lanes = columns_a_vector * vectors;
   using Block = std::array<Columns, vectors>;
   /// What the fixed columns of a row of moves have in each word and group.
   struct Fixed {
@@ -70,14 +47,18 @@ class PppRows {
         m_(static_cast<std::size_t>(ppp_.rows())),
         n_(static_cast<std::size_t>(ppp_.columns())),
         pitch_((n_ + lanes - 1) / lanes * lanes),
-        positive_(m_ * pitch_) {
+        ones_(m_ * divide_up(n_, 64)),
+        negative_(pitch_),
+        order_(m_) {
+    for (std::size_t c = 0; c < n_; ++c)
+      for (std::size_t r = 0; r < m_; ++r) ones_[c / 64 * m_ + r] |= std::uint64_t{ppp_.view().a[c * m_ + r] > 0} << c % 64;
     for (std::int32_t v = 1; v <= ppp_.columns(); ++v) whole_target_ += ppp_.view().target[v];
   }
 
-  /// K = 1: one row; K = 2: the first column; K = 3: the first two.
-  [[nodiscard]] std::int64_t rows() const { return K == 1 ? 1 : K == 2 ? size() - 1 : moves::count<2>(size() - 1); }
+  /// K = 1: some columns; K = 2: the first column; K = 3: the first two.
+  [[nodiscard]] std::int64_t rows() const { return K == 1 ? divide_up(size(), some) : K == 2 ? size() - 1 : moves::count<2>(size() - 1); }
   [[nodiscard]] std::int64_t first(std::int64_t row) const {
-    if constexpr (K == 1) return 0;
+    if constexpr (K == 1) return start(row);
     if constexpr (K == 2) {
       const auto a = static_cast<std::int32_t>(row);
       return moves::index<2>(size(), {{a, a + 1}});
@@ -85,29 +66,28 @@ class PppRows {
     const auto [a, b] = fixed(row);
     return moves::index<3>(size(), {{a, b, b + 1}});
   }
-  [[nodiscard]] std::int32_t length(std::int64_t row) const { return size() - start(row); }
-  [[nodiscard]] static std::int64_t block() { return K == 2 ? 8 : 16; }
+  [[nodiscard]] std::int32_t length(std::int64_t row) const { return K == 1 ? std::min(some, size() - start(row)) : size() - start(row); }
+  [[nodiscard]] static std::int64_t block() { return K == 1 ? 1 : K == 2 ? 8 : 16; }
   [[nodiscard]] double operations() const {
-    return static_cast<double>(moves::count<K>(size())) * static_cast<double>(std::min(m_, 2 * n_)) * (K == 1 ? 1 : 2) / 16;
+    return static_cast<double>(moves::count<K>(size())) * static_cast<double>(K == 1 ? m_ : 2 * std::min(m_, 2 * n_)) / (K == 1 ? 32 : 16);
   }
   [[nodiscard]] static std::int64_t bits() { return 32; }
   /// Keys are values of z.
   [[nodiscard]] static std::int64_t base(const Walk<Neighborhood>&) { return 0; }
 
   void begin(const Walk<Neighborhood>& walk) {
-    const ppp::View view = ppp_.view();
-    for (std::size_t c = 0; c < n_; ++c)
-      for (std::size_t r = 0; r < m_; ++r) positive_[r * pitch_ + c] = view.a[c * m_ + r] == walk.solution()[c] ? 1 : 0;
+    for (std::size_t c = 0; c < n_; ++c) negative_[c] = walk.solution()[c] < 0 ? -1 : 0;
     products_ = ppp::products(ppp_, walk.solution());
     group();
   }
-  void moved(const Walk<Neighborhood>&, const local_search::Choice& choice) {
-    for (const std::int32_t column : moves::at<K>(size(), choice.move).at)
-      for (std::size_t r = 0; r < m_; ++r) {
-        std::uint8_t& bit = positive_[r * pitch_ + static_cast<std::size_t>(column)];
-        products_[r] += bit != 0 ? -2 : 2;
-        bit ^= 1;
-      }
+  void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {
+    for (const std::int32_t column : moves::at<K>(size(), choice.move).at) {
+      const auto c = static_cast<std::size_t>(column);
+      const std::int8_t* a = ppp_.view().a + c * m_;
+      const std::int32_t twice = 2 * walk.solution()[c];
+      negative_[c] = ~negative_[c];
+      for (std::size_t r = 0; r < m_; ++r) products_[r] += twice * a[r];
+    }
     group();
   }
 
@@ -123,7 +103,9 @@ class PppRows {
     scratch.surplus.resize(target_.size());
     for (std::size_t c = least / lanes * lanes; c < n_; c += lanes)
       for (std::size_t r = 0; r < rows; ++r)
-        if (c + lanes > start_of(r)) evaluate(scratch.fixed[r], c / lanes, scratch.surplus.data(), &scratch.keys[r * pitch_ + c]);
+        if (const std::size_t start = start_of(r);
+            c + lanes > start && c < start + static_cast<std::size_t>(length(first + static_cast<std::int64_t>(r))))
+          evaluate(scratch.fixed[r], c, scratch.surplus.data(), &scratch.keys[r * pitch_ + c]);
     for (std::size_t r = 0; r < rows; ++r) {
       const std::int64_t row = first + static_cast<std::int64_t>(r);
       sink(row, &scratch.keys[r * pitch_ + start_of(r)]);
@@ -131,10 +113,13 @@ class PppRows {
   }
 
  private:
+  static constexpr std::int32_t some = 128;  ///< columns of a row of moves, K = 1
+
   /// The rows of A with one product.
   struct Group {
     std::int32_t product, rows;
-    std::size_t place;  ///< of the product among all that any row may get, in steps of 2
+    std::size_t place;      ///< of the product among all that any row may get, in steps of 2
+    std::size_t first_row;  ///< in order_
     std::size_t first_word, last_word;
   };
 
@@ -147,7 +132,7 @@ class PppRows {
     return {static_cast<std::int32_t>(row), static_cast<std::int32_t>(row)};
   }
   /// First column of the last place of the row's moves.
-  [[nodiscard]] std::int32_t start(std::int64_t row) const { return K == 1 ? 0 : fixed(row)[1] + 1; }
+  [[nodiscard]] std::int32_t start(std::int64_t row) const { return K == 1 ? static_cast<std::int32_t>(row) * some : fixed(row)[1] + 1; }
   [[nodiscard]] std::int32_t target(std::int32_t product) const {
     return product < 1 || product > size() ? 0 : ppp_.view().target[product];
   }
@@ -168,34 +153,44 @@ class PppRows {
       unreachable_target_ -= target_.back();
     }
     first_counted_ = least < 1 ? static_cast<std::size_t>((2 - least) / 2) : 0;
-    std::vector<std::vector<std::size_t>> members(target_.size());
-    for (std::size_t r = 0; r < m_; ++r) members[static_cast<std::size_t>((products_[r] - least) / 2)].push_back(r);
+    std::vector<std::size_t> ends(target_.size() + 1);  // of the places before, then of the place itself
+    for (const std::int32_t product : products_) ++ends[static_cast<std::size_t>((product - least) / 2) + 1];
+    for (std::size_t place = 1; place < ends.size(); ++place) ends[place] += ends[place - 1];
     groups_.clear();
     word_count_ = 0;
-    for (std::size_t place = 0; place < members.size(); ++place) {
-      if (members[place].empty()) continue;
-      const std::size_t taken = K == 1 ? 0 : (members[place].size() + 31) / 32;
-      groups_.push_back({least + 2 * static_cast<std::int32_t>(place), static_cast<std::int32_t>(members[place].size()), place, word_count_,
+    for (std::size_t place = 0; place + 1 < ends.size(); ++place) {
+      const std::size_t members = ends[place + 1] - ends[place], taken = K == 1 ? 0 : (members + 31) / 32;
+      if (members == 0) continue;
+      groups_.push_back({least + 2 * static_cast<std::int32_t>(place), static_cast<std::int32_t>(members), place, ends[place], word_count_,
                          word_count_ + taken});
       word_count_ += taken;
     }
-    words_.assign(word_count_ * pitch_, 0);
-    positives_.assign(groups_.size() * pitch_, 0);
-    for (std::size_t g = 0; g < groups_.size(); ++g) fill(g, members[groups_[g].place]);
+    for (std::size_t r = 0; r < m_; ++r) order_[ends[static_cast<std::size_t>((products_[r] - least) / 2)]++] = r;
+    if constexpr (K == 1) return;
+    words_.resize(word_count_ * pitch_);
+    positives_.resize(groups_.size() * pitch_);
+    for (std::size_t c = 0; c < n_; c += lanes)
+      for (std::size_t g = 0; g < groups_.size(); ++g) fill(g, c);
   }
-  void fill(std::size_t g, const std::vector<std::size_t>& members) {
-    for (std::size_t k = 0; k < members.size(); ++k) {
-      const std::uint8_t* bits = &positive_[members[k] * pitch_];
-      for (std::size_t c = 0; c < n_; c += lanes) {
-        std::int32_t* positives = &positives_[element(groups_.size(), g, c)];
-        for (std::size_t lane = 0; lane < lanes; ++lane) positives[lane] += bits[c + lane];
-        if constexpr (K > 1) {
-          std::int32_t* word = &words_[element(word_count_, groups_[g].first_word + k / 32, c)];
-          for (std::size_t lane = 0; lane < lanes; ++lane)
-            word[lane] |= static_cast<std::int32_t>(std::uint32_t{bits[c + lane]} << (k % 32));
-        }
+  /// Words and count of a group's positive entries, in a block of columns.
+  void fill(std::size_t g, std::size_t c) {
+    const Group& group = groups_[g];
+    Block count{};
+    for (std::size_t w = group.first_word; w < group.last_word; ++w) {
+      const std::size_t first = 32 * (w - group.first_word),
+                        members = std::min<std::size_t>(32, static_cast<std::size_t>(group.rows) - first);
+      Block word{};
+      for (std::size_t k = 0; k < members; ++k) {
+        const std::uint64_t bits = ones_[c / 64 * m_ + order_[group.first_row + first + k]] >> c % 64;
+        for (std::size_t v = 0; v < vectors; ++v) or_where(bits >> columns_a_vector * v, static_cast<std::int32_t>(1u << k), word[v]);
       }
+      for (std::size_t v = 0; v < vectors; ++v) {
+        word[v] ^= load_columns(&negative_[c + columns_a_vector * v]) & static_cast<std::int32_t>(~0u >> (32 - members));
+        count[v] += ones_of(word[v]);
+      }
+      std::memcpy(&words_[element(word_count_, w, c)], &word, sizeof word);
     }
+    std::memcpy(&positives_[element(groups_.size(), g, c)], &count, sizeof count);
   }
 
   void prepare(const std::array<std::int32_t, 2>& columns, Fixed& fixed) const {
@@ -216,16 +211,14 @@ class PppRows {
     }
   }
 
-  /// z of the moves that flip the fixed columns and one column of a block.
-  [[gnu::noinline]] void evaluate(const Fixed& fixed, std::size_t block, Block* surplus, std::int32_t* keys) const {
+  /// z of the moves that flip the fixed columns and one column of the block from c on.
+  [[gnu::noinline]] void evaluate(const Fixed& fixed, std::size_t c, Block* surplus, std::int32_t* keys) const {
     for (std::size_t place = 0; place < target_.size(); ++place) surplus[place].fill(Columns{} - target_[place]);
     Block cost;
     cost.fill(Columns{} + unreachable_target_);
-    const std::int32_t* words = words_.data() + block * lanes * word_count_;
-    const std::int32_t* positives = positives_.data() + block * lanes * groups_.size();
-    for (std::size_t g = 0; g < groups_.size(); ++g, positives += lanes) {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
       const Group& group = groups_[g];
-      const std::array<Block, K + 1> counts = count(group, fixed, g, words, positives);
+      const std::array<Block, K + 1> counts = count(fixed, g, c);
       for (std::size_t j = 0; j <= K; ++j)  // a row with j positive entries moves K - 2j places up
         for (std::size_t v = 0; v < vectors; ++v) surplus[group.place + K - 2 * j][v] += counts[j][v];
       if (group.product >= 2 * K) continue;  // none becomes negative
@@ -238,13 +231,40 @@ class PppRows {
     std::memcpy(keys, &cost, sizeof cost);
   }
 
-  /// [j]: rows of a group with j positive entries among the fixed columns and one of a block.
-  VICINITY_HD std::array<Block, K + 1> count(const Group& group, const Fixed& fixed, std::size_t g, const std::int32_t* words,
-                                             const std::int32_t* positives) const {
+  /// Positive entries of a group's rows in each column of the block from c on.
+  VICINITY_HD Block positive_entries(const Group& group, std::size_t c) const {
+    constexpr std::size_t most = 255;  // of a byte
+    std::array<std::int32_t, lanes> counts{};
+    const auto last = group.first_row + static_cast<std::size_t>(group.rows);
+    for (std::size_t first = group.first_row; first < last; first += most) {
+      Bytes bytes{};
+      for (std::size_t k = first; k < std::min(last, first + most); ++k) add_where(ones_[c / 64 * m_ + order_[k]] >> c % 64, bytes);
+      std::array<std::uint8_t, lanes> few;
+      std::memcpy(few.data(), &bytes, sizeof bytes);
+#pragma omp simd
+      for (std::size_t lane = 0; lane < lanes; ++lane) counts[lane] += few[lane];
+    }
+    Block sum;
+    for (std::size_t v = 0; v < vectors; ++v) {  // where the sign is -1, the others are positive
+      const Columns negative = load_columns(&negative_[c + columns_a_vector * v]);
+      sum[v] = (load_columns(&counts[columns_a_vector * v]) ^ negative) - negative + (negative & group.rows);
+    }
+    return sum;
+  }
+  /// [j]: rows of a group with j positive entries among the fixed columns and one of the block from c on.
+  VICINITY_HD std::array<Block, K + 1> count([[maybe_unused]] const Fixed& fixed, std::size_t g, std::size_t c) const {
+    const Group& group = groups_[g];
+    if constexpr (K == 1) {
+      std::array<Block, 2> counts;
+      counts[1] = positive_entries(group, c);
+      for (std::size_t v = 0; v < vectors; ++v) counts[0][v] = group.rows - counts[1][v];
+      return counts;
+    }
+    const std::int32_t *words = &words_[element(word_count_, 0, c)], *positives = &positives_[element(groups_.size(), g, c)];
     Block all{}, pairs{};  // rows positive in all K; in one of the fixed and the other, K = 3
     for (std::size_t w = group.first_word; w < group.last_word; ++w)
       for (std::size_t v = 0; v < vectors; ++v) {
-        const Columns last = load_columns(words + w * lanes + 16 * v), one = Columns{} + fixed.words[0][w];
+        const Columns last = load_columns(words + w * lanes + columns_a_vector * v), one = Columns{} + fixed.words[0][w];
         if constexpr (K == 2) all[v] += ones_of(one & last);
         if constexpr (K == 3) {
           const Columns two = Columns{} + fixed.words[1][w];
@@ -254,11 +274,8 @@ class PppRows {
       }
     std::array<Block, K + 1> counts;
     for (std::size_t v = 0; v < vectors; ++v) {
-      const Columns last = load_columns(positives + 16 * v);
-      if constexpr (K == 1) {
-        counts[1][v] = last;
-        counts[0][v] = group.rows - last;
-      } else if constexpr (K == 2) {
+      const Columns last = load_columns(positives + columns_a_vector * v);
+      if constexpr (K == 2) {
         counts[2][v] = all[v];
         counts[1][v] = last + fixed.positives[g] - 2 * all[v];
         counts[0][v] = group.rows - all[v] - counts[1][v];
@@ -275,8 +292,10 @@ class PppRows {
 
   const ppp::Ppp& ppp_;
   std::size_t m_, n_, pitch_;
-  Aligned<std::uint8_t> positive_;      ///< [row][column]: is entry times sign positive?
+  std::vector<std::uint64_t> ones_;     ///< [64 columns][row]: bits of the entries that are 1
+  Aligned<std::int32_t> negative_;      ///< [column]: -1 where the sign is, else 0
   std::vector<std::int32_t> products_;  ///< [row]: A V
+  std::vector<std::size_t> order_;      ///< rows, group by group
   std::vector<Group> groups_;           ///< by ascending product
   std::vector<std::int32_t> target_;    ///< [place]: of products from K places below the least to K above the largest
   std::size_t first_counted_ = 0;       ///< the place of the least positive product

@@ -131,7 +131,7 @@ class Scan {
  private:
   /// Waking a thread costs some microseconds; it should find a few times that to do.
   [[nodiscard]] int useful(int threads) const {
-    constexpr double a_thread = 50'000;
+    constexpr double a_thread = 16'000;
     const double blocks = static_cast<double>((rows_.rows() + rows_.block() - 1) / rows_.block());
     return static_cast<int>(std::clamp(std::min(rows_.operations() / a_thread, blocks), 1.0, static_cast<double>(threads)));
   }
