@@ -1,5 +1,7 @@
 #pragma once
 // What the CPU implementations share around their scans: walks that stop and go on, the judgement.
+#include <omp.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +17,21 @@
 namespace vicinity::lsm {
 
 using local_search::Walk;
+
+/// The least that so many looks take, under the ceiling of one core or of all; none is measured for some of them.
+template <class Neighborhood>
+[[nodiscard]] Work cpu_work(const Neighborhood& neighborhood, std::int64_t looks, int threads) {
+  const double operations = neighborhood.fewest_operations() * static_cast<double>(looks);
+  if (threads == 1) return {{"cpu_integer_core", operations}};
+  if (threads == omp_get_num_procs()) return {{"cpu_integer", operations}};
+  return {};
+}
+
+/// Threads for so many operations, vectors counted as one. Waking a thread costs some microseconds; it should find a few times that to do.
+[[nodiscard]] inline int useful_threads(double operations, double most) {
+  constexpr double a_thread = 16'000;
+  return static_cast<int>(std::clamp(operations / a_thread, 1.0, std::max(most, 1.0)));
+}
 
 /// The restarts of a case, for Crews. A Method is made from (neighborhood, task, threads), and has begin(walk), which prepares it for a
 /// walk that was just made; choose(walk), the best of all moves; moved(walk, choice), called after the walk took it; policy(); work(looks),

@@ -77,7 +77,7 @@ template <class Key>
   return static_cast<std::int32_t>(std::find(keys, keys + length, key) - keys);
 }
 
-/// `Rows` is made from a neighbourhood and has
+/// `Rows` is made from a neighbourhood, Rows::Neighborhood, and has
 ///   Key, Scratch                          what a key is, what a thread needs of its own; a Scratch is made from the Rows
 ///   rows(), first(row), length(row)       row `row` holds moves first(row) .. first(row) + length(row) - 1
 ///   block()                               rows that are best done one after the other
@@ -86,9 +86,10 @@ template <class Key>
 ///   base(walk)                            value = base + key
 ///   scan(walk, first, last, scratch, sink)  calls sink(row, keys) for these rows in order; the sink may spoil the keys
 ///   bits()                                width of the arithmetic
-template <class Neighborhood, class Rows>
+template <class Rows>
 class Scan {
  public:
+  using Neighborhood = typename Rows::Neighborhood;
   using Key = typename Rows::Key;
 
   Scan(const Neighborhood& neighborhood, const local_search::Task&, int threads)
@@ -120,20 +121,12 @@ class Scan {
     rows_.moved(walk, choice);
   }
   [[nodiscard]] Policy policy() const { return {{"threads", threads_}, {"element_bits", rows_.bits()}}; }
-  /// Of one core or of all; no ceiling is measured for some of them.
-  [[nodiscard]] Work work(std::int64_t looks) const {
-    const double operations = neighborhood_.fewest_operations() * static_cast<double>(looks);
-    if (threads_ == 1) return {{"cpu_integer_core", operations}};
-    if (threads_ == omp_get_num_procs()) return {{"cpu_integer", operations}};
-    return {};
-  }
+  [[nodiscard]] Work work(std::int64_t looks) const { return cpu_work(neighborhood_, looks, threads_); }
 
  private:
-  /// Waking a thread costs some microseconds; it should find a few times that to do.
   [[nodiscard]] int useful(int threads) const {
-    constexpr double a_thread = 16'000;
-    const double blocks = static_cast<double>((rows_.rows() + rows_.block() - 1) / rows_.block());
-    return static_cast<int>(std::clamp(std::min(rows_.operations() / a_thread, blocks), 1.0, static_cast<double>(threads)));
+    const std::int64_t blocks = (rows_.rows() + rows_.block() - 1) / rows_.block();
+    return useful_threads(rows_.operations(), static_cast<double>(std::min<std::int64_t>(blocks, threads)));
   }
 
   /// The least (key, row, column) after `strike` went over each row.

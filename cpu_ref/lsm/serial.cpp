@@ -46,9 +46,7 @@ class Serial {
     plain_.begin(walk.solution());
   }
   [[nodiscard]] static Policy policy() { return {{"threads", 1}}; }
-  [[nodiscard]] Work work(std::int64_t looks) const {
-    return {{"cpu_integer_core", neighborhood_.fewest_operations() * static_cast<double>(looks)}};
-  }
+  [[nodiscard]] Work work(std::int64_t looks) const { return cpu_work(neighborhood_, looks, 1); }
 
  private:
   static constexpr std::int64_t slice = 1 << 14;

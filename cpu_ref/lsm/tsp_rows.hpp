@@ -33,16 +33,9 @@ class TspRows {
   }
 
   [[nodiscard]] std::int64_t rows() const { return view_.n - 1; }
-  [[nodiscard]] std::int64_t first(std::int64_t row) const {
-    const auto i = static_cast<std::int32_t>(row);
-    return moves::index<2>(view_.n, {{i, i + 1}});
-  }
   [[nodiscard]] std::int32_t length(std::int64_t row) const { return view_.n - 1 - static_cast<std::int32_t>(row); }
   [[nodiscard]] static std::int64_t block() { return 32; }
   [[nodiscard]] double operations() const { return static_cast<double>(moves::count<2>(n_)) * (Integral ? 2 : 6); }
-  [[nodiscard]] static std::int64_t bits() { return 32; }
-  [[nodiscard]] static std::int64_t base(const Walk<Neighborhood>& walk) { return walk.value(); }
-
   void begin(const Walk<Neighborhood>& walk) {
     const tsp::Tour& tour = walk.solution();
     for (std::size_t slot = 0; slot < n_ + 2; ++slot) place(slot, tour[(slot + n_ - 1) % n_]);
@@ -77,6 +70,17 @@ class TspRows {
       std::swap(before, own);
       sink(static_cast<std::int64_t>(i), keys);
     }
+  }
+
+  /// [place]: lengths of its two edges
+  [[nodiscard]] const std::int32_t* edges() const { return edges_.data(); }
+  /// Distances from a place to places first .. last - 1, of which -1 is the last and n the first.
+  void distances(std::int32_t place, std::int32_t first, std::int32_t last, std::int32_t* to) const {
+    const auto own = static_cast<std::size_t>(place) + 1, from = static_cast<std::size_t>(first + 1);
+    const Coordinate x = x_[own], y = y_[own], *xs = &x_[from], *ys = &y_[from];
+    const std::int32_t count = last - first;
+#pragma omp simd
+    for (std::int32_t k = 0; k < count; ++k) to[k] = distance(x - xs[k], y - ys[k]);
   }
 
  private:

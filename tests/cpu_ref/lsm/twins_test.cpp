@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "cpu_ref/lsm/plain.hpp"
@@ -44,10 +45,28 @@ TEST(LsmCpu, TheThreadsDoNotMatter) {
     trials.push_back(
         trial("qap", {{"size", whole(90)}, {"neighborhood", text("exchange3")}, {"iterations", whole(3)}, {"threads", whole(threads)}}));
     trials.push_back(trial("ppp", {{"m", whole(201)}, {"n", whole(217)}, {"iterations", whole(6)}, {"threads", whole(threads)}}));
-    trials.push_back(trial("tsp", {{"size", whole(700)}, {"iterations", whole(20)}, {"tenure", whole(9)}, {"threads", whole(threads)}}));
+    trials.push_back(trial("ppp", {{"m", whole(1100)},
+                                   {"n", whole(1000)},
+                                   {"neighborhood", text("hamming1")},
+                                   {"iterations", whole(6)},
+                                   {"threads", whole(threads)}}));
+    for (const auto& [size, extent] : {std::pair(700, 20000), std::pair(3100, 20000), std::pair(1500, 100000)})
+      trials.push_back(trial(
+          "tsp",
+          {{"size", whole(size)}, {"extent", whole(extent)}, {"iterations", whole(8)}, {"tenure", whole(3)}, {"threads", whole(threads)}}));
     trials.push_back(
         trial("weierstrass", {{"dimension", whole(2)}, {"neighbors", whole(3000)}, {"iterations", whole(5)}, {"threads", whole(threads)}}));
   }
+  expect_twins(reference(), {cpu_implementations().back()}, trials);
+}
+
+/// Swaps become free again, are taken while they are tabu, and run out.
+TEST(LsmCpu, LongSearchesOfTours) {
+  std::vector<Trial> trials;
+  for (const std::int64_t size : {5, 12, 60, 150})
+    for (const std::int64_t tenure : {3, 60, 900})
+      trials.push_back(
+          trial("tsp", {{"size", whole(size)}, {"iterations", whole(3000)}, {"tenure", whole(tenure)}, {"extent", whole(1000)}}));
   expect_twins(reference(), {cpu_implementations().back()}, trials);
 }
 
