@@ -8,13 +8,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "core/math.hpp"
 #include "cpu_ref/aligned.hpp"
 #include "cpu_ref/lsm/run.hpp"
 #include "cpu_ref/lsm/scan.hpp"
+#include "cpu_ref/lsm/tabu_swaps.hpp"
 #include "cpu_ref/lsm/tsp_rows.hpp"
 
 namespace vicinity::lsm {
@@ -34,7 +34,7 @@ class TspMinima {
         column_(size()),
         rest_(size()),
         bound_(static_cast<std::size_t>(divide_up(n_, group))),
-        tabu_of_(size()),
+        tabu_(size()),
         partial_(static_cast<std::size_t>(threads_)) {
     for (int k = 0; k < scan_threads_; ++k) scratch_.emplace_back(rows_);
     for (auto& delta : delta_) delta.resize(size());
@@ -44,10 +44,6 @@ class TspMinima {
   void begin(const Walk<Neighborhood>& walk) {
     rows_.begin(walk);
     tabu_.clear();
-    tabu_values_.clear();
-    first_tabu_ = 0;
-    oldest_ = 0;
-    for (auto& tabu : tabu_of_) tabu.clear();
     least_.back() = rest_.back() = none;  // the last place has no row
     const std::int64_t rows = rows_.rows(), some = TspRows<Integral>::block();
 #pragma omp parallel for schedule(dynamic, 1) num_threads(scan_threads_)
@@ -58,24 +54,29 @@ class TspMinima {
   }
 
   [[nodiscard]] local_search::Choice choose(const Walk<Neighborhood>& walk) {
-    expire(walk.iteration());
-    const std::int32_t row = least_row(walk);
+    tabu_.expire(walk.iteration(), [&](std::int32_t i, std::int32_t j, std::int32_t delta) {
+      Row row{least_[at(i)], column_[at(i)], rest_[at(i)]};
+      row.merge(delta, j);
+      set(i, row);
+      make_bound(i);
+    });
     local_search::Choice best;
-    if (row >= 0) best = choice(walk, row, column_[at(row)], least_[at(row)], false);
-    const std::int32_t lowest = tabu_.empty() ? none : least_of(tabu_values_.data(), static_cast<std::int32_t>(tabu_values_.size()));
+    const auto offer = [&](std::int32_t i, std::int32_t j, std::int32_t delta, bool forbidden) {
+      const local_search::Choice choice{walk.value() + delta, moves::index<2>(n_, {{i, j}}), forbidden};
+      if (better(choice, best)) best = choice;
+    };
+    if (const std::int32_t row = least_row(walk); row >= 0) offer(row, column_[at(row)], least_[at(row)], false);
+    const std::int32_t lowest = tabu_.least();
     const bool aspires = lowest != none && walk.value() + lowest < walk.best_value();
-    if (lowest == none || (row >= 0 && (!aspires || walk.value() + lowest > best.value))) return best;
-    for (std::size_t k = 0; k < tabu_.size(); ++k)
-      if (const auto tabu = choice(walk, tabu_[k].i, tabu_[k].j, tabu_values_[k], !aspires);
-          tabu_values_[k] == lowest && better(tabu, best))
-        best = tabu;
+    if (aspires || (best.move < 0 && lowest != none))
+      tabu_.visit_equal(lowest, [&](std::int32_t i, std::int32_t j) { offer(i, j, lowest, !aspires); });
     return best;
   }
 
   void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {
     const auto move = moves::at<2>(n_, choice.move);
     rows_.moved(walk, choice);
-    if (walk.remembers()) add_tabu(move.at[0], move.at[1], local_search::tabu_until(walk.iteration() - 1, walk.tenure()));
+    if (walk.remembers()) tabu_.add(move.at[0], move.at[1], local_search::tabu_until(walk.iteration() - 1, walk.tenure()));
     touch(move.at[0], move.at[1]);
     if (threads_ == 1) {
       update(0, n_, near_.front().data(), partial_.front());
@@ -101,7 +102,7 @@ class TspMinima {
   [[nodiscard]] Work work(std::int64_t looks) const { return cpu_work(neighborhood_, looks, threads_); }
 
  private:
-  static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
+  static constexpr std::int32_t none = TabuSwaps::none;
   static constexpr std::size_t most_touched = 6, most_near = 10;
   static constexpr std::int32_t group = 64;
   static constexpr std::int32_t block = 512;                        ///< places whose distances stay in the first-level cache
@@ -121,18 +122,10 @@ class TspMinima {
       }
     }
   };
-  struct Tabu {
-    std::int32_t i, j;  ///< i < j
-    std::int64_t until;
-  };
 
   [[nodiscard]] static std::size_t at(std::int32_t place) { return static_cast<std::size_t>(place); }
   [[nodiscard]] std::size_t size() const { return at(n_); }
   [[nodiscard]] std::int32_t around(std::int32_t place) const { return (place + n_) % n_; }
-  [[nodiscard]] local_search::Choice choice(const Walk<Neighborhood>& walk, std::int32_t i, std::int32_t j, std::int32_t delta,
-                                            bool forbidden) const {
-    return {walk.value() + delta, moves::index<2>(n_, {{i, j}}), forbidden};
-  }
   void set(std::int32_t place, const Row& row) {
     least_[at(place)] = row.least;
     column_[at(place)] = row.column;
@@ -151,55 +144,13 @@ class TspMinima {
     return row;
   }
 
-  // --- what is tabu -----------------------------------------------------------------------------------------------------
-
-  void strike(std::int32_t row, std::int32_t* keys) const {
-    for (const std::int64_t k : tabu_of_[at(row)])
-      if (const Tabu& tabu = tabu_[at_tabu(k)]; tabu.i == row) keys[tabu.j - row - 1] = none;
-  }
-  [[nodiscard]] std::size_t at_tabu(std::int64_t number) const { return static_cast<std::size_t>(number - oldest_); }
-  void add_tabu(std::int32_t i, std::int32_t j, std::int64_t until) {
-    for (const std::int64_t k : tabu_of_[at(i)])
-      if (tabu_[at_tabu(k)].j == j) {
-        drop_tabu(k);  // taken again, since it was better than all before
-        break;
-      }
-    const std::int64_t number = oldest_ + static_cast<std::int64_t>(tabu_.size());
-    tabu_.push_back({i, j, until});
-    tabu_values_.push_back(none);
-    for (const std::int32_t place : {i, j}) tabu_of_[at(place)].push_back(number);
-  }
-  /// Its number stays, with no value.
-  void drop_tabu(std::int64_t number) {
-    Tabu& tabu = tabu_[at_tabu(number)];
-    for (const std::int32_t place : {tabu.i, tabu.j}) std::erase(tabu_of_[at(place)], number);
-    tabu_values_[at_tabu(number)] = none;
-    tabu.until = 0;
-  }
-  /// Swaps are free again in the order in which they became tabu.
-  void expire(std::int64_t t) {
-    for (; first_tabu_ < tabu_.size() && tabu_[first_tabu_].until <= t; ++first_tabu_) {
-      const Tabu tabu = tabu_[first_tabu_];
-      if (tabu.until == 0) continue;
-      Row row{least_[at(tabu.i)], column_[at(tabu.i)], rest_[at(tabu.i)]};
-      row.merge(tabu_values_[first_tabu_], tabu.j);
-      set(tabu.i, row);
-      make_bound(tabu.i);
-      drop_tabu(oldest_ + static_cast<std::int64_t>(first_tabu_));
-    }
-    if (first_tabu_ * 2 < tabu_.size()) return;
-    const auto gone = static_cast<std::ptrdiff_t>(first_tabu_);
-    tabu_.erase(tabu_.begin(), tabu_.begin() + gone);
-    tabu_values_.erase(tabu_values_.begin(), tabu_values_.begin() + gone);
-    oldest_ += gone;
-    first_tabu_ = 0;
-  }
-
   // --- rows --------------------------------------------------------------------------------------------------------------
 
   void take_row(std::int64_t row, std::int32_t* keys) {
     const auto i = static_cast<std::int32_t>(row);
-    strike(i, keys);
+    tabu_.visit(i, [&](std::int32_t other, std::int32_t) {
+      if (other > i) keys[other - i - 1] = none;
+    });
     set(i, least_two(keys, i + 1, rows_.length(row)));
   }
   /// The row of the least free swap, scanned anew where it has to be; -1: there is none.
@@ -249,15 +200,13 @@ class TspMinima {
   void update(std::int32_t first, std::int32_t last, std::int32_t* near, std::array<Row, most_touched>& found) {
     for (std::int32_t from = first; from < last; from += block) measure(from, std::min(last, from + block), near);
     for (std::size_t k = 0; k < touched_count_; ++k)
-      for (const std::int64_t number : tabu_of_[at(touched_[k])]) {
-        const Tabu& tabu = tabu_[at_tabu(number)];
-        const std::int32_t other = tabu.i == touched_[k] ? tabu.j : tabu.i;
-        if (other < first || other >= last) continue;
+      tabu_.visit(touched_[k], [&](std::int32_t other, std::int32_t& tabu_delta) {
+        if (other < first || other >= last) return;
         std::int32_t& delta = delta_[k][at(other)];
         const bool twice = std::find(touched_.begin(), touched_.end(), other) != touched_.end();
-        if (!twice || touched_[k] < other) tabu_values_[at_tabu(number)] = delta;
+        if (!twice || touched_[k] < other) tabu_delta = delta;
         delta = none;
-      }
+      });
     merge(first, last);
     for (std::int32_t row = first; row < last; row += group) make_bound(row);
     for (std::size_t k = 0; k < touched_count_; ++k) {
@@ -313,13 +262,9 @@ class TspMinima {
   TspRows<Integral> rows_;
   std::int32_t n_;
   int scan_threads_, threads_;
-  Aligned<std::int32_t> least_, column_, rest_;       ///< [place]: its Row
-  Aligned<std::int32_t> bound_;                       ///< [group of places]: the least of all that these have
-  std::vector<Tabu> tabu_;                            ///< by age
-  std::vector<std::int32_t> tabu_values_;             ///< their differences; none: no longer tabu
-  std::size_t first_tabu_ = 0;                        ///< those before are not
-  std::int64_t oldest_ = 0;                           ///< number of tabu_[0]
-  std::vector<std::vector<std::int64_t>> tabu_of_;    ///< [place]: numbers
+  Aligned<std::int32_t> least_, column_, rest_;  ///< [place]: its Row
+  Aligned<std::int32_t> bound_;                  ///< [group of places]: the least of all that these have
+  TabuSwaps tabu_;
   std::array<std::int32_t, most_touched> touched_{};  ///< ascending; -1 beyond their count
   std::array<std::int32_t, most_near> near_places_{};
   std::size_t touched_count_ = 0, near_count_ = 0;
