@@ -185,7 +185,6 @@ class TspMinima {
       std::sort(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(count));
       return static_cast<std::size_t>(std::unique(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(count)) - to.begin());
     };
-    touched_.fill(-1);
     touched_count_ = unique(1, touched_);
     for (std::size_t k = touched_count_; k < most_touched; ++k) touched_[k] = -1;
     near_count_ = unique(2, near_places_);
