@@ -48,7 +48,7 @@ class TspMinima {
     const std::int64_t rows = rows_.rows(), some = TspRows<Integral>::block();
 #pragma omp parallel for schedule(dynamic, 1) num_threads(scan_threads_)
     for (std::int64_t first = 0; first < rows; first += some)
-      rows_.scan(walk, first, std::min(rows, first + some), scratch_[static_cast<std::size_t>(omp_get_thread_num())],
+      rows_.scan(first, std::min(rows, first + some), scratch_[static_cast<std::size_t>(omp_get_thread_num())],
                  [&](std::int64_t row, std::int32_t* keys) { take_row(row, keys); });
     for (std::int32_t row = 0; row < n_; row += group) make_bound(row);
   }
@@ -65,7 +65,7 @@ class TspMinima {
       const local_search::Choice choice{walk.value() + delta, moves::index<2>(n_, {{i, j}}), forbidden};
       if (better(choice, best)) best = choice;
     };
-    if (const std::int32_t row = least_row(walk); row >= 0) offer(row, column_[at(row)], least_[at(row)], false);
+    if (const std::int32_t row = least_row(); row >= 0) offer(row, column_[at(row)], least_[at(row)], false);
     const std::int32_t lowest = tabu_.least();
     const bool aspires = lowest != none && walk.value() + lowest < walk.best_value();
     if (aspires || (best.move < 0 && lowest != none))
@@ -154,7 +154,7 @@ class TspMinima {
     set(i, least_two(keys, i + 1, rows_.length(row)));
   }
   /// The row of the least free swap, scanned anew where it has to be; -1: there is none.
-  [[nodiscard]] std::int32_t least_row(const Walk<Neighborhood>& walk) {
+  [[nodiscard]] std::int32_t least_row() {
     while (true) {
       const auto groups = static_cast<std::int32_t>(bound_.size());
       const std::int32_t lowest = least_of(bound_.data(), groups);
@@ -162,7 +162,7 @@ class TspMinima {
       std::int32_t row = place_of(lowest, bound_.data(), groups) * group;
       while (std::min(least_[at(row)], rest_[at(row)]) != lowest) ++row;
       if (least_[at(row)] <= rest_[at(row)]) return row;
-      rows_.scan(walk, row, row + 1, scratch_.front(), [&](std::int64_t i, std::int32_t* keys) { take_row(i, keys); });
+      rows_.scan(row, row + 1, scratch_.front(), [&](std::int64_t i, std::int32_t* keys) { take_row(i, keys); });
       make_bound(row);
     }
   }

@@ -19,7 +19,6 @@ template <bool Integral>
 class TspRows {
  public:
   using Neighborhood = local_search::TspSwap;
-  using Key = std::int32_t;
   struct Scratch {
     explicit Scratch(const TspRows& rows) : before(rows.x_.size()), own(rows.x_.size()), keys(rows.x_.size()) {}
     Aligned<std::int32_t> before, own;  ///< distances from places i-1 and i
@@ -36,6 +35,7 @@ class TspRows {
   [[nodiscard]] std::int32_t length(std::int64_t row) const { return view_.n - 1 - static_cast<std::int32_t>(row); }
   [[nodiscard]] static std::int64_t block() { return 32; }
   [[nodiscard]] double operations() const { return static_cast<double>(moves::count<2>(n_)) * (Integral ? 2 : 6); }
+
   void begin(const Walk<Neighborhood>& walk) {
     const tsp::Tour& tour = walk.solution();
     for (std::size_t slot = 0; slot < n_ + 2; ++slot) place(slot, tour[(slot + n_ - 1) % n_]);
@@ -53,12 +53,14 @@ class TspRows {
       for (std::size_t near = n_ - 1; near <= n_ + 1; ++near) measure((static_cast<std::size_t>(changed) + near) % n_);
   }
 
+  /// Calls sink(row, keys) for rows first .. last - 1 in order, with the differences of their swaps; the sink may spoil the keys.
   template <class Sink>
-  void scan(const Walk<Neighborhood>&, std::int64_t first, std::int64_t last, Scratch& scratch, const Sink& sink) const {
+  void scan(std::int64_t first, std::int64_t last, Scratch& scratch, const Sink& sink) const {
     auto i = static_cast<std::size_t>(first);
     std::int32_t *before = scratch.before.data(), *own = scratch.own.data(), *keys = scratch.keys.data();
-    fill(i, i, before);  // slots are one above places: slot i is place i - 1
-    fill(i + 1, i, own);
+    const auto place = static_cast<std::int32_t>(first);
+    distances(place - 1, place - 1, view_.n + 1, before + i);  // slots are one above places: slot i is place i - 1
+    distances(place, place - 1, view_.n + 1, own + i);
     for (; i < static_cast<std::size_t>(last); ++i) {
       // The row of place i + 1 takes the room of that of i - 1.
       const Coordinate x = x_[i + 2], y = y_[i + 2];
@@ -114,10 +116,6 @@ class TspRows {
       keys[c] = before[c] + after + own[c - 1] + own[c + 1] - edges - their_edges[c];
       before[c] = after;
     }
-  }
-  /// Distances from a slot to slots first .. n + 1.
-  void fill(std::size_t slot, std::size_t first, std::int32_t* to) const {
-    for (std::size_t j = first; j < n_ + 2; ++j) to[j] = distance(x_[slot] - x_[j], y_[slot] - y_[j]);
   }
 
   tsp::View view_;
