@@ -101,7 +101,7 @@ TEST_F(SaGpu, SizesAroundTilesAndGroupsOfColumns) {
   expect_gpu_twins(trials);
 }
 
-/// Facilities on a line, which belong together the closer they are, start in order but for two swaps: nothing else is accepted.
+/// Facilities on a line, which belong together the closer they are, start in order but for two swaps: hardly anything is accepted.
 std::shared_ptr<const Instance> nearly_solved(std::int32_t n) {
   std::vector<std::int32_t> near, far;
   for (std::int32_t i = 0; i < n; ++i)
