@@ -170,7 +170,7 @@ def _verification(machine: Machine) -> tuple[str, str]:
     """What `make test-gpu` found on a machine, the checks of many experiments as one; and the hash of the sources."""
     path = machine.folder / "verification.json"
     if not path.exists():
-        return "no verification.json", ""
+        return "nothing (no verification.json)", ""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
