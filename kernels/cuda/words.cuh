@@ -15,6 +15,12 @@ __device__ __forceinline__ void write_relaxed(Word* to, Word word) {
   asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");
   return word;
 }
+/// The same from this block's shared memory, by its address there.
+[[nodiscard]] __device__ __forceinline__ Word read_shared(unsigned from) {
+  Word word;
+  asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(word) : "r"(from) : "memory");
+  return word;
+}
 /// Two words that lie in 16 aligned bytes; each by itself is written and read whole.
 __device__ __forceinline__ void write_relaxed(Word* to, Word first, Word second) {
   asm volatile("st.relaxed.gpu.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(first), "l"(second) : "memory");

@@ -59,8 +59,7 @@ __device__ __forceinline__ bool receive(std::int32_t (&contents)[Count], const c
     missing = false;
 #pragma unroll
     for (int k = 0; k < Count; ++k) {
-      cuda::Word word;
-      asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(word) : "r"(address + 8 * k * stride) : "memory");
+      const cuda::Word word = cuda::read_shared(address + 8 * k * stride);
       contents[k] = static_cast<std::int32_t>(word >> 32);
       missing |= waiting && !cuda::fresh(word, step);
     }

@@ -57,9 +57,9 @@ class Rows {
         teams_(policy.blocks * policy.teams),
         thread_(static_cast<std::int32_t>(threadIdx.x) < policy.scanners() ? static_cast<std::int32_t>(threadIdx.x) % policy.team : -1),
         warp_(static_cast<std::int32_t>(threadIdx.x) / 32),
-        follow_lanes_(many_columns ? 1 : policy.scanners() / (policy.pitch / 4)),
-        follow_lane_(many_columns ? 0 : static_cast<std::int32_t>(threadIdx.x) / (policy.pitch / 4)),
-        follow_group_(static_cast<std::int32_t>(threadIdx.x) - follow_lane_ * (policy.pitch / 4)),
+        follow_lanes_(many_columns ? 1 : policy.scanners() / policy.groups()),
+        follow_lane_(many_columns ? 0 : static_cast<std::int32_t>(threadIdx.x) / policy.groups()),
+        follow_group_(static_cast<std::int32_t>(threadIdx.x) - follow_lane_ * policy.groups()),
         last_team_((qap.n - 2) % (policy.blocks * policy.teams)),
         own_team_(static_cast<std::int32_t>(threadIdx.x) / policy.team * policy.blocks + rank),
         pairs_(static_cast<std::int32_t>(annealing::pairs(qap.n))) {}

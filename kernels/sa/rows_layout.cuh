@@ -46,8 +46,10 @@ struct RowsPolicy {
   /// In a cluster: what the blocks found goes by letters, which every warp reads for itself. Where following a swap takes longer than they
   /// do, the clerks had better exchange messages meanwhile (measured on an H100: from n = 150 or so).
   [[nodiscard]] VICINITY_HD bool by_letters() const {
-    return space == Space::cluster && resident == Resident::both && divide_up(rows * (pitch / 4), scanners()) <= 3;
+    return space == Space::cluster && resident == Resident::both && divide_up(rows * groups(), scanners()) <= 3;
   }
+  /// Groups of four columns in a row.
+  [[nodiscard]] VICINITY_HD std::int32_t groups() const { return pitch / 4; }
   /// Threads of a block that scan; the clerks come after them.
   [[nodiscard]] VICINITY_HD std::int32_t scanners() const { return teams * team; }
   [[nodiscard]] VICINITY_HD std::int32_t threads() const { return scanners() + clerks; }
@@ -111,8 +113,8 @@ struct RowsStorage {
       part.offset = bytes;
       bytes = (bytes + static_cast<std::uint32_t>(count * static_cast<std::int32_t>(sizeof(*part.in(0)))) + 15) / 16 * 16;
     };
-    const bool many = policy.blocks > 1, cluster = policy.space == Space::cluster;
-    take(x, (many ? 2 : 1) * policy.rows * policy.pitch);
+    const bool cluster = policy.space == Space::cluster;
+    take(x, (policy.blocks > 1 ? 2 : 1) * policy.rows * policy.pitch);
     take(u, sides * policy.pitch);
     take(w, sides * policy.pitch);
     take(diagonal, 2 * policy.pitch);

@@ -50,7 +50,7 @@ __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::swap() {
 template <class Types, int Columns, Resident Where, bool Letters>
 __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::follow() {
   if constexpr (many_columns)
-    for (std::int32_t group = follow_group_; group < policy_.pitch / 4; group += policy_.scanners()) follow(group);
+    for (std::int32_t group = follow_group_; group < policy_.groups(); group += policy_.scanners()) follow(group);
   else if (follow_lane_ < follow_lanes_)
     follow(follow_group_);
   if (alone()) return;
