@@ -47,8 +47,6 @@ template <bool Integral>
   return {words[0], words[1], words[2], words[3], words[4], words[5]};
 }
 
-/// Orders what this thread and those of its block wrote and read before and after.
-__device__ __forceinline__ void fence() { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
 /// The contents of words `stride` apart in this block's shared memory, once they have the number of the step; of lanes that are
 /// `waiting`, which is returned. The warp leaves as one: lanes that left a loop of polls one by one would stay apart.
 template <int Count>

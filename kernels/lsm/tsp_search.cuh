@@ -90,7 +90,6 @@ class TspSearch : private TspState<Integral, Resident> {
     const int block = lane() % 16, half = lane() / 16;
     if (warp() == 0) {
       if (moved_) swap_.write(places_);
-      fence();
       const Key block_best = warp_min(lane() < warps ? room_.best[lane() % warps] : no_key);
       const Key block_bound = warp_min(lane() < warps ? room_.bound[lane() % warps] : no_key);
       if (block < view_.blocks) {
@@ -99,15 +98,14 @@ class TspSearch : private TspState<Integral, Resident> {
         cuda::send_word(to, static_cast<unsigned>(key >> 32), step_);
         cuda::send_word(to + tsp_most_blocks, static_cast<unsigned>(key), step_);
       }
-      __syncwarp();
     }
+    __syncthreads();  // places are written and the warps' keys are read, while words are under way
     if (clerk() && moved_) write_down();
     __syncwarp();
     moved_ = false;
     std::int32_t words[2];
     const bool from_block = receive(words, &board[2 * half][block], tsp_most_blocks, block < view_.blocks, step_);
     const Key key = from_block ? static_cast<Key>(static_cast<unsigned>(words[0])) << 32 | static_cast<unsigned>(words[1]) : no_key;
-    fence();
     best = warp_min(half == 0 ? key : no_key);
     bound = key;
   }
@@ -223,7 +221,7 @@ class TspSearch : private TspState<Integral, Resident> {
 };
 
 /// Mapping: view.blocks blocks a search, in a cluster if more than one; rows in shares of consecutive places, a lane a row.
-/// Synchronisation: a block barrier and a message from each block to each an iteration; two more barriers and messages where rows are
+/// Synchronisation: two block barriers and a message from each block to each an iteration; two more barriers and messages where rows are
 /// scanned anew. Cost: ten distances a row and iteration; three a move in scans.
 template <bool Integral, bool Resident>
 __global__ void __launch_bounds__(tsp_threads<Integral>, 1)
