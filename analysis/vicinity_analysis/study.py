@@ -1,5 +1,6 @@
 """One experiment with everything known about it: descriptor, printed numbers, records of every machine."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -40,7 +41,7 @@ class Study:
     @cached_property
     def records(self) -> dict[str, dict[str, dict[Key, Record]]]:
         """machine -> implementation -> case -> record, in the descriptor's order of implementations."""
-        return {machine.name: self._of(machine) for machine in self.machines}
+        return self._whole({machine.name: self._of(machine) for machine in self.machines})
 
     def _of(self, machine: Machine) -> dict[str, dict[Key, Record]]:
         found: dict[str, dict[Key, Record]] = {}
@@ -49,6 +50,23 @@ class Study:
                 found.setdefault(record.implementation, {}).setdefault(self.key_of(record), record)
         order = {name: position for position, name in enumerate(self.descriptor.implementations)}
         return {name: found[name] for name in sorted(found, key=lambda name: (order.get(name, 99), name))}
+
+    def _whole(self, found: dict[str, dict[str, dict[Key, Record]]]) -> dict[str, dict[str, dict[Key, Record]]]:
+        """Without cases of shorter profiles that the full one does not have, where the report's own machine has that one and
+        no printed table wants them: beside the full sweep they are points of another."""
+
+        def whole(machines: Iterable[dict[str, dict[Key, Record]]]) -> set[Key]:
+            every = (item for machine in machines for series in machine.values() for item in series.items())
+            return {key for key, record in every if record.profile == "full"}
+
+        if self.published or not whole([found[self.machines[0].name]]):
+            return found
+        keys = whole(found.values())
+        kept = {
+            machine: {name: {k: r for k, r in series.items() if k in keys} for name, series in implementations.items()}
+            for machine, implementations in found.items()
+        }
+        return {machine: {name: series for name, series in kept[machine].items() if series} for machine in kept}
 
     def key_of(self, record: Record) -> Key:
         return self.published.key_of_case(record.case) if self.published else case_key(record, self.descriptor.axes)

@@ -1,4 +1,5 @@
 import pytest
+import synthetic
 from vicinity_analysis import scaling
 from vicinity_analysis.load import load_machine
 from vicinity_analysis.study import load_studies
@@ -29,6 +30,27 @@ def test_axes_and_panels(study):
     assert len(found) == 9 and all(len(panel.lines) == 5 for panel in found)
     assert scaling.chosen(found)[0].title == "load = 1, |λ| = 8, |R| = 8"
     assert len(scaling.chosen(found)) == 3
+
+
+def test_beside_a_full_sweep_stand_no_cases_of_shorter_ones(tmp_path):
+    root = synthetic.make_root(tmp_path, {"scaling": synthetic.SCALING, "table1": synthetic.TABLE1})
+
+    def records(profile, variables):
+        wanted = {"fang/scaling": synthetic.SCALING, "fang/table1": synthetic.TABLE1}
+        every = [(name, case) for name, axes in wanted.items() for case in synthetic.cases(axes | {"variables": [variables]})]
+        return [synthetic.record("m", name, case, "cpu-serial", [1.0], profile) for name, case in every]
+
+    quick = records("quick", 9)
+    both = synthetic.write_records(tmp_path / "results", "both", records("full", 8) + quick)
+    short = synthetic.write_records(tmp_path / "results", "short", quick)
+
+    def variables(name, *folders):
+        found = next(s for s in load_studies(root, [load_machine(folder) for folder in folders]) if s.name == name)
+        return {dict(key)["variables"] for machine in found.records.values() for s in machine.values() for key in s}
+
+    assert variables("fang/scaling", both, short) == {"8"}
+    assert variables("fang/scaling", short, both) == {"8", "9"}
+    assert variables("fang/table1", both, short) == {"8", "9"}  # a printed table wants all there is
 
 
 def test_baseline_is_the_fastest_cpu(study):
