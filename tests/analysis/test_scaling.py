@@ -36,9 +36,11 @@ def test_beside_a_full_sweep_stand_no_cases_of_shorter_ones(tmp_path):
     root = synthetic.make_root(tmp_path, {"scaling": synthetic.SCALING, "table1": synthetic.TABLE1})
 
     def records(profile, variables):
-        wanted = {"fang/scaling": synthetic.SCALING, "fang/table1": synthetic.TABLE1}
-        every = [(name, case) for name, axes in wanted.items() for case in synthetic.cases(axes | {"variables": [variables]})]
-        return [synthetic.record("m", name, case, "cpu-serial", [1.0], profile) for name, case in every]
+        return [
+            synthetic.record("m", f"fang/{name}", case, "cpu-serial", [1.0], profile)
+            for name, axes in (("scaling", synthetic.SCALING), ("table1", synthetic.TABLE1))
+            for case in synthetic.cases(axes | {"variables": [variables]})
+        ]
 
     quick = records("quick", 9)
     both = synthetic.write_records(tmp_path / "results", "both", records("full", 8) + quick)

@@ -1,0 +1,152 @@
+"""scripts/test_gpu without a GPU: the program and NVIDIA's tools are played by scripts that say what such tools say."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+EXPERIMENTS = ("sa/steady", "sa/figure2", "lsm/scaling_tsp")
+WORDS = """\
+========= Error: Race reported between Read access at read_relaxed(const unsigned long long *)+0x70 in words.cuh:15
+=========     and Write access at write_relaxed(unsigned long long *)+0xa0 in words.cuh:11 [8 hazards]
+"""
+ELSEWHERE = WORDS.replace("write_relaxed", "take_in").replace("words.cuh:11", "rows.cuh:290")
+CRASH = WORDS + "========= Target application returned an error\n"
+
+PROGRAM = """\
+#!/usr/bin/env python3
+import json, sys
+implementations = [{"name": "gpu-tuned", "backend": "gpu"}, {"name": "cpu-serial", "backend": "cpu"}]
+if sys.argv[1] == "environment":
+    print('{"machine": "fake"}')
+elif sys.argv[1] == "list":
+    systems = [{"name": name, "implementations": implementations} for name in ("sa", "lsm")]
+    print(json.dumps({"systems": systems, "experiments": [{"experiment": f"{s['name']}/x"} for s in systems]}))
+elif "--json" in sys.argv:
+    check = {"name": "twins " + sys.argv[2], "cases": 1, "failed": 0}
+    found = {"schema": 1, "machine": "fake", "sources": "@SOURCES@", "gpu": "Fake", "checks": [check]}
+    open(sys.argv[sys.argv.index("--json") + 1], "w").write(json.dumps(found))
+"""
+SANITIZER = """\
+#!/usr/bin/env python3
+import json, os, sys, time
+call = " ".join(sys.argv[1:])
+with open("@FOLDER@/calls", "a") as calls:
+    calls.write(f"VICINITY_BLOCKS={os.environ.get('VICINITY_BLOCKS')} {call}\\n")
+for words, (text, status, seconds) in json.load(open("@FOLDER@/plays.json")).items():
+    if all(word in call for word in words.split()):
+        time.sleep(seconds)
+        print(text)
+        sys.exit(status)
+"""
+
+
+class Stage:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        hashed = subprocess.run(
+            ["cmake", "-P", "cmake/source_hash.cmake"], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        self.play("build/vicinity", PROGRAM.replace("@SOURCES@", hashed.stdout.strip()))
+        self.play("bin/nvidia-smi", "#!/bin/sh\necho GPU 0: Fake\n")
+        self.play("bin/compute-sanitizer", SANITIZER.replace("@FOLDER@", str(folder)))
+
+    def play(self, name: str, text: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def start(self, plays: dict[str, tuple[str, int, float]], **settings: str) -> subprocess.Popen[str]:
+        """`plays`: words of a call -> what the sanitizer prints, its exit status, and after how many seconds."""
+        (self.folder / "plays.json").write_text(json.dumps(plays))
+        settings = {"EXPERIMENTS": " ".join(EXPERIMENTS), "CHECKS": "twins sanitizers", "TOOLS": "racecheck"} | settings
+        path = f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        place = {"BUILD": str(self.folder / "build"), "RESULTS": str(self.folder), "SKIP_BUILD": "1", "PATH": path}
+        return subprocess.Popen(
+            [ROOT / "scripts" / "test_gpu"],
+            env={**os.environ, **place, **settings},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def checks(self) -> dict[str, tuple[int, str]]:
+        """name -> failed, note; of what compute-sanitizer was asked."""
+        found = json.loads((self.folder / "fake" / "verification.json").read_text())["checks"]
+        named = [(c["name"].removeprefix("compute-sanitizer "), c) for c in found if c["name"].startswith("compute")]
+        return {name: (check["failed"], check.get("note", "")) for name, check in named}
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path)
+
+
+def test_a_race_between_polled_words_passes_and_no_other(stage: Stage) -> None:
+    run = stage.start({"racecheck steady": (WORDS, 86, 0), "racecheck figure2": (ELSEWHERE, 86, 0)})
+    out, _ = run.communicate(timeout=60)
+    assert run.returncode == 1 and "FAILED: racecheck sa/figure2" in out and "rows.cuh:290" in out
+    assert stage.checks() == {
+        "racecheck sa/steady": (0, "but for polled words"),
+        "racecheck sa/figure2": (1, ""),
+        "racecheck lsm/scaling_tsp": (0, ""),
+    }
+
+
+def test_a_crash_fails_whatever_was_reported_before_it(stage: Stage) -> None:
+    plays = {"racecheck steady": (CRASH, 86, 0), "memcheck steady": (WORDS, 86, 0)}
+    run = stage.start(plays, TOOLS="racecheck memcheck")
+    run.communicate(timeout=60)
+    assert run.returncode == 1
+    assert [name for name, (failed, _) in stage.checks().items() if failed] == [
+        "racecheck sa/steady",
+        "memcheck sa/steady",
+    ]
+
+
+def test_all_well_and_what_the_tools_are_told(stage: Stage) -> None:
+    run = stage.start({}, TOOLS="memcheck racecheck initcheck synccheck", AT_ONCE="4")
+    out, _ = run.communicate(timeout=60)
+    assert run.returncode == 0, out
+    assert len(stage.checks()) == 12
+    calls = (stage.folder / "calls").read_text().splitlines()
+    assert all("--implementation gpu-tuned" in call and "cpu-serial" not in call for call in calls)
+    assert {"scaling_tsp" in call and "racecheck" in call for call in calls if "BLOCKS=1 " in call} == {True}
+
+
+def test_one_that_hangs_is_given_up(stage: Stage) -> None:
+    run = stage.start({"racecheck figure2": ("", 0, 100)}, LIMIT="5")
+    out, _ = run.communicate(timeout=60)
+    assert run.returncode == 1 and "FAILED: racecheck sa/figure2, not through in 5 s" in out
+    assert stage.checks()["racecheck sa/figure2"] == (1, "not through in 5 s")
+    assert stage.checks()["racecheck sa/steady"] == (0, "")
+
+
+def test_interrupted_it_records_what_ended(stage: Stage) -> None:
+    run = stage.start({"racecheck figure2": ("", 0, 100)}, AT_ONCE="3")
+    said: list[str] = []
+    while sum(line.startswith("ok: racecheck") for line in said) < 2:
+        said.append(run.stdout.readline())
+        assert said[-1], said
+    run.send_signal(signal.SIGTERM)
+    out, _ = run.communicate(timeout=25)
+    assert run.returncode == 3 and "interrupted" in out
+    assert set(stage.checks()) == {"racecheck sa/steady", "racecheck lsm/scaling_tsp"}
+    later = stage.start({}, CHECKS="sanitizers", EXPERIMENTS="sa/figure2")
+    later.communicate(timeout=60)
+    assert later.returncode == 0 and len(stage.checks()) == 3  # the twins and the earlier ones stay
+
+
+def test_other_sources_verify_nothing(stage: Stage) -> None:
+    stage.play("build/vicinity", (stage.folder / "build/vicinity").read_text().replace('"sources": "', '"sources": "x'))
+    run = stage.start({})
+    out, _ = run.communicate(timeout=60)
+    assert run.returncode == 3 and "build it again" in out
+    assert not (stage.folder / "fake" / "verification.json").exists()
