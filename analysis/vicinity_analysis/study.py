@@ -1,6 +1,5 @@
 """One experiment with everything known about it: descriptor, printed numbers, records of every machine."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -52,21 +51,23 @@ class Study:
         return {name: found[name] for name in sorted(found, key=lambda name: (order.get(name, 99), name))}
 
     def _whole(self, found: dict[str, dict[str, dict[Key, Record]]]) -> dict[str, dict[str, dict[Key, Record]]]:
-        """Without cases of shorter profiles that the full one does not have, where the report's own machine has that one and
-        no printed table wants them: beside the full sweep they are points of another."""
-
-        def whole(machines: Iterable[dict[str, dict[Key, Record]]]) -> set[Key]:
-            every = (item for machine in machines for series in machine.values() for item in series.items())
-            return {key for key, record in every if record.profile == "full"}
-
-        if self.published or not whole([found[self.machines[0].name]]):
-            return found
-        keys = whole(found.values())
-        kept = {
-            machine: {name: {k: r for k, r in series.items() if k in keys} for name, series in implementations.items()}
-            for machine, implementations in found.items()
+        """Without cases that only shorter profiles have, where the report's own machine has the full one and no printed
+        table wants them: beside the full sweep they are points of another."""
+        full = {
+            machine: {key for series in by_name.values() for key, record in series.items() if record.profile == "full"}
+            for machine, by_name in found.items()
         }
-        return {machine: {name: series for name, series in kept[machine].items() if series} for machine in kept}
+        if self.published or not full[self.machines[0].name]:
+            return found
+        keys = set[Key]().union(*full.values())
+        return {
+            machine: {
+                name: {key: record for key, record in series.items() if key in keys}
+                for name, series in by_name.items()
+                if keys & series.keys()
+            }
+            for machine, by_name in found.items()
+        }
 
     def key_of(self, record: Record) -> Key:
         return self.published.key_of_case(record.case) if self.published else case_key(record, self.descriptor.axes)
