@@ -142,25 +142,20 @@ def _tally(sections: list[Section]) -> list[tuple[str, int]]:
 
 
 def _summary_table(sections: list[Section]) -> Table | None:
-    """One line a machine and implementation: how far from the paper's devices, by table."""
-    printed = [section for section in sections if any(t.name.endswith("-ratios") for t in section.shown)]
-    if not printed:
-        return None
+    """One line a printed table and implementation: how far from the paper's devices, machine by machine."""
+    machines = sections[0].study.machines if sections else []
     found: dict[tuple[str, str, str], dict[str, list[float]]] = {}
-    for section in printed:
-        for row in next(t for t in section.shown if t.name.endswith("-ratios")).tidy:
-            line = found.setdefault((row["machine"], row["implementation"], row["against"]), {})
-            line.setdefault(section.study.name, []).append(row["ratio"])
-    columns = [Column(label, kind="text") for label in ("machine", "implementation", "against, as published")]
-    for section in printed:
-        columns += [Column(label, section.study.name) for label in ("smallest", "median", "largest")]
+    for section in sections:
+        for row in (row for table in section.shown if table.name.endswith("-ratios") for row in table.tidy):
+            line = found.setdefault((section.study.name, row["implementation"], row["against"]), {})
+            line.setdefault(row["machine"], []).append(row["ratio"])
+    columns = [Column(label, kind="text") for label in ("table", "implementation", "against, as published")]
+    columns += [Column(label, machine.title) for machine in machines for label in ("smallest", "median", "largest")]
     table = Table("summary", "Times faster than published, by table", columns, [])
-    titles = {machine.name: machine.title for machine in printed[0].study.machines}
-    for (machine, implementation, against), by_table in found.items():
-        cells_ = [Cell(text) for text in (titles[machine], implementation, against)]
-        for section in printed:
-            values = by_table.get(section.study.name, [])
-            texts = [f"{significant(float(f(values)))}×" if values else "" for f in (np.min, np.median, np.max)]
+    for names, by_machine in found.items():
+        cells_ = [Cell(name) for name in names]
+        for values in (by_machine.get(machine.name, []) for machine in machines):
+            texts = [f"{significant(float(f(values)))}×" if values else "—" for f in (np.min, np.median, np.max)]
             cells_ += [Cell(text, f"{len(values)} rows") for text in texts]
         table.rows.append(cells_)
     return table if table.rows else None

@@ -51,6 +51,17 @@ def test_what_a_reader_expects(report):
         assert (report / name).stat().st_size > 100
 
 
+def test_the_summary_has_a_line_a_table_and_implementation_machine_by_machine(report):
+    text = (report / "report.md").read_text()
+    lines = text[text.index("## How far from") :].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| fang/table")]
+    assert len({tuple(row[:3]) for row in rows}) == len(rows)
+    tuned = next(row for row in rows if row[:2] == ["fang/table1", "gpu-tuned"])
+    smallest, median, largest = (float(cell.rstrip("×").replace(",", "")) for cell in tuned[3:6])
+    assert tuned[2] == "GeForce GTX 1080 Ti" and smallest <= median <= largest
+    assert tuned[9:12] == ["—"] * 3  # the machine without a GPU
+
+
 def test_extrapolated_values_are_marked_where_they_stand(report):
     text = (report / "index.html").read_text()
     assert re.search(r"514<sup>e</sup>|51\d<sup>e</sup>", text)
