@@ -109,7 +109,7 @@ def baselines(machines: list[Machine]) -> str:
         cores = (m.environment.get("cpu") or {}).get("cores", "?")
         texts.append(
             f"{m.title}: {baseline_name(m, 'cpu-serial')}; one core is the faster of cpu-serial and cpu-delta; the "
-            f"fastest CPU is the fastest of these, cpu-openmp ({cores} cores) and cpu-traditional"
+            f"fastest CPU is the fastest of these, cpu-openmp (up to {cores} cores) and cpu-traditional"
         )
     return "Baselines, case by case. " + ". ".join(texts) + "."
 

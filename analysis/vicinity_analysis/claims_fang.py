@@ -89,7 +89,8 @@ def speedup(evidence: Evidence) -> list[Finding]:
             least, most = min(ratios), max(ratios)
             verdict = HOLDS if least >= 7.7 and most >= 27 else PART if most >= 7.7 else FAILS
             parts = [f"load 1: {span(light)}"] + ([f"load 8 and 16: {span(heavy)}"] if heavy else [])
-            base = cpu.label if evidence.machine is None else baseline_name(evidence.machine, cpu.label)
+            runs, machine = cpu.records.values(), evidence.machine
+            base = cpu.label if machine is None else baseline_name(machine, cpu.label, runs)
             findings.append(finding(f"{gpu.label} over {base}", verdict, "; ".join(parts), gpu, cpu))
     return findings
 

@@ -57,6 +57,13 @@ class Record:
         return self.data["case_key"]
 
     @property
+    def threads(self) -> int | None:
+        """On the CPU, as many as pay; None where the implementation does not say."""
+        policy = self.data.get("policy") or {}
+        each = policy.get("threads") if self.implementation.startswith("cpu-") else None
+        return None if each is None else each * policy.get("restarts_at_a_time", 1)
+
+    @property
     def profile(self) -> str:
         return self.data["profile"]
 

@@ -119,7 +119,8 @@ def over(evidence: Evidence, fast: str, slow: str) -> Gain | None:
     if evidence.machine is None or ours is None or theirs is None:
         return None
     ratios = {key: theirs.times[key] / ours.times[key] for key in ours.times if key in theirs.times}
-    base = baseline_name(evidence.machine, slow) if slow.startswith("cpu-") else slow
+    runs = [theirs.records[key] for key in ratios]
+    base = baseline_name(evidence.machine, slow, runs) if slow.startswith("cpu-") else slow
     return Gain(f"{fast} over {base}", ordered(ratios), (ours, theirs)) if ratios else None
 
 

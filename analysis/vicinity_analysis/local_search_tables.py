@@ -48,7 +48,7 @@ def round_trips(study: Study) -> list[str]:
             other = study.series(machine).get(name, {}).get(key)
             seconds = iteration_seconds(other) if other else None
             if seconds is not None:
-                who = baseline_name(machine, name) if name.startswith("cpu-") else name
+                who = baseline_name(machine, name, [other]) if name.startswith("cpu-") else name
                 others.append(f"{who}: {with_unit(seconds, 's')}")
         moves = record.data["evaluations"] / record.data["iterations"]
         cost = with_unit(iteration_seconds(record) or 0.0, "s")

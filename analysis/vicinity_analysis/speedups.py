@@ -44,7 +44,8 @@ def speedup_table(study: Study) -> Table | None:
     columns = param_columns(study) + [Column(device_label(c, devices), "published, over one core") for c in devices]
     columns += [Column(f"{name} over {base}", m.title) for m, name, base in chosen]
     table = Table(f"{study.slug}-speedups", f"{study.descriptor.title}: speed-ups on one machine", columns, [])
-    baselines = dict.fromkeys(f"{m.title}: {baseline_name(m, base)}" for m, _, base in chosen)
+    names = (baseline_name(m, base, study.series(m)[base].values()) for m, _, base in chosen)
+    baselines = dict.fromkeys(f"{m.title}: {name}" for (m, _, _), name in zip(chosen, names, strict=True))
     table.notes = [f"Baselines. {'; '.join(baselines)}. Compiler and flags: environment section."]
     table.notes += _printed_baselines(printed) if printed else []
     collected: list[list[float]] = [[] for _ in (*devices, *chosen)]
@@ -59,7 +60,8 @@ def speedup_table(study: Study) -> Table | None:
             collected[index].append(observation.value)
         for index, (machine, name, base) in enumerate(chosen, start=len(devices)):
             fast, slow = study.series(machine)[name].get(key), study.series(machine)[base].get(key)
-            values = {"machine": machine.name, "implementation": name, "baseline": baseline_name(machine, base)}
+            over = baseline_name(machine, base, [slow] if slow else [])
+            values = {"machine": machine.name, "implementation": name, "baseline": over}
             ratio = add_speedup(cells, table, tidy(study, row, key, **values), fast, slow)
             collected[index] += [ratio] if ratio is not None else []
         table.rows.append(cells)

@@ -290,8 +290,15 @@ def summary_rows(width: int, collected: list[list[float]]) -> list[list[Cell]]:
     return rows
 
 
-def baseline_name(machine: Machine, implementation: str) -> str:
-    """A speed-up always says over what: implementation, cores, CPU model."""
+def baseline_name(machine: Machine, implementation: str, records: Iterable[Record] = ()) -> str:
+    """A speed-up always says over what: implementation, cores (as many as `records` were run on), CPU model."""
     cpu = machine.environment.get("cpu") or {}
-    cores = "1 core" if implementation in ONE_CORE else f"{cpu.get('cores', '?')} cores"
+    total = cpu.get("cores", "?")
+    used = sorted({threads for record in records if (threads := record.threads) is not None})
+    if implementation in ONE_CORE:
+        cores = "1 core"
+    elif used in ([], [total]):
+        cores = f"{total} cores"
+    else:
+        cores = f"{used[0]} of {total} cores" if len(used) == 1 else f"{used[0]} to {used[-1]} of {total} cores"
     return f"{implementation} ({cores}, {cpu.get('model', 'unknown CPU')})"

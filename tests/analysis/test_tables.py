@@ -2,6 +2,7 @@ import csv
 import io
 
 import pytest
+import synthetic
 from vicinity_analysis import cells, limits, speedups, tables
 from vicinity_analysis.load import load_machine
 from vicinity_analysis.study import load_studies
@@ -58,6 +59,20 @@ def test_ratio_is_published_over_measured(studies):
     assert row["low"] <= row["ratio"] <= row["high"] and row["verdict"] == "faster"
     assert row["numerator"].startswith("data/published/") and row["denominator"] == "gpu-a/fang/table1.jsonl:60"
     assert [cells_[0].text for cells_ in table.footer] == ["smallest", "median", "largest"]
+
+
+def test_a_baseline_says_on_how_many_cores_it_ran(tmp_path):
+    def named(*policies, implementation="cpu-openmp"):
+        made = [synthetic.record("m", "fang/table1", {}, implementation, [1.0], policy=p) for p in policies]
+        machine = load_machine(synthetic.write_records(tmp_path / str(len(list(tmp_path.iterdir()))), "m", made))
+        return tables.baseline_name(machine, implementation, machine.all_records)
+
+    assert named({"threads": 16}) == "cpu-openmp (16 cores, AMD EPYC 9999)"
+    assert named({"block": 1}) == "cpu-openmp (16 cores, AMD EPYC 9999)"
+    assert named({"threads": 1}) == "cpu-openmp (1 of 16 cores, AMD EPYC 9999)"
+    assert named({"threads": 1}, {"threads": 5}) == "cpu-openmp (1 to 5 of 16 cores, AMD EPYC 9999)"
+    assert named({"threads": 1, "restarts_at_a_time": 16}) == "cpu-openmp (16 cores, AMD EPYC 9999)"
+    assert named({"threads": 1}, implementation="cpu-serial") == "cpu-serial (1 core, AMD EPYC 9999)"
 
 
 def test_speedups_name_their_baseline(studies):
