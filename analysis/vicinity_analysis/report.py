@@ -15,6 +15,7 @@ from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART, Judged
 from vicinity_analysis.errors import InputError
 from vicinity_analysis.load import Machine, find_root, load_machine
 from vicinity_analysis.study import Study, load_studies
+from vicinity_analysis.tables import MISSING
 
 HELP = "write the report of a machine"
 DESCRIPTION = """\
@@ -155,8 +156,8 @@ def _summary_table(sections: list[Section]) -> Table | None:
     for names, by_machine in found.items():
         cells_ = [Cell(name) for name in names]
         for values in (by_machine.get(machine.name, []) for machine in machines):
-            texts = [f"{significant(float(f(values)))}×" if values else "—" for f in (np.min, np.median, np.max)]
-            cells_ += [Cell(text, f"{len(values)} rows") for text in texts]
+            spread = [float(f(values)) for f in (np.min, np.median, np.max)] if values else []
+            cells_ += [Cell(f"{significant(ratio)}×", f"{len(values)} rows") for ratio in spread] or [MISSING] * 3
         table.rows.append(cells_)
     return table if table.rows else None
 

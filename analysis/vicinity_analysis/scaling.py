@@ -9,7 +9,7 @@ from vicinity_analysis.cells import Cell, Column, Table, significant, with_unit
 from vicinity_analysis.load import Machine, Record
 from vicinity_analysis.published import Key
 from vicinity_analysis.study import Study, number, without
-from vicinity_analysis.tables import axis_label
+from vicinity_analysis.tables import MISSING, axis_label
 
 PANELS = 4  # settings of the other axes shown for each axis; of more, the smallest, the middle and the largest work
 
@@ -196,7 +196,7 @@ def crossover_table(study: Study, axis: str) -> Table | None:
         cells = [Cell(values.get(name, ""), kind="param") for name in held]
         for name in names:
             if name not in ratios:
-                cells.append(Cell("—", "not measured", marks=("missing",), kind="state"))
+                cells.append(MISSING)
                 continue
             result = win(ratios[name])
             cells.append(Cell(describe(result), f"{len(ratios[name])} points"))

@@ -44,9 +44,9 @@ def speedup_table(study: Study) -> Table | None:
     columns = param_columns(study) + [Column(device_label(c, devices), "published, over one core") for c in devices]
     columns += [Column(f"{name} over {base}", m.title) for m, name, base in chosen]
     table = Table(f"{study.slug}-speedups", f"{study.descriptor.title}: speed-ups on one machine", columns, [])
-    names = (baseline_name(m, base, study.series(m)[base].values()) for m, _, base in chosen)
-    baselines = dict.fromkeys(f"{m.title}: {name}" for (m, _, _), name in zip(chosen, names, strict=True))
-    table.notes = [f"Baselines. {'; '.join(baselines)}. Compiler and flags: environment section."]
+    baselines = {(m.title, base): baseline_name(m, base, study.series(m)[base].values()) for m, _, base in chosen}
+    named = "; ".join(f"{title}: {name}" for (title, _), name in baselines.items())
+    table.notes = [f"Baselines. {named}. Compiler and flags: environment section."]
     table.notes += _printed_baselines(printed) if printed else []
     collected: list[list[float]] = [[] for _ in (*devices, *chosen)]
     for row, key in rows_of(study):

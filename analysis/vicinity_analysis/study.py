@@ -40,34 +40,30 @@ class Study:
     @cached_property
     def records(self) -> dict[str, dict[str, dict[Key, Record]]]:
         """machine -> implementation -> case -> record, in the descriptor's order of implementations."""
-        return self._whole({machine.name: self._of(machine) for machine in self.machines})
+        return {machine.name: self._of(machine) for machine in self.machines}
 
     def _of(self, machine: Machine) -> dict[str, dict[Key, Record]]:
         found: dict[str, dict[Key, Record]] = {}
-        for name in (self.name, *self.pool):
-            for record in sorted(machine.of(name), key=lambda record: record.order):
-                found.setdefault(record.implementation, {}).setdefault(self.key_of(record), record)
+        for record in self._recorded(machine):
+            key = self.key_of(record)
+            if not self._full_cases or key in self._full_cases:
+                found.setdefault(record.implementation, {}).setdefault(key, record)
         order = {name: position for position, name in enumerate(self.descriptor.implementations)}
         return {name: found[name] for name in sorted(found, key=lambda name: (order.get(name, 99), name))}
 
-    def _whole(self, found: dict[str, dict[str, dict[Key, Record]]]) -> dict[str, dict[str, dict[Key, Record]]]:
-        """Without cases that only shorter profiles have, where the report's own machine has the full one and no printed
-        table wants them: beside the full sweep they are points of another."""
-        full = {
-            machine: {key for series in by_name.values() for key, record in series.items() if record.profile == "full"}
-            for machine, by_name in found.items()
-        }
+    def _recorded(self, machine: Machine) -> list[Record]:
+        """Its own records first, then those of the pool; each in the order of their file."""
+        names = (self.name, *self.pool)
+        return [record for name in names for record in sorted(machine.of(name), key=lambda record: record.order)]
+
+    @cached_property
+    def _full_cases(self) -> set[Key]:
+        """The cases of the full profile, where the report's own machine has it and no printed table wants others:
+        beside a full sweep, cases of the shorter ones are points of another. Empty: all cases count."""
+        full = {m.name: {self.key_of(r) for r in self._recorded(m) if r.profile == "full"} for m in self.machines}
         if self.published or not full[self.machines[0].name]:
-            return found
-        keys = set[Key]().union(*full.values())
-        return {
-            machine: {
-                name: {key: record for key, record in series.items() if key in keys}
-                for name, series in by_name.items()
-                if keys & series.keys()
-            }
-            for machine, by_name in found.items()
-        }
+            return set()
+        return set[Key]().union(*full.values())
 
     def key_of(self, record: Record) -> Key:
         return self.published.key_of_case(record.case) if self.published else case_key(record, self.descriptor.axes)
