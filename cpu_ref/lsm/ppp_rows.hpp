@@ -46,7 +46,7 @@ class PppRows {
       : ppp_(neighborhood.instance()),
         m_(static_cast<std::size_t>(ppp_.rows())),
         n_(static_cast<std::size_t>(ppp_.columns())),
-        pitch_((n_ + lanes - 1) / lanes * lanes),
+        pitch_(divide_up(n_, lanes) * lanes),
         ones_(m_ * divide_up(n_, 64)),
         negative_(pitch_),
         order_(m_) {
@@ -159,7 +159,7 @@ class PppRows {
     groups_.clear();
     word_count_ = 0;
     for (std::size_t place = 0; place + 1 < ends.size(); ++place) {
-      const std::size_t members = ends[place + 1] - ends[place], taken = K == 1 ? 0 : (members + 31) / 32;
+      const std::size_t members = ends[place + 1] - ends[place], taken = K == 1 ? 0 : divide_up(members, 32);
       if (members == 0) continue;
       groups_.push_back({least + 2 * static_cast<std::int32_t>(place), static_cast<std::int32_t>(members), place, ends[place], word_count_,
                          word_count_ + taken});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/local_search.hpp"
+#include "core/math.hpp"
 #include "cpu_ref/lsm/run.hpp"
 
 namespace vicinity::lsm {
@@ -125,7 +126,7 @@ class Scan {
 
  private:
   [[nodiscard]] int useful(int threads) const {
-    const std::int64_t blocks = (rows_.rows() + rows_.block() - 1) / rows_.block();
+    const std::int64_t blocks = divide_up(rows_.rows(), rows_.block());
     return useful_threads(rows_.operations(), static_cast<double>(std::min<std::int64_t>(blocks, threads)));
   }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/math.hpp"
 #include "core/neighborhoods/weierstrass.hpp"
 #include "cpu_ref/lsm/run.hpp"
 
@@ -31,7 +32,7 @@ class WeierstrassRows {
   explicit WeierstrassRows(const Neighborhood& neighborhood)
       : moves_(neighborhood.moves()), dimension_(neighborhood.instance().dimension()), width_(neighborhood.width()) {}
 
-  [[nodiscard]] std::int64_t rows() const { return (moves_ + lanes - 1) / lanes; }
+  [[nodiscard]] std::int64_t rows() const { return divide_up(moves_, lanes); }
   [[nodiscard]] static std::int64_t first(std::int64_t row) { return row * lanes; }
   [[nodiscard]] std::int32_t length(std::int64_t row) const {
     return static_cast<std::int32_t>(std::min<std::int64_t>(lanes, moves_ - row * lanes));

@@ -24,6 +24,7 @@ namespace vicinity::lsm {
 ///   finish(searches)        copies `current` and `best` of each search to the host, and waits for the stream
 ///   poison()                spoils what the device has to write; asynchronous
 ///   policy()
+///   agreement()             the barrier (a ceiling of the machine) that those who share a search meet at, or do the like of, in every look
 /// The caller keeps the instance alive.
 template <class Engine>
 class DeviceRun final : public Run {
@@ -73,7 +74,11 @@ class DeviceRun final : public Run {
     return local_search::judge(neighborhood_, task_, begun, begun.empty() || all_finished());
   }
   [[nodiscard]] Policy policy() const override { return engine_.policy(); }
-  [[nodiscard]] Work work() const override { return local_search::work_of(neighborhood_, finished_); }
+  [[nodiscard]] Work work() const override {
+    Work work = local_search::work_of(neighborhood_, finished_);
+    if (task_.restarts == 1 && !finished_.empty()) work[engine_.agreement()] = static_cast<double>(finished_.front().looks);
+    return work;
+  }
 
  private:
   using Clock = std::chrono::steady_clock;

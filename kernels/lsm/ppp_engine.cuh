@@ -189,6 +189,7 @@ class Engine {
     boards_.fill(0xA5, stream_);
     scratch_.fill(0xA5, stream_);
   }
+  [[nodiscard]] const char* agreement() const { return blocks_ == 1 ? "block_barrier" : "grid_barrier"; }
   [[nodiscard]] Policy policy() const {
     Policy policy{{"block", S::threads}, {"blocks", blocks_}, {"together", together_}, {"shared_bytes", room_.bytes}};
     if constexpr (K == 1) policy["mask_rows"] = room_.mask_rows;

@@ -197,6 +197,7 @@ class Resident {
     until_.fill(0xA5, stream_);
     messages_.fill(0xA5, stream_);
   }
+  [[nodiscard]] static const char* agreement() { return group == Group::grid ? "grid_barrier" : "block_barrier"; }
   [[nodiscard]] Policy policy() const {
     return {{"blocks", policy_.blocks},
             {"threads", policy_.threads},

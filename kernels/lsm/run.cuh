@@ -135,7 +135,12 @@ class GpuRun final : public Run {
     return local_search::judge(neighborhood_, task_, begun, begun.empty() || all_finished());
   }
   [[nodiscard]] Policy policy() const override { return method_.policy(); }
-  [[nodiscard]] Work work() const override { return local_search::work_of(neighborhood_, finished_); }
+  /// Each look is at least one launch that the host waits for.
+  [[nodiscard]] Work work() const override {
+    Work work = local_search::work_of(neighborhood_, finished_);
+    for (const Search& search : finished_) work["launch"] += static_cast<double>(search.looks);
+    return work;
+  }
 
  private:
   using Clock = std::chrono::steady_clock;

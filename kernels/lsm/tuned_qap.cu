@@ -78,6 +78,7 @@ class BlockEngine {
   }
   void finish(std::vector<local_search::Search<Exchange::Solution>>& searches) { memory_.finish(searches, stream_); }
   void poison() { memory_.poison(stream_); }
+  [[nodiscard]] const char* agreement() const { return policy_.blocks > 1 ? "cluster_barrier" : "block_barrier"; }
   [[nodiscard]] Policy policy() const {
     return {{"block", policy_.threads()},
             {"rows_a_thread", policy_.rows},

@@ -42,6 +42,7 @@ class GridEngine {
   }
   void finish(std::vector<local_search::Search<Neighborhood::Solution>>& searches) { memory_.finish(searches, stream_); }
   void poison() { memory_.poison(stream_); }
+  [[nodiscard]] static const char* agreement() { return "grid_barrier"; }
   [[nodiscard]] Policy policy() const {
     return {{"block", policy_.threads()}, {"blocks", policy_.blocks}, {"element_bits", 8 * sizeof(Delta)}, {"cluster", 0}};
   }

@@ -83,6 +83,7 @@ class TspEngine {
     rows_.fill(0xA5, stream_);
     places_.fill(0xA5, stream_);
   }
+  [[nodiscard]] const char* agreement() const { return one_.cluster > 1 ? "cluster_barrier" : "block_barrier"; }
   [[nodiscard]] Policy policy() const {
     return {{"blocks", one_.cluster},
             {"threads", tsp_threads<Integral>},

@@ -86,6 +86,7 @@ class ScanEngine {
     memory_.poison();
     taken_.fill(0xA5, stream_);
   }
+  [[nodiscard]] static const char* agreement() { return "block_barrier"; }
   [[nodiscard]] Policy policy() const {
     return {{"blocks", 1},
             {"threads", view_.workers + 32},

@@ -206,6 +206,7 @@ class TunedCrowns {
     until_.fill(0xA5, stream_);
     messages_.fill(0xA5, stream_);
   }
+  [[nodiscard]] static const char* agreement() { return "grid_barrier"; }
   [[nodiscard]] Policy policy() const {
     return {{"blocks", policy_.blocks},
             {"threads", policy_.threads},
