@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -22,12 +23,16 @@ CRASH = WORDS + "========= Target application returned an error\n"
 PROGRAM = """\
 #!/usr/bin/env python3
 import json, sys
-implementations = [{"name": "gpu-tuned", "backend": "gpu"}, {"name": "cpu-serial", "backend": "cpu"}]
+names = ("gpu", "gpu-tuned", "gpu-chains", "cpu-serial")
+implementations = [{"name": name, "backend": name[:3]} for name in names]
 if sys.argv[1] == "environment":
     print('{"machine": "fake"}')
 elif sys.argv[1] == "list":
     systems = [{"name": name, "implementations": implementations} for name in ("sa", "lsm")]
-    print(json.dumps({"systems": systems, "experiments": [{"experiment": f"{s['name']}/x"} for s in systems]}))
+    own = {"sa/steady": ["gpu", "gpu-tuned", "cpu-serial"], "sa/figure2": ["gpu-tuned"], "sa/cores": ["cpu-serial"]}
+    own["lsm/scaling_tsp"] = ["gpu", "gpu-tuned", "gpu-chains"]
+    experiments = [{"experiment": e, "path": f"experiments/{e}.yaml", "implementations": i} for e, i in own.items()]
+    print(json.dumps({"systems": systems, "experiments": experiments}))
 elif "--json" in sys.argv:
     check = {"name": "twins " + sys.argv[2], "cases": 1, "failed": 0}
     found = {"schema": 1, "machine": "fake", "sources": "@SOURCES@", "gpu": "Fake", "checks": [check]}
@@ -112,12 +117,20 @@ def test_a_crash_fails_whatever_was_reported_before_it(stage: Stage) -> None:
 
 
 def test_all_well_and_what_the_tools_are_told(stage: Stage) -> None:
-    run = stage.start({}, TOOLS="memcheck racecheck initcheck synccheck", AT_ONCE="4")
+    experiments = " ".join((*EXPERIMENTS, "sa/cores"))  # which has nothing for a GPU
+    run = stage.start({}, TOOLS="memcheck racecheck initcheck synccheck", AT_ONCE="4", EXPERIMENTS=experiments)
     out, _ = run.communicate(timeout=60)
     assert run.returncode == 0, out
     assert len(stage.checks()) == 12
     calls = (stage.folder / "calls").read_text().splitlines()
-    assert all("--implementation gpu-tuned" in call and "cpu-serial" not in call for call in calls)
+    found = [re.search(r"/(\w+)\.yaml --profile smoke (.*)", call) for call in calls]
+    watched = {(match[1], match[2].replace("--implementation ", "")) for match in found}
+    # No experiment of sa has gpu-chains: all of them are watched with it.
+    assert watched == {
+        ("steady", "gpu gpu-tuned gpu-chains"),
+        ("figure2", "gpu-tuned gpu-chains"),
+        ("scaling_tsp", "gpu gpu-tuned gpu-chains"),
+    }
     assert {"scaling_tsp" in call and "racecheck" in call for call in calls if "BLOCKS=1 " in call} == {True}
 
 
