@@ -200,7 +200,7 @@ def crossover_map(study: Study, studies: list[Study]) -> list[Drawing]:
             continue
         caption = f"The number of iterations I where {machine.title} becomes faster, against the size N: above a line "
         caption += "the GPU wins. "
-        caption += "▼ it wins from the fewest iterations measured on, ▲ not even at the most. "
+        caption += "▼ it wins from the fewest iterations measured on, ▲ not at the most. "
         caption += (
             f"Solid: over the fastest CPU implementation of each case, dashed: over one core. {baselines([machine])}"
         )

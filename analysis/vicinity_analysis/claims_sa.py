@@ -89,7 +89,7 @@ def _thresholds(evidence: Evidence, slow: Sequence[str], fast: str, printed: flo
         # Ahead from the first I measured on: the crossing lies somewhere below it.
         at = win.crossing or win.start
         flags.append(at is not None and DECADE[0] * printed <= at <= DECADE[1] * printed)
-        said = "never" if at is None else f"at most {at:g}" if win.everywhere else f"{significant(at, 2)}"
+        said = scaling.where(win) if at is None else f"at most {at:g}" if win.everywhere else f"{significant(at, 2)}"
         parts.append(f"N = {n}: {said}")
     subject = f"{fast} over {_name(evidence, slow[0])}"
     return [_finding(subject, shares(flags), "; ".join(parts), _flat(found).values())]

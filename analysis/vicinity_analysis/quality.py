@@ -13,7 +13,7 @@ from vicinity_analysis.load import Machine, Record
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import MISSING, axis_label, gaps, provenance, reasons
 
-FEWEST = 5  # seeds from which on an implementation shows a distribution of its own
+FEWEST = 5  # seeds from which on the median time of an implementation is one
 Setting = tuple[tuple[str, Any], ...]  # (("iterations", 100000),): everything but instance and seed
 
 

@@ -27,15 +27,13 @@ def gap_figures(study: Study, studies: Sequence[Study], line: str = "iterations"
         own = [group for group in found if any((machine.name, name) in group.records for name in names)]
         if not own:
             continue
-        caption = f"Gap to the best known cost against run time on {machine.title} ({machine.cpu}), by instance; below "
-        caption += "and to the left "
-        caption += "is better. Dots: one seed each. Bars: quartiles and median over the seeds, at the median time; "
-        caption += "from left to right "
-        caption += (
-            f"{line} = {_values(own, line)}. Hollow: timed with fewer than {FEWEST} seeds, the bar then is that of all "
+        caption = (
+            f"Gap to the best known cost against run time on {machine.title} ({machine.cpu}), by instance; below and "
+            "to the left is better. Dots: one seed each. Bars: quartiles and median over all seeds, since by the same "
+            "seed every implementation finds the same, at the median time of those it was timed with (hollow: fewer "
+            f"than {FEWEST}); from left to right {line} = {_values(own, line)}. Time logarithmic; gap linear below "
+            "0.1 %, logarithmic above."
         )
-        caption += "seeds, since every implementation finds the same. Time logarithmic; gap linear below 0.1 %, "
-        caption += "logarithmic above."
         title = f"{study.descriptor.title}, {machine.title}"
         drawings.append(render(f"{study.slug}-{machine.name}", title, caption, _panels(machine, names, own, line)))
     return drawings
@@ -77,7 +75,7 @@ def _series(plot: Axes, machine: Machine, name: str, names: list[str], groups: l
         for seed, gap in gaps.items():
             plot.plot(times[seed], gap, ".", color=colour, markersize=3, alpha=0.6)
         few = len(gaps) < FEWEST
-        low, middle, high = np.percentile(group.gaps if few else list(gaps.values()), [25, 50, 75])
+        low, middle, high = np.percentile(group.gaps, [25, 50, 75])
         at = float(np.median(list(times.values())))
         plot.plot([at, at], [low, high], "-", color=colour, linewidth=2.2, alpha=0.8, solid_capstyle="butt")
         plot.plot(at, middle, marker, color=colour, markerfacecolor="none" if few else colour, markersize=6, zorder=3)

@@ -134,13 +134,14 @@ def baseline(machine: Machine) -> str:
 
 @dataclass(frozen=True)
 class Win:
-    """From which value of the axis on the GPU is faster (None: never), and where the two times are equal."""
+    """From which value of the axis on the GPU is faster (None: not at the last), and where the two times are equal."""
 
     start: float | None
     crossing: float | None
     everywhere: bool
     best: float  # largest speed-up
     best_at: float
+    last: float  # largest value of the axis
 
 
 def win(ratios: dict[float, float]) -> Win:
@@ -153,19 +154,23 @@ def win(ratios: dict[float, float]) -> Win:
     best_at = max(values, key=lambda value: ratios[value])
     best = ratios[best_at]
     if start is None or start == values[0]:
-        return Win(start, None, start is not None, best, best_at)
+        return Win(start, None, start is not None, best, best_at, values[-1])
     before = values[values.index(start) - 1]
     # The ratio is a straight line between two points of a log-log plot, near enough.
     share = -math.log(ratios[before]) / (math.log(ratios[start]) - math.log(ratios[before]))
-    return Win(start, before * (start / before) ** share, False, best, best_at)
+    return Win(start, before * (start / before) ** share, False, best, best_at, values[-1])
+
+
+def where(found: Win) -> str:
+    """From where on: "never" is ahead nowhere, "not at" ahead before the last value only."""
+    if found.start is None:
+        return "never" if found.best <= 1 else f"not at {found.last:g}"
+    return "everywhere measured" if found.everywhere else f"from {found.start:g} on"
 
 
 def describe(found: Win) -> str:
-    if found.start is None:
-        return f"never (at best {significant(found.best)}× at {found.best_at:g})"
-    where = "everywhere measured" if found.everywhere else f"from {found.start:g} on"
     near = "" if found.crossing is None else f" (equal near {significant(found.crossing, 2)})"
-    return f"{where}{near}; at best {significant(found.best)}× at {found.best_at:g}"
+    return f"{where(found)}{near}; at best {significant(found.best)}× at {found.best_at:g}"
 
 
 def exponent(seconds: dict[float, float]) -> float | None:

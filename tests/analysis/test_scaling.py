@@ -17,6 +17,8 @@ def test_where_the_gpu_starts_to_win():
     assert scaling.win({1: 2.0, 4: 3.0}).everywhere
     assert scaling.win({1: 0.2, 4: 0.3}).start is None
     assert scaling.win({1: 2.0, 4: 0.5, 16: 3.0}).start == 16
+    assert scaling.describe(scaling.win({1: 0.2, 4: 0.3})) == "never; at best 0.300× at 4"
+    assert scaling.describe(scaling.win({1: 8.0, 4: 0.5})) == "not at 4; at best 8.00× at 1"
 
 
 def test_growth():
