@@ -91,42 +91,47 @@ struct Entry {
   int line = 0;
 };
 
+/// A keyword that a header may have: the only value supported (empty: any), and whether it must be there.
+struct Keyword {
+  std::string_view name;
+  std::string_view only;
+  bool needed = false;
+};
+
 /// The "KEYWORD : value" lines up to `section`. `known` keywords may occur once, COMMENT as often as it likes.
-std::map<std::string, Entry> read_header(Lines& lines, std::string_view section, const std::vector<std::string>& known) {
+std::map<std::string, Entry> read_header(Lines& lines, std::string_view section, const std::vector<Keyword>& known) {
   std::map<std::string, Entry> header;
   while (lines.next()) {
     const std::string_view text = lines.text();
     const auto colon = text.find(':');
     const std::string key(trimmed(text.substr(0, colon)));
-    if (key == section) return header;
+    if (key == section) {
+      for (const Keyword& keyword : known) {
+        if (keyword.needed && !header.contains(std::string(keyword.name)))
+          lines.fail(fmt::format("{} is missing before this section", keyword.name));
+      }
+      return header;
+    }
     if (key.ends_with("_SECTION")) lines.fail(fmt::format("section {} is not supported; expected {}", shown(key), section));
-    if (std::find(known.begin(), known.end(), key) == known.end()) lines.fail(fmt::format("unknown keyword '{}'", shown(key)));
+    const auto keyword = std::find_if(known.begin(), known.end(), [&](const Keyword& k) { return k.name == key; });
+    if (keyword == known.end()) lines.fail(fmt::format("unknown keyword '{}'", shown(key)));
     if (colon == std::string_view::npos) lines.fail(fmt::format("expected '{} : value'", key));
     if (key == "COMMENT") continue;
-    if (!header.emplace(key, Entry{std::string(trimmed(text.substr(colon + 1))), lines.line()}).second)
-      lines.fail(fmt::format("{} twice", key));
+    const std::string_view value = trimmed(text.substr(colon + 1));
+    // The first word counts: files of TSPLIB itself have "TYPE: TSP (M.~Hofmeister)".
+    if (!keyword->only.empty() && value.substr(0, value.find_first_of(white_space)) != keyword->only)
+      lines.fail(fmt::format("{} {} is not supported; only {} is", key, shown(value), keyword->only));
+    if (!header.emplace(key, Entry{std::string(value), lines.line()}).second) lines.fail(fmt::format("{} twice", key));
   }
   lines.fail(fmt::format("the file ends before {}", section));
 }
 
-/// The value of a keyword is `only`, or the keyword is absent and not `needed`.
-void check(const Lines& lines, const std::map<std::string, Entry>& header, const std::string& key, std::string_view only, bool needed) {
-  const auto found = header.find(key);
-  if (found == header.end()) {
-    if (needed) lines.fail(fmt::format("{} is missing before this section", key));
-  } else if (found->second.value != only) {
-    lines.fail(found->second.line, fmt::format("{} {} is not supported; only {} is", key, shown(found->second.value), only));
-  }
-}
-
 std::int64_t dimension(const Lines& lines, const std::map<std::string, Entry>& header) {
-  const auto found = header.find("DIMENSION");
-  if (found == header.end()) lines.fail("DIMENSION is missing before this section");
-  const std::string& text = found->second.value;
+  const auto& [text, line] = header.at("DIMENSION");
   std::int64_t n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc() || end != text.data() + text.size() || n < 3 || n > 46340)
-    lines.fail(found->second.line, fmt::format("DIMENSION '{}' is not a whole number from 3 to 46340", shown(text)));
+    lines.fail(line, fmt::format("DIMENSION '{}' is not a whole number from 3 to 46340", shown(text)));
   return n;
 }
 
@@ -140,13 +145,15 @@ std::ifstream opened(const std::filesystem::path& file) {
 
 tsp::Tsp read_tsplib(std::istream& in, const std::string& file) {
   Lines lines(in, file);
-  const auto header = read_header(
-      lines, "NODE_COORD_SECTION",
-      {"NAME", "TYPE", "COMMENT", "DIMENSION", "EDGE_WEIGHT_TYPE", "EDGE_WEIGHT_FORMAT", "NODE_COORD_TYPE", "DISPLAY_DATA_TYPE"});
-  check(lines, header, "TYPE", "TSP", true);
-  check(lines, header, "EDGE_WEIGHT_TYPE", "EUC_2D", true);
-  check(lines, header, "EDGE_WEIGHT_FORMAT", "FUNCTION", false);
-  check(lines, header, "NODE_COORD_TYPE", "TWOD_COORDS", false);
+  const auto header = read_header(lines, "NODE_COORD_SECTION",
+                                  {{"NAME"},
+                                   {"TYPE", "TSP", true},
+                                   {"COMMENT"},
+                                   {"DIMENSION", "", true},
+                                   {"EDGE_WEIGHT_TYPE", "EUC_2D", true},
+                                   {"EDGE_WEIGHT_FORMAT", "FUNCTION"},
+                                   {"NODE_COORD_TYPE", "TWOD_COORDS"},
+                                   {"DISPLAY_DATA_TYPE"}});
   const auto n = static_cast<std::size_t>(dimension(lines, header));
   const int section = lines.line();
   std::vector<double> x(n), y(n);
@@ -184,8 +191,7 @@ tsp::Tsp read_tsplib(const std::filesystem::path& file) {
 
 tsp::Tour read_tsplib_tour(std::istream& in, const std::string& file, const tsp::Tsp& tsp) {
   Lines lines(in, file);
-  const auto header = read_header(lines, "TOUR_SECTION", {"NAME", "TYPE", "COMMENT", "DIMENSION"});
-  check(lines, header, "TYPE", "TOUR", true);
+  const auto header = read_header(lines, "TOUR_SECTION", {{"NAME"}, {"TYPE", "TOUR", true}, {"COMMENT"}, {"DIMENSION", "", true}});
   if (const auto n = dimension(lines, header); n != tsp.size())
     lines.fail(header.at("DIMENSION").line, fmt::format("a tour of {} nodes, but {} has {}", n, tsp.name(), tsp.size()));
   tsp::Tour tour;

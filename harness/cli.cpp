@@ -4,6 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
 
 #include "build_info.hpp"
 #include "core/error.hpp"
@@ -80,13 +83,24 @@ void add_run(CLI::App& app, Options& options) {
   run->footer(run_footer);
 }
 
+/// CLI11 takes -1 for 2^64 - 1, and so whatever is larger.
+void add_seed(CLI::App& command, Options& options, const std::string& description) {
+  const auto complaint = [](const std::string& text) {
+    std::uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    return whole ? std::string() : fmt::format("'{}' is not a whole number from 0 to 2^64 - 1", text);
+  };
+  command.add_option("--seed", options.seed, description)->capture_default_str()->check(complaint);
+}
+
 void add_verify(CLI::App& app, Options& options) {
   CLI::App* verify = app.add_subcommand("verify", "Compare all implementations, without measuring");
   verify->add_option("DESCRIPTOR", options.descriptors, "Experiment files");
   verify->add_option("--profile", options.profile, "Profile of the experiments (default: smoke)");
   verify->add_option("--random", options.random_cases, "Random cases of each system")->check(CLI::Range(1, 10'000'000));
   verify->add_option("--system", options.system, "Random cases of this system only");
-  verify->add_option("--seed", options.seed, "First seed of the random cases")->capture_default_str();
+  add_seed(*verify, options, "First seed of the random cases");
   verify->add_option("--implementation", options.implementations, "Only these implementations");
   verify->add_option("--machine", options.machine, "Name of this machine");
   verify->add_option("--json", options.json_file, "Write what was verified to this file");
@@ -109,7 +123,7 @@ void add_solve(CLI::App& app, Options& options, const std::vector<System>& syste
                       fmt::format("How long to search: 100000000, 1e8 (default of {}: {})", system.name, solver.default_work));
   }
   solve->add_option("--time", own.seconds, "Stop after so many seconds");
-  solve->add_option("--seed", options.seed, "Another seed, another search")->capture_default_str();
+  add_seed(*solve, options, "Another seed, another search");
   solve->add_option("--start", own.start, "Solution file to start from (default: drawn from the seed)");
   solve->add_option("--implementation", own.implementation, "Default: the one that vicinity list names");
   solve->add_option("--set", own.settings, "axis=value: a parameter of the search");

@@ -58,6 +58,7 @@ def test_broken_descriptor(fake: Program, changes: dict[str, str], expected: str
         (["run", "table.yaml", "--test-slowdown", "x"], "--test-slowdown: 'x' is not IMPLEMENTATION=FACTOR"),
         (["run", "table.yaml", "missing.yaml"], "missing.yaml: cannot be read"),
         (["verify", "--system", "fang", "--random", "1"], "--system: unknown system 'fang'; allowed: fake"),
+        (["verify", "--random", "1", "--seed", "-1"], "--seed: '-1' is not a whole number from 0 to 2^64 - 1"),
         (["rum"], "unknown command 'rum'; did you mean 'run'?"),
         ([], "a command is missing: list, run, verify, solve, ceilings, environment; see vicinity --help"),
     ],

@@ -55,7 +55,12 @@ TEST(Tsplib, RejectsOtherKindsByName) {
   EXPECT_EQ(rejection(with("EDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_TYPE: THREED_COORDS")),
             "folder/t.tsp:4: NODE_COORD_TYPE THREED_COORDS is not supported; only TWOD_COORDS is");
   EXPECT_EQ(rejection("TYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n0 1 2\n"),
-            "folder/t.tsp:4: section EDGE_WEIGHT_SECTION is not supported; expected NODE_COORD_SECTION");
+            "folder/t.tsp:3: EDGE_WEIGHT_TYPE EXPLICIT is not supported; only EUC_2D is");
+  EXPECT_EQ(rejection("TYPE: CVRP\nDIMENSION: 3\nCAPACITY: 9\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n" + nodes),
+            "folder/t.tsp:1: TYPE CVRP is not supported; only TSP is");
+  EXPECT_EQ(rejection("TYPE: TSP\nEDGE_WEIGHT_TYPE: EUC_2D\nFIXED_EDGES_SECTION\n"),
+            "folder/t.tsp:3: section FIXED_EDGES_SECTION is not supported; expected NODE_COORD_SECTION");
+  EXPECT_EQ(rejection("TYPE: TSP (M.~Hofmeister)\nEDGE_WEIGHT_TYPE: EUC_2D\nDIMENSION: 3\nNODE_COORD_SECTION\n" + nodes), "");
 }
 
 TEST(Tsplib, SaysWhatIsWrongInTheHeader) {
