@@ -93,8 +93,8 @@ struct Entry {
 
 /// A keyword that a header may have: the only value supported (empty: any), and whether it must be there.
 struct Keyword {
-  std::string_view name;
-  std::string_view only;
+  std::string name;
+  std::string_view only = {};
   bool needed = false;
 };
 
@@ -107,8 +107,7 @@ std::map<std::string, Entry> read_header(Lines& lines, std::string_view section,
     const std::string key(trimmed(text.substr(0, colon)));
     if (key == section) {
       for (const Keyword& keyword : known) {
-        if (keyword.needed && !header.contains(std::string(keyword.name)))
-          lines.fail(fmt::format("{} is missing before this section", keyword.name));
+        if (keyword.needed && !header.contains(keyword.name)) lines.fail(fmt::format("{} is missing before this section", keyword.name));
       }
       return header;
     }
