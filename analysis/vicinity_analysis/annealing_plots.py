@@ -220,7 +220,7 @@ def _map(evidence: Evidence, found: list[tuple[Comparison, dict[int, scaling.Win
             aside = 1 + 0.03 * (index - (len(found) - 1) / 2)  # so that none hides another
             colour, marker = look(comparison.fast, names)
             fair = comparison.over != "one core"
-            places = {n * aside: _height(win, asked[n]) for n, win in wins.items()}
+            places = {n * aside: _height(win) for n, win in wins.items()}
             line, face = ("-", colour) if fair else ("--", "none")
             enclosed = [math.nan if sign else height for height, sign in places.values()]
             plot.plot(list(places), enclosed, line, color=colour, linewidth=1.1)
@@ -235,10 +235,8 @@ def _map(evidence: Evidence, found: list[tuple[Comparison, dict[int, scaling.Win
     return draw
 
 
-def _height(win: scaling.Win, asked: list[int]) -> tuple[float, str]:
+def _height(win: scaling.Win) -> tuple[float, str]:
     """(I, marker): "" where two measured points enclose the crossing."""
     if win.start is None:
-        return float(asked[-1]), "^"
-    if win.everywhere:
-        return float(asked[0]), "v"
-    return win.crossing or win.start, ""
+        return win.last, "^"
+    return win.crossing or win.start, "v" if win.everywhere else ""
