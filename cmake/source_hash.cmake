@@ -1,10 +1,10 @@
-# Identity of the code that computes: a SHA-256 over every source of core/, data/, cpu_ref/ and kernels/. Recorded with each
+# Identity of the code that computes: a SHA-256 over every source of core/, data/, cpu_ref/, kernels/ and systems/. Recorded with each
 # result, and compared by `make test` with what a GPU last verified. Run with -P it prints the hash; included, it adds the
 # target that keeps build/generated/source_hash.hpp current.
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_minimum_required(VERSION 3.25)
   get_filename_component(root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
-  file(GLOB_RECURSE sources RELATIVE ${root} ${root}/core/*.?pp ${root}/data/*.?pp ${root}/cpu_ref/*.?pp ${root}/kernels/*.cu ${root}/kernels/*.cuh ${root}/kernels/*.?pp)
+  file(GLOB_RECURSE sources RELATIVE ${root} ${root}/core/*.?pp ${root}/data/*.?pp ${root}/cpu_ref/*.?pp ${root}/kernels/*.cu ${root}/kernels/*.cuh ${root}/kernels/*.?pp ${root}/systems/*.?pp)
   list(SORT sources)
   set(all "")
   foreach(source ${sources})

@@ -10,7 +10,7 @@
 #include <limits>
 #include <set>
 
-#include "core/error.hpp"
+#include "core/util/error.hpp"
 #include "data/search_path.hpp"
 #include "data/sha256.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
-#include "data/dimacs.hpp"
-#include "data/mycielski.hpp"
+#include "core/util/error.hpp"
+#include "data/formats/dimacs.hpp"
+#include "data/generators/mycielski.hpp"
 #include "data/sha256.hpp"
 
 namespace vicinity {

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "core/digest.hpp"
-#include "core/error.hpp"
-#include "data/qaplib.hpp"
-#include "data/taillard.hpp"
+#include "core/util/digest.hpp"
+#include "core/util/error.hpp"
+#include "data/formats/qaplib.hpp"
+#include "data/generators/taillard.hpp"
 
 namespace vicinity {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/problems/qap.hpp"
-#include "core/run.hpp"
+#include "core/api/run.hpp"
+#include "core/problems/qap/qap.hpp"
 #include "data/catalogue.hpp"
 
 namespace vicinity {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <sstream>
 
-#include "core/error.hpp"
+#include "core/util/error.hpp"
 
 namespace vicinity {
 namespace fs = std::filesystem;

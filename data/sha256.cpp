@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/error.hpp"
+#include "core/util/error.hpp"
 
 namespace vicinity {
 namespace {

@@ -1,11 +1,11 @@
-// Instances of the catalogue: declared in data/tsplib.hpp.
+// Instances of the catalogue: declared in data/formats/tsplib.hpp.
 #include <fmt/format.h>
 
 #include <cstdint>
 
-#include "core/error.hpp"
+#include "core/util/error.hpp"
 #include "data/catalogue.hpp"
-#include "data/tsplib.hpp"
+#include "data/formats/tsplib.hpp"
 
 namespace vicinity {
 namespace {

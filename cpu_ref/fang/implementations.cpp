@@ -1,5 +1,6 @@
 // The table of FANG's CPU implementations.
-#include "core/systems.hpp"
+#include "cpu_ref/fang/implementations.hpp"
+
 #include "cpu_ref/fang/openmp.hpp"
 #include "cpu_ref/fang/serial.hpp"
 

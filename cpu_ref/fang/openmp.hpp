@@ -1,7 +1,7 @@
 #pragma once
 #include <memory>
 
-#include "core/run.hpp"
+#include "core/api/run.hpp"
 
 namespace vicinity::fang {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/problems/fang/grid_path.hpp"
+#include "core/problems/fang_domains/grid_path.hpp"
 
 namespace vicinity::fang {
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "core/error.hpp"
-#include "core/problems/fang/states.hpp"
+#include "core/problems/fang_domains/states.hpp"
+#include "core/util/error.hpp"
 
 namespace vicinity::fang {
 

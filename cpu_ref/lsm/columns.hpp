@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-#include "core/hd.hpp"
+#include "core/util/hd.hpp"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no vector crosses a call
 

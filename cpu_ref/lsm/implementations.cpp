@@ -1,5 +1,6 @@
 // The table of the local searches' CPU implementations.
-#include "core/systems.hpp"
+#include "cpu_ref/lsm/implementations.hpp"
+
 #include "cpu_ref/lsm/methods.hpp"
 
 namespace vicinity::lsm {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "core/methods/lsm/task.hpp"
 #include "cpu_ref/lsm/methods.hpp"
 #include "cpu_ref/lsm/ppp_rows.hpp"
 #include "cpu_ref/lsm/qap_rows.hpp"
@@ -10,7 +11,6 @@
 #include "cpu_ref/lsm/scan.hpp"
 #include "cpu_ref/lsm/tsp_minima.hpp"
 #include "cpu_ref/lsm/weierstrass_rows.hpp"
-#include "data/lsm/system.hpp"
 
 namespace vicinity::lsm {
 namespace {

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/moves.hpp"
-#include "core/neighborhoods/ppp.hpp"
-#include "core/neighborhoods/qap.hpp"
-#include "core/neighborhoods/tsp.hpp"
-#include "core/neighborhoods/weierstrass.hpp"
+#include "core/problems/moves.hpp"
+#include "core/problems/ppp/flip.hpp"
+#include "core/problems/qap/exchange.hpp"
+#include "core/problems/tsp/swap.hpp"
+#include "core/problems/weierstrass/crowns.hpp"
 #include "cpu_ref/lsm/run.hpp"
 
 namespace vicinity::lsm {

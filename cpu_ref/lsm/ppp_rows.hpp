@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/math.hpp"
-#include "core/neighborhoods/ppp.hpp"
-#include "cpu_ref/aligned.hpp"
+#include "core/problems/ppp/flip.hpp"
+#include "core/util/math.hpp"
 #include "cpu_ref/lsm/columns.hpp"
 #include "cpu_ref/lsm/run.hpp"
+#include "cpu_ref/run/aligned.hpp"
 
 namespace vicinity::lsm {
 

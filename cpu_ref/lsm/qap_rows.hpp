@@ -12,9 +12,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/neighborhoods/qap.hpp"
-#include "cpu_ref/aligned.hpp"
+#include "core/problems/qap/exchange.hpp"
 #include "cpu_ref/lsm/run.hpp"
+#include "cpu_ref/run/aligned.hpp"
 
 namespace vicinity::lsm {
 

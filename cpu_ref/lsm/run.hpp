@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/local_search.hpp"
-#include "core/search_result.hpp"
-#include "core/search_walk.hpp"
-#include "cpu_ref/crews.hpp"
+#include "core/methods/lsm/result.hpp"
+#include "core/methods/lsm/search.hpp"
+#include "core/methods/lsm/state.hpp"
+#include "cpu_ref/run/crews.hpp"
 
 namespace vicinity::lsm {
 

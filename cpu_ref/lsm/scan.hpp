@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "core/local_search.hpp"
-#include "core/math.hpp"
+#include "core/methods/lsm/search.hpp"
+#include "core/util/math.hpp"
 #include "cpu_ref/lsm/run.hpp"
 
 namespace vicinity::lsm {

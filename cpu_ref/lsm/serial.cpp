@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/methods/lsm/task.hpp"
 #include "cpu_ref/lsm/methods.hpp"
 #include "cpu_ref/lsm/plain.hpp"
 #include "cpu_ref/lsm/run.hpp"
-#include "data/lsm/system.hpp"
 
 namespace vicinity::lsm {
 namespace {

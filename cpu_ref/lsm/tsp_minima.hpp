@@ -10,12 +10,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/math.hpp"
-#include "cpu_ref/aligned.hpp"
+#include "core/util/math.hpp"
 #include "cpu_ref/lsm/run.hpp"
 #include "cpu_ref/lsm/scan.hpp"
 #include "cpu_ref/lsm/tabu_swaps.hpp"
 #include "cpu_ref/lsm/tsp_rows.hpp"
+#include "cpu_ref/run/aligned.hpp"
 
 namespace vicinity::lsm {
 

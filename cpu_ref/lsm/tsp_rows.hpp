@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/neighborhoods/tsp.hpp"
-#include "cpu_ref/aligned.hpp"
+#include "core/problems/tsp/swap.hpp"
 #include "cpu_ref/lsm/run.hpp"
+#include "cpu_ref/run/aligned.hpp"
 
 namespace vicinity::lsm {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/math.hpp"
-#include "core/neighborhoods/weierstrass.hpp"
+#include "core/problems/weierstrass/crowns.hpp"
+#include "core/util/math.hpp"
 #include "cpu_ref/lsm/run.hpp"
 
 namespace vicinity::lsm {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/annealing.hpp"
+#include "core/methods/sa/annealing.hpp"
 #include "cpu_ref/sa/run.hpp"
 #include "cpu_ref/sa/team.hpp"
 

@@ -1,5 +1,6 @@
 // The table of the annealing's CPU implementations.
-#include "core/systems.hpp"
+#include "cpu_ref/sa/implementations.hpp"
+
 #include "cpu_ref/sa/methods.hpp"
 
 namespace vicinity::sa {

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/problems/qap.hpp"
+#include "core/problems/qap/qap.hpp"
 #include "cpu_ref/sa/vector.hpp"
 
 namespace vicinity::sa {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/annealing.hpp"
+#include "core/methods/sa/annealing.hpp"
 #include "cpu_ref/sa/vector.hpp"
 
 namespace vicinity::sa {

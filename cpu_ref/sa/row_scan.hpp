@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "core/annealing.hpp"
+#include "core/methods/sa/annealing.hpp"
 #include "cpu_ref/sa/inner_products.hpp"
 #include "cpu_ref/sa/levels.hpp"
 #include "cpu_ref/sa/vector.hpp"

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/annealing.hpp"
-#include "core/digest.hpp"
-#include "core/error.hpp"
-#include "cpu_ref/crews.hpp"
-#include "data/sa/system.hpp"
+#include "core/methods/sa/annealing.hpp"
+#include "core/methods/sa/task.hpp"
+#include "core/util/digest.hpp"
+#include "core/util/error.hpp"
+#include "cpu_ref/run/crews.hpp"
 
 namespace vicinity::sa {
 

@@ -10,8 +10,8 @@
 #include <immintrin.h>
 #endif
 
-#include "core/hd.hpp"
-#include "cpu_ref/aligned.hpp"
+#include "core/util/hd.hpp"
+#include "cpu_ref/run/aligned.hpp"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no vector crosses a call
 

@@ -1,8 +1,6 @@
 // The table of FANG's CUDA implementations.
 #include "kernels/fang/implementations.hpp"
 
-#include "core/systems.hpp"
-
 namespace vicinity::fang {
 
 std::vector<Implementation> gpu_implementations() {

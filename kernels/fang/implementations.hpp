@@ -1,10 +1,13 @@
 #pragma once
 // One prepare function an implementation; each .cu holds one, so that they compile side by side.
 #include <memory>
+#include <vector>
 
-#include "core/run.hpp"
+#include "core/api/run.hpp"
 
 namespace vicinity::fang {
+
+[[nodiscard]] std::vector<Implementation> gpu_implementations();
 
 [[nodiscard]] std::unique_ptr<Run> prepare_published(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_recompute(const Case& c, const Instance& instance);

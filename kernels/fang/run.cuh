@@ -7,8 +7,8 @@
 #include <utility>
 #include <variant>
 
-#include "core/problems/fang/states.hpp"
-#include "kernels/cuda/memory.cuh"
+#include "core/problems/fang_domains/states.hpp"
+#include "kernels/cuda/runtime/memory.cuh"
 
 namespace vicinity::fang {
 

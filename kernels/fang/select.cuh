@@ -2,8 +2,8 @@
 // Picking the next active variable (Figure 4, step 2), for one thread group per state.
 #include <cstdint>
 
-#include "core/problems/fang/heuristic.hpp"
-#include "core/problems/fang/states.hpp"
+#include "core/problems/fang_domains/heuristic.hpp"
+#include "core/problems/fang_domains/states.hpp"
 
 namespace vicinity::fang {
 

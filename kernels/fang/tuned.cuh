@@ -5,7 +5,7 @@
 
 #include <cub/warp/warp_scan.cuh>
 
-#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/cuda/warp.cuh"
 #include "kernels/fang/run.cuh"
 #include "kernels/fang/select.cuh"

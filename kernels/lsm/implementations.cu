@@ -1,8 +1,6 @@
 // The table of the local searches' CUDA implementations.
 #include "kernels/lsm/implementations.hpp"
 
-#include "core/systems.hpp"
-
 namespace vicinity::lsm {
 
 std::vector<Implementation> gpu_implementations() {

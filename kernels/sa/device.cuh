@@ -5,10 +5,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/annealing.hpp"
-#include "core/digest.hpp"
-#include "core/math.hpp"
-#include "kernels/cuda/memory.cuh"
+#include "core/methods/sa/annealing.hpp"
+#include "core/util/digest.hpp"
+#include "core/util/math.hpp"
+#include "kernels/cuda/runtime/memory.cuh"
 
 namespace vicinity::sa {
 

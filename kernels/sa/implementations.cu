@@ -1,8 +1,6 @@
 // The table of the annealing's CUDA implementations.
 #include "kernels/sa/implementations.hpp"
 
-#include "core/systems.hpp"
-
 namespace vicinity::sa {
 
 std::vector<Implementation> gpu_implementations() {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <memory>
 
-#include "data/sa/system.hpp"
+#include "core/methods/sa/task.hpp"
 #include "kernels/sa/setup.cuh"
 
 namespace vicinity::sa {

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
-#include "data/dimacs.hpp"
+#include "core/util/error.hpp"
+#include "data/formats/dimacs.hpp"
+#include "data/generators/mycielski.hpp"
 #include "data/graphs.hpp"
-#include "data/mycielski.hpp"
 #include "data/search_path.hpp"
 #include "tests/support/complaint.hpp"
 #include "tests/support/scratch.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "core/error.hpp"
-#include "data/qaplib.hpp"
+#include "core/util/error.hpp"
+#include "data/formats/qaplib.hpp"
 #include "data/qaps.hpp"
 #include "data/search_path.hpp"
 #include "data/sha256.hpp"

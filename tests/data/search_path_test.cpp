@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "core/util/error.hpp"
 #include "data/catalogue.hpp"
-#include "data/dimacs.hpp"
+#include "data/formats/dimacs.hpp"
 #include "data/graphs.hpp"
 #include "tests/support/complaint.hpp"
 #include "tests/support/scratch.hpp"

@@ -1,10 +1,10 @@
-#include "core/device.hpp"
+#include "core/api/device.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "harness/nvml.hpp"
+#include "harness/measure/nvml.hpp"
 
 namespace vicinity {
 namespace {

@@ -9,9 +9,9 @@
 #include <fstream>
 #include <thread>
 
-#include "core/digest.hpp"
-#include "core/error.hpp"
-#include "core/run.hpp"
+#include "core/api/run.hpp"
+#include "core/util/digest.hpp"
+#include "core/util/error.hpp"
 
 namespace vicinity::fake {
 

@@ -7,9 +7,10 @@
 #include <map>
 #include <vector>
 
-#include "core/systems.hpp"
-#include "data/fang/instances.hpp"
-#include "data/fang/system.hpp"
+#include "cpu_ref/fang/implementations.hpp"
+#include "kernels/fang/implementations.hpp"
+#include "systems/fang_instances.hpp"
+#include "systems/list.hpp"
 
 namespace vicinity::fang {
 
@@ -58,7 +59,7 @@ inline std::vector<Case> edge_cases() {
 }
 
 inline std::vector<Case> random_cases(int count) {
-  const System fang = system();
+  const System fang = systems::fang();
   std::vector<Case> cases;
   for (int i = 0; i < count; ++i) cases.push_back(fang.random_case(static_cast<std::uint64_t>(i)));
   return cases;

@@ -12,13 +12,17 @@
 #include <utility>
 #include <vector>
 
-#include "core/digest.hpp"
-#include "core/search_result.hpp"
-#include "core/systems.hpp"
-#include "data/lsm/system.hpp"
+#include "core/methods/lsm/result.hpp"
+#include "core/methods/lsm/task.hpp"
+#include "core/util/digest.hpp"
+#include "cpu_ref/lsm/implementations.hpp"
+#include "kernels/lsm/implementations.hpp"
+#include "systems/list.hpp"
 #include "tests/support/runs.hpp"
 
 namespace vicinity::lsm {
+
+inline std::shared_ptr<const Instance> make_instance(const Case& c) { return systems::lsm().instance(c); }
 
 inline Trial trial(const std::string& problem, std::map<std::string, Value> values) {
   const Case c{problem, "", std::move(values)};
@@ -131,7 +135,7 @@ inline Outcome naive_outcome(const Trial& trial, std::uint64_t seed) {
   });
 }
 
-inline std::vector<Trial> random_trials(int count) { return vicinity::random_trials(system(), count); }
+inline std::vector<Trial> random_trials(int count) { return vicinity::random_trials(systems::lsm(), count); }
 
 /// Searches of every problem that take many slices of time.
 inline std::vector<Trial> slice_trials() {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/run.hpp"
+#include "core/api/run.hpp"
 
 namespace vicinity {
 

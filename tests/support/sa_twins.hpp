@@ -9,10 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/rng.hpp"
-#include "core/systems.hpp"
+#include "core/methods/sa/task.hpp"
+#include "core/util/rng.hpp"
+#include "cpu_ref/sa/implementations.hpp"
 #include "data/qaps.hpp"
-#include "data/sa/system.hpp"
+#include "kernels/sa/implementations.hpp"
+#include "systems/list.hpp"
 #include "tests/support/runs.hpp"
 
 namespace vicinity::sa {
@@ -95,6 +97,6 @@ inline std::vector<Trial> edge_trials() {
   return trials;
 }
 
-inline std::vector<Trial> random_trials(int count) { return vicinity::random_trials(system(), count); }
+inline std::vector<Trial> random_trials(int count) { return vicinity::random_trials(systems::sa(), count); }
 
 }  // namespace vicinity::sa

@@ -15,7 +15,7 @@ const Implementation& reference() {
   return all.front();
 }
 
-TEST(LsmCpu, TheReferenceComesFirst) { EXPECT_EQ(reference().name, system().reference); }
+TEST(LsmCpu, TheReferenceComesFirst) { EXPECT_EQ(reference().name, systems::lsm().reference); }
 
 TEST(LsmCpu, RandomTwins) { expect_twins(reference(), cpu_implementations(), random_trials(120)); }
 
@@ -25,7 +25,7 @@ TEST(LsmCpu, EdgeTwins) { expect_twins(reference(), cpu_implementations(), edge_
 TEST(LsmCpu, TheContractFoundTheNaiveWay) {
   std::vector<Trial> trials;
   for (std::uint64_t seed = 1000; seed < 1400; ++seed) {
-    Case c = system().random_case(seed);
+    Case c = systems::lsm().random_case(seed);
     for (const char* axis : {"size", "m", "n", "neighbors"})
       if (c.values.contains(axis)) c.values[axis] = std::min<std::int64_t>(std::get<std::int64_t>(c.values[axis]), 14);
     if (c.values.contains("iterations"))

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/problems/qap.hpp"
+#include "core/problems/qap/qap.hpp"
 #include "tests/support/runs.hpp"
 #include "tests/support/sa_twins.hpp"
 
@@ -18,7 +18,7 @@ const Implementation& reference() {
   return all.front();
 }
 
-TEST(SaCpu, TheReferenceComesFirst) { EXPECT_EQ(reference().name, system().reference); }
+TEST(SaCpu, TheReferenceComesFirst) { EXPECT_EQ(reference().name, systems::sa().reference); }
 
 TEST(SaCpu, RandomTwins) { expect_twins(reference(), cpu_implementations(), random_trials(100)); }
 

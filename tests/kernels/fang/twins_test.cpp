@@ -1,7 +1,7 @@
-#include "core/device.hpp"
+#include "core/api/device.hpp"
 
 #include <cstdint>
-#include "core/error.hpp"
+#include "core/util/error.hpp"
 #include "tests/support/fang_twins.hpp"
 
 namespace vicinity::fang {

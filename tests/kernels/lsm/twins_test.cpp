@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/device.hpp"
+#include "core/api/device.hpp"
 #include "tests/support/lsm_twins.hpp"
 #include "tests/support/scratch.hpp"
 
@@ -27,7 +27,7 @@ const Implementation& reference() {
 
 void expect_gpu_twins(const std::vector<Trial>& trials) { expect_twins(reference(), gpu_implementations(), trials); }
 
-TEST_F(LsmGpu, TheReferenceIsTheSystemsOwn) { EXPECT_EQ(reference().name, system().reference); }
+TEST_F(LsmGpu, TheReferenceIsTheSystemsOwn) { EXPECT_EQ(reference().name, systems::lsm().reference); }
 
 TEST_F(LsmGpu, RandomTwins) { expect_gpu_twins(random_trials(100)); }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/device.hpp"
+#include "core/api/device.hpp"
 #include "tests/support/lsm_twins.hpp"
 
 namespace vicinity::lsm {

@@ -1,5 +1,5 @@
 // Annealing on the GPU: every implementation gives what the reference gives, whole or in slices.
-#include "core/device.hpp"
+#include "core/api/device.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
+#include "core/util/error.hpp"
 #include "tests/support/sa_twins.hpp"
 #include "tests/support/scratch.hpp"
 
@@ -37,7 +37,7 @@ std::int64_t counter(const Implementation& implementation, const Trial& trial, c
   return outcome_of(implementation, trial, at_once).counters.at(name);
 }
 
-TEST_F(SaGpu, TheReferenceIsTheSystemsOwn) { EXPECT_EQ(reference().name, system().reference); }
+TEST_F(SaGpu, TheReferenceIsTheSystemsOwn) { EXPECT_EQ(reference().name, systems::sa().reference); }
 
 /// gpu-chains, for one, takes no large sizes.
 bool takes(const Implementation& implementation, const Trial& trial) {

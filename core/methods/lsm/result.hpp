@@ -1,0 +1,90 @@
+#pragma once
+// What a local search found, and its judgement. A Neighborhood (core/neighborhoods/) has
+//   Solution                              what is searched
+//   moves()                               M
+//   start(seed)                           where a search starts
+//   value(solution)                       a whole number; less is better
+//   apply(solution, seed, t, move)        takes move `move` in iteration t of the search with this seed
+//   complaint(solution, value)            what the oracle finds wrong with a solution or its claimed value; empty when nothing
+//   objective(solution), encoded(solution)  by the oracle, as Outcome has them
+//   fewest_operations(), ceiling          that evaluate all moves once, for the speed of light, and which ceiling of a GPU they meet:
+//                                         "integer", or "issue" where most of them are not on integers
+//   best_known()                          objective, where one is known
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/api/run.hpp"
+#include "core/methods/lsm/search.hpp"
+#include "core/util/digest.hpp"
+
+namespace vicinity::local_search {
+
+template <class Solution>
+struct Search : Ledger {
+  Solution current, best;
+};
+
+/// What the oracle finds wrong with a search; empty when nothing. `whole`: it must have come to its end.
+template <class Neighborhood>
+[[nodiscard]] std::string complaint(const Neighborhood& neighborhood, const Task& task,
+                                    const Search<typename Neighborhood::Solution>& search, bool whole) {
+  if (std::string what = neighborhood.complaint(search.current, search.value); !what.empty()) return what;
+  const bool same = search.best_value == search.value && search.best == search.current;  // the oracle takes its time
+  if (std::string what = same ? "" : neighborhood.complaint(search.best, search.best_value); !what.empty()) return what;
+  if (search.best_value > search.value) return "the best is worse than the last";
+  if (search.iterations > task.limit()) return "too many iterations";
+  if (whole && search.iterations < task.limit() && !search.at_optimum) return "stopped before its end";
+  return "";
+}
+
+/// The outcome of a case: objective and solution of its best restart (the first of equals). Unfinished searches pass unless `whole`.
+template <class Neighborhood>
+[[nodiscard]] Outcome judge(const Neighborhood& neighborhood, const Task& task,
+                            const std::vector<Search<typename Neighborhood::Solution>>& searches, bool whole = true) {
+  Outcome outcome;
+  Digest digest;
+  std::int64_t optima = 0;
+  if (searches.empty() || (whole && static_cast<std::int64_t>(searches.size()) != task.restarts))
+    outcome.complaint = std::to_string(searches.size()) + " searches, not " + std::to_string(task.restarts);
+  for (std::size_t k = 0; k < searches.size() && outcome.complaint.empty(); ++k) {
+    const auto& search = searches[k];
+    if (const std::string what = complaint(neighborhood, task, search, whole); !what.empty())
+      outcome.complaint = "restart " + std::to_string(k) + ": " + what;
+    const std::int64_t words[]{search.iterations,
+                               search.looks,
+                               static_cast<std::int64_t>(search.digest.value()),
+                               search.value,
+                               search.best_value,
+                               search.best_iteration,
+                               search.at_optimum ? 1 : 0};
+    for (const std::int64_t word : words) digest.add(static_cast<std::uint64_t>(word));
+    digest.add(neighborhood.encoded(search.current));
+    digest.add(neighborhood.encoded(search.best));
+    outcome.iterations += search.iterations;
+    outcome.evaluations += search.looks * neighborhood.moves();
+    optima += search.at_optimum ? 1 : 0;
+  }
+  outcome.feasible = outcome.complaint.empty();
+  outcome.digest = digest.value();
+  if (!outcome.feasible) return outcome;
+  const auto& best =
+      *std::min_element(searches.begin(), searches.end(), [](const auto& x, const auto& y) { return x.best_value < y.best_value; });
+  outcome.objective = neighborhood.objective(best.best);
+  outcome.solution = neighborhood.encoded(best.best);
+  outcome.counters = {{"best_iteration", best.best_iteration}, {"local_optima", optima}};
+  if (const auto known = neighborhood.best_known()) outcome.counters["best_known"] = *known;
+  return outcome;
+}
+
+/// The least that searches may take, under the ceiling of a GPU that they meet.
+template <class Neighborhood>
+[[nodiscard]] Work work_of(const Neighborhood& neighborhood, const std::vector<Search<typename Neighborhood::Solution>>& searches) {
+  std::int64_t looks = 0;
+  for (const auto& search : searches) looks += search.looks;
+  return {{Neighborhood::ceiling, neighborhood.fewest_operations() * static_cast<double>(looks)}};
+}
+
+}  // namespace vicinity::local_search

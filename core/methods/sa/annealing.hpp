@@ -1,0 +1,195 @@
+#pragma once
+// The contract of simulated annealing over the swaps of a permutation (Paul; Connolly 1990): which swap is proposed, which
+// random number decides it, at which temperature. Everything a proposal needs follows from its number, so that any
+// implementation, in any order of work, accepts the same proposals.
+//
+// Proposal q of M = n(n-1)/2 pairs belongs to lap q / M and to pair q % M of (0,1), (0,2), ..., (n-2,n-1). It is accepted if
+//   delta * inverse_temperature(q) <= level(q)
+// in single precision, where level = -ln of a uniform number in (0,1): the Metropolis test exp(-delta/T) >= u. All floating point below
+// is multiplications and additions, each rounded by itself: the same on every machine.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/problems/qap/qap.hpp"
+#include "core/util/hd.hpp"
+#include "core/util/rng.hpp"
+#include "core/util/unfused.hpp"
+
+namespace vicinity::annealing {
+
+// --- proposals ---------------------------------------------------------------------------------------------------------
+
+VICINITY_HD std::int64_t pairs(std::int32_t n) { return std::int64_t{n} * (n - 1) / 2; }
+
+/// Number within a lap of the first pair (row, row + 1) of a row.
+VICINITY_HD std::int64_t row_start(std::int32_t n, std::int32_t row) { return std::int64_t{row} * (2 * n - row - 1) / 2; }
+
+/// Number within a lap of the pair (r, s), r < s.
+VICINITY_HD std::int64_t pair_index(std::int32_t n, std::int32_t r, std::int32_t s) { return row_start(n, r) + (s - r - 1); }
+
+struct Swap {
+  std::int32_t r, s;  ///< r < s
+};
+
+/// The pair at `index` of a lap. Exact for every n <= 46340.
+VICINITY_HD Swap pair_at(std::int32_t n, std::int64_t index) {
+  std::int32_t low = 0, high = n - 2;  // the row whose start is the last one <= index
+  while (low < high) {
+    const std::int32_t middle = (low + high + 1) / 2;
+    if (row_start(n, middle) <= index)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return {low, low + 1 + static_cast<std::int32_t>(index - row_start(n, low))};
+}
+
+// --- random numbers ----------------------------------------------------------------------------------------------------
+
+/// The words of pairs (row, s) of a lap come four to a Philox block: s = 64 h + 16 w + c is word w of block 16 h + c. Sixteen neighbouring
+/// blocks give four runs of sixteen neighbouring pairs, which suits vectors; one block serves one thread's four columns, which suits GPUs.
+VICINITY_HD std::uint32_t block_of(std::int32_t s) { return static_cast<std::uint32_t>((s >> 6) << 4 | (s & 15)); }
+VICINITY_HD std::int32_t word_of(std::int32_t s) { return s >> 4 & 3; }
+
+VICINITY_HD Philox4 words(std::uint64_t seed, std::int64_t lap, std::int32_t row, std::uint32_t block) {
+  return philox({{static_cast<std::uint32_t>(lap), static_cast<std::uint32_t>(static_cast<std::uint64_t>(lap) >> 32),
+                  static_cast<std::uint32_t>(row), block}},
+                seed);
+}
+
+/// -ln((word + 1/2) / 2^32), at least 0; off by less than 4e-7 and the rounding, 1.2e-7 of it. Range reduction to [sqrt(1/2), sqrt(2)) and
+/// a polynomial of degree 7.
+VICINITY_HD float level(std::uint32_t word) {
+  constexpr std::int32_t root_half = 0x3F3504F3;
+  const std::int32_t bits = bits_of(plus(to_float(word), 0.5f));
+  const std::int32_t exponent = (bits - root_half) >> 23;
+  const float t = plus(float_of(bits - exponent * (1 << 23)), -1.0f);
+  float p = 0.118254282f;
+  p = plus(times(p, t), -0.189015403f);
+  p = plus(times(p, t), 0.206050649f);
+  p = plus(times(p, t), -0.248813853f);
+  p = plus(times(p, t), 0.333032757f);
+  p = plus(times(p, t), -0.50001967f);
+  p = plus(times(p, t), 1.00000322f);
+  const float value = plus(times(static_cast<float>(32 - exponent), 0.693147182f), -times(p, t));
+  return value > 0 ? value : 0.0f;
+}
+
+/// No level is higher.
+inline constexpr float highest_level = 22.9f;
+
+/// The level of the pair (row, s) of a lap.
+VICINITY_HD float level_at(std::uint64_t seed, std::int64_t lap, std::int32_t row, std::int32_t s) {
+  return level(words(seed, lap, row, block_of(s)).word[word_of(s)]);
+}
+
+/// Streams apart from the proposals': their blocks have the highest bit set.
+inline constexpr std::uint32_t start_stream = 0x80000000u, sample_stream = 0x80000001u;
+
+/// Sample k of the swaps that set the temperatures: any pair of distinct facilities, equally likely.
+VICINITY_HD Swap sample_swap(std::uint64_t seed, std::int32_t n, std::int64_t k) {
+  const std::uint64_t index =
+      scale_to(random_bits(seed, static_cast<std::uint64_t>(k), 0, sample_stream), static_cast<std::uint64_t>(pairs(n)));
+  return pair_at(n, static_cast<std::int64_t>(index));
+}
+
+// --- temperatures ------------------------------------------------------------------------------------------------------
+
+/// 1/T of proposal q is first + q * step (Connolly's T <- T / (1 + beta T) in closed form), until the search freezes.
+struct Cooling {
+  double first;
+  double step;
+};
+
+/// From T0 = `hot` to Tf = `cold` over `iterations` proposals.
+VICINITY_HD Cooling cooling_between(double hot, double cold, std::int64_t iterations) {
+  const double first = over(1.0, hot);
+  return {first, over(plus(over(1.0, cold), -first), static_cast<double>(iterations))};
+}
+
+/// T0 = dmin + (dmax - dmin)/10, Tf = dmin over `iterations` proposals; dmin and dmax are the least and the largest positive delta of the
+/// samples. Without a positive delta (dmin = 0): T = 1 throughout.
+VICINITY_HD Cooling cooling(std::int64_t dmin, std::int64_t dmax, std::int64_t iterations) {
+  if (dmin <= 0) return {1.0, 0.0};
+  const double cold = static_cast<double>(dmin);
+  return cooling_between(plus(cold, over(static_cast<double>(dmax - dmin), 10.0)), cold, iterations);
+}
+
+/// 1/T along the pairs of one row: base + step * (s - row - 1), in single precision.
+struct RowTemperature {
+  float base;
+  float step;
+};
+
+/// Of the row whose first pair is proposal `first_proposal`.
+VICINITY_HD RowTemperature row_temperature(const Cooling& cooling, std::int64_t first_proposal) {
+  return {static_cast<float>(plus(cooling.first, times(static_cast<double>(first_proposal), cooling.step))),
+          static_cast<float>(cooling.step)};
+}
+
+VICINITY_HD float inverse_temperature(const RowTemperature& row, std::int32_t position) {
+  return plus(row.base, times(row.step, static_cast<float>(position)));
+}
+
+/// 1/T of proposal q.
+VICINITY_HD float inverse_temperature(const Cooling& cooling, std::int32_t n, std::int64_t q) {
+  const std::int64_t index = q % pairs(n);
+  const Swap swap = pair_at(n, index);
+  const std::int64_t first = row_start(n, swap.r);
+  return inverse_temperature(row_temperature(cooling, q - (index - first)), static_cast<std::int32_t>(index - first));
+}
+
+/// After n(n-1)/2 rejections in a row the temperature stays at that of proposal `best` (-1: no improvement yet, T0).
+VICINITY_HD Cooling frozen(const Cooling& cooling, std::int32_t n, std::int64_t best) {
+  return {best < 0 ? cooling.first : static_cast<double>(inverse_temperature(cooling, n, best)), 0.0};
+}
+
+/// The test of a proposal. `delta` is exact; its conversion rounds to nearest.
+template <class Delta>
+VICINITY_HD bool accepts(Delta delta, float inverse_temperature, float level) {
+  return times(static_cast<float>(delta), inverse_temperature) <= level;
+}
+
+// --- a run -------------------------------------------------------------------------------------------------------------
+
+/// What a case asks for.
+struct Task {
+  std::int64_t iterations = 0;  ///< I: proposals of a chain
+  std::int64_t chains = 1;      ///< chain c is the run with seed + c
+  std::int64_t seed_offset = 0;
+  std::int64_t samples = 1000;     ///< swaps that set the temperatures
+  std::optional<Cooling> cooling;  ///< given, not sampled
+  std::int64_t threads = 0;        ///< of cpu-openmp; 0: all
+
+  [[nodiscard]] std::uint64_t seed(std::uint64_t run, std::int64_t chain) const {
+    return run + static_cast<std::uint64_t>(seed_offset) + static_cast<std::uint64_t>(chain);
+  }
+};
+
+/// Result of one chain.
+struct Chain {
+  std::int64_t proposals = 0;  ///< done so far; all of them at the end
+  std::int64_t accepted = 0;
+  std::uint64_t digest = 0;  ///< Digest of the numbers of the accepted proposals, in order
+  std::int64_t cost = 0;     ///< of `current`
+  std::int64_t best_cost = 0;
+  std::int64_t best_proposal = -1;  ///< the proposal that led to `best`; -1: the start
+  std::int64_t frozen_at = -1;      ///< the proposal whose rejection froze the temperature; -1: never
+  qap::Permutation current, best;
+};
+
+/// The start of a chain: the instance's own, or a uniform shuffle (Fisher and Yates) drawn from the seed.
+[[nodiscard]] qap::Permutation start_of(const qap::Qap& qap, std::uint64_t seed);
+
+/// Fewest 32-bit operations of a search that keeps the delta of every pair: a product and a sum a pair and accepted swap, both twice when
+/// the instance is not symmetric; of factors of `bits` = 16 bits, two products or sums are one operation. A proposal needs a quarter of a
+/// Philox block (15: ten rounds of two wide products and four exclusive ors), the temperature and the test (5), and a bound of the level
+/// (6). Any such operation counts the same, whichever unit of the machine does it.
+[[nodiscard]] double fewest_operations(const qap::Qap& qap, std::int64_t proposals, std::int64_t accepted, std::int64_t bits = 32);
+
+/// Judged by the oracle: permutations, costs; the outcome's objective and solution are the best chain's (the first of equals).
+[[nodiscard]] Outcome judge(const qap::Qap& qap, const Task& task, const std::vector<Chain>& chains);
+
+}  // namespace vicinity::annealing

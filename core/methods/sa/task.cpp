@@ -1,0 +1,35 @@
+#include "core/methods/sa/task.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "core/util/error.hpp"
+
+namespace vicinity::sa {
+namespace {
+
+/// From t0 to tf; empty when the case has neither.
+std::optional<annealing::Cooling> cooling_of(const Case& c, std::int64_t iterations) {
+  const bool given = c.values.contains("t0");
+  if (given != c.values.contains("tf")) throw InputError(fmt::format("{}: t0 and tf come together", c.problem));
+  if (!given) return std::nullopt;
+  const double hot = c.real("t0", 0), cold = c.real("tf", 0);
+  if (hot < cold) throw InputError(fmt::format("{}: t0 = {} is below tf = {}", c.problem, hot, cold));
+  return annealing::cooling_between(hot, cold, iterations);
+}
+
+}  // namespace
+
+annealing::Task task_of(const Case& c) {
+  annealing::Task task;
+  task.iterations = c.integer("iterations", 1, most_iterations);
+  task.chains = c.integer_or("chains", 1, 1, 65536);
+  task.seed_offset = c.integer_or("seed", 0, 0, std::int64_t{1} << 40);
+  task.samples = c.integer_or("samples", 1000, 1, 10'000'000'000);
+  task.threads = c.integer_or("threads", 0, 0, 4096);
+  task.cooling = cooling_of(c, task.iterations);
+  return task;
+}
+
+}  // namespace vicinity::sa

@@ -1,0 +1,132 @@
+#pragma once
+// The paper's evaluation domain (section 4): points on a 2D grid step towards their goals by Manhattan distance.
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "core/problems/fang_domains/heuristic.hpp"
+#include "core/util/math.hpp"
+
+namespace vicinity::fang {
+
+using Cell = Pair;
+
+/// A variable is a point; its possibilities are the cells of a j x j window around it without its own cell; a rating is
+/// the sum of the Manhattan distances to `load` goals (equation 3). The nearer cell weighs more: weight = farthest
+/// distance of the window - distance + 1. Cells outside the grid are forbidden.
+///
+/// A position is one word of the state, x in the lower and y in the upper half, and so is a window offset. Negative
+/// coordinates count as outside because they are compared as unsigned.
+/// Load > 0 fixes the number of goals at compile time; 0 reads it at run time.
+template <int Load>
+struct StepHeuristic {
+  using Rating = std::int32_t;  ///< distance; -1 outside the grid
+  using Aggregate = std::int32_t;
+
+  struct Context {
+    const std::int32_t* offsets;
+    const Cell* goals;
+    Cell position, first_goal;
+    std::uint32_t width, height, possibilities;
+    std::int32_t load;
+  };
+
+  const std::int32_t* offsets;  ///< [possibilities] window offsets
+  const Cell* goals;            ///< [variables * load]
+  std::uint32_t width, height, window;
+  std::int32_t load;
+
+  VICINITY_HD std::uint64_t max_weight() const { return static_cast<std::uint64_t>(load) * (width + height); }
+  VICINITY_HD Context context(const std::int32_t* state, std::uint32_t variable) const {
+    const Cell* own = goals + static_cast<std::size_t>(variable) * load;
+    return {offsets, own, add_halves({0, 0}, state[variable]), own[0], width, height, window, load};
+  }
+  VICINITY_HD std::uint32_t possibilities(const Context& c) const { return c.possibilities; }
+  VICINITY_HD Rating rate(const Context& c, std::uint32_t possibility) const {
+    const Cell cell = add_halves(c.position, c.offsets[possibility]);
+    std::int32_t distance = abs_difference_plus(cell.y, c.first_goal.y, abs_difference_plus(cell.x, c.first_goal.x, 0));
+    if constexpr (Load != 1) {
+      for (std::int32_t goal = 1; goal < (Load > 0 ? Load : c.load); ++goal)
+        distance = abs_difference_plus(cell.y, c.goals[goal].y, abs_difference_plus(cell.x, c.goals[goal].x, distance));
+    }
+    return (static_cast<std::uint32_t>(cell.x) < c.width) & (static_cast<std::uint32_t>(cell.y) < c.height) ? distance : -1;
+  }
+  VICINITY_HD Aggregate create() const { return 0; }
+  VICINITY_HD Aggregate aggregate(Aggregate a, Rating r) const { return larger(a, r); }
+  VICINITY_HD Aggregate combine(Aggregate a, Aggregate b) const { return larger(a, b); }
+  /// farthest - r + 1, and 0 for -1, which is the largest unsigned number.
+  VICINITY_HD std::uint32_t weight(Rating r, Aggregate farthest) const {
+    const auto rating = static_cast<std::uint32_t>(r);
+    return larger(static_cast<std::uint32_t>(farthest) + 1u, rating) - rating;
+  }
+  VICINITY_HD void assign(std::int32_t* state, std::uint32_t variable, std::uint32_t possibility) const {
+    state[variable] = pack_halves(add_halves(add_halves({0, 0}, state[variable]), offsets[possibility]));
+  }
+  VICINITY_HD void could_not_assign(std::int32_t*, std::uint32_t) const {}
+};
+
+/// Instance and oracle. `Load` as above.
+template <int Load>
+struct GridPath {
+  std::uint32_t variables, load, width, height, window_side;
+  std::vector<std::int32_t> offsets;  ///< packed, row by row
+  std::vector<Cell> goals;            ///< [variable][goal]
+  std::array<VariableType, 1> sizes{};
+
+  [[nodiscard]] std::span<const VariableType> types() const { return sizes; }
+  [[nodiscard]] std::uint32_t state_words() const { return variables; }
+
+  template <class Place>
+  [[nodiscard]] auto heuristics(Place place) const {
+    return std::tuple{StepHeuristic<Load>{place(std::span(offsets)), place(std::span(goals)), width, height,
+                                          static_cast<std::uint32_t>(offsets.size()), static_cast<std::int32_t>(load)}};
+  }
+
+  void fill_source(std::uint64_t seed, std::uint32_t source, std::span<std::int32_t> words) const {
+    for (std::uint32_t v = 0; v < variables; ++v) {
+      const std::uint32_t x = random_below(seed, Stream::source, source, 2 * v, width);
+      const std::uint32_t y = random_below(seed, Stream::source, source, 2 * v + 1, height);
+      words[v] = static_cast<std::int32_t>(y << 16 | x);
+    }
+  }
+
+  /// Operations one rating and its weight cannot do without. Integer: |a - b| + c twice a goal, inside the grid (3), aggregate
+  /// (1), weight (2), sum (1). Multiply-add: the cell's coordinates (2), which a GPU computes as dot products.
+  [[nodiscard]] Work rating_work() const { return {{"integer", 7 + 2.0 * load}, {"multiply_add", 2}}; }
+
+  /// Sum of the distances of all points to all their goals.
+  [[nodiscard]] std::int64_t objective(std::span<const std::int32_t> state) const {
+    std::int64_t sum = 0;
+    for (std::uint32_t v = 0; v < variables; ++v)
+      for (std::uint32_t g = 0; g < load; ++g)
+        sum += std::abs(state[v] % 65536 - goals[v * load + g].x) + std::abs(state[v] / 65536 - goals[v * load + g].y);
+    return sum;
+  }
+
+  /// What is wrong with `target` as a successor of `source`; empty when nothing is.
+  template <class Active>
+  [[nodiscard]] std::string complaint(std::span<const std::int32_t> source, std::span<const std::int32_t> target, Active active) const {
+    const auto reach = static_cast<int>(window_side / 2);
+    for (std::uint32_t v = 0; v < variables; ++v) {
+      const int x = target[v] % 65536, y = target[v] / 65536, dx = x - source[v] % 65536, dy = y - source[v] / 65536;
+      if (target[v] < 0 || x >= static_cast<int>(width) || y >= static_cast<int>(height))
+        return "point " + std::to_string(v) + " left the grid";
+      if (!active(0, v) && (dx != 0 || dy != 0)) return "inactive point " + std::to_string(v) + " moved";
+      if (std::abs(dx) > reach || std::abs(dy) > reach) return "point " + std::to_string(v) + " left its window";
+      if (active(0, v) && dx == 0 && dy == 0 && width * height > 1 && offsets.size() + 1 == window_side * window_side)
+        return "active point " + std::to_string(v) + " did not move";
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::uint64_t hash() const {
+    Digest digest;
+    for (const std::uint32_t word : {variables, load, width, height, window_side}) digest.add(word);
+    digest.add(offsets);
+    for (const Cell goal : goals) digest.add(static_cast<std::uint64_t>(goal.y) << 32 | static_cast<std::uint32_t>(goal.x));
+    return digest.value();
+  }
+};
+
+}  // namespace vicinity::fang

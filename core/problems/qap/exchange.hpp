@@ -1,0 +1,52 @@
+#pragma once
+// The searches' view of the quadratic assignment problem: exchanges of K locations. K = 2 is the paper's pair-wise exchange (section 4.6),
+// K = 3 the exchange of three (appendix A.3).
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/methods/lsm/search.hpp"
+#include "core/problems/moves.hpp"
+#include "core/problems/qap/qap.hpp"
+#include "core/util/permutation.hpp"
+
+namespace vicinity::local_search {
+
+template <int K>
+class QapExchange {
+ public:
+  using Solution = qap::Permutation;
+
+  explicit QapExchange(const qap::Qap& qap) : qap_(&qap) {}
+
+  [[nodiscard]] const qap::Qap& instance() const noexcept { return *qap_; }
+  [[nodiscard]] std::int64_t moves() const { return moves::count<K>(qap_->size()); }
+  /// The instance's own start, or a uniform shuffle.
+  [[nodiscard]] Solution start(std::uint64_t seed) const { return qap_->start ? *qap_->start : shuffled(qap_->size(), seed, start_stream); }
+  [[nodiscard]] std::int64_t value(const Solution& p) const { return qap::cost(*qap_, p); }
+  void apply(Solution& p, std::uint64_t, std::int64_t, std::int64_t move) const { moves::exchange(p, moves::at<K>(qap_->size(), move)); }
+  static constexpr const char* ceiling = "integer";
+  /// Fewest 32-bit operations that evaluate all moves, from what is kept between moves: a product and a sum bring an inner product up to
+  /// date (twice when the matrices are not symmetric), a swap's delta is four of those sums and a product, a rotation's six and four
+  /// products.
+  [[nodiscard]] double fewest_operations() const {
+    const double n = qap_->size();
+    return (qap_->symmetric() ? 2 : 4) * n * n * (K - 1) + (K == 2 ? 5 : 13) * static_cast<double>(moves());
+  }
+
+  // --- the oracle's side
+  [[nodiscard]] std::string complaint(const Solution& p, std::int64_t claimed) const {
+    if (std::string what = qap::complaint(qap_->size(), p); !what.empty()) return what;
+    const std::int64_t cost = qap::cost(*qap_, p);
+    return cost == claimed ? "" : "cost " + std::to_string(cost) + ", not " + std::to_string(claimed) + " as claimed";
+  }
+  [[nodiscard]] std::int64_t objective(const Solution& p) const { return qap::cost(*qap_, p); }
+  [[nodiscard]] std::vector<std::int32_t> encoded(const Solution& p) const { return p; }
+  [[nodiscard]] std::optional<std::int64_t> best_known() const { return qap_->best_known; }
+
+ private:
+  const qap::Qap* qap_;
+};
+
+}  // namespace vicinity::local_search

@@ -1,0 +1,48 @@
+#pragma once
+// The searches' view of the travelling salesman problem: swaps of the cities at two places of the tour (section 6.4).
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/methods/lsm/search.hpp"
+#include "core/problems/moves.hpp"
+#include "core/problems/tsp/tsp.hpp"
+#include "core/util/permutation.hpp"
+
+namespace vicinity::local_search {
+
+class TspSwap {
+ public:
+  using Solution = tsp::Tour;
+
+  explicit TspSwap(const tsp::Tsp& tsp) : tsp_(&tsp) {}
+
+  [[nodiscard]] const tsp::Tsp& instance() const noexcept { return *tsp_; }
+  [[nodiscard]] std::int64_t moves() const { return moves::count<2>(tsp_->size()); }
+  /// The instance's own start, or a uniform shuffle.
+  [[nodiscard]] Solution start(std::uint64_t seed) const { return tsp_->start ? *tsp_->start : shuffled(tsp_->size(), seed, start_stream); }
+  [[nodiscard]] std::int64_t value(const Solution& tour) const { return tsp::length(*tsp_, tour); }
+  void apply(Solution& tour, std::uint64_t, std::int64_t, std::int64_t move) const {
+    moves::exchange(tour, moves::at<2>(tsp_->size(), move));
+  }
+  static constexpr const char* ceiling = "integer";
+  /// Fewest 32-bit operations that evaluate all moves, from what is kept between moves: a swap changes six moves in the row of each place.
+  /// Five sums a move, and two new distances a place (two differences, two products, a sum, a root, a rounding).
+  [[nodiscard]] double fewest_operations() const { return (6 * 5 + 2 * 7) * static_cast<double>(tsp_->size()); }
+
+  // --- the oracle's side
+  [[nodiscard]] std::string complaint(const Solution& tour, std::int64_t claimed) const {
+    if (std::string what = tsp::complaint(*tsp_, tour); !what.empty()) return what;
+    const std::int64_t length = tsp::length(*tsp_, tour);
+    return length == claimed ? "" : "length " + std::to_string(length) + ", not " + std::to_string(claimed) + " as claimed";
+  }
+  [[nodiscard]] std::int64_t objective(const Solution& tour) const { return tsp::length(*tsp_, tour); }
+  [[nodiscard]] std::vector<std::int32_t> encoded(const Solution& tour) const { return tour; }
+  [[nodiscard]] std::optional<std::int64_t> best_known() const { return tsp_->best_known; }
+
+ private:
+  const tsp::Tsp* tsp_;
+};
+
+}  // namespace vicinity::local_search

@@ -1,0 +1,247 @@
+#include "data/formats/tsplib.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <istream>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/util/error.hpp"
+
+namespace vicinity {
+namespace {
+
+constexpr std::string_view white_space = " \t\r\f\v";
+
+/// What a message may show of a word of the file: printable, and not a page of it.
+std::string shown(std::string_view word) {
+  std::string text(word.substr(0, 24));
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
+  return text + (word.size() > 24 ? "..." : "");
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(white_space);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(white_space) - first + 1);
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (text = trimmed(text); !text.empty();) {
+    const auto end = std::min(text.find_first_of(white_space), text.size());
+    words.push_back(text.substr(0, end));
+    text = trimmed(text.substr(end));
+  }
+  return words;
+}
+
+/// A file of keywords and sections, line by line; every complaint carries file and line.
+class Lines {
+ public:
+  Lines(std::istream& in, const std::string& file) : in_(in), file_(file) {}
+
+  /// The next line that is not empty, trimmed; false at the end.
+  bool next() {
+    while (std::getline(in_, text_)) {
+      ++line_;
+      if (!trimmed(text_).empty()) return true;
+    }
+    if (in_.bad()) throw InputError(file_ + ": cannot be read");
+    ended_ = true;
+    return false;
+  }
+  [[nodiscard]] std::string_view text() const { return trimmed(text_); }
+  [[nodiscard]] bool ended() const noexcept { return ended_; }
+  [[nodiscard]] int line() const noexcept { return line_; }
+
+  template <class T>
+  [[nodiscard]] T number(std::string_view word, const char* expected) const {
+    T value{};
+    const auto [end, error] = std::from_chars(word.data() + (word.substr(0, 1) == "+" ? 1 : 0), word.data() + word.size(), value);
+    if (error != std::errc() || end != word.data() + word.size()) fail(fmt::format("expected {}, found '{}'", expected, shown(word)));
+    return value;
+  }
+
+  [[noreturn]] void fail(const std::string& what) const { fail(line_, what); }
+  [[noreturn]] void fail(int line, const std::string& what) const {
+    throw InputError(fmt::format("{}:{}: {}", file_, std::max(line, 1), what));
+  }
+
+ private:
+  std::istream& in_;
+  const std::string& file_;
+  std::string text_;
+  int line_ = 0;
+  bool ended_ = false;
+};
+
+struct Entry {
+  std::string value;
+  int line = 0;
+};
+
+/// A keyword that a header may have: the only value supported (empty: any), and whether it must be there.
+struct Keyword {
+  std::string name;
+  std::string_view only = {};
+  bool needed = false;
+};
+
+/// The "KEYWORD : value" lines up to `section`. `known` keywords may occur once, COMMENT as often as it likes.
+std::map<std::string, Entry> read_header(Lines& lines, std::string_view section, const std::vector<Keyword>& known) {
+  std::map<std::string, Entry> header;
+  while (lines.next()) {
+    const std::string_view text = lines.text();
+    const auto colon = text.find(':');
+    const std::string key(trimmed(text.substr(0, colon)));
+    if (key == section) {
+      for (const Keyword& keyword : known) {
+        if (keyword.needed && !header.contains(keyword.name)) lines.fail(fmt::format("{} is missing before this section", keyword.name));
+      }
+      return header;
+    }
+    if (key.ends_with("_SECTION")) lines.fail(fmt::format("section {} is not supported; expected {}", shown(key), section));
+    const auto keyword = std::find_if(known.begin(), known.end(), [&](const Keyword& k) { return k.name == key; });
+    if (keyword == known.end()) lines.fail(fmt::format("unknown keyword '{}'", shown(key)));
+    if (colon == std::string_view::npos) lines.fail(fmt::format("expected '{} : value'", key));
+    if (key == "COMMENT") continue;
+    const std::string_view value = trimmed(text.substr(colon + 1));
+    // The first word counts: files of TSPLIB itself have "TYPE: TSP (M.~Hofmeister)".
+    if (!keyword->only.empty() && value.substr(0, value.find_first_of(white_space)) != keyword->only)
+      lines.fail(fmt::format("{} {} is not supported; only {} is", key, shown(value), keyword->only));
+    if (!header.emplace(key, Entry{std::string(value), lines.line()}).second) lines.fail(fmt::format("{} twice", key));
+  }
+  lines.fail(fmt::format("the file ends before {}", section));
+}
+
+std::int64_t dimension(const Lines& lines, const std::map<std::string, Entry>& header) {
+  const auto& [text, line] = header.at("DIMENSION");
+  std::int64_t n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc() || end != text.data() + text.size() || n < 3 || n > 46340)
+    lines.fail(line, fmt::format("DIMENSION '{}' is not a whole number from 3 to 46340", shown(text)));
+  return n;
+}
+
+std::ifstream opened(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || std::filesystem::is_directory(file)) throw InputError(file.string() + ": cannot be opened");
+  return in;
+}
+
+}  // namespace
+
+tsp::Tsp read_tsplib(std::istream& in, const std::string& file) {
+  Lines lines(in, file);
+  const auto header = read_header(lines, "NODE_COORD_SECTION",
+                                  {{"NAME"},
+                                   {"TYPE", "TSP", true},
+                                   {"COMMENT"},
+                                   {"DIMENSION", "", true},
+                                   {"EDGE_WEIGHT_TYPE", "EUC_2D", true},
+                                   {"EDGE_WEIGHT_FORMAT", "FUNCTION"},
+                                   {"NODE_COORD_TYPE", "TWOD_COORDS"},
+                                   {"DISPLAY_DATA_TYPE"}});
+  const auto n = static_cast<std::size_t>(dimension(lines, header));
+  const int section = lines.line();
+  std::vector<double> x(n), y(n);
+  std::vector<int> line_of(n);
+  std::size_t read = 0;
+  for (; lines.next() && lines.text() != "EOF"; ++read) {
+    const auto words = words_of(lines.text());
+    if (read == n) lines.fail(fmt::format("unexpected '{}' after the {} nodes of DIMENSION", shown(lines.text()), n));
+    if (words.size() != 3) lines.fail(fmt::format("expected 'node x y', found '{}'", shown(lines.text())));
+    const auto node = lines.number<std::int64_t>(words[0], "the number of a node");
+    if (node < 1 || node > static_cast<std::int64_t>(n)) lines.fail(fmt::format("node {} is outside 1..{}", node, n));
+    const auto city = static_cast<std::size_t>(node - 1);
+    if (line_of[city] != 0) lines.fail(fmt::format("node {} twice; it was in line {}", node, line_of[city]));
+    line_of[city] = lines.line();
+    x[city] = lines.number<double>(words[1], "a coordinate");
+    y[city] = lines.number<double>(words[2], "a coordinate");
+    if (!std::isfinite(x[city]) || !std::isfinite(y[city])) lines.fail("a coordinate is not a finite number");
+  }
+  if (read < n) {
+    const auto missing = std::find(line_of.begin(), line_of.end(), 0) - line_of.begin() + 1;
+    lines.fail(fmt::format("the section ends after {} of {} nodes; node {} is missing", read, n, missing));
+  }
+  if (!lines.ended() && lines.next()) lines.fail(fmt::format("unexpected '{}' after EOF", shown(lines.text())));
+  try {
+    return {std::filesystem::path(file).stem().string(), std::move(x), std::move(y)};
+  } catch (const InputError& error) {
+    lines.fail(section, error.what());
+  }
+}
+
+tsp::Tsp read_tsplib(const std::filesystem::path& file) {
+  auto in = opened(file);
+  return read_tsplib(in, file.string());
+}
+
+tsp::Tour read_tsplib_tour(std::istream& in, const std::string& file, const tsp::Tsp& tsp) {
+  Lines lines(in, file);
+  const auto header = read_header(lines, "TOUR_SECTION", {{"NAME"}, {"TYPE", "TOUR", true}, {"COMMENT"}, {"DIMENSION", "", true}});
+  if (const auto n = dimension(lines, header); n != tsp.size())
+    lines.fail(header.at("DIMENSION").line, fmt::format("a tour of {} nodes, but {} has {}", n, tsp.name(), tsp.size()));
+  tsp::Tour tour;
+  std::vector<char> visited(static_cast<std::size_t>(tsp.size()));
+  for (bool more = true; more;) {
+    if (!lines.next() || lines.text() == "EOF")
+      lines.fail(fmt::format("the tour ends after {} of {} nodes, without -1", tour.size(), tsp.size()));
+    for (const std::string_view word : words_of(lines.text())) {
+      if (!more) lines.fail(fmt::format("unexpected '{}' after -1", shown(word)));
+      const auto node = lines.number<std::int64_t>(word, "the number of a node");
+      if (node == -1) {
+        more = false;
+        continue;
+      }
+      if (node < 1 || node > tsp.size()) lines.fail(fmt::format("node {} is outside 1..{}", node, tsp.size()));
+      if (std::exchange(visited[static_cast<std::size_t>(node - 1)], 1) != 0) lines.fail(fmt::format("node {} twice", node));
+      tour.push_back(static_cast<std::int32_t>(node - 1));
+    }
+  }
+  if (tour.size() < visited.size()) {
+    const auto missing = std::find(visited.begin(), visited.end(), 0) - visited.begin() + 1;
+    lines.fail(fmt::format("the tour has {} of {} nodes; node {} is missing", tour.size(), tsp.size(), missing));
+  }
+  return tour;
+}
+
+tsp::Tour read_tsplib_tour(const std::filesystem::path& file, const tsp::Tsp& tsp) {
+  auto in = opened(file);
+  return read_tsplib_tour(in, file.string(), tsp);
+}
+
+std::string tsplib_tour_text(const tsp::Tsp& tsp, std::span<const std::int32_t> tour) {
+  std::string text = fmt::format("NAME : {}\nCOMMENT : length {}\nTYPE : TOUR\nDIMENSION : {}\nTOUR_SECTION\n", tsp.name(),
+                                 tsp::length(tsp, tour), tsp.size());
+  for (const std::int32_t city : tour) fmt::format_to(std::back_inserter(text), "{}\n", city + 1);
+  return text + "-1\nEOF\n";
+}
+
+std::string tsplib_text(const tsp::Tsp& tsp) {
+  std::string text =
+      fmt::format("NAME : {}\nTYPE : TSP\nDIMENSION : {}\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n", tsp.name(), tsp.size());
+  const tsp::View view = tsp.view();
+  for (std::int32_t i = 0; i < view.n; ++i) fmt::format_to(std::back_inserter(text), "{} {} {}\n", i + 1, view.x[i], view.y[i]);
+  return text + "EOF\n";
+}
+
+std::string tsp_content(const tsp::Tsp& tsp) {
+  std::string text = fmt::format("{}\n", tsp.size());
+  const tsp::View view = tsp.view();
+  for (std::int32_t i = 0; i < view.n; ++i) fmt::format_to(std::back_inserter(text), "{} {}\n", view.x[i] + 0.0, view.y[i] + 0.0);
+  return text;
+}
+
+}  // namespace vicinity

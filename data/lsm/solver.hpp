@@ -1,9 +1,0 @@
-#pragma once
-#include "core/run.hpp"
-
-namespace vicinity::lsm {
-
-/// What `vicinity solve lsm` needs: QAPLIB's .dat and TSPLIB's .tsp files.
-[[nodiscard]] Solver solver();
-
-}  // namespace vicinity::lsm

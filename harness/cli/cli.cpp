@@ -1,0 +1,219 @@
+#include "harness/cli/cli.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <system_error>
+
+#include "build_info.hpp"
+#include "core/util/error.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/cli/interrupt.hpp"
+#include "harness/cli/text.hpp"
+
+namespace vicinity {
+namespace {
+
+constexpr char general_footer[] = R"(Examples:
+  vicinity list                                              what there is to run
+  vicinity run experiments/fang/table1.yaml                  the quick profile: minutes
+  vicinity run experiments/fang/table1.yaml --profile full   the paper's own protocol
+  vicinity verify --random 200                               do all implementations agree?
+  vicinity solve sa --instance mine.dat                      a good solution of your own instance
+
+Exit codes:
+  0    done
+  1    a check failed: an implementation gave a wrong result (INVALID)
+  2    bad input: a descriptor, an instance, an option
+  3    the environment failed: disk, lock, GPU
+  130  interrupted (Ctrl-C); what was recorded stays, the same command continues;
+       solve writes the best solution found)";
+
+constexpr char run_footer[] = R"(Every result is checked against the reference before it is timed, and recorded as one line of
+RESULTS/<machine>/<system>/<experiment>.jsonl. Results already there are not measured again: a run
+that was interrupted continues.
+
+Examples:
+  vicinity run experiments/fang/table1.yaml --profile smoke
+  vicinity run experiments/fang/table1.yaml --implementation cpu-openmp gpu-tuned --where states=4096 load=1
+  vicinity run experiments/fang/*.yaml --profile full        one process each)";
+
+constexpr char verify_footer[] = R"(Runs every implementation that can run here and compares its result with the reference, bit for bit.
+Measures nothing. Without descriptors and without --random, all experiments are verified.
+
+Examples:
+  vicinity verify --random 200 --json verification.json
+  vicinity verify experiments/fang/table1.yaml --implementation gpu-tuned)";
+
+constexpr char solve_footer[] = R"(Searches, judges the best solution found by the problem's definition and writes it to a file. The same
+command and seed give the same solution on every machine and with every implementation (unless time
+cuts it short). Ctrl-C stops the search and writes the best so far.
+
+A solution file that exists is replaced by a better solution only, any other file never, unless --force
+says so. With --time alone the work is chosen so that the search ends within it: a search that is cut
+off has not cooled down. vicinity list tells the systems, their implementations and the axes of --set.
+
+Examples:
+  vicinity solve sa --instance mine.dat --iterations 1e8
+  vicinity solve sa --instance mine.dat --time 60 --seed 7 --output best.sln
+  vicinity solve sa --instance tai100a --set samples=10000     an instance of the catalogue
+  vicinity solve sa --instance mine.dat --start mine.sln --set t0=40 tf=5
+  vicinity solve sa --instance mine.dat --json --quiet | jq .objective)";
+
+void add_list(CLI::App& app, Options& options) {
+  CLI::App* list = app.add_subcommand("list", "Systems, problems, implementations and experiments");
+  list->add_flag("--json", options.json, "Print JSON");
+}
+
+void add_run(CLI::App& app, Options& options) {
+  CLI::App* run = app.add_subcommand("run", "Measure experiments and record the results");
+  run->add_option("DESCRIPTOR", options.descriptors, "Experiment files (experiments/<system>/<name>.yaml)")->required();
+  run->add_option("--profile", options.profile, "smoke (seconds), quick (minutes, the default) or full (the paper's protocol)");
+  run->add_option("--implementation", options.implementations, "Only these implementations");
+  run->add_option("--where", options.where, "Only cases with axis=value; several values of one axis are alternatives");
+  run->add_option("--results", options.results, "Folder of results")->capture_default_str();
+  run->add_option("--machine", options.machine, "Name of this machine (default: the GPU's, else the CPU's)");
+  run->add_option("--repetitions", options.repetitions, "Repetitions instead of the profile's")->check(CLI::Range(1, 1'000'000));
+  run->add_flag("--fresh", options.fresh, "Measure again what is already recorded");
+  run->add_flag("--control", options.control, "Time control kernels before and after each case");
+  run->add_option("--test-slowdown", options.slowdown)->group("");
+  run->footer(run_footer);
+}
+
+/// CLI11 takes -1 for 2^64 - 1, and so whatever is larger.
+void add_seed(CLI::App& command, Options& options, const std::string& description) {
+  const auto complaint = [](const std::string& text) {
+    std::uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    return whole ? std::string() : fmt::format("'{}' is not a whole number from 0 to 2^64 - 1", text);
+  };
+  command.add_option("--seed", options.seed, description)->capture_default_str()->check(complaint);
+}
+
+void add_verify(CLI::App& app, Options& options) {
+  CLI::App* verify = app.add_subcommand("verify", "Compare all implementations, without measuring");
+  verify->add_option("DESCRIPTOR", options.descriptors, "Experiment files");
+  verify->add_option("--profile", options.profile, "Profile of the experiments (default: smoke)");
+  verify->add_option("--random", options.random_cases, "Random cases of each system")->check(CLI::Range(1, 10'000'000));
+  verify->add_option("--system", options.system, "Random cases of this system only");
+  add_seed(*verify, options, "First seed of the random cases");
+  verify->add_option("--implementation", options.implementations, "Only these implementations");
+  verify->add_option("--machine", options.machine, "Name of this machine");
+  verify->add_option("--json", options.json_file, "Write what was verified to this file");
+  verify->footer(verify_footer);
+}
+
+void add_solve(CLI::App& app, Options& options, const std::vector<System>& systems) {
+  SolveOptions& own = options.solve;
+  CLI::App* solve = app.add_subcommand("solve", "Search for a good solution of an instance of your own");
+  std::vector<std::string> names;
+  for (const System& system : systems) {
+    if (system.solver) names.push_back(system.name);
+  }
+  solve->add_option("SYSTEM", options.system, "What searches: " + join(names))->required();
+  solve->add_option("--instance", own.instance, "Instance file, or a name of the catalogue")->required();
+  for (const System& system : systems) {
+    if (!system.solver || own.work.contains(system.solver->work_axis)) continue;
+    const Solver& solver = *system.solver;
+    solve->add_option("--" + solver.work_axis, own.work[solver.work_axis],
+                      fmt::format("How long to search: 100000000, 1e8 (default of {}: {})", system.name, solver.default_work));
+  }
+  solve->add_option("--time", own.seconds, "Stop after so many seconds");
+  add_seed(*solve, options, "Another seed, another search");
+  solve->add_option("--start", own.start, "Solution file to start from (default: drawn from the seed)");
+  solve->add_option("--implementation", own.implementation, "Default: the one that vicinity list names");
+  solve->add_option("--set", own.settings, "axis=value: a parameter of the search");
+  solve->add_option("--output", own.output, "Solution file (default: the instance's name, in the current folder)");
+  solve->add_flag("--force", own.force, "Replace the solution file, whatever is in it");
+  solve->add_flag("--json", options.json, "Print one JSON object instead of the summary");
+  solve->add_flag("--quiet", own.quiet, "No progress, no summary");
+  solve->footer(solve_footer);
+}
+
+void add_machine_commands(CLI::App& app, Options& options) {
+  CLI::App* ceilings = app.add_subcommand("ceilings", "Measure this machine's limits and store them in its environment.json");
+  ceilings->add_option("--results", options.results, "Folder of results")->capture_default_str();
+  ceilings->add_option("--machine", options.machine, "Name of this machine");
+  CLI::App* environment = app.add_subcommand("environment", "Print what is recorded of this machine and this program");
+  environment->add_flag("--json", options.json, "Print JSON");
+  environment->add_option("--machine", options.machine, "Name of this machine");
+}
+
+/// `--where load=1 table1.yaml`: an option that takes several values swallows a descriptor after it. Give it back.
+void return_descriptors(Options& options) {
+  for (auto* values : {&options.implementations, &options.where}) {
+    const auto is_file = [](const std::string& text) { return text.ends_with(".yaml") || text.ends_with(".yml"); };
+    std::copy_if(values->begin(), values->end(), std::back_inserter(options.descriptors), is_file);
+    std::erase_if(*values, is_file);
+  }
+}
+
+/// CLI11 would only say that a command is missing.
+void require_command(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (argc < 2) throw InputError(fmt::format("a command is missing: {}; see vicinity --help", join(names)));
+  const std::string first = argv[1];
+  if (!first.starts_with("-") && std::find(names.begin(), names.end(), first) == names.end())
+    throw InputError(fmt::format("unknown command '{}'; {}; see vicinity --help", first, hint(first, names)));
+}
+
+int dispatch(const std::string& command, const Options& options, const std::vector<System>& systems) {
+  handle_interrupts(command == "run" ? "\nvicinity: interrupted; finished results are recorded, the same command continues\n"
+                                     : "\nvicinity: interrupted\n");
+  if (command == "list") return list_command(options, systems);
+  if (command == "run") return run_command(options, systems);
+  if (command == "solve") return solve_command(options, systems);
+  if (command == "verify") return verify_command(options, systems);
+  if (command == "ceilings") return ceilings_command(options);
+  return environment_command(options);
+}
+
+}  // namespace
+
+int command_line(int argc, char** argv, const std::vector<System>& systems) {
+  Options options;
+  CLI::App app("Reproduces papers on GPU local search: runs their experiments, checks every result, records every time.", "vicinity");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("vicinity ") + build::version);
+  app.footer(general_footer);
+  add_list(app, options);
+  add_run(app, options);
+  add_verify(app, options);
+  add_solve(app, options, systems);
+  add_machine_commands(app, options);
+  require_command(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {  // --help, --version
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    const auto chosen = app.get_subcommands();
+    throw InputError(fmt::format("{}; see vicinity{} --help", error.what(), chosen.empty() ? "" : " " + chosen.front()->get_name()));
+  }
+  const std::string command = app.get_subcommands().front()->get_name();
+  if (options.profile.empty()) options.profile = command == "run" ? "quick" : "smoke";
+  return_descriptors(options);
+  return dispatch(command, options, systems);
+}
+
+int guarded_command_line(int argc, char** argv, const std::vector<System>& (*systems)()) {
+  const auto complain = [](const std::exception& error, int code) {
+    std::fflush(stdout);
+    fmt::print(stderr, "vicinity: error: {}\n", error.what());
+    return code;
+  };
+  try {
+    return command_line(argc, argv, systems());
+  } catch (const InputError& error) {
+    return complain(error, exit_input);
+  } catch (const std::exception& error) {
+    return complain(error, exit_environment);
+  }
+}
+
+}  // namespace vicinity

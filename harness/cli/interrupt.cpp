@@ -1,0 +1,86 @@
+#include "harness/cli/interrupt.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <initializer_list>
+
+namespace vicinity {
+namespace {
+
+// Only what a signal handler may touch.
+volatile std::sig_atomic_t child_process = 0;
+volatile std::sig_atomic_t was_interrupted = 0;
+volatile std::sig_atomic_t deferred = 0;
+volatile std::sig_atomic_t stop_wanted = 0;
+std::atomic<std::int64_t> stop_time{0};  // of the first deferred signal, ms
+const char* volatile first_words = "";
+const char* volatile last_words = "";
+
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+void say(const char* words) { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words, std::strlen(words)); }
+
+std::int64_t milliseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+/// timeout(1) signals the process and then its group: the same wish twice.
+bool is_echo() {
+  constexpr std::int64_t echo = 300;
+  return milliseconds() - stop_time < echo;
+}
+
+extern "C" void on_interrupt(int) {
+  if (child_process != 0) {
+    was_interrupted = 1;
+    kill(child_process, SIGINT);
+    return;
+  }
+  if (deferred != 0 && stop_wanted == 0) {
+    stop_wanted = 1;
+    stop_time = milliseconds();
+    say(first_words);
+    return;
+  }
+  if (deferred != 0 && is_echo()) return;
+  say(last_words);
+  _exit(exit_interrupted);
+}
+
+void install(void (*handler)(int), std::initializer_list<int> signals) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = deferred != 0 ? SA_RESTART : 0;  // whoever goes on must not see half a write
+  sigemptyset(&action.sa_mask);
+  for (const int signal : signals) sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+void handle_interrupts(const char* note) {
+  last_words = note;
+  install(on_interrupt, {SIGINT, SIGTERM, SIGHUP});
+  install(SIG_IGN, {SIGXFSZ});
+}
+
+void defer_interrupts(const char* note) {
+  first_words = note;
+  stop_wanted = 0;
+  deferred = 1;
+  install(on_interrupt, {SIGINT, SIGTERM, SIGHUP});
+}
+
+bool stop_requested() { return stop_wanted != 0; }
+
+void set_interrupted_child(pid_t child) { child_process = child; }
+
+bool interrupted() { return was_interrupted != 0; }
+
+}  // namespace vicinity

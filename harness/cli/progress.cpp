@@ -1,0 +1,101 @@
+#include "harness/cli/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/cli/text.hpp"
+
+namespace vicinity {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// What stands after the ratio.
+std::string remarks(const Json& record) {
+  std::string text;
+  if (!record.at("extrapolated").is_null()) text += "  extrapolated";
+  if (record.at("throttled").get<bool>()) text += "  throttled";
+  return text;
+}
+
+}  // namespace
+
+double chosen_median(const Json& record) {
+  std::map<std::string, std::vector<double>> samples;
+  for (const auto& [part, values] : record.at("samples").items()) samples[part] = values.get<std::vector<double>>();
+  const auto times = chosen_times(samples, record.at("protocol").at("time").get<std::string>());
+  return times.empty() ? std::nan("") : median(times);
+}
+
+Progress::Progress(const Descriptor& descriptor, const Profile& profile, const std::vector<Job>& jobs)
+    : profile_(profile),
+      reference_(descriptor.check.reference),
+      total_(jobs.size()),
+      case_width_(4),
+      name_width_(14),
+      terminal_(isatty(STDERR_FILENO) != 0),
+      start_(std::chrono::steady_clock::now()),
+      spoken_(start_) {
+  for (const Job& job : jobs) {
+    case_width_ = std::max(case_width_, describe(job.asked, profile).size());
+    name_width_ = std::max(name_width_, job.implementation->name.size());
+  }
+  fmt::print("{:<{}}  {:<{}}  {:>10}  vs {}\n", "case", case_width_, "implementation", name_width_, "median", reference_);
+  std::fflush(stdout);
+}
+
+Progress::~Progress() { clear_line(); }
+
+void Progress::clear_line() const {
+  if (terminal_) fmt::print(stderr, "\r\033[K");
+}
+
+std::string Progress::remaining() const {
+  const double elapsed = seconds_since(start_);
+  const std::string left =
+      done_ == 0 ? ""
+                 : fmt::format(", about {} left", clock_text(elapsed / static_cast<double>(done_) * static_cast<double>(total_ - done_)));
+  return fmt::format("[{}/{}] {} elapsed{}", done_, total_, clock_text(elapsed), left);
+}
+
+void Progress::recall(const Json& record) {
+  if (record.value("implementation", "") == reference_ && record.value("status", "") == "ok")
+    baselines_[record.at("case_key").get<std::string>()] = {chosen_median(record), !record.at("extrapolated").is_null()};
+}
+
+std::string Progress::comparison(const Json& record, double seconds) const {
+  const auto text = [&](const char* name) { return record.at(name).get<std::string>(); };
+  if (text("status") != "ok") return text("status") + ": " + text("message");
+  const auto baseline = baselines_.find(text("case_key"));
+  if (baseline == baselines_.end() || text("implementation") == reference_) return fmt::format("-{}", remarks(record));
+  return fmt::format("{:.3g}x{}{}", baseline->second.seconds / seconds, baseline->second.extrapolated ? " (its time extrapolated)" : "",
+                     remarks(record));
+}
+
+void Progress::begin(const Job& job) {
+  constexpr double quiet_seconds = 10;  // plain output: a line now and then
+  if (terminal_) {
+    fmt::print(stderr, "\r\033[K{}: {} {}", remaining(), job.implementation->name, describe(job.asked, profile_));
+    std::fflush(stderr);
+  } else if (seconds_since(spoken_) >= quiet_seconds) {
+    fmt::print(stderr, "{}\n", remaining());
+    spoken_ = std::chrono::steady_clock::now();
+  }
+}
+
+void Progress::finish(const Job& job, const Json& record) {
+  ++done_;
+  recall(record);
+  clear_line();
+  const double seconds = chosen_median(record);
+  fmt::print("{:<{}}  {:<{}}  {:>10}  {}\n", describe(job.asked, profile_), case_width_, job.implementation->name, name_width_,
+             human_seconds(seconds), comparison(record, seconds));
+  std::fflush(stdout);
+}
+
+}  // namespace vicinity

@@ -1,0 +1,49 @@
+#pragma once
+// What the user sees while a run goes on: a table line a result on stdout, elapsed and remaining time on stderr.
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/record/record.hpp"
+
+namespace vicinity {
+
+class Progress {
+ public:
+  /// `jobs`: what this run will measure. Prints the table's head.
+  Progress(const Descriptor& descriptor, const Profile& profile, const std::vector<Job>& jobs);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// A result recorded earlier: only remembered, for the comparison with the reference.
+  void recall(const Json& record);
+  void begin(const Job& job);
+  void finish(const Job& job, const Json& record);
+
+ private:
+  void clear_line() const;
+  [[nodiscard]] std::string remaining() const;
+  /// The last column: the ratio to the reference, or why there is no time.
+  [[nodiscard]] std::string comparison(const Json& record, double seconds) const;
+
+  const Profile& profile_;
+  std::string reference_;
+  std::size_t total_;
+  std::size_t done_ = 0;
+  std::size_t case_width_, name_width_;
+  bool terminal_;
+  std::chrono::steady_clock::time_point start_, spoken_;
+
+  struct Baseline {
+    double seconds;
+    bool extrapolated;
+  };
+  std::map<std::string, Baseline> baselines_;  ///< case key -> the reference's median
+};
+
+/// Median of the time the protocol chose; NaN without samples.
+[[nodiscard]] double chosen_median(const Json& record);
+
+}  // namespace vicinity

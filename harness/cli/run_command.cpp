@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/api/device.hpp"
+#include "core/util/error.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/cli/interrupt.hpp"
+#include "harness/cli/process.hpp"
+#include "harness/cli/progress.hpp"
+#include "harness/cli/text.hpp"
+#include "harness/describe/yaml_reader.hpp"
+#include "harness/record/environment.hpp"
+#include "harness/record/recorder.hpp"
+
+namespace vicinity {
+namespace {
+
+/// "IMPL=FACTOR" as a pair; {"", 1} when not given.
+std::pair<std::string, double> parse_slowdown(const std::string& text) {
+  if (text.empty()) return {"", 1};
+  const auto equals = text.find('=');
+  const Value factor = equals == std::string::npos ? Value() : parse_value(text.substr(equals + 1));
+  const double number = std::holds_alternative<double>(factor)         ? std::get<double>(factor)
+                        : std::holds_alternative<std::int64_t>(factor) ? static_cast<double>(std::get<std::int64_t>(factor))
+                                                                       : 0;
+  if (number < 1) throw InputError(fmt::format("--test-slowdown: '{}' is not IMPLEMENTATION=FACTOR with a factor of at least 1", text));
+  return {text.substr(0, equals), number};
+}
+
+/// A case that was skipped for want of its file, and still is: one line in the results is enough.
+bool said_before(const Recorder& recorder, const Json& record) {
+  const auto same = [&](const Json& other) {
+    const auto equal = [&](const char* name) { return other.value(name, "") == record.value(name, ""); };
+    return equal("case_key") && equal("implementation") && equal("profile") && equal("sources") && equal("descriptor") && equal("message");
+  };
+  return record.value("missing_input", false) && std::any_of(recorder.existing().begin(), recorder.existing().end(), same);
+}
+
+/// One experiment, in this process.
+class Experiment {
+ public:
+  Experiment(const Options& options, const std::vector<System>& systems)
+      : options_(options),
+        descriptor_(load_descriptor(options.descriptors.front(), systems)),
+        profile_(descriptor_.profile(options.profile)),
+        slowdown_(parse_slowdown(options.slowdown)) {
+    if (options.repetitions) profile_.protocol.repetitions = *options.repetitions;
+    plan_ = make_plan(descriptor_, profile_, {options.implementations, parse_where(options.where)}, device::info().has_value());
+  }
+
+  int run() {
+    const Identity identity = identify(options_.machine);
+    context_ = {.profile = options_.profile,
+                .machine = identity.machine,
+                .commit = identity.commit,
+                .dirty = identity.dirty,
+                .sources = identity.sources,
+                .version = identity.version,
+                .started = utc_now(),
+                .slowdown = 1};
+    if (!plan_.deviceless.empty()) fmt::print(stderr, "{}\n", deviceless_note(plan_.deviceless));
+    Recorder recorder(machine_folder(options_.results, identity) / (descriptor_.experiment + ".jsonl"));
+    const std::vector<Job> jobs = unfinished(recorder);
+    announce(jobs.size());
+    if (jobs.empty()) return exit_ok;
+    store_environment(options_.results, identity);
+    return measure_all(jobs, recorder);
+  }
+
+ private:
+  [[nodiscard]] RunContext context_of(const Job& job) const {
+    RunContext context = context_;
+    if (job.implementation->name == slowdown_.first) context.slowdown = slowdown_.second;
+    return context;
+  }
+
+  [[nodiscard]] std::vector<Job> unfinished(const Recorder& recorder) const {
+    std::vector<std::string> known;
+    for (const Json& record : recorder.existing()) known.push_back(resume_key(record));
+    std::sort(known.begin(), known.end());
+    std::vector<Job> jobs;
+    for (const Job& job : plan_.jobs) {
+      const std::string key = resume_key(context_of(job), descriptor_, job, profile_.protocol);
+      if (options_.fresh || !std::binary_search(known.begin(), known.end(), key)) jobs.push_back(job);
+    }
+    return jobs;
+  }
+
+  void announce(std::size_t count) const {
+    const double most = profile_.protocol.max_seconds * 1.25 * static_cast<double>(count);  // a quarter for the warm-up
+    fmt::print(stderr, "{} [{}]: {} of {} to measure, {} recorded{}\n", descriptor_.experiment, options_.profile, count, plan_.jobs.size(),
+               plan_.jobs.size() - count, count > 0 && most > 0 ? fmt::format("; about {} at most, and the checks", clock_text(most)) : "");
+  }
+
+  int measure_all(const std::vector<Job>& jobs, Recorder& recorder) {
+    Referee referee(*descriptor_.system, descriptor_.check);
+    Progress progress(descriptor_, profile_, jobs);
+    for (const Json& record : recorder.existing()) {
+      if (record.value("profile", "") == options_.profile && record.value("sources", "") == context_.sources) progress.recall(record);
+    }
+    bool failed = false;
+    for (const Job& job : jobs) {
+      progress.begin(job);
+      const RunContext context = context_of(job);
+      const Result result = measure_one(referee, job, context.slowdown);
+      const Json record = to_record(context, descriptor_, job, profile_.protocol, result);
+      if (!said_before(recorder, record)) recorder.append(record);
+      progress.finish(job, record);
+      failed |= result.status == Status::invalid;
+    }
+    return failed ? exit_check_failed : exit_ok;
+  }
+
+  /// Errors in a case get the descriptor's name.
+  Result measure_one(Referee& referee, const Job& job, double slowdown) const {
+    try {
+      return measure(referee, job, profile_.protocol, {.control = options_.control, .slowdown = slowdown});
+    } catch (const InputError& error) {
+      const std::string message = error.what();
+      if (message.starts_with(descriptor_.path)) throw;
+      throw InputError(fmt::format("{}: case {}: {}", descriptor_.path, describe(job.asked, profile_), message));
+    }
+  }
+
+  const Options& options_;
+  Descriptor descriptor_;
+  Profile profile_;
+  std::pair<std::string, double> slowdown_;
+  Plan plan_;
+  RunContext context_;
+};
+
+/// The command line of the process for one descriptor.
+std::vector<std::string> child_arguments(const Options& options, const std::string& descriptor) {
+  std::vector<std::string> arguments{"run", descriptor, "--profile", options.profile, "--results", options.results};
+  const auto add = [&](const std::string& flag, const std::string& value) {
+    if (!value.empty()) arguments.insert(arguments.end(), {flag, value});
+  };
+  for (const std::string& name : options.implementations) add("--implementation", name);
+  for (const std::string& condition : options.where) add("--where", condition);
+  add("--machine", options.machine);
+  add("--repetitions", options.repetitions ? std::to_string(*options.repetitions) : "");
+  add("--test-slowdown", options.slowdown);
+  if (options.fresh) arguments.emplace_back("--fresh");
+  if (options.control) arguments.emplace_back("--control");
+  return arguments;
+}
+
+}  // namespace
+
+int run_command(const Options& options, const std::vector<System>& systems) {
+  if (options.descriptors.size() == 1) return Experiment(options, systems).run();
+  for (const std::string& path : options.descriptors) {  // all mistakes before any work
+    Options one = options;
+    one.descriptors = {path};
+    static_cast<void>(Experiment(one, systems));
+  }
+  int worst = exit_ok;
+  for (const std::string& path : options.descriptors) {
+    const int code = run_again(child_arguments(options, path), path);
+    if (interrupted() || code == exit_interrupted) return exit_interrupted;
+    worst = std::max(worst, code);
+  }
+  return worst;
+}
+
+}  // namespace vicinity

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <utility>
+
+#include "core/api/device.hpp"
+#include "core/util/error.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/cli/interrupt.hpp"
+#include "harness/cli/text.hpp"
+#include "harness/record/recorder.hpp"
+#include "harness/solve/solution_file.hpp"
+#include "harness/solve/solve.hpp"
+#include "harness/solve/solve_progress.hpp"
+#include "harness/solve/solve_report.hpp"
+
+namespace vicinity {
+namespace {
+
+/// One search. The constructor finds every mistake; nothing is searched before.
+class Solving {
+ public:
+  Solving(const Options& options, const std::vector<System>& systems)
+      : options_(options),
+        asked_(options.solve),
+        system_(solvable_system(systems, options.system)),
+        solver_(*system_.solver),
+        case_(case_of(solver_, asked_.settings)),
+        candidates_(candidates(system_, asked_.implementation, device::info().has_value())) {
+    if (asked_.seconds && !(*asked_.seconds > 0 && std::isfinite(*asked_.seconds)))
+      throw InputError(fmt::format("--time: {} is not a number of seconds above 0", *asked_.seconds));
+    case_.values[solver_.work_axis] = given_work();
+    instance_ = instance_of(system_, asked_.instance);
+    if (solver_.variant_of) case_.problem = solver_.variant_of(*instance_).problem;
+    if (!asked_.start.empty()) {
+      start_objective_ = solver_.objective_of(*instance_, asked_.start);
+      instance_ = solver_.start_from(*instance_, asked_.start);
+    }
+    prepared_ = prepare_first(candidates_, case_, *instance_);
+  }
+
+  int run() {
+    const SolutionFile file(output_path(), asked_.instance, asked_.force,
+                            [this](const std::string& path) { return solver_.objective_of(*instance_, path); });
+    const std::optional<double> left = work_by_ == WorkBy::time ? choose_work() : asked_.seconds;
+    SolveReport report = report_before();
+    report.found = searched(left, report);
+    if (!report.found.outcome.feasible) return invalid(report);
+    return deliver(file, report);
+  }
+
+ private:
+  /// The work axis; 1 when the time shall decide.
+  [[nodiscard]] std::int64_t given_work() {
+    for (const auto& [axis, text] : asked_.work) {
+      if (text.empty()) continue;
+      if (axis != solver_.work_axis) throw InputError(fmt::format("--{}: system '{}' counts --{}", axis, system_.name, solver_.work_axis));
+      work_by_ = WorkBy::user;
+      return parse_work("--" + axis, text, solver_.most_work);
+    }
+    if (asked_.seconds) work_by_ = WorkBy::time;
+    return asked_.seconds ? 1 : solver_.default_work;
+  }
+
+  /// The user's file, else the instance's name in the current folder.
+  [[nodiscard]] std::string output_path() const {
+    if (!asked_.output.empty()) return asked_.output;
+    const std::string suffix = solver_.variant_of ? solver_.variant_of(*instance_).solution_suffix : solver_.solution_suffix;
+    return std::filesystem::path(asked_.instance).stem().string() + suffix;
+  }
+
+  /// By the time. Returns what is left of it.
+  double choose_work() {
+    const auto start = std::chrono::steady_clock::now();
+    prepared_.run.reset();
+    const std::int64_t work = work_within(*asked_.seconds, solver_, *prepared_.implementation, case_, *instance_, options_.seed);
+    case_.values[solver_.work_axis] = work;
+    prepared_.run = prepared_.implementation->prepare(case_, *instance_);
+    if (!asked_.quiet)
+      fmt::print(stderr, "{}: about {} s allow --{} {}\n", prepared_.implementation->name, *asked_.seconds, solver_.work_axis, work);
+    return *asked_.seconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  [[nodiscard]] SolveReport report_before() const {
+    SolveReport report;
+    report.system = &system_;
+    report.implementation = prepared_.implementation;
+    report.instance = asked_.instance;
+    report.size = solver_.size_text(*instance_);
+    report.c = case_;
+    report.seed = options_.seed;
+    report.work_by = work_by_;
+    report.whole_work = solver_.whole_work(case_);
+    report.time_limit = asked_.seconds;
+    report.start = asked_.start;
+    report.start_objective = start_objective_;
+    report.best_known = solver_.best_known(*instance_);
+    return report;
+  }
+
+  [[nodiscard]] Found searched(std::optional<double> seconds, const SolveReport& report) {
+    defer_interrupts("\nvicinity: stopping; once more ends it at once, without a solution\n");
+    SolveProgress progress({report.whole_work, solver_.unit, seconds, report.best_known}, asked_.quiet);
+    return search(*prepared_.run, options_.seed, seconds, progress);
+  }
+
+  int invalid(const SolveReport& report) const {
+    if (options_.json) fmt::print("{}\n", summary_json(report).dump());
+    std::fflush(stdout);
+    fmt::print(stderr, "vicinity: INVALID: {} found no solution: {}; nothing is written\n", report.implementation->name,
+               report.found.outcome.complaint.empty() ? "the oracle rejects it" : report.found.outcome.complaint);
+    return exit_check_failed;
+  }
+
+  /// Writes the solution and prints what is to be said. A solution that cannot be written after all is printed: it may have cost hours.
+  int deliver(const SolutionFile& file, SolveReport& report) const {
+    const std::string text = solver_.solution_text(*instance_, report.found.outcome);
+    std::string failure;
+    try {
+      report.output_kept = file.better_than(report.found.outcome.objective.value());
+      if (!report.output_kept) file.write(text);
+      report.output = file.path();
+    } catch (const std::runtime_error& error) {
+      failure = error.what();
+    }
+    if (options_.json) {
+      fmt::print("{}\n", summary_json(report).dump());
+    } else if (!asked_.quiet) {
+      fmt::print("{}", summary_text(report));
+    }
+    std::fflush(stdout);
+    if (failure.empty()) return report.found.stop == Stop::signal ? exit_interrupted : exit_ok;
+    if (!options_.json) fmt::print("{}", text);
+    throw EnvironmentError(failure + (options_.json ? "" : "; the solution is printed instead"));
+  }
+
+  const Options& options_;
+  const SolveOptions& asked_;
+  const System& system_;
+  const Solver& solver_;
+  Case case_;
+  WorkBy work_by_ = WorkBy::fallback;
+  std::vector<const Implementation*> candidates_;
+  std::shared_ptr<const Instance> instance_;
+  std::optional<std::int64_t> start_objective_;
+  Prepared prepared_;
+};
+
+}  // namespace
+
+int solve_command(const Options& options, const std::vector<System>& systems) { return Solving(options, systems).run(); }
+
+}  // namespace vicinity

@@ -1,0 +1,103 @@
+#include "harness/cli/text.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdint>
+#include <ctime>
+#include <numeric>
+#include <utility>
+
+namespace vicinity {
+namespace {
+
+/// Levenshtein distance, one row at a time.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string join(const std::vector<std::string>& names) { return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")); }
+
+std::optional<std::string> nearest(std::string_view unknown, const std::vector<std::string>& allowed) {
+  std::optional<std::string> found;
+  std::size_t best = std::max<std::size_t>(1, (unknown.size() + 1) / 3) + 1;  // farther is another word
+  for (const std::string& name : allowed) {
+    const std::size_t distance = edit_distance(unknown, name);
+    if (distance < best) {
+      best = distance;
+      found = name;
+    }
+  }
+  return found;
+}
+
+std::string hint(std::string_view unknown, const std::vector<std::string>& allowed) {
+  const auto meant = nearest(unknown, allowed);
+  const std::string list = "allowed: " + join(allowed);
+  return meant ? fmt::format("did you mean '{}'? {}", *meant, list) : list;
+}
+
+std::string hex16(std::uint64_t value) { return fmt::format("{:016x}", value); }
+
+std::string human_seconds(double seconds) {
+  if (!std::isfinite(seconds)) return "-";
+  if (seconds < 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
+  if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return seconds < 1000 ? fmt::format("{:.3g} s", seconds) : fmt::format("{:.0f} s", seconds);
+}
+
+std::string human_count(double count) {
+  if (!std::isfinite(count)) return "-";
+  for (const auto& [unit, name] : {std::pair{1e12, " T"}, std::pair{1e9, " G"}, std::pair{1e6, " M"}, std::pair{1e3, " k"}}) {
+    if (count >= unit) return fmt::format("{:.3g}{}", count / unit, name);
+  }
+  return fmt::format("{:.3g}", count);
+}
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<long>(std::max(0.0, seconds) + 0.5);
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+std::string slug(std::string_view name) {
+  std::string result;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 && byte < 128) {
+      result += static_cast<char>(std::tolower(byte));
+    } else if (!result.empty() && result.back() != '-') {
+      result += '-';
+    }
+  }
+  while (!result.empty() && result.back() == '-') result.pop_back();
+  return result.empty() ? "unknown" : result;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+}  // namespace vicinity

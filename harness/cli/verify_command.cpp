@@ -1,0 +1,180 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+
+#include "core/api/device.hpp"
+#include "core/util/error.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/cli/text.hpp"
+#include "harness/measure/measurement.hpp"
+#include "harness/record/environment.hpp"
+#include "harness/record/recorder.hpp"
+
+namespace vicinity {
+namespace {
+
+/// Outcome of one group of comparisons.
+struct Tally {
+  std::string name;
+  std::vector<std::string> implementations;
+  int cases = 0, comparisons = 0, failed = 0, skipped = 0;
+};
+
+class Verifier {
+ public:
+  explicit Verifier(const Options& options) : options_(options), has_device_(device::info().has_value()) {}
+
+  void experiment(const std::string& path, const std::vector<System>& systems) {
+    const Descriptor descriptor = load_descriptor(path, systems);
+    const Profile& profile = descriptor.profile(options_.profile);
+    const Plan plan = make_plan(descriptor, profile, {options_.implementations, parse_where(options_.where)}, has_device_);
+    note_deviceless(plan.deviceless);
+    begin(fmt::format("twins {} {}", descriptor.experiment, options_.profile));
+    Referee referee(*descriptor.system, descriptor.check);
+    std::string previous;
+    for (const Job& job : plan.jobs) {
+      if (job.asked.key() != previous) ++tally().cases;
+      previous = job.asked.key();
+      compare(referee, job, profile.protocol.seed, "");
+    }
+    finish();
+  }
+
+  void random(const System& system, int cases, std::uint64_t seed) {
+    const std::vector<const Implementation*> implementations = runnable(system);
+    begin(fmt::format("twins random {}", system.name));
+    for (int index = 0; index < cases; ++index) {
+      const std::uint64_t own_seed = seed + static_cast<std::uint64_t>(index);
+      Referee referee(system, Check{.identical = true, .tolerance = 0, .reference = system.reference});
+      const Case c = system.random_case(own_seed);
+      ++tally().cases;
+      say_where(index, cases);
+      const std::string again = fmt::format(" (again: vicinity verify --system {} --random 1 --seed {})", system.name, own_seed);
+      for (const Implementation* implementation : implementations) {
+        const Job job{.asked = c, .executed = c, .factor = 1, .axis = "", .implementation = implementation};
+        compare(referee, job, own_seed, again);
+      }
+    }
+    finish();
+  }
+
+  [[nodiscard]] bool ok() const {
+    return std::all_of(tallies_.begin(), tallies_.end(), [](const Tally& t) { return t.failed == 0; });
+  }
+
+  [[nodiscard]] Json json() const {
+    const auto gpu = device::info();
+    const Identity identity = identify(options_.machine);
+    Json json{{"schema", 1},
+              {"machine", identity.machine},
+              {"commit", identity.commit},
+              {"dirty", identity.dirty},
+              {"sources", identity.sources},
+              {"time", utc_now()},
+              {"gpu", gpu ? Json(gpu->name) : Json()},
+              {"checks", Json::array()},
+              {"ok", ok()}};
+    for (const Tally& t : tallies_) {
+      json["checks"].push_back({{"name", t.name},
+                                {"cases", t.cases},
+                                {"comparisons", t.comparisons},
+                                {"failed", t.failed},
+                                {"skipped", t.skipped},
+                                {"implementations", t.implementations}});
+    }
+    return json;
+  }
+
+ private:
+  Tally& tally() { return tallies_.back(); }
+
+  void begin(const std::string& name) { tallies_.push_back({.name = name, .implementations = {}}); }
+
+  void finish() {
+    say_where(0, 0);
+    const Tally& t = tally();
+    fmt::print("{:<28} {} cases, {} comparisons, {} failed, {} skipped ({})\n", t.name, t.cases, t.comparisons, t.failed, t.skipped,
+               join(t.implementations));
+    std::fflush(stdout);
+  }
+
+  void compare(Referee& referee, const Job& job, std::uint64_t seed, const std::string& again) {
+    const std::string& name = job.implementation->name;
+    auto& names = tally().implementations;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    const Result result = verify(referee, job, seed);
+    if (result.status == Status::skipped) {
+      ++tally().skipped;
+      if (result.missing_input && missing_.insert(result.message).second) fmt::print("skipped {}: {}\n", job.asked.key(), result.message);
+      return;
+    }
+    ++tally().comparisons;
+    if (result.status == Status::ok) return;
+    ++tally().failed;
+    fmt::print("FAILED {} {}: {}{}\n", name, job.executed.key(), result.message, again);
+  }
+
+  [[nodiscard]] std::vector<const Implementation*> runnable(const System& system) {
+    std::vector<const Implementation*> list;
+    std::vector<std::string> deviceless;
+    for (const std::string& name : options_.implementations) {
+      if (!known_implementation(system, name))
+        throw InputError(fmt::format("--implementation: unknown implementation '{}' of {}; {}", name, system.name,
+                                     hint(name, implementation_names(system))));
+    }
+    for (const Implementation& i : system.implementations) {
+      const auto& wanted = options_.implementations;
+      if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), i.name) == wanted.end()) continue;
+      if (i.backend == Backend::gpu && !has_device_) {
+        deviceless.push_back(i.name);
+      } else {
+        list.push_back(&i);
+      }
+    }
+    note_deviceless(deviceless);
+    return list;
+  }
+
+  static void note_deviceless(const std::vector<std::string>& names) {
+    if (!names.empty())
+      fmt::print(stderr, "{}: not verified, {}\n", join(names), device::built() ? "no GPU here" : "GPU code is not built");
+  }
+
+  /// On a terminal only; cleared with all = 0.
+  static void say_where(int index, int all) {
+    if (isatty(STDERR_FILENO) == 0) return;
+    fmt::print(stderr, "\r\033[K");
+    if (all > 0) fmt::print(stderr, "[{}/{}]", index, all);
+    std::fflush(stderr);
+  }
+
+  const Options& options_;
+  bool has_device_;
+  std::vector<Tally> tallies_;
+  std::set<std::string> missing_;  ///< instance files already said to be missing
+};
+
+}  // namespace
+
+int verify_command(const Options& options, const std::vector<System>& systems) {
+  Verifier verifier(options);
+  const auto known = [&](const System& system) { return system.name == options.system; };
+  if (!options.system.empty() && std::none_of(systems.begin(), systems.end(), known)) {
+    std::vector<std::string> names;
+    for (const System& system : systems) names.push_back(system.name);
+    throw InputError(fmt::format("--system: unknown system '{}'; {}", options.system, hint(options.system, names)));
+  }
+  const bool everything = options.descriptors.empty() && options.random_cases == 0;
+  for (const std::string& path : everything ? all_descriptors() : options.descriptors) verifier.experiment(path, systems);
+  for (const System& system : systems) {
+    if (options.random_cases > 0 && system.random_case && (options.system.empty() || known(system)))
+      verifier.random(system, options.random_cases, options.seed);
+  }
+  if (!options.json_file.empty()) write_atomically(options.json_file, verifier.json().dump(2) + "\n");
+  return verifier.ok() ? exit_ok : exit_check_failed;
+}
+
+}  // namespace vicinity

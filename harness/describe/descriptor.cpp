@@ -1,0 +1,281 @@
+#include "harness/describe/descriptor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+
+#include "core/api/device.hpp"
+#include "core/util/error.hpp"
+#include "data/catalogue.hpp"
+#include "data/search_path.hpp"
+#include "data/sha256.hpp"
+#include "harness/cli/text.hpp"
+#include "harness/describe/yaml_reader.hpp"
+
+namespace vicinity {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class Range>
+std::vector<std::string> names_of(const Range& things) {
+  std::vector<std::string> names;
+  for (const auto& thing : things) names.push_back(thing.name);
+  return names;
+}
+
+template <class Thing>
+const Thing* pick(const YamlReader& node, const std::string& what, const std::vector<Thing>& things) {
+  const std::string name = node.one_of(what, names_of(things));
+  return &*std::find_if(things.begin(), things.end(), [&](const Thing& thing) { return thing.name == name; });
+}
+
+std::string read_implementation(const YamlReader& node, const System& system) {
+  const std::string name = node.text();
+  if (!known_implementation(system, name))
+    node.fail(fmt::format("unknown implementation '{}' of {}; {}", name, system.name, hint(name, implementation_names(system))));
+  return name;
+}
+
+std::vector<std::string> read_implementations(const YamlReader& node, const System& system) {
+  std::vector<std::string> names;
+  for (const YamlReader& item : node.items()) {
+    names.push_back(read_implementation(item, system));
+    if (std::count(names.begin(), names.end(), names.back()) > 1) item.fail(fmt::format("implementation '{}' appears twice", names.back()));
+  }
+  return names;
+}
+
+std::vector<Value> read_values(const YamlReader& node) {
+  std::vector<Value> values;
+  for (const YamlReader& item : node.items()) {
+    values.push_back(item.value());
+    if (std::count(values.begin(), values.end(), values.back()) > 1)
+      item.fail(fmt::format("value {} appears twice", to_string(values.back())));
+  }
+  return values;
+}
+
+std::vector<std::string> read_instances(const YamlReader& node) {
+  std::vector<std::string> names;
+  for (const YamlReader& item : node.items()) {
+    names.push_back(item.one_of("instance", names_of(catalogue().entries())));
+    if (std::count(names.begin(), names.end(), names.back()) > 1) item.fail(fmt::format("instance '{}' appears twice", names.back()));
+  }
+  return names;
+}
+
+void read_axes(const YamlReader& node, const Problem& problem, Profile& base) {
+  for (const auto& [name, values] : node.entries()) {
+    const auto allowed = names_of(problem.axes);
+    if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
+      values.fail(fmt::format("unknown axis '{}' of {}; {}", name, problem.name, hint(name, allowed)));
+    base.axes.emplace_back(name, read_values(values));
+  }
+}
+
+std::vector<std::string> axis_names(const Profile& profile) {
+  std::vector<std::string> names;
+  for (const auto& axis : profile.axes) names.push_back(axis.first);
+  return names;
+}
+
+/// Instances are an axis of their own.
+std::vector<std::string> names_with_instance(const Profile& profile) {
+  std::vector<std::string> names = axis_names(profile);
+  if (!profile.instances.empty()) names.emplace_back("instance");
+  return names;
+}
+
+std::vector<Value>& axis_values(const YamlReader& node, const std::string& name, Profile& profile) {
+  const auto axis = std::find_if(profile.axes.begin(), profile.axes.end(), [&](const auto& entry) { return entry.first == name; });
+  if (axis == profile.axes.end())
+    node.fail(fmt::format("axis '{}' is not one of this descriptor; {}", name, hint(name, axis_names(profile))));
+  return axis->second;
+}
+
+/// A profile may give other values to the descriptor's axes, never add one: published rows map to the same axes. With other
+/// axes the descriptor's sweeps no longer apply.
+void override_axes(const YamlReader& node, Profile& profile) {
+  profile.sweeps.clear();
+  for (const auto& [name, values] : node.entries()) axis_values(values, name, profile) = read_values(values);
+}
+
+void read_sweeps(const YamlReader& node, Profile& profile) {
+  profile.sweeps.clear();
+  for (const YamlReader& sweep : node.items()) {
+    auto& replaced = profile.sweeps.emplace_back();
+    for (const auto& [name, values] : sweep.entries()) {
+      static_cast<void>(axis_values(values, name, profile));
+      replaced[name] = read_values(values);
+    }
+  }
+}
+
+void read_protocol(const YamlReader& node, Protocol& protocol) {
+  constexpr int many = 1'000'000;
+  node.require_keys({"statistic", "repetitions", "warmup", "time", "flush_l2", "seed", "max_seconds"});
+  if (const auto key = node.find("statistic")) protocol.statistic = key->one_of("statistic", {"median", "mean", "min"});
+  if (const auto key = node.find("repetitions")) protocol.repetitions = static_cast<int>(key->integer(1, many));
+  if (const auto key = node.find("warmup")) protocol.warmup = static_cast<int>(key->integer(0, many));
+  if (const auto key = node.find("time")) {
+    protocol.time = key->text();
+    protocol.time_location = key->location();
+  }
+  if (const auto key = node.find("flush_l2")) protocol.flush_l2 = key->boolean();
+  if (const auto key = node.find("seed"))
+    protocol.seed = static_cast<std::uint64_t>(key->integer(0, std::numeric_limits<std::int64_t>::max()));
+  if (const auto key = node.find("max_seconds")) protocol.max_seconds = key->real(0, 1e6);
+}
+
+Check read_check(const YamlReader& node, const System& system) {
+  node.require_keys({"kind", "tolerance", "reference"});
+  Check check{.identical = node.at("kind").one_of("kind of check", {"identical", "tolerance"}) == "identical",
+              .tolerance = 0,
+              .reference = system.reference};
+  if (const auto key = node.find("tolerance")) {
+    check.tolerance = key->real(0, 1);
+    if (check.identical && check.tolerance != 0) key->fail("tolerance must be 0, or the kind 'tolerance'");
+  }
+  if (const auto key = node.find("reference")) check.reference = key->one_of("reference", implementation_names(system));
+  return check;
+}
+
+Published read_published(const YamlReader& node, const Profile& base) {
+  node.require_keys({"csv", "axes", "metric"});
+  const YamlReader csv = node.at("csv");
+  Published published{.csv = csv.text(), .axes = {}, .metric = node.at("metric").text()};
+  if (!fs::is_regular_file(data_folder() / "published" / published.csv))
+    csv.fail(fmt::format("'{}' is not a file of data/published/", published.csv));
+  if (const auto axes = node.find("axes")) {
+    for (const auto& [parameter, axis] : axes->entries()) published.axes[parameter] = axis.one_of("axis", names_with_instance(base));
+  }
+  return published;
+}
+
+/// axis -> values, each of which some case of the profile has.
+std::map<std::string, std::vector<Value>> read_condition(const YamlReader& node, const Profile& profile) {
+  const std::map<std::string, std::vector<Value>> known = all_values(profile);
+  std::map<std::string, std::vector<Value>> condition;
+  for (const auto& [name, values] : node.entries()) {
+    const auto there = known.find(name);
+    if (there == known.end())
+      values.fail(fmt::format("axis '{}' is not one of this descriptor; {}", name, hint(name, names_with_instance(profile))));
+    condition[name] = read_values(values);
+    for (const Value& value : condition[name]) {
+      if (std::find(there->second.begin(), there->second.end(), value) == there->second.end())
+        values.fail(fmt::format("no case of the profile has {} = {}", name, to_string(value)));
+    }
+  }
+  return condition;
+}
+
+Extrapolation read_extrapolation(const YamlReader& node, const Profile& profile, const System& system) {
+  node.require_keys({"axis", "at", "implementations", "where"});
+  Extrapolation result{.axis = node.at("axis").one_of("axis", axis_names(profile)),
+                       .at = node.at("at").integer(1, std::numeric_limits<std::int64_t>::max()),
+                       .implementations = read_implementations(node.at("implementations"), system),
+                       .where = {}};
+  if (const auto where = node.find("where")) result.where = read_condition(*where, profile);
+  for (const Value& value : values_of(profile, result.axis)) {
+    if (!std::holds_alternative<std::int64_t>(value))
+      node.fail(fmt::format("axis '{}' has values that are not whole numbers", result.axis));
+  }
+  return result;
+}
+
+Profile read_profile(const YamlReader& node, Profile profile, const System& system) {
+  node.require_keys({"axes", "sweeps", "instances", "implementations", "protocol", "extrapolate"});
+  if (const auto key = node.find("axes")) override_axes(*key, profile);
+  if (const auto key = node.find("sweeps")) read_sweeps(*key, profile);
+  if (const auto key = node.find("instances")) profile.instances = read_instances(*key);
+  if (const auto key = node.find("implementations")) profile.implementations = read_implementations(*key, system);
+  if (const auto key = node.find("protocol")) read_protocol(*key, profile.protocol);
+  if (const auto key = node.find("extrapolate")) {
+    for (const YamlReader& item : key->is_list() ? key->items() : std::vector<YamlReader>{*key})
+      profile.extrapolations.push_back(read_extrapolation(item, profile, system));
+  }
+  return profile;
+}
+
+Profile read_base(const YamlReader& root, const System& system, const Problem& problem) {
+  Profile base;
+  if (const auto key = root.find("instances")) base.instances = read_instances(*key);
+  if (const auto key = root.find("axes")) read_axes(*key, problem, base);
+  if (const auto key = root.find("sweeps")) read_sweeps(*key, base);
+  base.implementations = read_implementations(root.at("implementations"), system);
+  if (const auto key = root.find("protocol")) read_protocol(*key, base.protocol);
+  return base;
+}
+
+}  // namespace
+
+std::vector<Value> values_of(const Profile& profile, const std::string& axis) {
+  if (axis == "instance") return {profile.instances.begin(), profile.instances.end()};
+  std::vector<Value> values;
+  const auto add = [&](const std::vector<Value>& more) {
+    for (const Value& value : more)
+      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  };
+  for (const auto& [name, defaults] : profile.axes)
+    if (name == axis) add(defaults);
+  for (const auto& sweep : profile.sweeps)
+    if (sweep.contains(axis)) add(sweep.at(axis));
+  return values;
+}
+
+std::map<std::string, std::vector<Value>> all_values(const Profile& profile) {
+  std::map<std::string, std::vector<Value>> all;
+  for (const std::string& name : names_with_instance(profile)) all[name] = values_of(profile, name);
+  return all;
+}
+
+std::vector<std::string> implementation_names(const System& system) { return names_of(system.implementations); }
+
+bool known_implementation(const System& system, const std::string& name) {
+  const auto names = implementation_names(system);
+  if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+  return !device::built() && (name == "gpu" || name.starts_with("gpu-"));
+}
+
+const Profile& Descriptor::profile(const std::string& name) const {
+  const auto found = profiles.find(name);
+  if (found != profiles.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& entry : profiles) names.push_back(entry.first);
+  throw InputError(fmt::format("{}: unknown profile '{}'; {}", path, name, hint(name, names)));
+}
+
+Descriptor load_descriptor(const std::string& path, const std::vector<System>& systems) {
+  const YamlReader root = YamlReader::load(path);
+  root.require_keys({"schema", "title", "paper", "system", "problem", "instances", "published", "axes", "sweeps", "implementations",
+                     "protocol", "check", "profiles"});
+  static_cast<void>(root.at("schema").integer(1, 1));
+  const System& system = *pick(root.at("system"), "system", systems);
+  const Problem& problem = *pick(root.at("problem"), "problem", system.problems);
+  const Profile base = read_base(root, system, problem);
+
+  Descriptor descriptor{.path = path,
+                        .hash = sha256_of_file(path).substr(0, 16),
+                        .experiment = system.name + "/" + fs::path(path).stem().string(),
+                        .title = root.at("title").text(),
+                        .paper = root.at("paper").text(),
+                        .problem = problem.name,
+                        .system = &system,
+                        .published = std::nullopt,
+                        .check = read_check(root.at("check"), system),
+                        .profiles = {}};
+  if (const auto key = root.find("published")) descriptor.published = read_published(*key, base);
+  const YamlReader profiles = root.at("profiles");
+  for (const auto& [name, node] : profiles.entries()) descriptor.profiles.emplace(name, read_profile(node, base, system));
+  for (const char* name : {"smoke", "quick", "full"}) {
+    if (!descriptor.profiles.contains(name))
+      profiles.fail(fmt::format("profile '{}' is missing; every descriptor has smoke, quick and full", name));
+  }
+  return descriptor;
+}
+
+}  // namespace vicinity

@@ -1,0 +1,87 @@
+#pragma once
+// An experiment as its YAML file describes it: one descriptor a published table or figure. Schema: docs/protocol.md.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/api/run.hpp"
+
+namespace vicinity {
+
+/// How a case is timed.
+struct Protocol {
+  std::string statistic = "median";  ///< the paper's own: median, mean or min
+  int repetitions = 30;
+  int warmup = 3;
+  std::string time = "kernel";  ///< part of Times that the paper's number means; "total" is the sum of all parts
+  std::string time_location;    ///< "path:line" where the descriptor says so, for errors found later
+  bool flush_l2 = false;
+  std::uint64_t seed = 1;
+  double max_seconds = 0;  ///< limit a case and implementation; 0 = none
+};
+
+/// What a result must pass before it is timed.
+struct Check {
+  bool identical = true;  ///< digests equal; otherwise objectives within `tolerance`
+  double tolerance = 0;   ///< relative
+  std::string reference;  ///< implementation to compare with
+};
+
+/// How rows of a published table map to cases.
+struct Published {
+  std::string csv;                          ///< file in data/published/
+  std::map<std::string, std::string> axes;  ///< published parameter -> axis
+  std::string metric;
+};
+
+/// Runs `implementations` with `axis` cut to `at`, and scales their times: for what would take hours.
+struct Extrapolation {
+  std::string axis;
+  std::int64_t at = 1;
+  std::vector<std::string> implementations;
+  std::map<std::string, std::vector<Value>> where;  ///< only cases with one of these values of each of these axes; empty: all
+};
+
+/// What one profile measures: the descriptor's own entries with the profile's overrides applied.
+struct Profile {
+  std::vector<std::string> instances;
+  std::vector<std::pair<std::string, std::vector<Value>>> axes;   ///< product in this order, last fastest
+  std::vector<std::map<std::string, std::vector<Value>>> sweeps;  ///< each a product with these axes replaced; empty: one product
+  std::vector<std::string> implementations;
+  Protocol protocol;
+  std::vector<Extrapolation> extrapolations;  ///< the first that applies to a case and implementation counts
+};
+
+struct Descriptor {
+  std::string path;
+  std::string hash;        ///< first 16 hex digits of the SHA-256 of the file
+  std::string experiment;  ///< "<system>/<file name without .yaml>"
+  std::string title;
+  std::string paper;
+  std::string problem;
+  const System* system = nullptr;
+  std::optional<Published> published;
+  Check check;
+  std::map<std::string, Profile> profiles;  ///< smoke, quick, full, and any other
+
+  /// Throws InputError with a hint for an unknown name.
+  [[nodiscard]] const Profile& profile(const std::string& name) const;
+};
+
+/// Reads and checks a descriptor against the systems of this program. Throws InputError "path:line: message".
+/// `systems` must outlive the descriptor.
+[[nodiscard]] Descriptor load_descriptor(const std::string& path, const std::vector<System>& systems);
+
+/// All values of an axis (or the names of the instances) over the profile's cases, in order of appearance.
+[[nodiscard]] std::vector<Value> values_of(const Profile& profile, const std::string& axis);
+/// The same of all axes, and of "instance" where the profile names some.
+[[nodiscard]] std::map<std::string, std::vector<Value>> all_values(const Profile& profile);
+
+/// Names a descriptor may use for implementations of `system`; GPU names are also open when GPU code is not built.
+[[nodiscard]] bool known_implementation(const System& system, const std::string& name);
+[[nodiscard]] std::vector<std::string> implementation_names(const System& system);
+
+}  // namespace vicinity

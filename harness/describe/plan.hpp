@@ -1,0 +1,46 @@
+#pragma once
+// From a descriptor's profile to the list of things to measure.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/describe/descriptor.hpp"
+
+namespace vicinity {
+
+/// What the command line narrows.
+struct Filter {
+  std::vector<std::string> implementations;         ///< empty: those of the profile
+  std::map<std::string, std::vector<Value>> where;  ///< axis (or "instance") -> values kept
+};
+
+/// One case for one implementation.
+struct Job {
+  Case asked;         ///< as the descriptor says
+  Case executed;      ///< the same, or with the extrapolated axis cut
+  double factor = 1;  ///< times of `executed` times this are the times of `asked`; 1 unless extrapolated
+  std::string axis;   ///< the axis that was cut; empty unless extrapolated
+  const Implementation* implementation = nullptr;
+};
+
+struct Plan {
+  std::vector<Job> jobs;                ///< case by case, implementations in the descriptor's order
+  std::vector<std::string> deviceless;  ///< GPU implementations left out because there is no GPU here
+};
+
+/// "axis=value" arguments as a filter. Throws InputError for anything else.
+[[nodiscard]] std::map<std::string, std::vector<Value>> parse_where(const std::vector<std::string>& arguments);
+
+/// Cases of a profile, filtered. Throws InputError for an unknown axis, and when nothing is left.
+[[nodiscard]] std::vector<Case> expand(const Descriptor& descriptor, const Profile& profile, const Filter& filter);
+
+/// Jobs of a profile. `has_device`: may GPU implementations run here? Throws InputError for an unknown implementation.
+[[nodiscard]] Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filter& filter, bool has_device);
+
+/// `asked` as `implementation` runs it: with the extrapolated axis cut where the profile says so.
+[[nodiscard]] Job make_job(const Case& asked, const Implementation& implementation, const Profile& profile);
+
+/// "load=1 states=1024" in the descriptor's order, for people.
+[[nodiscard]] std::string describe(const Case& c, const Profile& profile);
+
+}  // namespace vicinity

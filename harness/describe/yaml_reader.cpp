@@ -1,0 +1,146 @@
+#include "harness/describe/yaml_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "core/util/error.hpp"
+#include "harness/cli/text.hpp"
+
+namespace vicinity {
+namespace {
+
+std::string read_file(const std::string& path) {
+  errno = std::filesystem::is_directory(path) ? EISDIR : 0;
+  std::ifstream file(path);
+  if (errno == EISDIR || !file) throw InputError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Messages are one line each, whatever the YAML library or the file contains.
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+}  // namespace
+
+YamlReader YamlReader::load(const std::string& path) {
+  const std::string content = read_file(path);
+  try {
+    const YAML::Node root = YAML::Load(content);
+    if (!root.IsDefined() || root.IsNull()) throw InputError(fmt::format("{}:1: the file is empty", path));
+    return {path, "the descriptor", root, 1};
+  } catch (const YAML::Exception& error) {
+    throw InputError(fmt::format("{}:{}: not YAML: {}", path, error.mark.line + 1, one_line(error.msg)));
+  }
+}
+
+std::string YamlReader::location() const { return fmt::format("{}:{}", path_, line_); }
+
+void YamlReader::fail(const std::string& message) const { throw InputError(fmt::format("{}: {}", location(), one_line(message))); }
+
+std::vector<std::pair<std::string, YamlReader>> YamlReader::entries() const {
+  if (!node_.IsMap()) fail(fmt::format("{} must be a map of 'key: value' lines", name_));
+  std::vector<std::pair<std::string, YamlReader>> result;
+  std::set<std::string> seen;
+  for (const auto& entry : node_) {
+    const int line = entry.first.Mark().line + 1;
+    if (!entry.first.IsScalar()) throw InputError(fmt::format("{}:{}: a key of {} must be a name", path_, line, name_));
+    const std::string& key = entry.first.Scalar();
+    YamlReader child(path_, key, entry.second, line);
+    if (!seen.insert(key).second) child.fail(fmt::format("key '{}' appears twice", key));
+    result.emplace_back(key, std::move(child));
+  }
+  return result;
+}
+
+void YamlReader::require_keys(const std::vector<std::string>& allowed) const {
+  for (const auto& [key, child] : entries()) {
+    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
+      child.fail(fmt::format("unknown key '{}' in {}; {}", key, name_, hint(key, allowed)));
+  }
+}
+
+std::optional<YamlReader> YamlReader::find(const std::string& key) const {
+  for (const auto& [name, child] : entries()) {
+    if (name == key) return child;
+  }
+  return std::nullopt;
+}
+
+YamlReader YamlReader::at(const std::string& key) const {
+  auto child = find(key);
+  if (!child) fail(fmt::format("{} lacks the key '{}'", name_, key));
+  return *child;
+}
+
+bool YamlReader::is_list() const { return node_.IsSequence(); }
+
+std::vector<YamlReader> YamlReader::items() const {
+  if (!node_.IsSequence() || node_.size() == 0) fail(fmt::format("{} must be a list with at least one element, like [a, b]", name_));
+  std::vector<YamlReader> result;
+  for (const auto& item : node_) result.push_back(YamlReader(path_, name_, item, item.Mark().line + 1));
+  return result;
+}
+
+std::string YamlReader::text() const {
+  if (!node_.IsScalar() || node_.Scalar().empty()) fail(fmt::format("{} must be a name or text", name_));
+  return node_.Scalar();
+}
+
+std::string YamlReader::one_of(const std::string& what, const std::vector<std::string>& allowed) const {
+  std::string name = text();
+  if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
+    fail(fmt::format("unknown {} '{}'; {}", what, name, hint(name, allowed)));
+  return name;
+}
+
+std::int64_t YamlReader::integer(std::int64_t low, std::int64_t high) const {
+  const Value parsed = value();
+  const auto* number = std::get_if<std::int64_t>(&parsed);
+  if (number == nullptr || *number < low || *number > high)
+    fail(fmt::format("{}: '{}' is not a whole number from {} to {}", name_, to_string(parsed), low, high));
+  return *number;
+}
+
+double YamlReader::real(double low, double high) const {
+  const Value parsed = value();
+  double number = std::nan("");
+  if (const auto* whole = std::get_if<std::int64_t>(&parsed)) number = static_cast<double>(*whole);
+  if (const auto* fraction = std::get_if<double>(&parsed)) number = *fraction;
+  if (!(number >= low && number <= high)) fail(fmt::format("{}: '{}' is not a number from {} to {}", name_, to_string(parsed), low, high));
+  return number;
+}
+
+bool YamlReader::boolean() const {
+  bool result = false;
+  if (!node_.IsScalar() || !YAML::convert<bool>::decode(node_, result)) fail(fmt::format("{} must be true or false", name_));
+  return result;
+}
+
+Value YamlReader::value() const {
+  std::string scalar = text();
+  return node_.Tag() == "!" ? Value(std::move(scalar)) : parse_value(scalar);
+}
+
+Value parse_value(const std::string& text) {
+  const char* end = text.data() + text.size();
+  std::int64_t whole = 0;
+  if (const auto [stop, error] = std::from_chars(text.data(), end, whole); error == std::errc() && stop == end) return whole;
+  double real = 0;
+  if (const auto [stop, error] = std::from_chars(text.data(), end, real); error == std::errc() && stop == end && std::isfinite(real))
+    return real;
+  return text;
+}
+
+}  // namespace vicinity

@@ -1,0 +1,230 @@
+#include "harness/measure/measurement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <new>
+
+#include "core/api/device.hpp"
+#include "core/util/error.hpp"
+#include "harness/cli/text.hpp"
+#include "harness/measure/control.hpp"
+#include "harness/measure/sampler.hpp"
+
+namespace vicinity {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// One run under measurement.
+class Timing {
+ public:
+  Timing(Run& run, const Job& job, const Protocol& protocol, double slowdown)
+      : run_(run), job_(job), protocol_(protocol), slowdown_(slowdown) {}
+
+  /// The full path of one repetition, times of one piece of work.
+  [[nodiscard]] Sample once() {
+    run_.reset(protocol_.seed);
+    if (protocol_.flush_l2 && job_.implementation->backend == Backend::gpu) device::flush_l2();
+    const auto start = Clock::now();
+    run_.execute();
+    if (slowdown_ > 1) spin_until(start, seconds_since(start) * slowdown_);
+    Sample sample{.wall = seconds_since(start) / batch_, .parts = run_.times()};
+    for (auto& [part, seconds] : sample.parts) seconds *= slowdown_;
+    return sample;
+  }
+
+  /// Warms up, chooses the batch, and returns the seconds one repetition takes, reset included. `checked` seconds went into the run
+  /// that was just checked: with warmup 0 it is the only one before the repetitions.
+  [[nodiscard]] double warm_up(double checked) {
+    const double limit = protocol_.max_seconds > 0 ? protocol_.max_seconds / 4 : INFINITY;
+    const auto start = Clock::now();
+    double kernel = INFINITY, each = checked;
+    if (protocol_.warmup == 0) {
+      const Times times = run_.times();
+      if (const auto part = times.find("kernel"); part != times.end()) kernel = part->second;
+      require_chosen_part({.wall = checked, .parts = times});
+    }
+    for (int done = 0; done < protocol_.warmup && (done == 0 || seconds_since(start) < limit); ++done) {
+      const auto begun = Clock::now();
+      const Sample sample = once();
+      each = seconds_since(begun);
+      if (const auto part = sample.parts.find("kernel"); part != sample.parts.end()) kernel = std::min(kernel, part->second);
+      require_chosen_part(sample);
+    }
+    const int wanted = batch_for(job_.implementation->backend, kernel, protocol_.flush_l2);
+    if (wanted == 1 || !run_.set_batch(wanted)) return each;
+    batch_ = wanted;
+    const auto begun = Clock::now();
+    static_cast<void>(once());
+    return seconds_since(begun);
+  }
+
+  [[nodiscard]] int batch() const noexcept { return batch_; }
+
+ private:
+  static void spin_until(Clock::time_point start, double seconds) {
+    while (seconds_since(start) < seconds) {
+    }
+  }
+
+  void require_chosen_part(const Sample& sample) const {
+    if (protocol_.time == "total" || protocol_.time == "wall" || sample.parts.contains(protocol_.time)) return;
+    std::vector<std::string> allowed{"total", "wall"};
+    for (const auto& part : sample.parts) allowed.push_back(part.first);
+    throw InputError(fmt::format("{}: time: {} does not report the part '{}'; {}", protocol_.time_location, job_.implementation->name,
+                                 protocol_.time, hint(protocol_.time, allowed)));
+  }
+
+  Run& run_;
+  const Job& job_;
+  const Protocol& protocol_;
+  double slowdown_;
+  int batch_ = 1;
+};
+
+/// Runs once and compares with the reference. Sets the status to ok or invalid. Returns the seconds the run took, reset included.
+double prove(Referee& referee, const Job& job, std::uint64_t seed, Run& run, Result& result) {
+  const auto start = Clock::now();
+  run.reset(seed);
+  run.execute();
+  const double seconds = seconds_since(start);
+  result.outcome = run.outcome();
+  if (job.implementation->name == referee.check().reference) referee.adopt(job.executed, seed, *result.outcome);
+  result.reference = referee.reference(job.executed, seed);
+  result.message = referee.complaint(*result.outcome, *result.reference);
+  result.status = result.message.empty() ? Status::ok : Status::invalid;
+  return seconds;
+}
+
+/// The result of the last repetition must be that of the first: a race, or work skipped when nobody looks, shows here.
+void prove_again(const Referee& referee, Run& run, Result& result) {
+  const Outcome last = run.outcome();
+  std::string complaint = referee.complaint(last, *result.reference);
+  if (complaint.empty() && last.digest != result.outcome->digest)
+    complaint = fmt::format("digest {}, {} before the repetitions", hex16(last.digest), hex16(result.outcome->digest));
+  if (complaint.empty()) return;
+  result.status = Status::invalid;
+  result.message = "after the last repetition: " + complaint;
+  result.samples.clear();
+}
+
+void keep_samples(const std::vector<Sample>& samples, double factor, Result& result) {
+  for (const Sample& sample : samples) {
+    result.samples["wall"].push_back(sample.wall * factor);
+    for (const auto& [part, seconds] : sample.parts) result.samples[part].push_back(seconds * factor);
+  }
+}
+
+/// Clock, throttle reasons and control kernels, taken twice.
+void look_around(const Job& job, bool control, bool before, Result& result) {
+  const auto place = [before](auto& around) -> auto& {
+    if (!around) around.emplace();
+    return before ? around->first : around->second;
+  };
+  const auto device = device::info();
+  if (control && before) static_cast<void>(cpu_control_seconds());  // the first call finds cold caches and a sleeping core
+  if (control) place(result.cpu_control) = cpu_control_seconds();
+  if (control && device) place(result.gpu_control) = device::control_seconds();
+  if (!device || job.implementation->backend != Backend::gpu) return;
+  if (const auto state = nvml::state(device->pci_bus)) place(result.clocks) = *state;
+}
+
+void time(const Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options, double checked, Run& run,
+          Result& result) {
+  Timing timing(run, job, protocol, options.slowdown);
+  const double each = timing.warm_up(checked);
+  look_around(job, options.control, true, result);
+  keep_samples(sample([&] { return timing.once(); }, repetitions_for(protocol, each)), job.factor, result);
+  look_around(job, options.control, false, result);
+  result.batch = timing.batch();
+  prove_again(referee, run, result);
+}
+
+/// What the work asks for, of the asked case.
+void scale_amounts(double factor, Result& result) {
+  for (auto& amount : result.work) amount.second *= factor;
+  if (!result.outcome || factor == 1) return;
+  for (std::int64_t* count : {&result.outcome->iterations, &result.outcome->evaluations})
+    *count = std::llround(static_cast<double>(*count) * factor);
+}
+
+Result skipped(std::string message) {
+  Result result;
+  result.message = std::move(message);
+  return result;
+}
+
+template <class Body>
+Result guarded(Referee& referee, const Job& job, Body body) {
+  Result result;
+  std::shared_ptr<const Instance> data;
+  try {
+    data = referee.instance(job.executed);  // a broken case is the descriptor's fault: InputError goes up
+  } catch (const MissingInput& error) {     // a file that is not here is nobody's
+    result = skipped(error.what());
+    result.missing_input = true;
+    return result;
+  }
+  std::unique_ptr<Run> run;
+  try {
+    run = job.implementation->prepare(job.executed, *data);
+    body(*run, result);
+  } catch (const DoesNotFit& error) {
+    result = skipped(fmt::format("does not fit: {}", error.what()));
+  } catch (const std::bad_alloc&) {
+    result = skipped("does not fit: not enough host memory");
+  } catch (const InputError& error) {
+    if (run) throw;
+    result = skipped(fmt::format("not supported: {}", error.what()));
+  }
+  return result;
+}
+
+}  // namespace
+
+Result measure(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options) {
+  return guarded(referee, job, [&](Run& run, Result& result) {
+    const double checked = prove(referee, job, protocol.seed, run, result);
+    if (result.status == Status::ok) time(referee, job, protocol, options, checked, run, result);
+    result.policy = run.policy();
+    result.work = run.work();
+    scale_amounts(job.factor, result);
+  });
+}
+
+Result verify(Referee& referee, const Job& job, std::uint64_t seed) {
+  return guarded(referee, job, [&](Run& run, Result& result) { static_cast<void>(prove(referee, job, seed, run, result)); });
+}
+
+int batch_for(Backend backend, double kernel_seconds, bool flush_l2) {
+  constexpr double short_kernel = 20e-6, long_enough = 200e-6;
+  constexpr double most = 1000;
+  // A batch would warm the cache that flush_l2 asks to be cold.
+  if (backend != Backend::gpu || flush_l2 || !(kernel_seconds < short_kernel)) return 1;
+  return static_cast<int>(std::min(most, std::ceil(long_enough / std::max(kernel_seconds, 1e-9))));
+}
+
+int repetitions_for(const Protocol& protocol, double seconds) {
+  if (protocol.max_seconds <= 0 || seconds * protocol.repetitions <= protocol.max_seconds) return protocol.repetitions;
+  const int affordable = static_cast<int>(protocol.max_seconds / seconds);
+  return std::min(protocol.repetitions, std::max(3, affordable));
+}
+
+std::vector<double> chosen_times(const std::map<std::string, std::vector<double>>& samples, const std::string& time) {
+  if (const auto part = samples.find(time); part != samples.end()) return part->second;
+  std::vector<double> total;
+  for (const auto& [part, seconds] : samples) {
+    if (part == "wall") continue;
+    total.resize(seconds.size());
+    std::transform(seconds.begin(), seconds.end(), total.begin(), total.begin(), std::plus<>());
+  }
+  return total;
+}
+
+}  // namespace vicinity

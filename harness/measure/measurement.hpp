@@ -1,0 +1,58 @@
+#pragma once
+// One case of one implementation, from preparation to samples. Nothing is timed before it has passed its check.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/describe/plan.hpp"
+#include "harness/measure/nvml.hpp"
+#include "harness/measure/referee.hpp"
+
+namespace vicinity {
+
+enum class Status { ok, invalid, skipped };
+
+/// A pair taken before and after the samples.
+template <class T>
+using Around = std::pair<T, T>;
+
+struct Result {
+  Status status = Status::skipped;
+  std::string message;                                 ///< why it is invalid or skipped
+  bool missing_input = false;                          ///< skipped for want of an instance file: worth another try when it is there
+  std::map<std::string, std::vector<double>> samples;  ///< "wall" and every part; seconds, one entry a repetition
+  int batch = 1;
+  std::optional<Outcome> outcome;
+  std::optional<Outcome> reference;
+  Policy policy;
+  Work work;
+  std::optional<Around<nvml::State>> clocks;
+  std::optional<Around<double>> cpu_control;
+  std::optional<Around<double>> gpu_control;
+};
+
+struct MeasureOptions {
+  bool control = false;  ///< time the control kernels before and after
+  double slowdown = 1;   ///< tests only: stretches the timed interval
+};
+
+/// Checks, warms up, times, checks again. Times are those of the asked case: already scaled when extrapolated.
+/// Skipped, and says why: what does not fit, is not supported, or lacks its instance file. Throws InputError for a broken case or a part of
+/// the time that the implementation does not report.
+[[nodiscard]] Result measure(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options = {});
+
+/// The check alone.
+[[nodiscard]] Result verify(Referee& referee, const Job& job, std::uint64_t seed);
+
+/// Repetitions of the work in one timed interval: 1, or enough that a GPU kernel shorter than 20 us fills 200 us.
+[[nodiscard]] int batch_for(Backend backend, double kernel_seconds, bool flush_l2);
+
+/// Repetitions that fit into protocol.max_seconds at `seconds` each: never below 3, never above protocol.repetitions.
+[[nodiscard]] int repetitions_for(const Protocol& protocol, double seconds);
+
+/// The time the paper's number means: the named part, or for "total" the sum of the parts, of each sample.
+[[nodiscard]] std::vector<double> chosen_times(const std::map<std::string, std::vector<double>>& samples, const std::string& time);
+
+}  // namespace vicinity

@@ -1,0 +1,20 @@
+#pragma once
+// Repetitions through Google Benchmark: manual time, one iteration each, every repetition kept, nothing printed.
+#include <functional>
+#include <vector>
+
+#include "core/api/run.hpp"
+
+namespace vicinity {
+
+/// One repetition, in seconds.
+struct Sample {
+  double wall = 0;  ///< host clock around execute()
+  Times parts;
+};
+
+/// Calls `repetition` `count` times under Google Benchmark and returns what it measured, in order. Rethrows what
+/// `repetition` throws.
+[[nodiscard]] std::vector<Sample> sample(const std::function<Sample()>& repetition, int count);
+
+}  // namespace vicinity

@@ -1,0 +1,146 @@
+#include "harness/record/environment.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+
+#include "build_info.hpp"
+#include "core/api/device.hpp"
+#include "harness/cli/text.hpp"
+#include "harness/measure/cpu.hpp"
+#include "harness/measure/nvml.hpp"
+#include "harness/record/recorder.hpp"
+#include "source_hash.hpp"
+
+namespace vicinity {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What `git <arguments>` prints in the source folder, without the last newline; empty optional when it fails.
+std::optional<std::string> git(const std::string& arguments) {
+  std::string folder;
+  for (const char* c = build::source_folder; *c != '\0'; ++c) folder += *c == '\'' ? std::string("'\\''") : std::string(1, *c);
+  const std::string command = fmt::format("git -C '{}' {} 2>/dev/null", folder, arguments);
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return std::nullopt;
+  std::string output;
+  std::array<char, 4096> block{};
+  for (std::size_t got = 0; (got = std::fread(block.data(), 1, block.size(), pipe)) > 0;) output.append(block.data(), got);
+  if (pclose(pipe) != 0) return std::nullopt;
+  if (!output.empty() && output.back() == '\n') output.pop_back();
+  return output;
+}
+
+void identify_commit(Identity& identity) {
+  constexpr std::string_view suffix = "-dirty";
+  if (const char* given = std::getenv("VICINITY_COMMIT"); given != nullptr && *given != '\0') {
+    identity.commit = given;
+    identity.dirty = identity.commit.ends_with(suffix);
+    if (identity.dirty) identity.commit.resize(identity.commit.size() - suffix.size());
+    return;
+  }
+  const auto commit = git("rev-parse HEAD");
+  identity.commit = commit.value_or("unknown");
+  identity.dirty = commit && !git("status --porcelain --untracked-files=no").value_or("").empty();
+}
+
+Json gpu_json() {
+  const auto info = device::info();
+  if (!info) return nullptr;
+  const auto driver = nvml::driver_version();
+  return {{"name", info->name},
+          {"compute_capability", info->compute_capability},
+          {"multiprocessors", info->multiprocessors},
+          {"clock_khz", info->clock_khz},
+          {"memory_clock_khz", info->memory_clock_khz},
+          {"bus_bits", info->bus_bits},
+          {"memory_bytes", info->memory_bytes},
+          {"l2_bytes", info->l2_bytes},
+          {"shared_bytes_per_multiprocessor", info->shared_bytes_per_multiprocessor},
+          {"driver_version", info->driver_version},
+          {"runtime_version", info->runtime_version},
+          {"driver", driver ? Json(*driver) : Json()}};
+}
+
+Json cpu_json() {
+  const CpuInfo info = cpu_info();
+  return {{"model", info.model},
+          {"cores", info.cores},
+          {"threads", info.threads},
+          {"affinity", info.affinity},
+          {"governor", info.governor ? Json(*info.governor) : Json()},
+          {"caches", info.caches.empty() ? Json::object() : Json(info.caches)},
+          {"features", info.features}};
+}
+
+Json compilers_json() {
+  const auto or_null = [](const char* text) { return *text == '\0' ? Json() : Json(text); };
+  return {{"cxx", build::cxx_compiler},
+          {"cxx_flags", build::cxx_flags},
+          {"cuda", or_null(build::cuda_compiler)},
+          {"cuda_flags", build::cuda_flags},
+          {"cuda_architectures", build::cuda_architectures}};
+}
+
+/// The file as it stands; null when there is none.
+Json stored(const fs::path& path) {
+  std::ifstream file(path);
+  if (!file) return nullptr;
+  Json json = Json::parse(file, nullptr, false);
+  if (!json.is_object()) throw EnvironmentError(fmt::format("{}: not a JSON object; remove or mend it", path.string()));
+  return json;
+}
+
+}  // namespace
+
+Identity identify(const std::string& machine) {
+  Identity identity;
+  const auto gpu = device::info();
+  identity.machine = slug(!machine.empty() ? machine : gpu ? gpu->name : cpu_info().model);
+  identity.sources = vicinity_source_hash;
+  identity.version = build::version;
+  identify_commit(identity);
+  return identity;
+}
+
+Json environment_json(const Identity& identity) {
+  return {{"schema", 1},
+          {"machine", identity.machine},
+          {"time", utc_now()},
+          {"commit", identity.commit},
+          {"dirty", identity.dirty},
+          {"sources", identity.sources},
+          {"version", identity.version},
+          {"gpu", gpu_json()},
+          {"cpu", cpu_json()},
+          {"memory_bytes", memory_bytes()},
+          {"os", operating_system()},
+          {"kernel", kernel_release()},
+          {"compilers", compilers_json()},
+          {"libraries", {{"benchmark", build::benchmark_version}, {"openmp", _OPENMP}}},
+          {"ceilings", Json::object()}};
+}
+
+fs::path machine_folder(const fs::path& results, const Identity& identity) { return results / identity.machine; }
+
+void store_environment(const fs::path& results, const Identity& identity, const std::optional<Json>& ceilings) {
+  const fs::path path = machine_folder(results, identity) / "environment.json";
+  Json before = stored(path);
+  Json now = environment_json(identity);
+  if (ceilings) {
+    now["ceilings"] = *ceilings;
+  } else if (before.is_object() && before.contains("ceilings")) {
+    now["ceilings"] = before["ceilings"];
+  }
+  if (before.is_object()) {
+    before["time"] = now["time"];
+    if (before == now) return;
+  }
+  write_atomically(path, now.dump(2) + "\n");
+}
+
+}  // namespace vicinity

@@ -1,0 +1,32 @@
+#pragma once
+// Where a result comes from: machine, code, compilers. results/<machine>/environment.json.
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "harness/record/record.hpp"
+
+namespace vicinity {
+
+struct Identity {
+  std::string machine;  ///< slug of the GPU, else of the CPU
+  std::string commit;   ///< $VICINITY_COMMIT, else what git says of the source folder, else "unknown"
+  bool dirty = false;
+  std::string sources;  ///< hash of core/, data/, cpu_ref/, kernels/
+  std::string version;
+};
+
+/// `machine` overrides the slug when not empty.
+[[nodiscard]] Identity identify(const std::string& machine);
+
+[[nodiscard]] Json environment_json(const Identity& identity);
+
+/// results/<machine>
+[[nodiscard]] std::filesystem::path machine_folder(const std::filesystem::path& results, const Identity& identity);
+
+/// Writes environment.json, keeping the ceilings already there unless new ones are given. Leaves the file alone when
+/// only the time would change. Throws EnvironmentError.
+void store_environment(const std::filesystem::path& results, const Identity& identity, const std::optional<Json>& ceilings = std::nullopt);
+
+}  // namespace vicinity

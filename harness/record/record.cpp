@@ -1,0 +1,141 @@
+#include "harness/record/record.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "harness/cli/text.hpp"
+
+namespace vicinity {
+namespace {
+
+Json to_json(const Value& value) {
+  return std::visit([](const auto& v) { return Json(v); }, value);
+}
+
+Json case_json(const Case& c) {
+  Json json{{"problem", c.problem}, {"instance", c.instance.empty() ? Json() : Json(c.instance)}};
+  for (const auto& [axis, value] : c.values) json[axis] = to_json(value);
+  return json;
+}
+
+Json protocol_json(const Protocol& protocol, double slowdown) {
+  Json json{{"statistic", protocol.statistic}, {"repetitions", protocol.repetitions}, {"warmup", protocol.warmup},
+            {"time", protocol.time},           {"flush_l2", protocol.flush_l2},       {"seed", protocol.seed}};
+  if (slowdown != 1) json["test_slowdown"] = slowdown;  // never mistaken for a measurement
+  return json;
+}
+
+const char* status_name(Status status) {
+  switch (status) {
+    case Status::ok:
+      return "ok";
+    case Status::invalid:
+      return "invalid";
+    case Status::skipped:
+      return "skipped";
+  }
+  return "invalid";
+}
+
+Json clocks_json(const std::optional<Around<nvml::State>>& clocks) {
+  if (!clocks) return nullptr;
+  return {{"sm_mhz_before", clocks->first.sm_mhz},
+          {"sm_mhz_after", clocks->second.sm_mhz},
+          {"throttle_before", clocks->first.reasons},
+          {"throttle_after", clocks->second.reasons}};
+}
+
+Json control_json(const Result& result) {
+  if (!result.cpu_control) return nullptr;
+  Json json{{"cpu", {result.cpu_control->first, result.cpu_control->second}}};
+  if (result.gpu_control) json["gpu"] = {result.gpu_control->first, result.gpu_control->second};
+  return json;
+}
+
+Json extrapolated_json(const Job& job) {
+  if (job.axis.empty()) return nullptr;
+  return {{"axis", job.axis}, {"at", to_json(job.executed.values.at(job.axis))}, {"factor", job.factor}};
+}
+
+void add_outcome(const Result& result, const Check& check, Json& json) {
+  json["verified"] = result.status == Status::ok;
+  json["reference"] = check.reference;
+  json["digest"] = result.outcome ? Json(hex16(result.outcome->digest)) : Json();
+  json["reference_digest"] = result.reference ? Json(hex16(result.reference->digest)) : Json();
+  const Outcome outcome = result.outcome.value_or(Outcome{});
+  json["objective"] = outcome.objective ? Json(*outcome.objective) : Json();
+  json["feasible"] = outcome.feasible;
+  json["iterations"] = outcome.iterations;
+  json["evaluations"] = outcome.evaluations;
+  json["counters"] = outcome.counters.empty() ? Json::object() : Json(outcome.counters);
+}
+
+template <class Map>
+Json object(const Map& map) {
+  Json json = Json::object();
+  for (const auto& [name, value] : map) json[name] = value;
+  return json;
+}
+
+/// Unprintable, so that no name can contain it.
+constexpr char separator = '\x1f';
+
+template <class... Parts>
+std::string key_of(const Parts&... parts) {
+  std::string key;
+  ((key += fmt::format("{}{}", parts, separator)), ...);
+  return key;
+}
+
+}  // namespace
+
+Json to_record(const RunContext& context, const Descriptor& descriptor, const Job& job, const Protocol& protocol, const Result& result) {
+  Json json{{"schema", 1},
+            {"experiment", descriptor.experiment},
+            {"system", descriptor.system->name},
+            {"paper", descriptor.paper},
+            {"profile", context.profile},
+            {"case", case_json(job.asked)},
+            {"case_key", job.asked.key()},
+            {"implementation", job.implementation->name},
+            {"backend", job.implementation->backend == Backend::gpu ? "gpu" : "cpu"},
+            {"status", status_name(result.status)},
+            {"message", result.message},
+            {"machine", context.machine},
+            {"commit", context.commit},
+            {"dirty", context.dirty},
+            {"sources", context.sources},
+            {"descriptor", descriptor.hash},
+            {"version", context.version},
+            {"process", {{"pid", getpid()}, {"start", context.started}}},
+            {"protocol", protocol_json(protocol, context.slowdown)},
+            {"seeds", Json::array({protocol.seed})},
+            {"batch", result.batch},
+            {"samples", object(result.samples)}};
+  add_outcome(result, descriptor.check, json);
+  json["policy"] = object(result.policy);
+  json["work"] = object(result.work);
+  json["clocks"] = clocks_json(result.clocks);
+  json["throttled"] = result.clocks && (result.clocks->first.throttled || result.clocks->second.throttled);
+  json["extrapolated"] = extrapolated_json(job);
+  if (result.missing_input) json["missing_input"] = true;
+  json["control"] = control_json(result);
+  return json;
+}
+
+std::string resume_key(const RunContext& context, const Descriptor& descriptor, const Job& job, const Protocol& protocol) {
+  return key_of(descriptor.experiment, job.asked.key(), job.implementation->name, context.profile, context.machine, context.sources,
+                descriptor.hash, protocol.repetitions, context.slowdown);
+}
+
+std::string resume_key(const Json& record) {
+  if (record.value("schema", 0) != 1) return "";
+  const auto text = [&](const char* name) { return record.value(name, std::string()); };
+  const std::string status = text("status");
+  if ((status != "ok" && status != "skipped") || record.value("missing_input", false)) return "";
+  const Json protocol = record.value("protocol", Json::object());
+  return key_of(text("experiment"), text("case_key"), text("implementation"), text("profile"), text("machine"), text("sources"),
+                text("descriptor"), protocol.value("repetitions", 0), protocol.value("test_slowdown", 1.0));
+}
+
+}  // namespace vicinity

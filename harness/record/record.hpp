@@ -1,0 +1,34 @@
+#pragma once
+// One line of results/<machine>/<system>/<name>.jsonl (schema 1: docs/protocol.md).
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "harness/measure/measurement.hpp"
+
+namespace vicinity {
+
+using Json = nlohmann::ordered_json;
+
+/// What every line of a run shares.
+struct RunContext {
+  std::string profile;
+  std::string machine;
+  std::string commit;
+  bool dirty = false;
+  std::string sources;  ///< hash of the code that computes
+  std::string version;
+  std::string started;  ///< UTC
+  double slowdown = 1;  ///< tests only
+};
+
+[[nodiscard]] Json to_record(const RunContext& context, const Descriptor& descriptor, const Job& job, const Protocol& protocol,
+                             const Result& result);
+
+/// Equal for two results that answer the same question: experiment, case, implementation, profile, machine, sources,
+/// descriptor and repetitions asked for. What decides whether a line need not be measured again.
+[[nodiscard]] std::string resume_key(const RunContext& context, const Descriptor& descriptor, const Job& job, const Protocol& protocol);
+/// The same key of a recorded line; empty when it is not a finished result (status ok or skipped): invalid, or its instance file was
+/// missing.
+[[nodiscard]] std::string resume_key(const Json& record);
+
+}  // namespace vicinity

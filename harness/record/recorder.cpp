@@ -1,0 +1,143 @@
+#include "harness/record/recorder.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+
+namespace vicinity {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Holds Ctrl-C back while a line is being written.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&held, signal);
+    pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+/// Writes all of it; returns 0 or the error.
+int write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written == 0 ? ENOSPC : errno;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+void create_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !fs::is_directory(folder)) {
+    const std::string why = error ? error.message() : "not a folder";
+    throw EnvironmentError(fmt::format("{}: cannot create the results folder: {}", folder.string(), why));
+  }
+}
+
+std::string read_all(int file) {
+  std::string text;
+  std::array<char, 1 << 16> block{};
+  for (off_t offset = 0;;) {
+    const ssize_t got = ::pread(file, block.data(), block.size(), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw std::system_error(errno, std::generic_category());
+    if (got == 0) return text;
+    text.append(block.data(), static_cast<std::size_t>(got));
+    offset += got;
+  }
+}
+
+}  // namespace
+
+Recorder::Recorder(const fs::path& path) : path_(path) {
+  create_folder(path.parent_path());
+  file_ = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  if (file_ < 0) fail("cannot be opened for writing", errno);
+  try {
+    if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EWOULDBLOCK)
+        throw EnvironmentError(fmt::format("{}: another run is writing this file; wait for it to end", path_.string()));
+      fail("cannot be locked", errno);
+    }
+    read();
+  } catch (...) {
+    ::close(file_);
+    throw;
+  }
+}
+
+Recorder::~Recorder() { ::close(file_); }
+
+void Recorder::fail(const std::string& what, int error) const {
+  throw EnvironmentError(fmt::format("{}: {}: {}", path_.string(), what, std::strerror(error)));
+}
+
+void Recorder::read() {
+  std::string text;
+  try {
+    text = read_all(file_);
+  } catch (const std::system_error& error) {
+    fail("cannot be read", error.code().value());
+  }
+  std::size_t begin = 0;
+  for (std::size_t number = 1; begin < text.size(); ++number) {
+    const std::size_t end = text.find('\n', begin);
+    const std::string_view line = std::string_view(text).substr(begin, end == std::string::npos ? end : end - begin);
+    Json record = Json::parse(line, nullptr, false);
+    const bool whole = record.is_object();
+    if (end == std::string::npos) {  // torn by a kill: drop the piece, or add the missing end of a line that is whole
+      const int error = whole ? write_all(file_, "\n") : (::ftruncate(file_, static_cast<off_t>(begin)) == 0 ? 0 : errno);
+      if (error != 0) fail("the torn last line cannot be repaired", error);
+    } else if (!whole && !line.empty()) {
+      throw EnvironmentError(fmt::format("{}:{}: not a record; remove or mend this line", path_.string(), number));
+    }
+    if (whole) existing_.push_back(std::move(record));
+    if (end == std::string::npos) return;
+    begin = end + 1;
+  }
+}
+
+void Recorder::append(const Json& record) {
+  const SignalsHeld held;
+  const off_t whole_lines = ::lseek(file_, 0, SEEK_END);
+  if (whole_lines < 0) fail("cannot be written", errno);
+  int error = write_all(file_, record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (error == 0 && ::fsync(file_) != 0) error = errno;
+  if (error == 0) return;
+  if (::ftruncate(file_, whole_lines) != 0) fail("cannot be written, and its last line is torn (the next run repairs it)", error);
+  fail("cannot be written; the results before this one are kept", error);
+}
+
+void write_atomically(const fs::path& path, const std::string& text) {
+  if (path.has_parent_path()) create_folder(path.parent_path());
+  const fs::path temporary = fmt::format("{}.{}.tmp", path.string(), getpid());
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  int error = file < 0 ? errno : write_all(file, text);
+  if (file >= 0 && error == 0 && ::fsync(file) != 0) error = errno;
+  if (file >= 0) ::close(file);
+  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return;
+  ::unlink(temporary.c_str());
+  throw EnvironmentError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)));
+}
+
+}  // namespace vicinity

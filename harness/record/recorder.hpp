@@ -1,0 +1,44 @@
+#pragma once
+// The only writer of results: append-only JSON lines, each written whole and synchronised, one writer a file.
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "harness/record/record.hpp"
+
+namespace vicinity {
+
+/// The environment failed: I/O, a lock, another process. One line for the user; exit code 3.
+struct EnvironmentError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Recorder {
+ public:
+  /// Opens (creates folders as needed) and locks the file, removes a torn last line that a killed run left behind, and
+  /// reads what is there. Throws EnvironmentError.
+  explicit Recorder(const std::filesystem::path& path);
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  /// Lines that were there when it was opened, in order.
+  [[nodiscard]] const std::vector<Json>& existing() const noexcept { return existing_; }
+  /// Adds one line and waits until it is on the disk. When that fails the file is left with whole lines only, and
+  /// EnvironmentError says why. Not interrupted by Ctrl-C.
+  void append(const Json& record);
+
+ private:
+  void read();
+  [[noreturn]] void fail(const std::string& what, int error) const;
+
+  std::filesystem::path path_;
+  int file_ = -1;
+  std::vector<Json> existing_;
+};
+
+/// Replaces a file at once: readers see the old or the new text, never half. Throws EnvironmentError.
+void write_atomically(const std::filesystem::path& path, const std::string& text);
+
+}  // namespace vicinity

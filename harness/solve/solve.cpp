@@ -1,0 +1,214 @@
+#include "harness/solve/solve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <new>
+#include <utility>
+
+#include "core/api/device.hpp"
+#include "core/util/error.hpp"
+#include "data/catalogue.hpp"
+#include "harness/cli/interrupt.hpp"
+#include "harness/cli/text.hpp"
+#include "harness/describe/descriptor.hpp"
+#include "harness/describe/yaml_reader.hpp"
+#include "harness/record/recorder.hpp"
+
+namespace vicinity {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+constexpr double slice_seconds = 0.1;  // what a Ctrl-C waits for
+
+/// 1e8 is a whole number to whoever writes it.
+Value parse_number(const std::string& text) {
+  constexpr double exact = 9007199254740992.0;
+  const Value value = parse_value(text);
+  const auto* real = std::get_if<double>(&value);
+  return real != nullptr && std::abs(*real) <= exact && std::trunc(*real) == *real ? Value(static_cast<std::int64_t>(*real)) : value;
+}
+
+const Implementation* find(const System& system, const std::string& name) {
+  const auto& all = system.implementations;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Implementation& i) { return i.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+/// Names of the catalogue that the solver can read.
+std::vector<std::string> catalogue_names(const Solver& solver) {
+  std::vector<std::string> names;
+  for (const CatalogueEntry& entry : catalogue().entries()) {
+    if (std::find(solver.families.begin(), solver.families.end(), entry.family) != solver.families.end()) names.push_back(entry.name);
+  }
+  return names;
+}
+
+/// The seconds a whole search of this much work takes; of one cut off at `limit`, estimated from the part that was done.
+double time_of(double limit, const Solver& solver, const Implementation& implementation, const Case& c, const Instance& instance,
+               std::uint64_t seed) {
+  const auto run = implementation.prepare(c, instance);
+  run->reset(seed);
+  const auto start = Clock::now();
+  bool more = true;
+  while (more && seconds_since(start) < limit) more = run->advance(std::min(slice_seconds, limit / 4));
+  const double seconds = seconds_since(start);
+  if (!more) return seconds;
+  const auto done = static_cast<double>(std::max<std::int64_t>(1, run->outcome().iterations));
+  return seconds * static_cast<double>(solver.whole_work(c)) / done;
+}
+
+/// A short search.
+struct Trial {
+  double work = 0;
+  double seconds = 0;
+};
+
+/// The work that takes so many seconds, judged by two trials. A search begins slowly, with matrices to set up and many swaps to accept:
+/// what more work costs shows in the difference of the two, not in the average.
+double work_for(double seconds, const Trial& before, const Trial& last) {
+  const double average = last.seconds / last.work;
+  if (seconds <= last.seconds) return seconds / average;
+  const double difference = (last.seconds - before.seconds) / (last.work - before.work);
+  return last.work + (seconds - last.seconds) / (difference > 0 ? difference : average);
+}
+
+}  // namespace
+
+const System& solvable_system(const std::vector<System>& systems, const std::string& name) {
+  std::vector<std::string> solvable;
+  for (const System& system : systems) {
+    if (system.solver) solvable.push_back(system.name);
+  }
+  for (const System& system : systems) {
+    if (system.name != name) continue;
+    if (system.solver) return system;
+    throw InputError(fmt::format("system '{}' does not search for a solution; allowed: {}", name, join(solvable)));
+  }
+  throw InputError(fmt::format("unknown system '{}'; {}", name, hint(name, solvable)));
+}
+
+std::int64_t parse_work(const std::string& option, const std::string& text, std::int64_t most) {
+  const Value value = parse_number(text);
+  const auto* number = std::get_if<std::int64_t>(&value);
+  if (number == nullptr || *number < 1 || *number > most)
+    throw InputError(fmt::format("{}: '{}' is not a whole number from 1 to {}; write 100000000, 1e8 or 2.5e6", option, text, most));
+  return *number;
+}
+
+Case case_of(const Solver& solver, const std::vector<std::string>& settings) {
+  Case c{solver.problem, "", {}};
+  for (const std::string& setting : settings) {
+    const auto equals = setting.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == setting.size())
+      throw InputError(fmt::format("--set: '{}' is not of the form axis=value", setting));
+    const std::string axis = setting.substr(0, equals);
+    if (axis == solver.work_axis || axis == "seed") throw InputError(fmt::format("--set: {} has an option of its own: --{}", axis, axis));
+    if (std::find(solver.settings.begin(), solver.settings.end(), axis) == solver.settings.end())
+      throw InputError(fmt::format("--set: unknown axis '{}'; {}", axis, hint(axis, solver.settings)));
+    if (!c.values.emplace(axis, parse_number(setting.substr(equals + 1))).second)
+      throw InputError(fmt::format("--set: {} is given twice", axis));
+  }
+  return c;
+}
+
+std::shared_ptr<const Instance> instance_of(const System& system, const std::string& file_or_name) {
+  const Solver& solver = *system.solver;
+  std::error_code error;
+  if (std::filesystem::exists(file_or_name, error)) return solver.read(file_or_name);
+  const auto names = catalogue_names(solver);
+  if (std::find(names.begin(), names.end(), file_or_name) != names.end())
+    return system.instance({.problem = solver.problem, .instance = file_or_name, .values = {}});
+  const auto meant = nearest(std::filesystem::path(file_or_name).stem().string(), names);
+  const std::string catalogue_says = names.empty() ? "" : ", and the catalogue has no instance of this name";
+  throw InputError(
+      fmt::format("{}: no such file{}{}", file_or_name, catalogue_says, meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+}
+
+std::vector<const Implementation*> candidates(const System& system, const std::string& name, bool has_device) {
+  if (!name.empty()) {
+    if (!known_implementation(system, name))
+      throw InputError(fmt::format("--implementation: unknown implementation '{}' of {}; {}", name, system.name,
+                                   hint(name, implementation_names(system))));
+    const Implementation* asked = find(system, name);
+    if (asked == nullptr) throw EnvironmentError(fmt::format("--implementation: {} is not in this program: GPU code is not built", name));
+    if (asked->backend == Backend::gpu && !has_device)
+      throw EnvironmentError(fmt::format("--implementation: {} needs a GPU: {}", name, device::absence()));
+    return {asked};
+  }
+  std::vector<std::string> names = system.solver->preference;
+  names.push_back(system.reference);
+  std::vector<const Implementation*> list;
+  for (const std::string& preferred : names) {
+    const Implementation* implementation = find(system, preferred);
+    if (implementation != nullptr && (implementation->backend == Backend::cpu || has_device)) list.push_back(implementation);
+  }
+  return list;
+}
+
+Prepared prepare_first(const std::vector<const Implementation*>& candidates, const Case& c, const Instance& instance) {
+  for (const Implementation* implementation : candidates) {
+    const bool last = implementation == candidates.back();
+    try {
+      return {implementation, implementation->prepare(c, instance)};
+    } catch (const std::bad_alloc&) {
+      if (last) throw EnvironmentError(fmt::format("{}: not enough host memory", implementation->name));
+    } catch (const DoesNotFit&) {
+      if (last) throw;
+    } catch (const InputError&) {
+      if (last) throw;
+    }
+  }
+  throw EnvironmentError("no implementation can run here");
+}
+
+std::int64_t work_within(double seconds, const Solver& solver, const Implementation& implementation, Case c, const Instance& instance,
+                         std::uint64_t seed) {
+  constexpr double margin = 0.85;  // a search cut off has not cooled down: better a little shorter
+  const auto start = Clock::now();
+  const double aim = std::max(std::min(seconds / 12, 5.0), seconds / 50);
+  Trial before, last{static_cast<double>(std::max<std::int64_t>(1, solver.default_work / 100'000)), 0};
+  const auto whole = [&](double work) { return static_cast<std::int64_t>(std::clamp(work, 1.0, static_cast<double>(solver.most_work))); };
+  for (;;) {
+    c.values[solver.work_axis] = whole(last.work);
+    last.seconds = std::max(time_of(seconds / 4, solver, implementation, c, instance, seed), 1e-7);
+    const double spent = seconds_since(start);
+    if (last.seconds > aim || spent > seconds / 6 || whole(last.work) == solver.most_work)
+      return whole(work_for(margin * std::max(seconds - spent, 0.0), before, last));
+    const double next = std::clamp(work_for(1.2 * aim, before, last), 2 * last.work, 64 * last.work);
+    before = std::exchange(last, {std::trunc(std::min(next, static_cast<double>(solver.most_work))), 0});
+  }
+}
+
+Found search(Run& run, std::uint64_t seed, std::optional<double> seconds, SearchObserver& observer) {
+  Found found;
+  run.reset(seed);
+  const auto start = Clock::now();
+  for (double left = seconds.value_or(INFINITY);;) {
+    const bool more = run.advance(std::clamp(left, 1e-3, slice_seconds));
+    found.seconds = seconds_since(start);
+    left = seconds.value_or(INFINITY) - found.seconds;
+    if (more && !stop_requested() && left > 0) {
+      observer.look(run, found.seconds);
+      continue;
+    }
+    if (more) found.stop = stop_requested() ? Stop::signal : Stop::time;
+    found.outcome = run.outcome();
+    return found;
+  }
+}
+
+std::optional<double> gap_percent(std::optional<std::int64_t> objective, std::optional<std::int64_t> best_known) {
+  if (!objective || !best_known) return std::nullopt;
+  if (*objective == *best_known) return 0;
+  if (*best_known == 0) return std::nullopt;
+  return 100 * static_cast<double>(*objective - *best_known) / std::abs(static_cast<double>(*best_known));
+}
+
+}  // namespace vicinity

@@ -1,0 +1,66 @@
+#pragma once
+// `vicinity solve`: from the names the user gave to a search under way and the best it found. Files and printing are elsewhere.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/api/run.hpp"
+#include "harness/cli/options.hpp"
+
+namespace vicinity {
+
+/// The system called `name`; it has a solver. Throws InputError with a hint.
+[[nodiscard]] const System& solvable_system(const std::vector<System>& systems, const std::string& name);
+
+/// 100000000, 1e8 and 2.5e6 as whole numbers from 1 to `most`. Throws InputError that begins with `option`.
+[[nodiscard]] std::int64_t parse_work(const std::string& option, const std::string& text, std::int64_t most);
+
+/// "axis=value" settings as a case, without the work axis. Throws InputError with a hint for an axis the solver does not list.
+[[nodiscard]] Case case_of(const Solver& solver, const std::vector<std::string>& settings);
+
+/// The instance in the file, or of the catalogue when there is no such file. Throws InputError.
+[[nodiscard]] std::shared_ptr<const Instance> instance_of(const System& system, const std::string& file_or_name);
+
+/// What may be tried, best first: the one asked for, or the solver's preference and then the reference, without what cannot run here.
+/// Throws InputError for an unknown name, EnvironmentError when it needs a GPU that is not here.
+[[nodiscard]] std::vector<const Implementation*> candidates(const System& system, const std::string& name, bool has_device);
+
+struct Prepared {
+  const Implementation* implementation = nullptr;
+  std::unique_ptr<Run> run;
+};
+
+/// The first of `candidates` that takes the case. Throws what the last one threw when none does.
+[[nodiscard]] Prepared prepare_first(const std::vector<const Implementation*>& candidates, const Case& c, const Instance& instance);
+
+/// The value of the work axis with which the search ends a little before `seconds` are over, by the speed of short searches. They take
+/// about a twentieth of the time.
+[[nodiscard]] std::int64_t work_within(double seconds, const Solver& solver, const Implementation& implementation, Case c,
+                                       const Instance& instance, std::uint64_t seed);
+
+enum class Stop { done, time, signal };
+
+struct Found {
+  Outcome outcome;
+  double seconds = 0;
+  Stop stop = Stop::done;
+
+  [[nodiscard]] double speed() const { return seconds > 0 ? static_cast<double>(outcome.iterations) / seconds : 0; }
+};
+
+/// Is told how a search goes on, after every slice of work.
+class SearchObserver {
+ public:
+  virtual ~SearchObserver() = default;
+  virtual void look(Run& run, double elapsed) = 0;
+};
+
+/// Searches until the work is done, `seconds` are over or a signal asks to stop (stop_requested()).
+[[nodiscard]] Found search(Run& run, std::uint64_t seed, std::optional<double> seconds, SearchObserver& observer);
+
+/// Percent above the best known; empty when there is none to divide by.
+[[nodiscard]] std::optional<double> gap_percent(std::optional<std::int64_t> objective, std::optional<std::int64_t> best_known);
+
+}  // namespace vicinity

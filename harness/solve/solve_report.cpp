@@ -1,0 +1,114 @@
+#include "harness/solve/solve_report.hpp"
+
+#include <fmt/format.h>
+
+#include "harness/cli/text.hpp"
+#include "harness/solve/solve_progress.hpp"
+
+namespace vicinity {
+namespace {
+
+const char* stop_name(Stop stop) {
+  switch (stop) {
+    case Stop::done:
+      return "done";
+    case Stop::time:
+      return "time";
+    case Stop::signal:
+      return "signal";
+  }
+  return "done";
+}
+
+std::string work_text(const SolveReport& report) {
+  const Outcome& outcome = report.found.outcome;
+  std::string text = fmt::format("{}", outcome.iterations);
+  if (outcome.iterations != report.whole_work) text += fmt::format(" of {}", report.whole_work);
+  if (report.found.stop == Stop::time) text += ": stopped by --time";
+  if (report.found.stop == Stop::signal) text += ": INTERRUPTED";
+  return text;
+}
+
+std::string output_text(const SolveReport& report) {
+  if (report.output.empty()) return "not written";
+  if (!report.output_kept) return report.output;
+  return fmt::format("{} keeps its own, which costs {} (--force replaces it)", report.output, *report.output_kept);
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json settings_json(const SolveReport& report) {
+  Json json = Json::object();
+  for (const auto& [axis, value] : report.c.values) {
+    if (axis != report.system->solver->work_axis) json[axis] = std::visit([](const auto& v) { return Json(v); }, value);
+  }
+  return json;
+}
+
+void add_found(const SolveReport& report, Json& json) {
+  const Outcome& outcome = report.found.outcome;
+  json["feasible"] = outcome.feasible;
+  json["complaint"] = text_or_null(outcome.complaint);
+  json["objective"] = or_null(outcome.objective);
+  json["best_known"] = or_null(report.best_known);
+  json["gap_percent"] = or_null(gap_percent(outcome.objective, report.best_known));
+  json["counters"] = Json::object();
+  for (const auto& [name, value] : outcome.counters) {
+    if (name != "best_known") json["counters"][name] = value;
+  }
+  json["digest"] = hex16(outcome.digest);
+  json["seconds"] = report.found.seconds;
+  json["per_second"] = report.found.speed();
+  json["stopped_by"] = stop_name(report.found.stop);
+  json["interrupted"] = report.found.stop == Stop::signal;
+  json["solution"] = outcome.feasible ? Json(outcome.solution) : Json();
+}
+
+}  // namespace
+
+std::string summary_text(const SolveReport& report) {
+  const Outcome& outcome = report.found.outcome;
+  std::string text;
+  const auto add = [&](const std::string& name, const std::string& value) { text += fmt::format("{:<15} {}\n", name, value); };
+  add("instance", report.size.empty() ? report.instance : fmt::format("{} ({})", report.instance, report.size));
+  add("implementation", fmt::format("{}, seed {}", report.implementation->name, report.seed));
+  if (report.start_objective) add("start", fmt::format("{} ({})", *report.start_objective, report.start));
+  add("best found", objective_text(outcome.objective, report.best_known));
+  if (report.best_known) add("best known", fmt::format("{}", *report.best_known));
+  add(report.system->solver->unit, work_text(report));
+  add("time",
+      fmt::format("{}, {} {}/s", human_seconds(report.found.seconds), human_count(report.found.speed()), report.system->solver->unit));
+  add("solution", output_text(report));
+  return text;
+}
+
+Json summary_json(const SolveReport& report) {
+  const Solver& solver = *report.system->solver;
+  constexpr const char* chosen_by[]{"user", "time", "default"};
+  Json json{{"schema", 1},
+            {"system", report.system->name},
+            {"instance", report.instance},
+            {"size", text_or_null(report.size)},
+            {"implementation", report.implementation->name},
+            {"seed", report.seed},
+            {solver.work_axis, report.c.integer(solver.work_axis, 1, solver.most_work)},
+            {solver.work_axis + "_chosen_by", chosen_by[static_cast<int>(report.work_by)]},
+            {"settings", settings_json(report)},
+            {"time_limit", or_null(report.time_limit)},
+            {"start", text_or_null(report.start)},
+            {"start_objective", or_null(report.start_objective)},
+            {"unit", solver.unit},
+            {"asked", report.whole_work},
+            {"done", report.found.outcome.iterations}};
+  add_found(report, json);
+  json["output"] = text_or_null(report.output);
+  json["output_kept"] = report.output_kept.has_value();
+  return json;
+}
+
+}  // namespace vicinity

@@ -1,0 +1,215 @@
+#pragma once
+// Where the arrays lie that evaluations read, and how kernels read them: the memories of the paper's Table 1 (section 5). A Reader is a
+// view of an array that does not change while a kernel runs. It has
+//   Element           what the array holds
+//   operator[](i)     element i
+//   stage()           called once by all threads of a block, before they read
+//   Binding           made from (device array, shared): what the host keeps for the reader, which it makes by reader(); `shared` counts the
+//                     bytes of shared memory that the readers of a kernel take. Throws DoesNotFit.
+// A Place says which Reader the inputs of a problem have, and which the solution that a neighbourhood belongs to.
+#include <cuda_pipeline.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "core/api/run.hpp"
+#include "core/util/error.hpp"
+#include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/cuda/runtime/memory.cuh"
+
+namespace vicinity::lsm {
+
+/// Of the readers that are no more than a pointer.
+template <class Reader>
+class Pointing {
+ public:
+  Pointing(const cuda::DeviceBuffer<typename Reader::Element>& data, std::size_t&) : reader_{data.data()} {}
+  [[nodiscard]] Reader reader() const { return reader_; }
+
+ private:
+  Reader reader_;
+};
+
+/// Global memory, by plain loads.
+template <class T>
+struct Global {
+  using Element = T;
+  using Binding = Pointing<Global>;
+  const T* data;
+
+  template <class I>
+  __device__ T operator[](I i) const {
+    return data[i];
+  }
+  __device__ void stage() const {}
+};
+
+/// Global memory, by loads through the read-only cache (ld.global.nc).
+template <class T>
+struct ReadOnly {
+  using Element = T;
+  using Binding = Pointing<ReadOnly>;
+  const T* data;
+
+  template <class I>
+  __device__ T operator[](I i) const {
+    return __ldg(data + i);
+  }
+  __device__ void stage() const {}
+};
+
+/// Global memory as a texture over linear memory. Doubles are fetched as pairs of words.
+template <class T>
+struct Textured {
+  using Element = T;
+  using Texel = std::conditional_t<std::is_same_v<T, double>, int2, std::conditional_t<std::is_same_v<T, double2>, int4, T>>;
+  cudaTextureObject_t texture;
+
+  template <class I>
+  __device__ T operator[](I i) const {
+    const auto texel = tex1Dfetch<Texel>(texture, static_cast<int>(i));
+    if constexpr (std::is_same_v<T, double>)
+      return __hiloint2double(texel.y, texel.x);
+    else if constexpr (std::is_same_v<T, double2>)
+      return {__hiloint2double(texel.y, texel.x), __hiloint2double(texel.w, texel.z)};
+    else
+      return texel;
+  }
+  __device__ void stage() const {}
+
+  class Binding {
+   public:
+    Binding(const cuda::DeviceBuffer<T>& data, std::size_t&) {
+      if (data.size() == 0) return;
+      cudaResourceDesc resource{};
+      resource.resType = cudaResourceTypeLinear;
+      resource.res.linear = {data.data(), cudaCreateChannelDesc<Texel>(), data.bytes()};
+      int device = 0;
+      std::size_t most = 0;
+      VICINITY_CUDA_CHECK(cudaGetDevice(&device));
+      VICINITY_CUDA_CHECK(cudaDeviceGetTexture1DLinearMaxWidth(&most, &resource.res.linear.desc, device));
+      if (data.size() > most)
+        throw DoesNotFit("needs a texture of " + std::to_string(data.size()) + " elements, " + std::to_string(most) + " are possible");
+      const cudaTextureDesc plain{};
+      VICINITY_CUDA_CHECK(cudaCreateTextureObject(&texture_, &resource, &plain, nullptr));
+    }
+    ~Binding() {
+      if (texture_ != 0) cuda::check_noexcept(cudaDestroyTextureObject(texture_), "cudaDestroyTextureObject");
+    }
+    Binding(const Binding&) = delete;
+    Binding& operator=(const Binding&) = delete;
+    [[nodiscard]] Textured reader() const { return {texture_}; }
+
+   private:
+    cudaTextureObject_t texture_ = 0;
+  };
+};
+
+/// A copy in the shared memory of each block, made when the kernel begins, with all its loads in flight at a time.
+template <class T>
+struct Staged {
+  using Element = T;
+  static constexpr std::uint32_t line = 16;  ///< bytes a thread copies at a time; arrays begin at whole ones
+  const T* data;
+  std::uint32_t bytes, offset;
+
+  template <class I>
+  __device__ T operator[](I i) const {
+    return reinterpret_cast<const T*>(copy())[i];
+  }
+  __device__ void stage() const {
+    const auto* from = reinterpret_cast<const unsigned char*>(data);
+    const std::uint32_t whole = bytes / line * line;
+    for (std::uint32_t i = line * threadIdx.x; i < whole; i += line * blockDim.x) __pipeline_memcpy_async(copy() + i, from + i, line);
+    __pipeline_commit();
+    for (std::uint32_t i = whole + threadIdx.x; i < bytes; i += blockDim.x) copy()[i] = from[i];
+    __pipeline_wait_prior(0);
+    __syncthreads();
+  }
+
+  class Binding {
+   public:
+    Binding(const cuda::DeviceBuffer<T>& data, std::size_t& shared)
+        : reader_{data.data(), static_cast<std::uint32_t>(data.bytes()), static_cast<std::uint32_t>(shared)} {
+      shared = (shared + data.bytes() + line - 1) / line * line;
+      if (const std::size_t most = cuda::most_shared(); shared > most)
+        throw DoesNotFit("needs " + std::to_string(shared) + " bytes of shared memory a block, " + std::to_string(most) + " are possible");
+    }
+    [[nodiscard]] Staged reader() const { return reader_; }
+
+   private:
+    Staged reader_;
+  };
+
+ private:
+  __device__ unsigned char* copy() const {
+    extern __shared__ uint4 room[];
+    return reinterpret_cast<unsigned char*>(room) + offset;
+  }
+};
+
+/// An array in device memory, and how kernels read it.
+template <class Reader>
+class Array {
+ public:
+  using Element = typename Reader::Element;
+
+  Array(std::size_t size, std::size_t& shared) : data_(size), binding_(data_, shared) {}
+  Array(std::span<const Element> host, std::size_t& shared) : data_(host), binding_(data_, shared) {}
+
+  [[nodiscard]] const cuda::DeviceBuffer<Element>& data() const noexcept { return data_; }
+  [[nodiscard]] Reader reader() const { return binding_.reader(); }
+
+ private:
+  cuda::DeviceBuffer<Element> data_;
+  typename Reader::Binding binding_;
+};
+
+/// An array that changes on the host between iterations, and its copy in device memory.
+template <class Reader>
+class Copied {
+ public:
+  using Element = typename Reader::Element;
+
+  Copied(std::size_t size, std::size_t& shared) : staged_(size), device_(size, shared) {}
+
+  /// May be written while the stream is through.
+  [[nodiscard]] Element* staged() noexcept { return staged_.data(); }
+  /// Copies staged(), asynchronously.
+  [[nodiscard]] Reader send(const cuda::Stream& stream) {
+    const auto& to = device_.data();
+    if (to.size() > 0) VICINITY_CUDA_CHECK(cudaMemcpyAsync(to.data(), staged(), to.bytes(), cudaMemcpyHostToDevice, stream.get()));
+    return device_.reader();
+  }
+  /// `from` has as many elements; it may change at once, but the stream must be through before the next copy.
+  [[nodiscard]] Reader send(const std::vector<Element>& from, const cuda::Stream& stream) {
+    std::copy(from.begin(), from.end(), staged());
+    return send(stream);
+  }
+
+ private:
+  cuda::HostBuffer<Element> staged_;
+  Array<Reader> device_;
+};
+
+/// Where arrays lie. `bytes`: the matrices of a QAP as bytes. `generated`: moves are made by the host and copied, instead of each thread
+/// finding its own from its number.
+template <template <class> class InputReader, template <class> class SolutionReader>
+struct Place {
+  template <class T>
+  using Inputs = InputReader<T>;
+  template <class T>
+  using Solution = SolutionReader<T>;
+  static constexpr bool bytes = false, generated = false;
+
+  [[nodiscard]] static Policy policy() { return {}; }
+};
+
+using InGlobal = Place<Global, Global>;
+
+}  // namespace vicinity::lsm

@@ -1,0 +1,93 @@
+#pragma once
+// Neighbours of the Weierstrass function on the device (kernels/lsm/published/neighbors.cuh).
+#include <cstddef>
+#include <cstdint>
+
+#include "core/problems/weierstrass/crowns.hpp"
+#include "kernels/lsm/published/neighbors.cuh"
+
+namespace vicinity::lsm {
+
+/// Points drawn by the threads that evaluate them.
+template <class Real, class X>
+struct CrownsView {
+  X x;
+  std::int32_t n;
+  Real width;
+  std::uint64_t seed;
+  std::int64_t t;
+
+  __device__ void stage() const { x.stage(); }
+  __device__ std::int64_t value(std::int64_t f) const {
+    return weierstrass::ordered(weierstrass::neighbor_value<Real>(x, n, seed, t, f, width));
+  }
+};
+
+/// O(terms n) a neighbour.
+template <class Real, class Place>
+class Neighbors<local_search::WeierstrassCrowns<Real>, Place> : public Bare<local_search::WeierstrassCrowns<Real>> {
+ public:
+  using Neighborhood = local_search::WeierstrassCrowns<Real>;
+
+  Neighbors(const Neighborhood& neighborhood, const cuda::Stream&)
+      : n_(neighborhood.instance().dimension()), width_(neighborhood.width()), x_(static_cast<std::size_t>(n_), shared_) {}
+
+  static void generate(const Walk<Neighborhood>&) {}
+  [[nodiscard]] auto upload(const Walk<Neighborhood>& walk, const cuda::Stream& stream) {
+    return CrownsView{x_.send(walk.solution(), stream), n_, width_, walk.seed(), walk.iteration()};
+  }
+  [[nodiscard]] std::size_t shared(std::int64_t) const noexcept { return shared_; }
+
+ private:
+  std::int32_t n_;
+  Real width_;
+  std::size_t shared_ = 0;
+  Copied<typename Place::template Solution<Real>> x_;
+};
+
+/// Points drawn by the host.
+template <class Real>
+struct PointsView {
+  Global<Real> points;  ///< [coordinate][neighbour]
+  std::int64_t count;
+  std::int32_t n;
+
+  __device__ void stage() const {}
+  __device__ std::int64_t value(std::int64_t f) const {
+    Real sum = 0;
+    for (std::int32_t k = 0; k < n; ++k) sum = plus(sum, weierstrass::of_coordinate(points[k * count + f]));
+    return weierstrass::ordered(sum);
+  }
+};
+
+template <class Real, class Place>
+requires Place::generated class Neighbors<local_search::WeierstrassCrowns<Real>, Place>
+    : public Bare<local_search::WeierstrassCrowns<Real>> {
+ public:
+  using Neighborhood = local_search::WeierstrassCrowns<Real>;
+
+  Neighbors(const Neighborhood& neighborhood, const cuda::Stream&)
+      : neighborhood_(neighborhood),
+        points_(static_cast<std::size_t>(neighborhood.moves()) * static_cast<std::size_t>(neighborhood.instance().dimension()), shared_) {}
+
+  void generate(const Walk<Neighborhood>& walk) {
+    const std::int64_t count = neighborhood_.moves();
+    auto point = walk.solution();
+    for (std::int64_t f = 0; f < count; ++f) {
+      point = walk.solution();
+      neighborhood_.apply(point, walk.seed(), walk.iteration(), f);
+      for (std::size_t k = 0; k < point.size(); ++k) points_.staged()[static_cast<std::int64_t>(k) * count + f] = point[k];
+    }
+  }
+  [[nodiscard]] auto upload(const Walk<Neighborhood>&, const cuda::Stream& stream) {
+    return PointsView<Real>{points_.send(stream), neighborhood_.moves(), neighborhood_.instance().dimension()};
+  }
+  [[nodiscard]] std::size_t shared(std::int64_t) const noexcept { return shared_; }
+
+ private:
+  const Neighborhood& neighborhood_;
+  std::size_t shared_ = 0;
+  Copied<Global<Real>> points_;
+};
+
+}  // namespace vicinity::lsm

@@ -1,0 +1,167 @@
+// Implementation `gpu-reduction` (section 6.7, Table 9): the device evaluates and chooses, and only the choice comes back. The host keeps
+// the solution, and sends it each iteration as `gpu` does; tabu times stay on the device.
+#include <cstdint>
+#include <cub/block/block_reduce.cuh>
+#include <memory>
+#include <utility>
+
+#include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/lsm/implementations.hpp"
+#include "kernels/lsm/published/run.cuh"
+
+namespace vicinity::lsm {
+namespace {
+
+/// A Choice without padding, as it lies in memory.
+struct Found {
+  std::int64_t value;
+  std::int32_t move;  ///< -1: none
+  std::int32_t forbidden;
+
+  __host__ __device__ static Found of(const local_search::Choice& choice) {
+    return {choice.value, static_cast<std::int32_t>(choice.move), choice.forbidden ? 1 : 0};
+  }
+  [[nodiscard]] __host__ __device__ local_search::Choice choice() const { return {value, move, forbidden != 0}; }
+};
+
+/// The minimum in the order of choices, which is total: the order in which it is taken does not matter.
+struct Better {
+  __device__ Found operator()(const Found& x, const Found& y) const { return better(x.choice(), y.choice()) ? x : y; }
+};
+
+/// The best of all that the threads of a block found; only thread 0 gets it.
+__device__ Found best_of_block(const Found& mine) {
+  using Reduce = cub::BlockReduce<Found, block_size>;
+  __shared__ typename Reduce::TempStorage room;
+  return Reduce(room).Reduce(mine, Better{});
+}
+
+/// What the choice depends on beside the values.
+struct Memory {
+  std::int32_t* until;      ///< [move]: tabu before this iteration; zero where it never was taken
+  std::int64_t t;           ///< the iteration to come
+  std::int64_t best_value;  ///< of the search so far
+  std::int64_t taken;       ///< the move taken last, not yet written down; -1: none
+  std::int32_t taken_until;
+};
+
+/// Mapping: neighbours in turns, one at a time each of the first `evaluators` threads of a block; then a block its best. The thread whose
+/// move was taken last writes that down: no other reads it. Synchronisation: a block reduction. Cost: an evaluation
+/// (kernels/lsm/published/neighbors.cuh) and a read of 4 bytes a neighbour, a write of 16 bytes a block.
+template <class View>
+__global__ void __launch_bounds__(block_size)
+    best_kernel(const __grid_constant__ View view, Slice slice, std::int32_t evaluators, Memory memory, Found* found) {
+  view.stage();
+  const std::int64_t threads = std::int64_t{gridDim.x} * evaluators, thread = threadIdx.x;
+  local_search::Choice best;
+  for (std::int64_t f = slice.first + std::int64_t{blockIdx.x} * evaluators + thread; thread < evaluators && f < slice.last; f += threads) {
+    std::int32_t until = memory.until[f];
+    if (f == memory.taken) memory.until[f] = until = memory.taken_until;
+    const std::int64_t value = view.value(f);
+    const local_search::Choice choice{value, f, local_search::forbids(until, memory.t, value, memory.best_value)};
+    if (better(choice, best)) best = choice;
+  }
+  const Found all = best_of_block(Found::of(best));
+  if (threadIdx.x == 0) found[blockIdx.x] = all;
+}
+
+/// Mapping: one block over what the blocks before found; the best goes to `best`. Cost: launch and a block reduction.
+__global__ void __launch_bounds__(block_size) best_of_blocks_kernel(const Found* found, std::int32_t blocks, Found* best) {
+  Found mine = Found::of({});
+  for (std::int32_t b = static_cast<std::int32_t>(threadIdx.x); b < blocks; b += block_size) mine = Better{}(mine, found[b]);
+  const Found all = best_of_block(mine);
+  if (threadIdx.x == 0) *best = all;
+}
+
+/// Method of GpuRun (kernels/lsm/published/run.cuh).
+template <class Neighborhood, class Place>
+class Reduction {
+ public:
+  Reduction(const Neighborhood& neighborhood, const cuda::Stream& stream)
+      : stream_(stream),
+        moves_(neighborhood.moves()),
+        resident_(resident_blocks(0)),
+        neighbors_(neighborhood, stream),
+        until_(static_cast<std::size_t>(moves_)),
+        found_(static_cast<std::size_t>(resident_)),
+        device_best_(1),
+        best_(1) {}
+
+  void begin(const Walk<Neighborhood>& walk) {
+    until_.fill(0, stream_);
+    taken_ = -1;
+    neighbors_.begin(walk);
+  }
+  [[nodiscard]] local_search::Choice choose(const Walk<Neighborhood>& walk, Parts& parts) {
+    parts.mark(Parts::before_copies, stream_);
+    const auto view = neighbors_.upload(walk, stream_);
+    parts.mark(Parts::before_kernels, stream_);
+    const Memory memory{until_.data(), walk.iteration(), walk.best_value(), taken_, taken_until_};
+    shape();
+    best_kernel<<<static_cast<unsigned>(blocks_), block_size, shared_, stream_.get()>>>(
+        view, Slice{0, moves_}, static_cast<std::int32_t>(evaluators_), memory, found_.data());
+    VICINITY_CUDA_CHECK(cudaGetLastError());
+    best_of_blocks_kernel<<<1, block_size, 0, stream_.get()>>>(found_.data(), static_cast<std::int32_t>(blocks_), device_best_.data());
+    VICINITY_CUDA_CHECK(cudaGetLastError());
+    parts.mark(Parts::after_kernels, stream_);
+    VICINITY_CUDA_CHECK(cudaMemcpyAsync(best_.data(), device_best_.data(), best_.bytes(), cudaMemcpyDeviceToHost, stream_.get()));
+    parts.mark(Parts::after_copies, stream_);
+    stream_.synchronize();
+    return best_[0].choice();
+  }
+  void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {
+    if (walk.remembers()) {
+      taken_ = choice.move;
+      taken_until_ = static_cast<std::int32_t>(local_search::tabu_until(walk.iteration() - 1, walk.tenure()));
+    }
+    neighbors_.moved(walk, choice);
+  }
+  void poison() {
+    until_.fill(0xA5, stream_);
+    found_.fill(0xA5, stream_);
+    device_best_.fill(0xA5, stream_);
+  }
+  [[nodiscard]] Policy policy() const { return {{"block", block_size}, {"blocks", blocks_}, {"evaluators", evaluators_}}; }
+
+ private:
+  /// Finds the shape of the grid for the View to come. As many blocks as can be resident at a time, at most: each ends with a reduction,
+  /// which is better paid once a thread.
+  void shape() {
+    const Room room = neighbors_.room();
+    evaluators_ = std::min<std::int64_t>(block_size, room.block);
+    if (const std::size_t shared = neighbors_.shared(evaluators_); shared != shared_) {
+      shared_memory_.allow(best_kernel<View>, shared);
+      resident_ = resident_blocks(shared);
+      shared_ = shared;
+    }
+    blocks_ = std::min({divide_up(moves_, evaluators_), resident_, room.grid / block_size});
+  }
+  [[nodiscard]] static std::int64_t resident_blocks(std::size_t shared) {
+    int a_multiprocessor = 0;
+    VICINITY_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&a_multiprocessor, best_kernel<View>, block_size, shared));
+    return std::int64_t{cuda::multiprocessors()} * a_multiprocessor;
+  }
+
+  using View = decltype(std::declval<Neighbors<Neighborhood, Place>&>().upload(std::declval<const Walk<Neighborhood>&>(),
+                                                                               std::declval<const cuda::Stream&>()));
+
+  const cuda::Stream& stream_;
+  std::int64_t moves_;
+  std::int64_t resident_;                     ///< blocks, with shared_ bytes of shared memory each
+  std::int64_t blocks_ = 0, evaluators_ = 0;  ///< of the last launch
+  std::size_t shared_ = 0;
+  SharedMemory shared_memory_;
+  Neighbors<Neighborhood, Place> neighbors_;
+  cuda::DeviceBuffer<std::int32_t> until_;
+  cuda::DeviceBuffer<Found> found_;  ///< [block]
+  cuda::DeviceBuffer<Found> device_best_;
+  cuda::HostBuffer<Found> best_;
+  std::int64_t taken_ = -1;
+  std::int32_t taken_until_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Run> prepare_reduction(const Case& c, const Instance& instance) { return prepare_gpu<Reduction, InGlobal>(c, instance); }
+
+}  // namespace vicinity::lsm

@@ -1,0 +1,194 @@
+#pragma once
+// What the CUDA implementations whose host is in the loop share: restarts one after another, searches that stop and go on, wall time and
+// its parts, the judgement, the shape of the grid.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "core/methods/lsm/result.hpp"
+#include "core/methods/lsm/search.hpp"
+#include "core/methods/lsm/state.hpp"
+#include "core/methods/lsm/task.hpp"
+#include "core/util/error.hpp"
+#include "core/util/math.hpp"
+#include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/lsm/published/neighbors.cuh"
+#include "kernels/lsm/published/neighbors_ppp.cuh"
+#include "kernels/lsm/published/neighbors_weierstrass.cuh"
+
+namespace vicinity::lsm {
+
+/// Threads of a block, for every kernel that evaluates neighbours.
+inline constexpr std::int32_t block_size = 256;
+
+/// Moves [first, last), dealt to the threads of a grid in turns.
+struct Slice {
+  std::int64_t first, last;
+};
+
+/// Lets a kernel have more dynamic shared memory, where it needs more than before.
+class SharedMemory {
+ public:
+  template <class Kernel>
+  void allow(Kernel* kernel, std::size_t bytes) {
+    if (bytes <= allowed_) return;
+    cuda::allow_shared(kernel, bytes);
+    allowed_ = bytes;
+  }
+
+ private:
+  std::size_t allowed_ = 0;
+};
+
+/// Where the time of a search goes. Events take one iteration in 16 apart, the first included, and the others are taken to be like it: in
+/// each they would cost what a small copy costs.
+class Parts {
+ public:
+  /// Borders of an iteration's parts, in their order.
+  enum Border : std::size_t { before_copies, before_kernels, after_kernels, after_copies };
+
+  void restart() noexcept {
+    iterations_ = 0;
+    all_ = sampled_ = transfer_ = kernel_ = 0;
+  }
+  /// An iteration begins.
+  void open() { opened_ = Clock::now(); }
+  void mark(Border border, const cuda::Stream& stream) {
+    if (taken_apart()) events_[border].record(stream);
+  }
+  /// It ends; all its borders are marked, and the stream is through.
+  void close() {
+    const double seconds = std::chrono::duration<double>(Clock::now() - opened_).count();
+    all_ += seconds;
+    if (taken_apart()) {
+      sampled_ += seconds;
+      transfer_ +=
+          events_[before_kernels].seconds_since(events_[before_copies]) + events_[after_copies].seconds_since(events_[after_kernels]);
+      kernel_ += events_[after_kernels].seconds_since(events_[before_kernels]);
+    }
+    ++iterations_;
+  }
+  /// Parts of a search that took so many seconds; the host has what the device did not take.
+  [[nodiscard]] Times of(double seconds) const {
+    const double scale = sampled_ > 0 ? all_ / sampled_ : 0, kernel = scale * kernel_, transfer = scale * transfer_;
+    return {{"kernel", kernel}, {"transfer", transfer}, {"host", seconds - kernel - transfer}};
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] bool taken_apart() const noexcept { return iterations_ % 16 == 0; }
+
+  std::int64_t iterations_ = 0;
+  double all_ = 0, sampled_ = 0;      ///< seconds of all iterations, and of those taken apart
+  double transfer_ = 0, kernel_ = 0;  ///< of those taken apart
+  Clock::time_point opened_;
+  std::array<cuda::Event, 4> events_;
+};
+
+/// A Method is made from (neighborhood, stream), and has begin(walk), which prepares it for a walk that was just made; choose(walk, parts),
+/// the best of all moves; moved(walk, choice), called after the walk took it; poison(), which spoils what the device has to write and
+/// forgets what was learnt; policy(). The caller keeps the instance alive.
+template <class Neighborhood, class Method>
+class GpuRun final : public Run {
+ public:
+  GpuRun(const Neighborhood& neighborhood, const local_search::Task& task)
+      : neighborhood_(neighborhood), task_(task), method_(neighborhood_, stream_) {
+    VICINITY_CUDA_CHECK(cudaDeviceSynchronize());  // the instance is in place
+  }
+
+  void reset(std::uint64_t seed) override {
+    seed_ = seed;
+    restart();
+    method_.poison();
+    stream_.synchronize();
+  }
+  void execute() override {
+    restart();
+    const auto start = Clock::now();
+    static_cast<void>(advance(std::numeric_limits<double>::infinity()));
+    seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  [[nodiscard]] bool advance(double seconds) override {
+    const auto start = Clock::now();
+    do {
+      if (!walk_ && !next_walk()) return false;
+      parts_.open();
+      const local_search::Choice choice = method_.choose(*walk_, parts_);
+      if (walk_->take(choice)) method_.moved(*walk_, choice);
+      parts_.close();
+      if (!walk_->done()) continue;
+      finished_.push_back(walk_->search());
+      walk_.reset();
+    } while (std::chrono::duration<double>(Clock::now() - start).count() <= seconds);
+    return walk_ != nullptr || !all_finished();
+  }
+  /// Together the whole search on the clock of the host, which takes part in it.
+  [[nodiscard]] Times times() const override { return parts_.of(seconds_); }
+  [[nodiscard]] Outcome outcome() override {
+    std::vector<Search> begun = finished_;
+    if (walk_) begun.push_back(walk_->search());
+    return local_search::judge(neighborhood_, task_, begun, begun.empty() || all_finished());
+  }
+  [[nodiscard]] Policy policy() const override { return method_.policy(); }
+  /// Each look is at least one launch that the host waits for.
+  [[nodiscard]] Work work() const override {
+    Work work = local_search::work_of(neighborhood_, finished_);
+    for (const Search& search : finished_) work["launch"] += static_cast<double>(search.looks);
+    return work;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Search = typename Walk<Neighborhood>::Search;
+
+  void restart() {
+    finished_.clear();
+    walk_.reset();
+    parts_.restart();
+  }
+  [[nodiscard]] bool all_finished() const { return static_cast<std::int64_t>(finished_.size()) == task_.restarts; }
+  /// Begins the next restart, if there is one.
+  bool next_walk() {
+    if (all_finished()) return false;
+    walk_ = std::make_unique<Walk<Neighborhood>>(neighborhood_, task_, task_.seed(seed_, static_cast<std::int64_t>(finished_.size())));
+    method_.begin(*walk_);
+    return true;
+  }
+
+  const Neighborhood neighborhood_;
+  const local_search::Task task_;
+  cuda::Stream stream_;
+  Method method_;
+  std::uint64_t seed_ = 0;
+  std::unique_ptr<Walk<Neighborhood>> walk_;  ///< of the restart under way
+  std::vector<Search> finished_;              ///< of the restarts before it
+  Parts parts_;
+  double seconds_ = 0;
+};
+
+/// `Method` with everything in the first of the places where it fits.
+template <template <class, class> class Method, class Place, class... Others, class Neighborhood>
+[[nodiscard]] std::unique_ptr<Run> gpu_run(const Neighborhood& neighborhood, const local_search::Task& task) {
+  try {
+    return std::make_unique<GpuRun<Neighborhood, Method<Neighborhood, Place>>>(neighborhood, task);
+  } catch (const DoesNotFit&) {
+    if constexpr (sizeof...(Others) == 0)
+      throw;
+    else
+      return gpu_run<Method, Others...>(neighborhood, task);
+  }
+}
+
+/// Prepares `Method`. The caller keeps the instance alive.
+template <template <class, class> class Method, class... Places>
+[[nodiscard]] std::unique_ptr<Run> prepare_gpu(const Case& c, const Instance& instance) {
+  return with_neighborhood(c, instance,
+                           [task = task_of(c)](const auto& neighborhood) { return gpu_run<Method, Places...>(neighborhood, task); });
+}
+
+}  // namespace vicinity::lsm

@@ -1,0 +1,202 @@
+#pragma once
+// The QAP on the device as the tuned searches see it: matrices, what is kept between moves, how a search begins.
+//   F[x][y] = sum_k A[x][k] B[p_y][p_k] + A[k][x] B[p_k][p_y]
+// is what facility x would cost at the location of y, all others staying (as in cpu_ref/lsm/qap_rows.hpp). A swap of facilities r and s
+// exchanges columns r and s of F, and adds products of differences to all of it (Change). A swap of i and j would change the cost by
+//   F[i][j] + F[j][i] - F[i][i] - F[j][j] + alpha[i][j] beta[p_i][p_j],   alpha[x][y] = A[x][x] + A[y][y] - A[x][y] - A[y][x],
+// beta the same of B.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/methods/lsm/result.hpp"
+#include "core/methods/lsm/state.hpp"
+#include "core/problems/qap/exchange.hpp"
+#include "core/util/math.hpp"
+#include "kernels/cuda/runtime/memory.cuh"
+
+namespace vicinity::lsm {
+
+/// Deltas and what they are made of have `D`; symmetric matrices have one side.
+template <class D, int Sides>
+struct QapTypes {
+  using Delta = D;
+  static constexpr int sides = Sides;
+};
+
+/// What a swap of r and s means for facility x: d of A, e of B at the location of x after the swap.
+template <class Types>
+struct alignas(2 * sizeof(typename Types::Delta)) Change {
+  typename Types::Delta d[Types::sides], e[Types::sides];
+};
+/// Adds to F[x][y].
+template <class Types>
+[[nodiscard]] __device__ __forceinline__ typename Types::Delta product(const Change<Types>& x, const Change<Types>& y) {
+  typename Types::Delta sum = x.d[0] * y.e[0];
+  if constexpr (Types::sides == 2) sum += x.d[1] * y.e[1];
+  return sum;
+}
+/// Adds to the delta of swapping x and y: product(x, y) + product(y, x) - product(x, x) - product(y, y).
+template <class Types>
+[[nodiscard]] __device__ __forceinline__ typename Types::Delta bend(const Change<Types>& x, const Change<Types>& y) {
+  typename Types::Delta sum = (x.d[0] - y.d[0]) * (y.e[0] - x.e[0]);
+  if constexpr (Types::sides == 2) sum += (x.d[1] - y.d[1]) * (y.e[1] - x.e[1]);
+  return sum;
+}
+
+/// The instance and all searches of a launch.
+template <class Types>
+struct QapSearches {
+  using Delta = typename Types::Delta;
+
+  std::int32_t n;
+  const std::int32_t *a, *a_transposed, *b, *b_transposed;  ///< [n][n]; of symmetric matrices both are one
+  const Delta *alpha, *beta;                                ///< [n][n]
+  Delta* f;                                                 ///< [search][facility][facility]
+  Delta* f_transposed;                                      ///< [search][location of y][x] = F[x][y]; may be null
+  std::int32_t* until;                                      ///< [search][move]
+  std::int32_t *p, *best;                                   ///< [search][n]
+  std::int32_t tenure;                                      ///< 0: a hill climbing
+
+  [[nodiscard]] __device__ __forceinline__ std::size_t at(std::int32_t row, std::int32_t column) const {
+    return std::size_t(row) * static_cast<std::size_t>(n) + static_cast<std::size_t>(column);
+  }
+  [[nodiscard]] __device__ __forceinline__ Delta* f_of(std::size_t search) const { return f + search * at(n, 0); }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t* until_of(std::size_t search) const {
+    return until + search * static_cast<std::size_t>(moves::count<2>(n));
+  }
+  /// What the swap of r and s means for facility x, which lies at location `q` from then on; r at `new_r`, s at `new_s`.
+  [[nodiscard]] __device__ __forceinline__ Change<Types> change(std::int32_t r, std::int32_t s, std::int32_t new_r, std::int32_t new_s,
+                                                                std::int32_t x, std::int32_t q) const {
+    const auto difference = [&](const std::int32_t* m, std::int32_t plus, std::int32_t minus, std::int32_t column) {
+      return static_cast<Delta>(__ldg(m + at(plus, column))) - static_cast<Delta>(__ldg(m + at(minus, column)));
+    };
+    Change<Types> change;
+    change.d[0] = difference(a, r, s, x);
+    change.e[0] = difference(b, new_r, new_s, q);
+    if constexpr (Types::sides == 2) {
+      change.d[1] = difference(a_transposed, r, s, x);
+      change.e[1] = difference(b_transposed, new_r, new_s, q);
+    } else {
+      change.d[0] *= 2;
+    }
+    return change;
+  }
+};
+
+/// Mapping: a thread an element of F, neighbours in a warp along a row; blockIdx.z is the search. Synchronisation: none.
+/// Cost: 2 n products and 5 n loads, which neighbours share or have in the same row of a matrix.
+template <class Types>
+__global__ void __launch_bounds__(256) qap_products_kernel(const __grid_constant__ QapSearches<Types> searches) {
+  using Delta = typename Types::Delta;
+  const auto y = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (y >= searches.n) return;
+  const std::size_t search = blockIdx.z;
+  const std::int32_t *p = searches.p + search * static_cast<std::size_t>(searches.n), u = p[y];
+  for (auto x = static_cast<std::int32_t>(blockIdx.y); x < searches.n; x += static_cast<std::int32_t>(gridDim.y)) {
+    Delta sum = 0;
+    for (std::int32_t k = 0; k < searches.n; ++k) {
+      const std::int32_t q = __ldg(p + k);
+      sum += static_cast<Delta>(__ldg(searches.a + searches.at(x, k))) * __ldg(searches.b_transposed + searches.at(q, u)) +
+             static_cast<Delta>(__ldg(searches.a_transposed + searches.at(x, k))) * __ldg(searches.b + searches.at(q, u));
+    }
+    searches.f_of(search)[searches.at(x, y)] = sum;
+    if (searches.f_transposed != nullptr) searches.f_transposed[search * searches.at(searches.n, 0) + searches.at(u, x)] = sum;
+  }
+}
+
+/// Owns what QapSearches points to.
+template <class Types>
+class QapMemory {
+ public:
+  using Neighborhood = local_search::QapExchange<2>;
+  using Delta = typename Types::Delta;
+
+  QapMemory(const Neighborhood& neighborhood, const local_search::Task& task, std::int64_t together, bool transposed = false)
+      : n_(static_cast<std::size_t>(neighborhood.instance().size())),
+        together_(static_cast<std::size_t>(together)),
+        staged_(2 * together_ * n_),
+        p_(together_ * n_),
+        best_(together_ * n_),
+        until_(together_ * static_cast<std::size_t>(neighborhood.moves())),
+        f_(together_ * n_ * n_),
+        f_transposed_(transposed ? together_ * n_ * n_ : 0) {
+    const auto host = neighborhood.instance().view();
+    view_.n = host.n;
+    view_.a = place(host.a, false);
+    view_.b = place(host.b, false);
+    view_.a_transposed = Types::sides == 2 ? place(host.a, true) : view_.a;
+    view_.b_transposed = Types::sides == 2 ? place(host.b, true) : view_.b;
+    view_.alpha = place_bends(host.a);
+    view_.beta = place_bends(host.b);
+    view_.f = f_.data();
+    view_.f_transposed = f_transposed_.data();
+    view_.until = until_.data();
+    view_.p = p_.data();
+    view_.best = best_.data();
+    view_.tenure =
+        task.method == local_search::Method::tabu ? static_cast<std::int32_t>(local_search::tenure_of(task, neighborhood.moves())) : 0;
+  }
+
+  [[nodiscard]] const QapSearches<Types>& view() const noexcept { return view_; }
+
+  void begin(const std::vector<local_search::Walk<Neighborhood>>& walks, const cuda::Stream& stream) {
+    std::int32_t* to = staged_.data();
+    for (const auto& walk : walks) to = std::copy(walk.solution().begin(), walk.solution().end(), to);
+    const std::size_t bytes = walks.size() * n_ * sizeof(std::int32_t);
+    for (std::int32_t* device : {p_.data(), best_.data()})
+      VICINITY_CUDA_CHECK(cudaMemcpyAsync(device, staged_.data(), bytes, cudaMemcpyHostToDevice, stream.get()));
+    until_.fill(0, stream);
+    const auto n = static_cast<unsigned>(n_);
+    constexpr unsigned most = 65535;
+    const dim3 grid(divide_up(n, 256u), std::min(n, most), static_cast<unsigned>(walks.size()));
+    qap_products_kernel<Types><<<grid, 256, 0, stream.get()>>>(view_);
+    VICINITY_CUDA_CHECK(cudaGetLastError());
+  }
+  void finish(std::vector<local_search::Search<Neighborhood::Solution>>& searches, const cuda::Stream& stream) {
+    const std::size_t size = searches.size() * n_;
+    const auto fetch = [&](std::int32_t* to, const std::int32_t* from) {
+      VICINITY_CUDA_CHECK(cudaMemcpyAsync(to, from, size * sizeof(std::int32_t), cudaMemcpyDeviceToHost, stream.get()));
+    };
+    fetch(staged_.data(), p_.data());
+    fetch(staged_.data() + size, best_.data());
+    stream.synchronize();
+    for (std::size_t k = 0; k < searches.size(); ++k) {
+      const std::int32_t* from = staged_.data() + k * n_;
+      searches[k].current.assign(from, from + n_);
+      searches[k].best.assign(from + size, from + size + n_);
+    }
+  }
+  void poison(const cuda::Stream& stream) {
+    for (auto* buffer : {&p_, &best_, &until_}) buffer->fill(0xA5, stream);
+    for (auto* buffer : {&f_, &f_transposed_}) buffer->fill(0xA5, stream);
+  }
+
+ private:
+  const std::int32_t* place(const std::int32_t* matrix, bool transposed) {
+    std::vector<std::int32_t> entries(matrix, matrix + n_ * n_);
+    if (transposed)
+      for (std::size_t x = 0; x < n_; ++x)
+        for (std::size_t y = 0; y < n_; ++y) entries[x * n_ + y] = matrix[y * n_ + x];
+    return matrices_.emplace_back(std::span<const std::int32_t>(entries)).data();
+  }
+  const Delta* place_bends(const std::int32_t* matrix) {
+    std::vector<Delta> entries(n_ * n_);
+    const auto entry = [&](std::size_t x, std::size_t y) { return static_cast<Delta>(matrix[x * n_ + y]); };
+    for (std::size_t x = 0; x < n_; ++x)
+      for (std::size_t y = 0; y < n_; ++y) entries[x * n_ + y] = entry(x, x) + entry(y, y) - entry(x, y) - entry(y, x);
+    return bends_.emplace_back(std::span<const Delta>(entries)).data();
+  }
+
+  std::size_t n_, together_;
+  cuda::HostBuffer<std::int32_t> staged_;  ///< [current, best][search][n]
+  cuda::DeviceBuffer<std::int32_t> p_, best_, until_;
+  cuda::DeviceBuffer<Delta> f_, f_transposed_;
+  std::vector<cuda::DeviceBuffer<std::int32_t>> matrices_;
+  std::vector<cuda::DeviceBuffer<Delta>> bends_;
+  QapSearches<Types> view_{};
+};
+
+}  // namespace vicinity::lsm

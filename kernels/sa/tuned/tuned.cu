@@ -1,0 +1,19 @@
+// gpu-tuned and gpu-chains: the same kernels, for one chain or for many.
+#include "kernels/sa/implementations.hpp"
+#include "kernels/sa/run.cuh"
+#include "kernels/sa/tuned/tuned_run.hpp"
+
+namespace vicinity::sa {
+namespace {
+
+std::unique_ptr<Run> prepare(const Case& c, const Instance& instance, bool many) {
+  const auto& qap = dynamic_cast<const qap::Qap&>(instance);
+  return with_types(qap, [&]<class T>(T) { return tuned_run<T>(qap, task_of(c), many); });
+}
+
+}  // namespace
+
+std::unique_ptr<Run> prepare_tuned(const Case& c, const Instance& instance) { return prepare(c, instance, false); }
+std::unique_ptr<Run> prepare_chains(const Case& c, const Instance& instance) { return prepare(c, instance, true); }
+
+}  // namespace vicinity::sa

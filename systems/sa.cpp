@@ -1,0 +1,119 @@
+#include "core/methods/sa/task.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "core/util/error.hpp"
+#include "cpu_ref/sa/implementations.hpp"
+#include "data/formats/qaplib.hpp"
+#include "data/qaps.hpp"
+#include "kernels/sa/implementations.hpp"
+#include "systems/axes.hpp"
+#include "systems/list.hpp"
+
+namespace vicinity::sa {
+namespace {
+
+/// Sizes at which an implementation changes path: the smallest, around warps and vectors, one block, a cluster, the grid.
+constexpr std::array<std::int64_t, 24> interesting_sizes{2,  3,  4,  5,  7,   12,  16,  17,  30,  31,  32,  33,
+                                                         47, 64, 65, 99, 100, 127, 128, 129, 130, 150, 200, 300};
+
+Case random_case(std::uint64_t seed) {
+  std::uint32_t draw = 0;
+  const auto below = [&](std::int64_t bound) {
+    return static_cast<std::int64_t>(scale_to(random_bits(seed, 1, 0, draw++), static_cast<std::uint64_t>(bound)));
+  };
+  Case c{"qap", "", {}};
+  const std::int64_t size = below(24) == 0  ? 500 + below(600)
+                            : below(3) == 0 ? 2 + below(140)
+                                            : interesting_sizes[static_cast<std::size_t>(below(24))];
+  const std::int64_t laps = size * (size - 1) / 2, budget = std::min<std::int64_t>(20'000, 60'000'000 / (size * size) + 200);
+  const std::array<std::int64_t, 8> lengths{1, laps - 1, laps, laps + 1, 7 * laps + 3, 1000, budget, 1 + below(budget)};
+  c.values["size"] = size;
+  c.values["iterations"] = std::min(std::max<std::int64_t>(1, lengths[static_cast<std::size_t>(below(8))]), 40 * budget);
+  c.values["matrix"] = std::string(below(3) == 0 ? "asymmetric" : "symmetric");
+  c.values["range"] =
+      std::array<std::int64_t, 8>{100, 100, 100, 1, 2, 256, 30000, std::int64_t{1} << 20}[static_cast<std::size_t>(below(8))];
+  c.values["instance_seed"] = below(1 << 20);
+  c.values["samples"] = std::array<std::int64_t, 4>{1000, 1000, 1, 20}[static_cast<std::size_t>(below(4))];
+  if (size < 150 && below(4) == 0) c.values["chains"] = 1 + below(5);
+  if (below(5) == 0) {  // cold from the start: freezes, then whole laps without a swap
+    const double cold = static_cast<double>(c.integer("range", 1, std::int64_t{1} << 30));
+    c.values["t0"] = 4 * cold + 0.5;
+    c.values["tf"] = cold + 0.25;
+  }
+  return c;
+}
+
+const qap::Qap& as_qap(const Instance& instance) { return dynamic_cast<const qap::Qap&>(instance); }
+
+Solver solver() {
+  Solver solver;
+  solver.problem = "qap";
+  solver.families = {"qaplib"};
+  solver.format = "QAPLIB .dat";
+  solver.solution_suffix = ".sln";
+  solver.work_axis = "iterations";
+  solver.unit = "proposals";
+  solver.default_work = 100'000'000;
+  solver.most_work = most_iterations;
+  solver.settings = {"t0", "tf", "samples", "chains", "threads"};
+  solver.preference = {"gpu-tuned", "cpu-openmp", "cpu-serial"};
+  solver.read = [](const std::string& file) { return std::make_shared<qap::Qap>(read_qaplib(std::filesystem::path(file))); };
+  solver.start_from = [](const Instance& instance, const std::string& file) {
+    auto started = std::make_shared<qap::Qap>(as_qap(instance));
+    started->start = read_qaplib_solution(std::filesystem::path(file), *started).permutation;
+    return started;
+  };
+  solver.objective_of = [](const Instance& instance, const std::string& file) {
+    return read_qaplib_solution(std::filesystem::path(file), as_qap(instance)).objective;
+  };
+  solver.solution_text = [](const Instance& instance, const Outcome& outcome) {
+    return qaplib_solution_text(as_qap(instance), outcome.solution);
+  };
+  solver.size_text = [](const Instance& instance) {
+    return fmt::format("{} facilities, {}", as_qap(instance).size(), as_qap(instance).symmetric() ? "symmetric" : "asymmetric");
+  };
+  solver.best_known = [](const Instance& instance) { return best_known_of(as_qap(instance)); };
+  solver.whole_work = [](const Case& c) {
+    const annealing::Task task = task_of(c);
+    return task.iterations * task.chains;
+  };
+  return solver;
+}
+
+}  // namespace
+
+}  // namespace vicinity::sa
+
+namespace vicinity {
+
+System systems::sa() {
+  using namespace sa;
+  System system;
+  system.name = "sa";
+  system.title = "Simulated annealing for the quadratic assignment problem (Paul)";
+  const std::vector<Axis> own{{"iterations", "I, proposed swaps: 1 to 10^12"},
+                              {"chains", "independent runs, with seeds one after the other: 1 to 65536 (default 1)"},
+                              {"seed", "added to the protocol's seed (default 0)"},
+                              {"samples", "swaps that set the temperatures (default 1000)"},
+                              {"t0", "first temperature, above 0, together with tf (default: sampled)"},
+                              {"tf", "last temperature, above 0 (default: sampled)"},
+                              {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"}};
+  system.problems = {
+      {"qap", "quadratic assignment: instances of the catalogue, or random ones as Taillard's (section 4)", joined(qap_axes(), own)}};
+  system.reference = "cpu-traditional";
+  system.instance = [](const Case& c) -> std::shared_ptr<const Instance> { return make_qap(c); };
+  system.random_case = random_case;
+  system.solver = solver();
+  system.implementations = cpu_implementations();
+  if constexpr (device::with_cuda) system.implementations = joined(system.implementations, gpu_implementations());
+  return system;
+}
+
+}  // namespace vicinity

@@ -1,0 +1,173 @@
+#include "data/formats/tsplib.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/util/error.hpp"
+#include "core/util/permutation.hpp"
+#include "data/search_path.hpp"
+#include "data/sha256.hpp"
+#include "tests/support/complaint.hpp"
+#include "tests/support/scratch.hpp"
+
+namespace vicinity {
+namespace {
+
+tsp::Tsp parse(const std::string& text) {
+  std::istringstream in(text);
+  return read_tsplib(in, "folder/t.tsp");
+}
+
+std::string rejection(const std::string& text) {
+  return complaint<InputError>([&] { (void)parse(text); });
+}
+
+std::string tour_rejection(const std::string& text, const tsp::Tsp& tsp) {
+  return complaint<InputError>([&] {
+    std::istringstream in(text);
+    (void)read_tsplib_tour(in, "t.tour", tsp);
+  });
+}
+
+const std::string head = "NAME: t\nTYPE : TSP\nCOMMENT : a\nCOMMENT : b: c\nDIMENSION: 3\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n";
+const std::string nodes = "1 0 0\n2 3 0\n3 0 4\n";
+
+TEST(Tsplib, ReadsNodesInAnyOrderAndHoweverTheyAreWritten) {
+  const tsp::Tsp tsp = parse(head + "\n 3 0.0 4.00000e+00\r\n1 +0 -0.5\n2\t3 1e0\nEOF\n\n");
+  EXPECT_EQ(tsp.name(), "t");
+  ASSERT_EQ(tsp.size(), 3);
+  EXPECT_EQ(std::vector<double>(tsp.view().x, tsp.view().x + 3), (std::vector<double>{0, 3, 0}));
+  EXPECT_EQ(std::vector<double>(tsp.view().y, tsp.view().y + 3), (std::vector<double>{-0.5, 1, 4}));
+}
+
+TEST(Tsplib, TheEndOfTheFileMayEndTheNodes) { EXPECT_EQ(length(parse(head + nodes), tsp::Tour{0, 1, 2}), 3 + 5 + 4); }
+
+TEST(Tsplib, RejectsOtherKindsByName) {
+  const auto with = [](const std::string& line) { return "TYPE: TSP\nDIMENSION: 3\n" + line + "\nNODE_COORD_SECTION\n" + nodes; };
+  EXPECT_EQ(rejection(with("EDGE_WEIGHT_TYPE: GEO")), "folder/t.tsp:3: EDGE_WEIGHT_TYPE GEO is not supported; only EUC_2D is");
+  EXPECT_EQ(rejection(with("EDGE_WEIGHT_TYPE: CEIL_2D")), "folder/t.tsp:3: EDGE_WEIGHT_TYPE CEIL_2D is not supported; only EUC_2D is");
+  EXPECT_EQ(rejection("TYPE: ATSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n" + nodes),
+            "folder/t.tsp:1: TYPE ATSP is not supported; only TSP is");
+  EXPECT_EQ(rejection(with("EDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_TYPE: THREED_COORDS")),
+            "folder/t.tsp:4: NODE_COORD_TYPE THREED_COORDS is not supported; only TWOD_COORDS is");
+  EXPECT_EQ(rejection("TYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n0 1 2\n"),
+            "folder/t.tsp:3: EDGE_WEIGHT_TYPE EXPLICIT is not supported; only EUC_2D is");
+  EXPECT_EQ(rejection("TYPE: CVRP\nDIMENSION: 3\nCAPACITY: 9\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n" + nodes),
+            "folder/t.tsp:1: TYPE CVRP is not supported; only TSP is");
+  EXPECT_EQ(rejection("TYPE: TSP\nEDGE_WEIGHT_TYPE: EUC_2D\nFIXED_EDGES_SECTION\n"),
+            "folder/t.tsp:3: section FIXED_EDGES_SECTION is not supported; expected NODE_COORD_SECTION");
+  EXPECT_EQ(rejection("TYPE: TSP (M.~Hofmeister)\nEDGE_WEIGHT_TYPE: EUC_2D\nDIMENSION: 3\nNODE_COORD_SECTION\n" + nodes), "");
+}
+
+TEST(Tsplib, SaysWhatIsWrongInTheHeader) {
+  EXPECT_EQ(rejection(""), "folder/t.tsp:1: the file ends before NODE_COORD_SECTION");
+  EXPECT_EQ(rejection("NAME t\n"), "folder/t.tsp:1: unknown keyword 'NAME t'");
+  EXPECT_EQ(rejection("NAME\n"), "folder/t.tsp:1: expected 'NAME : value'");
+  EXPECT_EQ(rejection("SIZE : 3\n"), "folder/t.tsp:1: unknown keyword 'SIZE'");
+  EXPECT_EQ(rejection("TYPE: TSP\nTYPE: TSP\n"), "folder/t.tsp:2: TYPE twice");
+  EXPECT_EQ(rejection("TYPE: TSP\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"),
+            "folder/t.tsp:3: DIMENSION is missing before this section");
+  EXPECT_EQ(rejection("TYPE: TSP\nDIMENSION: 3\nNODE_COORD_SECTION\n"), "folder/t.tsp:3: EDGE_WEIGHT_TYPE is missing before this section");
+  EXPECT_EQ(rejection("EDGE_WEIGHT_TYPE: EUC_2D\nDIMENSION: 3\nNODE_COORD_SECTION\n"),
+            "folder/t.tsp:3: TYPE is missing before this section");
+  for (const char* size : {"2", "46341", "3.5", "x", ""})
+    EXPECT_EQ(rejection("TYPE: TSP\nEDGE_WEIGHT_TYPE: EUC_2D\nDIMENSION: " + std::string(size) + "\nNODE_COORD_SECTION\n" + nodes),
+              "folder/t.tsp:3: DIMENSION '" + std::string(size) + "' is not a whole number from 3 to 46340");
+}
+
+TEST(Tsplib, SaysWhatIsWrongWithANode) {
+  EXPECT_EQ(rejection(head + "1 0 0\n2 0 0\n2 1 1\n"), "folder/t.tsp:10: node 2 twice; it was in line 9");
+  EXPECT_EQ(rejection(head + "1 0 0\n3 0 0\nEOF\n"), "folder/t.tsp:10: the section ends after 2 of 3 nodes; node 2 is missing");
+  EXPECT_EQ(rejection(head + "1 0 0\n"), "folder/t.tsp:8: the section ends after 1 of 3 nodes; node 2 is missing");
+  EXPECT_EQ(rejection(head + nodes + "4 1 1\n"), "folder/t.tsp:11: unexpected '4 1 1' after the 3 nodes of DIMENSION");
+  EXPECT_EQ(rejection(head + nodes + "EOF\nmore\n"), "folder/t.tsp:12: unexpected 'more' after EOF");
+  EXPECT_EQ(rejection(head + "0 0 0\n"), "folder/t.tsp:8: node 0 is outside 1..3");
+  EXPECT_EQ(rejection(head + "4 0 0\n"), "folder/t.tsp:8: node 4 is outside 1..3");
+  EXPECT_EQ(rejection(head + "1 0\n"), "folder/t.tsp:8: expected 'node x y', found '1 0'");
+  EXPECT_EQ(rejection(head + "1 0 0 0\n"), "folder/t.tsp:8: expected 'node x y', found '1 0 0 0'");
+  EXPECT_EQ(rejection(head + "a 0 0\n"), "folder/t.tsp:8: expected the number of a node, found 'a'");
+  EXPECT_EQ(rejection(head + "1 0 0,5\n"), "folder/t.tsp:8: expected a coordinate, found '0,5'");
+  EXPECT_EQ(rejection(head + "1 1e999 0\n"), "folder/t.tsp:8: expected a coordinate, found '1e999'");
+  EXPECT_EQ(rejection(head + "1 nan 0\n"), "folder/t.tsp:8: a coordinate is not a finite number");
+  EXPECT_EQ(rejection(head + "1 0 0\n2 1e9 0\n3 0 0\n"), "folder/t.tsp:7: cities are so far apart that distances leave 28 bits");
+}
+
+TEST(Tsplib, FilesThatAreNotThere) {
+  EXPECT_EQ(complaint<InputError>([] { (void)read_tsplib(std::filesystem::path("/nowhere/x.tsp")); }), "/nowhere/x.tsp: cannot be opened");
+}
+
+TEST(Tsplib, TextsAreReadBack) {
+  const tsp::Tsp tsp = tsp::uniform("u", 20, 1000, 3);
+  const tsp::Tsp again = parse(tsplib_text(tsp));
+  EXPECT_EQ(again.hash(), tsp.hash());
+  EXPECT_EQ(tsp_content(again), tsp_content(tsp));
+  const tsp::Tour tour = shuffled(20, 5, 0);
+  std::istringstream in(tsplib_tour_text(tsp, tour));
+  EXPECT_EQ(read_tsplib_tour(in, "u.tour", tsp), tour);
+}
+
+TEST(Tsplib, SaysWhatIsWrongWithATour) {
+  const tsp::Tsp tsp = parse(head + nodes);
+  const std::string start = "TYPE : TOUR\nDIMENSION : 3\nTOUR_SECTION\n";
+  EXPECT_EQ(tour_rejection(start + "1 3\n2\n-1\nEOF\n", tsp), "");
+  EXPECT_EQ(tour_rejection(start + "1\n3\n", tsp), "t.tour:5: the tour ends after 2 of 3 nodes, without -1");
+  EXPECT_EQ(tour_rejection(start + "1\n3\n-1\n", tsp), "t.tour:6: the tour has 2 of 3 nodes; node 2 is missing");
+  EXPECT_EQ(tour_rejection(start + "1\n3\n3\n", tsp), "t.tour:6: node 3 twice");
+  EXPECT_EQ(tour_rejection(start + "1\n4\n", tsp), "t.tour:5: node 4 is outside 1..3");
+  EXPECT_EQ(tour_rejection(start + "1 2 3 -1 5\n", tsp), "t.tour:4: unexpected '5' after -1");
+  EXPECT_EQ(tour_rejection("TYPE : TSP\nDIMENSION : 3\nTOUR_SECTION\n", tsp), "t.tour:1: TYPE TSP is not supported; only TOUR is");
+  EXPECT_EQ(tour_rejection("TYPE : TOUR\nDIMENSION : 4\nTOUR_SECTION\n", tsp), "t.tour:2: a tour of 4 nodes, but t has 3");
+}
+
+TEST(Tsps, StandInsAreGenerated) {
+  for (const CatalogueEntry& entry : catalogue().entries()) {
+    if (entry.family != "tsp-uniform" || entry.size.at("cities") > 2000) continue;
+    const auto tsp = load_tsp(entry);
+    EXPECT_EQ(tsp->size(), entry.size.at("cities"));
+    EXPECT_EQ(sha256(tsplib_text(*tsp)), entry.sha256) << entry.name;
+    EXPECT_TRUE(tsp->integral());
+    EXPECT_FALSE(best_known_of(*tsp));
+  }
+}
+
+TEST(Tsps, ARunDownloadsNothing) {
+  const ScopedEnvironment nowhere("VICINITY_INSTANCES", "");
+  if (std::filesystem::exists(data_folder() / "instances" / "tsplib")) GTEST_SKIP() << "TSPLIB's files are here";
+  const std::string what = complaint<MissingInput>([] { (void)load_tsp("rl5915"); });
+  EXPECT_NE(what.find("instance file tsplib/rl5915.tsp not found"), std::string::npos) << what;
+  EXPECT_NE(what.find("make fetch"), std::string::npos) << what;
+}
+
+TEST(Tsps, OtherFormatsAreRefused) {
+  EXPECT_EQ(complaint<InputError>([] { (void)load_tsp("tai30a"); }), "instance 'tai30a' is no TSP: its format is qaplib");
+}
+
+/// Where TSPLIB's files are at hand: content, and the optimal tours beside them.
+TEST(Tsps, RealFilesHaveTheContentOfTheCatalogue) {
+  int seen = 0;
+  for (const CatalogueEntry& entry : catalogue().entries()) {
+    if (entry.family != "tsplib") continue;
+    std::filesystem::path file;
+    try {
+      file = instance_file(entry);
+    } catch (const MissingInput&) {
+      continue;
+    }
+    ++seen;
+    const auto tsp = load_tsp(entry);
+    EXPECT_EQ(tsp->size(), entry.size.at("cities")) << entry.name;
+    EXPECT_EQ(sha256(tsp_content(*tsp)), entry.content_sha256) << entry.name;
+    EXPECT_EQ(best_known_of(*tsp), tsp->best_known) << entry.name;
+    const auto tour = file.parent_path() / (entry.name + ".opt.tour");
+    if (!std::filesystem::exists(tour)) continue;
+    EXPECT_EQ(tsp::length(*tsp, read_tsplib_tour(tour, *tsp)), *tsp->best_known) << entry.name;
+  }
+  if (seen == 0) GTEST_SKIP() << "no file of TSPLIB is here";
+}
+
+}  // namespace
+}  // namespace vicinity

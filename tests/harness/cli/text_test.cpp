@@ -1,0 +1,91 @@
+#include "harness/cli/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include "harness/measure/cpu.hpp"
+#include "harness/measure/nvml.hpp"
+#include "harness/record/ceilings.hpp"
+#include "harness/record/environment.hpp"
+#include "tests/support/scratch.hpp"
+
+namespace vicinity {
+namespace {
+
+TEST(Text, HintsAtTheNearestName) {
+  EXPECT_EQ(hint("staets", {"load", "states"}), "did you mean 'states'? allowed: load, states");
+  EXPECT_EQ(hint("zzzzzz", {"load", "states"}), "allowed: load, states");
+}
+
+TEST(Text, Counts) {
+  EXPECT_EQ(human_count(0), "0");
+  EXPECT_EQ(human_count(812), "812");
+  EXPECT_EQ(human_count(48.1e6), "48.1 M");
+  EXPECT_EQ(human_count(3.25e9), "3.25 G");
+}
+
+TEST(Text, Units) {
+  EXPECT_EQ(human_seconds(1.234e-3), "1.23 ms");
+  EXPECT_EQ(human_seconds(5e-6), "5 us");
+  EXPECT_EQ(human_seconds(123.4), "123 s");
+  EXPECT_EQ(clock_text(7), "0:07");
+  EXPECT_EQ(clock_text(3725), "1:02:05");
+  EXPECT_EQ(hex16(255), "00000000000000ff");
+}
+
+TEST(Text, Slug) {
+  EXPECT_EQ(slug("NVIDIA H100 80GB HBM3"), "nvidia-h100-80gb-hbm3");
+  EXPECT_EQ(slug("Intel(R) Core(TM) i9 "), "intel-r-core-tm-i9");
+  EXPECT_EQ(slug("../../x"), "x");
+  EXPECT_EQ(slug(""), "unknown");
+}
+
+TEST(Text, Median) {
+  EXPECT_DOUBLE_EQ(median({3, 1, 2}), 2);
+  EXPECT_DOUBLE_EQ(median({4, 1, 3, 2}), 2.5);
+  EXPECT_DOUBLE_EQ(median({1}), 1);
+}
+
+TEST(Nvml, NamesReasons) {
+  EXPECT_TRUE(nvml::reason_names(0x1).empty());  // idle
+  EXPECT_EQ(nvml::reason_names(0x4 | 0x40), (std::vector<std::string>{"sw_power_cap", "hw_thermal_slowdown"}));
+  EXPECT_FALSE(nvml::is_throttling(0x1 | 0x2 | 0x10));
+  EXPECT_TRUE(nvml::is_throttling(0x80));
+}
+
+TEST(Cpu, Ranges) {
+  EXPECT_EQ(ranges({0, 1, 2, 5, 7, 8}), "0-2,5,7-8");
+  EXPECT_EQ(ranges({}), "");
+  EXPECT_GE(cpu_info().cores, 1);
+}
+
+TEST(Ceilings, Units) {
+  EXPECT_EQ(ceiling_unit("copy_bandwidth"), "B/s");
+  EXPECT_EQ(ceiling_unit("launch"), "s");
+  EXPECT_EQ(ceiling_unit("grid_barrier"), "s");
+  EXPECT_EQ(ceiling_unit("popcount"), "op/s");
+}
+
+TEST(Environment, KeepsCeilings) {
+  const TemporaryFolder folder;
+  const Identity identity = identify("Some Machine");
+  EXPECT_EQ(identity.machine, "some-machine");
+  EXPECT_EQ(identity.sources.size(), 16U);
+  store_environment(folder / "results", identity, ceilings_json({{"launch", 3e-6}}));
+  store_environment(folder / "results", identity);
+  const Json json = Json::parse(contents(folder / "results/some-machine/environment.json"));
+  EXPECT_EQ(json["ceilings"]["launch"]["unit"], "s");
+  EXPECT_DOUBLE_EQ(json["ceilings"]["launch"]["value"], 3e-6);
+  for (const char* field : {"schema", "machine", "time", "commit", "dirty", "sources", "version", "gpu", "cpu", "memory_bytes", "os",
+                            "kernel", "compilers", "libraries", "ceilings"})
+    EXPECT_TRUE(json.contains(field)) << field;
+}
+
+TEST(Environment, CommitFromTheEnvironment) {
+  const ScopedEnvironment commit("VICINITY_COMMIT", "abc-dirty");
+  const Identity identity = identify("m");
+  EXPECT_EQ(identity.commit, "abc");
+  EXPECT_TRUE(identity.dirty);
+}
+
+}  // namespace
+}  // namespace vicinity

@@ -1,0 +1,176 @@
+#include "harness/describe/descriptor.hpp"
+
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+#include "core/util/error.hpp"
+#include "tests/harness/fake_system.hpp"
+#include "tests/support/scratch.hpp"
+
+namespace vicinity {
+namespace {
+
+constexpr char good[] = R"(schema: 1
+title: "A table"
+paper: fang
+system: fake
+problem: count
+published:
+  csv: fang_table1.csv
+  axes: {states: size}
+  metric: time
+axes:
+  size: [10, 13]
+  mode: [fast, "7", 0.5]
+implementations: [cpu-serial, gpu]
+protocol:
+  statistic: mean
+  repetitions: 20
+  flush_l2: true
+  seed: 5
+  max_seconds: 1.5
+check: {kind: tolerance, tolerance: 0.01, reference: cpu-openmp}
+profiles:
+  smoke: {axes: {size: [2]}, implementations: [cpu-wrong], protocol: {repetitions: 3}}
+  quick: {extrapolate: {axis: size, at: 5, implementations: [cpu-serial]}}
+  full: {}
+)";
+
+class DescriptorTest : public testing::Test {
+ protected:
+  [[nodiscard]] Descriptor load(const std::string& text) const {
+    return load_descriptor(folder_.write("table.yaml", text), fake::systems());
+  }
+
+  /// The good descriptor with `from` replaced; the error it gives, without the folder.
+  [[nodiscard]] std::string error(const std::string& from, const std::string& to) const {
+    std::string text = good;
+    const auto at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return error_of(text.replace(at, from.size(), to));
+  }
+  [[nodiscard]] std::string error_of(const std::string& text) const {
+    try {
+      static_cast<void>(load(text));
+    } catch (const InputError& error) {
+      const std::string message = error.what();
+      EXPECT_EQ(message.find('\n'), std::string::npos);
+      const auto name = message.find("table.yaml");
+      return name == std::string::npos ? message : message.substr(name);
+    }
+    return "no error";
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(DescriptorTest, ReadsEveryKey) {
+  const Descriptor d = load(good);
+  EXPECT_EQ(d.experiment, "fake/table");
+  EXPECT_EQ(d.title, "A table");
+  EXPECT_EQ(d.problem, "count");
+  EXPECT_EQ(d.hash.size(), 16U);
+  EXPECT_EQ(d.published->csv, "fang_table1.csv");
+  EXPECT_EQ(d.published->axes.at("states"), "size");
+  EXPECT_FALSE(d.check.identical);
+  EXPECT_DOUBLE_EQ(d.check.tolerance, 0.01);
+  EXPECT_EQ(d.check.reference, "cpu-openmp");
+  const Profile& full = d.profile("full");
+  ASSERT_EQ(full.axes.size(), 2U);
+  EXPECT_EQ(full.axes[0].first, "size");
+  EXPECT_EQ(full.axes[0].second, (std::vector<Value>{std::int64_t{10}, std::int64_t{13}}));
+  EXPECT_EQ(full.axes[1].second, (std::vector<Value>{std::string("fast"), std::string("7"), 0.5}));
+  EXPECT_EQ(full.protocol.statistic, "mean");
+  EXPECT_EQ(full.protocol.repetitions, 20);
+  EXPECT_EQ(full.protocol.warmup, 3);
+  EXPECT_TRUE(full.protocol.flush_l2);
+  EXPECT_EQ(full.protocol.seed, 5U);
+  EXPECT_DOUBLE_EQ(full.protocol.max_seconds, 1.5);
+}
+
+TEST_F(DescriptorTest, ProfilesOverride) {
+  const Descriptor d = load(good);
+  const Profile& smoke = d.profile("smoke");
+  EXPECT_EQ(smoke.axes[0].second, (std::vector<Value>{std::int64_t{2}}));
+  EXPECT_EQ(smoke.axes[1].second.size(), 3U);
+  EXPECT_EQ(smoke.implementations, std::vector<std::string>{"cpu-wrong"});
+  EXPECT_EQ(smoke.protocol.repetitions, 3);
+  EXPECT_EQ(smoke.protocol.seed, 5U);
+  EXPECT_TRUE(smoke.extrapolations.empty());
+  ASSERT_EQ(d.profile("quick").extrapolations.size(), 1U);
+  EXPECT_EQ(d.profile("quick").extrapolations[0].at, 5);
+  EXPECT_TRUE(d.profile("full").extrapolations.empty());
+}
+
+TEST_F(DescriptorTest, SeveralExtrapolationsEachForSomeCases) {
+  const std::string from = "{axis: size, at: 5, implementations: [cpu-serial]}";
+  const std::string to = "[{axis: size, at: 2, implementations: [cpu-serial], where: {size: [13], mode: [fast]}}, " + from + "]";
+  std::string text = good;
+  const Descriptor d = load(text.replace(text.find(from), from.size(), to));
+  const auto& found = d.profile("quick").extrapolations;
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].where.at("size"), std::vector<Value>{std::int64_t{13}});
+  EXPECT_EQ(found[0].where.at("mode"), std::vector<Value>{std::string("fast")});
+  EXPECT_TRUE(found[1].where.empty());
+  EXPECT_EQ(error("[cpu-serial]}}", "[cpu-serial], where: {sise: [13]}}}"),
+            "table.yaml:23: axis 'sise' is not one of this descriptor; did you mean 'size'? allowed: size, mode");
+  EXPECT_EQ(error("[cpu-serial]}}", "[cpu-serial], where: {size: [14]}}}"), "table.yaml:23: no case of the profile has size = 14");
+}
+
+TEST_F(DescriptorTest, UnknownProfileHints) {
+  const Descriptor d = load(good);
+  try {
+    static_cast<void>(d.profile("quik"));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean 'quick'?"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(DescriptorTest, ErrorsNameLineAndWhatIsAllowed) {
+  EXPECT_EQ(error("paper: fang\n", "papr: fang\n").substr(0, 62), "table.yaml:3: unknown key 'papr' in the descriptor; did you me");
+  EXPECT_EQ(error("  size: [10, 13]", "  sise: [10, 13]"),
+            "table.yaml:11: unknown axis 'sise' of count; did you mean 'size'? allowed: size, milliseconds, mode");
+  EXPECT_EQ(error("system: fake", "system: fang"), "table.yaml:4: unknown system 'fang'; allowed: fake, hunt");
+  EXPECT_EQ(error("problem: count", "problem: cuont"), "table.yaml:5: unknown problem 'cuont'; did you mean 'count'? allowed: count");
+  EXPECT_EQ(error("statistic: mean", "statistic: average"), "table.yaml:15: unknown statistic 'average'; allowed: median, mean, min");
+  EXPECT_EQ(error("repetitions: 20", "repetitions: many"), "table.yaml:16: repetitions: 'many' is not a whole number from 1 to 1000000");
+  EXPECT_EQ(error("repetitions: 20", "repetitions: 0"), "table.yaml:16: repetitions: '0' is not a whole number from 1 to 1000000");
+  EXPECT_EQ(error("flush_l2: true", "flush_l2: perhaps"), "table.yaml:17: flush_l2 must be true or false");
+  EXPECT_EQ(error("size: [10, 13]", "size: 10"), "table.yaml:11: size must be a list with at least one element, like [a, b]");
+  EXPECT_EQ(error("size: [10, 13]", "size: [10, 10]"), "table.yaml:11: value 10 appears twice");
+  EXPECT_EQ(error("schema: 1", "schema: 2"), "table.yaml:1: schema: '2' is not a whole number from 1 to 1");
+  EXPECT_EQ(error("{states: size}", "{states: sizes}"), "table.yaml:8: unknown axis 'sizes'; did you mean 'size'? allowed: size, mode");
+  EXPECT_EQ(error("csv: fang_table1.csv", "csv: fang_table9.csv"), "table.yaml:7: 'fang_table9.csv' is not a file of data/published/");
+  EXPECT_EQ(error("kind: tolerance", "kind: identical"), "table.yaml:20: tolerance must be 0, or the kind 'tolerance'");
+  EXPECT_EQ(error("  full: {}\n", ""), "table.yaml:21: profile 'full' is missing; every descriptor has smoke, quick and full");
+  EXPECT_EQ(error("{size: [2]}", "{milliseconds: [2]}"),
+            "table.yaml:22: axis 'milliseconds' is not one of this descriptor; allowed: size, mode");
+  EXPECT_EQ(error("axis: size, at: 5", "axis: mode, at: 5"), "table.yaml:23: axis 'mode' has values that are not whole numbers");
+  EXPECT_EQ(error("title: \"A table\"\n", "").substr(0, 41), "table.yaml:1: the descriptor lacks the ke");
+}
+
+TEST_F(DescriptorTest, UnknownImplementationHints) {
+  const std::string message = error("[cpu-serial, gpu]", "[cpu-seriall, gpu]");
+  EXPECT_EQ(message.substr(0, 60), "table.yaml:13: unknown implementation 'cpu-seriall' of fake;");
+  EXPECT_NE(message.find("did you mean 'cpu-serial'?"), std::string::npos);
+}
+
+TEST_F(DescriptorTest, UnknownInstanceHints) {
+  const std::string message = error("problem: count", "problem: count\ninstances: [2-Insertions_4]");
+  EXPECT_EQ(message.substr(0, 46), "table.yaml:6: unknown instance '2-Insertions_4");
+  EXPECT_NE(message.find("did you mean '1-Insertions_4'?"), std::string::npos);
+}
+
+TEST_F(DescriptorTest, BrokenFiles) {
+  EXPECT_EQ(error_of(""), "table.yaml:1: the file is empty");
+  EXPECT_EQ(error_of("schema: 1\ntitle: [1, 2\n").substr(0, 13), "table.yaml:3:");
+  EXPECT_EQ(error_of("- a\n- b\n"), "table.yaml:1: the descriptor must be a map of 'key: value' lines");
+  EXPECT_EQ(error_of("schema: 1\nschema: 1\n"), "table.yaml:2: key 'schema' appears twice");
+  EXPECT_THROW(static_cast<void>(load_descriptor("/nonexistent/x.yaml", fake::systems())), InputError);
+  EXPECT_THROW(static_cast<void>(load_descriptor("/tmp", fake::systems())), InputError);  // a folder
+}
+
+}  // namespace
+}  // namespace vicinity

@@ -1,0 +1,106 @@
+#include "harness/describe/plan.hpp"
+
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+#include "core/util/error.hpp"
+#include "tests/harness/fake_system.hpp"
+
+namespace vicinity {
+namespace {
+
+Descriptor descriptor() {
+  Descriptor d;
+  d.path = "x.yaml";
+  d.system = &fake::systems().front();
+  d.problem = "count";
+  Profile profile;
+  profile.axes = {{"size", {std::int64_t{4}, std::int64_t{100}}}, {"mode", {std::string("a"), std::string("b")}}};
+  profile.implementations = {"cpu-serial", "gpu"};
+  profile.extrapolations = {{.axis = "size", .at = 8, .implementations = {"cpu-serial"}, .where = {}}};
+  d.profiles["quick"] = profile;
+  return d;
+}
+
+TEST(Plan, ExpandsInOrderLastAxisFastest) {
+  const Descriptor d = descriptor();
+  std::vector<std::string> keys;
+  for (const Case& c : expand(d, d.profile("quick"), {})) keys.push_back(describe(c, d.profile("quick")));
+  EXPECT_EQ(keys, (std::vector<std::string>{"size=4 mode=a", "size=4 mode=b", "size=100 mode=a", "size=100 mode=b"}));
+}
+
+TEST(Plan, InstancesAreTheSlowestAxis) {
+  Descriptor d = descriptor();
+  d.profiles["quick"].instances = {"i1", "i2"};
+  const auto cases = expand(d, d.profile("quick"), {});
+  ASSERT_EQ(cases.size(), 8U);
+  EXPECT_EQ(cases[3].instance, "i1");
+  EXPECT_EQ(cases[4].instance, "i2");
+  EXPECT_EQ(cases[0].key(), "problem=count;instance=i1;mode=a;size=4");
+}
+
+TEST(Plan, SweepsAreAUnionWithoutRepeats) {
+  Descriptor d = descriptor();
+  Profile& profile = d.profiles["quick"];
+  profile.axes = {{"size", {std::int64_t{4}}}, {"mode", {std::string("a")}}};
+  profile.sweeps = {{{"size", {std::int64_t{1}, std::int64_t{4}}}}, {{"mode", {std::string("a"), std::string("b")}}}};
+  std::vector<std::string> keys;
+  for (const Case& c : expand(d, profile, {})) keys.push_back(describe(c, profile));
+  EXPECT_EQ(keys, (std::vector<std::string>{"size=1 mode=a", "size=4 mode=a", "size=4 mode=b"}));
+  EXPECT_EQ(values_of(profile, "size"), (std::vector<Value>{std::int64_t{4}, std::int64_t{1}}));
+  EXPECT_EQ(expand(d, profile, {.implementations = {}, .where = parse_where({"size=1"})}).size(), 1U);
+}
+
+TEST(Plan, WhereKeepsMatchingCases) {
+  const Descriptor d = descriptor();
+  EXPECT_EQ(expand(d, d.profile("quick"), {.implementations = {}, .where = parse_where({"size=100"})}).size(), 2U);
+  EXPECT_EQ(expand(d, d.profile("quick"), {.implementations = {}, .where = parse_where({"size=100", "size=4", "mode=b"})}).size(), 2U);
+  EXPECT_EQ(expand(d, d.profile("quick"), {.implementations = {}, .where = parse_where({"size=4.0"})}).size(), 2U);
+}
+
+TEST(Plan, WhereRefusesTypingMistakes) {
+  const Descriptor d = descriptor();
+  for (const char* wrong : {"size", "=4", "size=", "sise=4", "size=5", "instance=x"})
+    EXPECT_THROW(static_cast<void>(expand(d, d.profile("quick"), {.implementations = {}, .where = parse_where({wrong})})), InputError)
+        << wrong;
+}
+
+TEST(Plan, ExtrapolatesOnlyLargerCasesOfNamedImplementations) {
+  const Descriptor d = descriptor();
+  const Plan plan = make_plan(d, d.profile("quick"), {}, true);
+  ASSERT_EQ(plan.jobs.size(), 8U);
+  const Job& small = plan.jobs[0];
+  EXPECT_EQ(small.factor, 1);
+  EXPECT_TRUE(small.axis.empty());
+  const Job& large = plan.jobs[4];
+  EXPECT_EQ(large.implementation->name, "cpu-serial");
+  EXPECT_EQ(large.axis, "size");
+  EXPECT_DOUBLE_EQ(large.factor, 12.5);
+  EXPECT_EQ(large.asked.values.at("size"), Value(std::int64_t{100}));
+  EXPECT_EQ(large.executed.values.at("size"), Value(std::int64_t{8}));
+  EXPECT_EQ(plan.jobs[5].implementation->name, "gpu");
+  EXPECT_EQ(plan.jobs[5].factor, 1);
+}
+
+TEST(Plan, TheFirstExtrapolationThatAppliesCounts) {
+  Descriptor d = descriptor();
+  Profile profile = d.profile("quick");
+  profile.extrapolations.insert(profile.extrapolations.begin(),
+                                {.axis = "size", .at = 2, .implementations = {"cpu-serial"}, .where = {{"mode", {std::string("b")}}}});
+  const Plan plan = make_plan(d, profile, {.implementations = {"cpu-serial"}, .where = {}}, true);
+  std::vector<Value> sizes;
+  for (const Job& job : plan.jobs) sizes.push_back(job.executed.values.at("size"));
+  EXPECT_EQ(sizes, (std::vector<Value>{std::int64_t{4}, std::int64_t{2}, std::int64_t{8}, std::int64_t{2}}));
+}
+
+TEST(Plan, GpuNeedsADevice) {
+  const Descriptor d = descriptor();
+  const Plan plan = make_plan(d, d.profile("quick"), {}, false);
+  EXPECT_EQ(plan.jobs.size(), 4U);
+  EXPECT_EQ(plan.deviceless, std::vector<std::string>{"gpu"});
+  EXPECT_THROW(static_cast<void>(make_plan(d, d.profile("quick"), {.implementations = {"cpu-serail"}, .where = {}}, true)), InputError);
+}
+
+}  // namespace
+}  // namespace vicinity

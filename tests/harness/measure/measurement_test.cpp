@@ -1,0 +1,185 @@
+#include "harness/measure/measurement.hpp"
+
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+#include "core/util/error.hpp"
+#include "harness/record/record.hpp"
+#include "tests/harness/fake_system.hpp"
+
+namespace vicinity {
+namespace {
+
+Job job(const std::string& implementation, std::int64_t size, std::int64_t executed_size = 0) {
+  Job job{.asked = {"count", "", {{"size", size}}},
+          .executed = {"count", "", {{"size", size}}},
+          .factor = 1,
+          .axis = "",
+          .implementation = &fake::find(implementation)};
+  if (executed_size > 0) {
+    job.executed.values["size"] = executed_size;
+    job.factor = static_cast<double>(size) / static_cast<double>(executed_size);
+    job.axis = "size";
+  }
+  return job;
+}
+
+Referee referee(Check check = {.identical = true, .tolerance = 0, .reference = "cpu-serial"}) {
+  return {fake::systems().front(), std::move(check)};
+}
+
+Protocol protocol(int repetitions) {
+  Protocol p;
+  p.repetitions = repetitions;
+  return p;
+}
+
+TEST(Measurement, KeepsEverySampleOfEveryPart) {
+  Referee judge = referee();
+  const Result result = measure(judge, job("cpu-openmp", 10), protocol(7));
+  EXPECT_EQ(result.status, Status::ok);
+  EXPECT_EQ(result.message, "");
+  ASSERT_EQ(result.samples.size(), 3U);
+  for (const auto& [part, samples] : result.samples) EXPECT_EQ(samples.size(), 7U) << part;
+  EXPECT_DOUBLE_EQ(result.samples.at("kernel")[3], 1e-3);
+  EXPECT_DOUBLE_EQ(result.samples.at("clone")[6], 0.5e-3);
+  EXPECT_EQ(result.outcome->digest, result.reference->digest);
+  EXPECT_EQ(result.policy.at("block"), 256);
+  EXPECT_EQ(result.batch, 1);
+}
+
+TEST(Measurement, WrongResultHasNoTimes) {
+  Referee judge = referee();
+  const Result wrong = measure(judge, job("cpu-wrong", 13), protocol(3));
+  EXPECT_EQ(wrong.status, Status::invalid);
+  EXPECT_TRUE(wrong.samples.empty());
+  EXPECT_EQ(wrong.message.substr(0, 7), "digest ");
+  EXPECT_EQ(measure(judge, job("cpu-wrong", 14), protocol(3)).status, Status::ok);
+  const Result infeasible = measure(judge, job("cpu-infeasible", 3), protocol(3));
+  EXPECT_EQ(infeasible.status, Status::invalid);
+  EXPECT_EQ(infeasible.message, "infeasible: one number too many");
+}
+
+TEST(Measurement, ResultThatChangesWhileTimedIsInvalid) {
+  Referee judge = referee();
+  const Result result = measure(judge, job("cpu-late", 10), protocol(10));
+  EXPECT_EQ(result.status, Status::invalid);
+  EXPECT_TRUE(result.samples.empty());
+  EXPECT_EQ(result.message.substr(0, 33), "after the last repetition: digest");
+}
+
+/// cpu-late gives a wrong result from its fifth run on: the check, the warm-up and the repetitions are counted by it.
+TEST(Measurement, WithoutWarmUpTheCheckedRunIsTheOnlyOneBefore) {
+  Protocol cold = protocol(3), warm = protocol(3);
+  cold.warmup = 0;
+  warm.warmup = 1;
+  Referee judge = referee();
+  EXPECT_EQ(measure(judge, job("cpu-late", 10), cold).status, Status::ok);
+  EXPECT_EQ(measure(judge, job("cpu-late", 10), warm).status, Status::invalid);
+}
+
+TEST(Measurement, ToleranceComparesObjectives) {
+  Referee wide = referee({.identical = false, .tolerance = 0.01, .reference = "cpu-serial"});
+  EXPECT_EQ(measure(wide, job("cpu-wrong", 13), protocol(3)).status, Status::ok);  // 131 against 130
+  Referee narrow = referee({.identical = false, .tolerance = 0.001, .reference = "cpu-serial"});
+  EXPECT_EQ(measure(narrow, job("cpu-wrong", 13), protocol(3)).status, Status::invalid);
+}
+
+TEST(Measurement, WhatDoesNotFitIsSkipped) {
+  Referee judge = referee();
+  const Result big = measure(judge, job("cpu-big", 10), protocol(3));
+  EXPECT_EQ(big.status, Status::skipped);
+  EXPECT_EQ(big.message, "does not fit: needs 1 TB");
+  EXPECT_EQ(measure(judge, job("cpu-picky", 10), protocol(3)).message, "not supported: even sizes only");
+  Referee unable = referee({.identical = true, .tolerance = 0, .reference = "cpu-big"});
+  EXPECT_EQ(measure(unable, job("cpu-serial", 10), protocol(3)).status, Status::skipped);
+}
+
+TEST(Measurement, MissingInstanceIsSkippedAndSaysHowToGetIt) {
+  Referee judge = referee();
+  const Result result = measure(judge, job("cpu-serial", fake::missing_size), protocol(3));
+  EXPECT_EQ(result.status, Status::skipped);
+  EXPECT_EQ(result.message, "file of size 404 not found; make it");
+  EXPECT_TRUE(result.missing_input);
+  EXPECT_TRUE(result.samples.empty());
+  EXPECT_TRUE(verify(judge, job("cpu-openmp", fake::missing_size), 1).missing_input);
+  EXPECT_EQ(measure(judge, job("cpu-openmp", 10), protocol(3)).status, Status::ok);
+}
+
+TEST(Measurement, BrokenCaseIsAnInputError) {
+  Referee judge = referee();
+  EXPECT_THROW(static_cast<void>(measure(judge, job("cpu-serial", -1), protocol(3))), InputError);
+}
+
+TEST(Measurement, UnknownPartOfTheTimeIsAnInputError) {
+  Referee judge = referee();
+  Protocol p = protocol(3);
+  p.time = "kernle";
+  p.time_location = "x.yaml:7";
+  try {
+    static_cast<void>(measure(judge, job("cpu-serial", 4), p));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "x.yaml:7: time: cpu-serial does not report the part 'kernle'; did you mean 'kernel'? allowed: total, wall, clone, kernel");
+  }
+}
+
+TEST(Measurement, ExtrapolationScalesTimesAndAmounts) {
+  Referee judge = referee();
+  const Result result = measure(judge, job("cpu-openmp", 100, 10), protocol(3));
+  EXPECT_EQ(result.status, Status::ok);
+  EXPECT_DOUBLE_EQ(result.samples.at("kernel")[0], 1e-2);
+  EXPECT_EQ(result.outcome->evaluations, 10'000);
+  EXPECT_EQ(result.outcome->iterations, 100);
+  EXPECT_DOUBLE_EQ(result.work.at("integer"), 100);
+}
+
+TEST(Measurement, ShortGpuKernelsAreBatched) {
+  Referee judge = referee();
+  EXPECT_EQ(measure(judge, job("gpu", 10), protocol(3)).batch, 40);
+  Protocol cold = protocol(3);
+  cold.flush_l2 = true;
+  EXPECT_EQ(measure(judge, job("gpu", 10), cold).batch, 1);
+  EXPECT_EQ(batch_for(Backend::gpu, 19e-6, false), 11);
+  EXPECT_EQ(batch_for(Backend::gpu, 20e-6, false), 1);
+  EXPECT_EQ(batch_for(Backend::gpu, 0, false), 1000);
+  EXPECT_EQ(batch_for(Backend::cpu, 1e-6, false), 1);
+}
+
+TEST(Measurement, TimeLimitKeepsThreeRepetitions) {
+  Protocol p = protocol(100);
+  EXPECT_EQ(repetitions_for(p, 1e6), 100);
+  p.max_seconds = 10;
+  EXPECT_EQ(repetitions_for(p, 0.1), 100);
+  EXPECT_EQ(repetitions_for(p, 0.5), 20);
+  EXPECT_EQ(repetitions_for(p, 9), 3);
+  p.repetitions = 2;
+  EXPECT_EQ(repetitions_for(p, 9), 2);
+}
+
+TEST(Measurement, SlowdownStretchesEveryPart) {
+  Referee judge = referee();
+  const Result result = measure(judge, job("cpu-openmp", 10), protocol(3), {.control = false, .slowdown = 2});
+  EXPECT_DOUBLE_EQ(result.samples.at("kernel")[0], 2e-3);
+}
+
+TEST(Measurement, ControlIsTimedBeforeAndAfter) {
+  Referee judge = referee();
+  const Result result = measure(judge, job("cpu-openmp", 10), protocol(3), {.control = true, .slowdown = 1});
+  ASSERT_TRUE(result.cpu_control);
+  EXPECT_GT(result.cpu_control->first, 0);
+  EXPECT_GT(result.cpu_control->second, 0);
+}
+
+TEST(Measurement, TotalIsTheSumOfTheParts) {
+  const std::map<std::string, std::vector<double>> samples{{"wall", {9, 9}}, {"kernel", {1, 2}}, {"clone", {3, 4}}};
+  EXPECT_EQ(chosen_times(samples, "total"), (std::vector<double>{4, 6}));
+  EXPECT_EQ(chosen_times(samples, "kernel"), (std::vector<double>{1, 2}));
+  EXPECT_EQ(chosen_times(samples, "wall"), (std::vector<double>{9, 9}));
+}
+
+}  // namespace
+}  // namespace vicinity

@@ -1,0 +1,101 @@
+#include "harness/record/recorder.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "tests/support/scratch.hpp"
+
+namespace vicinity {
+namespace {
+
+TEST(Recorder, AppendsWholeLinesAndReadsThemBack) {
+  const TemporaryFolder folder;
+  const auto path = folder / "a/b/c.jsonl";
+  {
+    Recorder recorder(path);
+    recorder.append({{"n", 1}});
+    recorder.append({{"n", 2}});
+  }
+  EXPECT_EQ(contents(path), "{\"n\":1}\n{\"n\":2}\n");
+  const Recorder again(path);
+  ASSERT_EQ(again.existing().size(), 2U);
+  EXPECT_EQ(again.existing()[1]["n"], 2);
+}
+
+TEST(Recorder, DropsATornLastLine) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("r.jsonl", "{\"n\":1}\n{\"n\":2,\"te");
+  Recorder recorder(path);
+  EXPECT_EQ(recorder.existing().size(), 1U);
+  recorder.append({{"n", 3}});
+  EXPECT_EQ(contents(path), "{\"n\":1}\n{\"n\":3}\n");
+}
+
+TEST(Recorder, KeepsAWholeLineThatOnlyLacksItsEnd) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("r.jsonl", "{\"n\":1}\n{\"n\":2}");
+  Recorder recorder(path);
+  EXPECT_EQ(recorder.existing().size(), 2U);
+  recorder.append({{"n", 3}});
+  EXPECT_EQ(contents(path), "{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n");
+}
+
+TEST(Recorder, RefusesAFileBrokenInTheMiddle) {
+  const TemporaryFolder folder;
+  const std::string text = "{\"n\":1}\nnot json\n{\"n\":2}\n";
+  const std::string path = folder.write("r.jsonl", text);
+  try {
+    const Recorder recorder(path);
+    FAIL();
+  } catch (const EnvironmentError& error) {
+    EXPECT_EQ(std::string(error.what()), path + ":2: not a record; remove or mend this line");
+  }
+  EXPECT_EQ(contents(path), text);
+}
+
+TEST(Recorder, OneWriterAFile) {
+  const TemporaryFolder folder;
+  const auto path = folder / "r.jsonl";
+  const Recorder first(path);
+  EXPECT_THROW(Recorder second(path), EnvironmentError);
+}
+
+TEST(Recorder, FolderThatIsAFile) {
+  const TemporaryFolder folder;
+  folder.write("results", "");
+  EXPECT_THROW(Recorder(folder / "results/r.jsonl"), EnvironmentError);
+  EXPECT_THROW(Recorder(folder / "results/deeper/r.jsonl"), EnvironmentError);
+}
+
+TEST(Recorder, FullDiskLeavesWholeLines) {
+  const TemporaryFolder folder;
+  const auto path = folder / "r.jsonl";
+  Recorder recorder(path);
+  recorder.append({{"n", 1}});
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 20, .rlim_max = before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  EXPECT_THROW(recorder.append({{"text", std::string(100, 'x')}}), EnvironmentError);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(contents(path), "{\"n\":1}\n");
+  recorder.append({{"n", 2}});
+  EXPECT_EQ(contents(path), "{\"n\":1}\n{\"n\":2}\n");
+}
+
+TEST(WriteAtomically, ReplacesOrLeavesAlone) {
+  const TemporaryFolder folder;
+  const auto path = folder / "new/environment.json";
+  write_atomically(path, "one");
+  write_atomically(path, "two");
+  EXPECT_EQ(contents(path), "two");
+  EXPECT_THROW(write_atomically(folder / "new/environment.json/x", "three"), EnvironmentError);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / "new"), {}), 1);
+}
+
+}  // namespace
+}  // namespace vicinity
