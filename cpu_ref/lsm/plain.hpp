@@ -1,6 +1,6 @@
 #pragma once
 // Plain evaluation of a slice of a neighbourhood, neighbour by neighbour: begin(solution) after every change of it, then
-// evaluate(walk, first, last, values) for moves first..last-1, in any slices.
+// evaluate(state, first, last, values) for moves first..last-1, in any slices.
 #include <cstdint>
 #include <vector>
 
@@ -25,13 +25,13 @@ class Plain<local_search::QapExchange<K>> {
   explicit Plain(const Neighborhood& neighborhood) : view_(neighborhood.instance().view()) {}
 
   static void begin(const qap::Permutation&) {}
-  void evaluate(const Walk<Neighborhood>& walk, std::int64_t first, std::int64_t last, std::int64_t* values) const {
+  void evaluate(const SearchState<Neighborhood>& state, std::int64_t first, std::int64_t last, std::int64_t* values) const {
     auto move = moves::at<K>(view_.n, first);
     for (std::int64_t f = first; f < last; ++f, move = moves::next(view_.n, move)) {
       if constexpr (K == 2)
-        *values++ = walk.value() + qap::delta(view_, walk.solution(), move.at[0], move.at[1]);
+        *values++ = state.value() + qap::delta(view_, state.solution(), move.at[0], move.at[1]);
       else
-        *values++ = walk.value() + qap::exchange_delta(view_, walk.solution(), move);
+        *values++ = state.value() + qap::exchange_delta(view_, state.solution(), move);
     }
   }
 
@@ -49,9 +49,9 @@ class Plain<local_search::PppFlip<K>> {
       : ppp_(neighborhood.instance()), histogram_(static_cast<std::size_t>(ppp_.columns()) + 1) {}
 
   void begin(const ppp::Signs& v) { products_ = ppp::products(ppp_, v); }
-  void evaluate(const Walk<Neighborhood>& walk, std::int64_t first, std::int64_t last, std::int64_t* values) {
+  void evaluate(const SearchState<Neighborhood>& state, std::int64_t first, std::int64_t last, std::int64_t* values) {
     const ppp::View view = ppp_.view();
-    const std::int8_t* v = walk.solution().data();
+    const std::int8_t* v = state.solution().data();
     std::int32_t* histogram = histogram_.data();
     auto move = moves::at<K>(view.n, first);
     for (std::int64_t f = first; f < last; ++f, move = moves::next(view.n, move))
@@ -80,23 +80,24 @@ class Plain<local_search::TspSwap> {
   }
 
   static void begin(const tsp::Tour&) {}
-  void evaluate(const Walk<Neighborhood>& walk, std::int64_t first, std::int64_t last, std::int64_t* values) const {
+  void evaluate(const SearchState<Neighborhood>& state, std::int64_t first, std::int64_t last, std::int64_t* values) const {
     if (matrix_.empty()) {
-      evaluate(walk, first, last, values, tsp::Distance{view_});
+      evaluate(state, first, last, values, tsp::Distance{view_});
     } else {
       const std::int32_t* matrix = matrix_.data();
       const std::int64_t n = view_.n;
-      evaluate(walk, first, last, values, [matrix, n](std::int32_t a, std::int32_t b) { return matrix[a * n + b]; });
+      evaluate(state, first, last, values, [matrix, n](std::int32_t a, std::int32_t b) { return matrix[a * n + b]; });
     }
   }
 
  private:
   template <class Distance>
-  void evaluate(const Walk<Neighborhood>& walk, std::int64_t first, std::int64_t last, std::int64_t* values, const Distance& d) const {
-    const std::int32_t* tour = walk.solution().data();
+  void evaluate(const SearchState<Neighborhood>& state, std::int64_t first, std::int64_t last, std::int64_t* values,
+                const Distance& d) const {
+    const std::int32_t* tour = state.solution().data();
     auto move = moves::at<2>(view_.n, first);
     for (std::int64_t f = first; f < last; ++f, move = moves::next(view_.n, move))
-      *values++ = walk.value() + tsp::swap_delta(view_.n, tour, move.at[0], move.at[1], d);
+      *values++ = state.value() + tsp::swap_delta(view_.n, tour, move.at[0], move.at[1], d);
   }
 
   tsp::View view_;
@@ -112,12 +113,12 @@ class Plain<local_search::WeierstrassCrowns<Real>> {
   explicit Plain(const Neighborhood& neighborhood) : neighborhood_(neighborhood) {}
 
   static void begin(const std::vector<Real>&) {}
-  void evaluate(const Walk<Neighborhood>& walk, std::int64_t first, std::int64_t last, std::int64_t* values) const {
+  void evaluate(const SearchState<Neighborhood>& state, std::int64_t first, std::int64_t last, std::int64_t* values) const {
     const std::int32_t n = neighborhood_.instance().dimension();
     const Real width = neighborhood_.width();
     for (std::int64_t f = first; f < last; ++f)
       *values++ =
-          weierstrass::ordered(weierstrass::neighbor_value<Real>(walk.solution().data(), n, walk.seed(), walk.iteration(), f, width));
+          weierstrass::ordered(weierstrass::neighbor_value<Real>(state.solution().data(), n, state.seed(), state.iteration(), f, width));
   }
 
  private:

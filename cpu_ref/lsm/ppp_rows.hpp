@@ -73,18 +73,18 @@ class PppRows {
   }
   [[nodiscard]] static std::int64_t bits() { return 32; }
   /// Keys are values of z.
-  [[nodiscard]] static std::int64_t base(const Walk<Neighborhood>&) { return 0; }
+  [[nodiscard]] static std::int64_t base(const SearchState<Neighborhood>&) { return 0; }
 
-  void begin(const Walk<Neighborhood>& walk) {
-    for (std::size_t c = 0; c < n_; ++c) negative_[c] = walk.solution()[c] < 0 ? -1 : 0;
-    products_ = ppp::products(ppp_, walk.solution());
+  void begin(const SearchState<Neighborhood>& state) {
+    for (std::size_t c = 0; c < n_; ++c) negative_[c] = state.solution()[c] < 0 ? -1 : 0;
+    products_ = ppp::products(ppp_, state.solution());
     group();
   }
-  void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {
+  void moved(const SearchState<Neighborhood>& state, const local_search::Choice& choice) {
     for (const std::int32_t column : moves::at<K>(size(), choice.move).at) {
       const auto c = static_cast<std::size_t>(column);
       const std::int8_t* a = ppp_.view().a + c * m_;
-      const std::int32_t twice = 2 * walk.solution()[c];
+      const std::int32_t twice = 2 * state.solution()[c];
       negative_[c] = ~negative_[c];
       for (std::size_t r = 0; r < m_; ++r) products_[r] += twice * a[r];
     }
@@ -92,7 +92,7 @@ class PppRows {
   }
 
   template <class Sink>
-  void scan(const Walk<Neighborhood>&, std::int64_t first, std::int64_t last, Scratch& scratch, const Sink& sink) const {
+  void scan(const SearchState<Neighborhood>&, std::int64_t first, std::int64_t last, Scratch& scratch, const Sink& sink) const {
     const auto rows = static_cast<std::size_t>(last - first);
     const auto start_of = [&](std::size_t r) { return static_cast<std::size_t>(start(first + static_cast<std::int64_t>(r))); };
     std::size_t least = n_;

@@ -57,11 +57,11 @@ class QapRows {
   /// Few for K = 2: one thread brings F up to date, and others would have to fetch it from there.
   [[nodiscard]] double operations() const { return static_cast<double>(moves::count<K>(size())) * (K == 2 ? 1.0 / 3 : 2.0); }
   [[nodiscard]] static std::int64_t bits() { return 8 * sizeof(T); }
-  [[nodiscard]] static std::int64_t base(const Walk<Neighborhood>& walk) { return walk.value(); }
+  [[nodiscard]] static std::int64_t base(const SearchState<Neighborhood>& state) { return state.value(); }
 
   /// O(n^3).
-  void begin(const Walk<Neighborhood>& walk) {
-    const qap::Permutation& p = walk.solution();
+  void begin(const SearchState<Neighborhood>& state) {
+    const qap::Permutation& p = state.solution();
     for (std::size_t x = 0; x < n_; ++x)
       for (std::size_t y = 0; y < n_; ++y)
         b_[at(x, y)] = bt_[at(y, x)] = static_cast<U>(qap_.view().b[static_cast<std::size_t>(p[x]) * n_ + static_cast<std::size_t>(p[y])]);
@@ -78,14 +78,14 @@ class QapRows {
     take_diagonal();
   }
 
-  void moved(const Walk<Neighborhood>&, const local_search::Choice& choice) {
+  void moved(const SearchState<Neighborhood>&, const local_search::Choice& choice) {
     const auto move = moves::at<K>(size(), choice.move);
     for (int t = 0; t + 1 < K; ++t) swap(static_cast<std::size_t>(move.at[t]), static_cast<std::size_t>(move.at[t + 1]));
     take_diagonal();
   }
 
   template <class Sink>
-  void scan(const Walk<Neighborhood>&, std::int64_t first, std::int64_t last, Scratch& scratch, const Sink& sink) const {
+  void scan(const SearchState<Neighborhood>&, std::int64_t first, std::int64_t last, Scratch& scratch, const Sink& sink) const {
     T* keys = scratch.keys.data();
     if constexpr (K == 2) {
       for (std::int64_t row = first; row < last; ++row) {

@@ -1,5 +1,5 @@
 #pragma once
-// What the CPU implementations share around their scans: walks that stop and go on, the judgement.
+// What the CPU implementations share around their scans: states that stop and go on, the judgement.
 #include <omp.h>
 
 #include <algorithm>
@@ -12,16 +12,16 @@
 #include "core/methods/lsm/result.hpp"
 #include "core/methods/lsm/search.hpp"
 #include "core/methods/lsm/state.hpp"
-#include "cpu_ref/run/crews.hpp"
+#include "cpu_ref/run/search_run.hpp"
 
 namespace vicinity::lsm {
 
-using local_search::Walk;
+using local_search::SearchState;
 
 /// The least that so many looks take, under the ceiling of one core or of all; none is measured for some of them.
 template <class Neighborhood>
-[[nodiscard]] Work cpu_work(const Neighborhood& neighborhood, std::int64_t looks, int threads) {
-  const double operations = neighborhood.fewest_operations() * static_cast<double>(looks);
+[[nodiscard]] Work cpu_work(const Neighborhood& neighborhood, std::int64_t neighborhood_evaluations, int threads) {
+  const double operations = neighborhood.fewest_operations() * static_cast<double>(neighborhood_evaluations);
   if (threads == 1) return {{"cpu_integer_core", operations}};
   if (threads == omp_get_num_procs()) return {{"cpu_integer", operations}};
   return {};
@@ -33,50 +33,50 @@ template <class Neighborhood>
   return static_cast<int>(std::clamp(operations / a_thread, 1.0, std::max(most, 1.0)));
 }
 
-/// The restarts of a case, for Crews. A Method is made from (neighborhood, task, threads), and has begin(walk), which prepares it for a
-/// walk that was just made; choose(walk), the best of all moves; moved(walk, choice), called after the walk took it; policy(); work(looks),
-/// the least all looks take.
+/// The restarts of a case, for SearchRun. A Method is made from (neighborhood, task, threads), and has begin(state), which prepares it for
+/// a state that was just made; choose(state), the best of all moves; moved(state, choice), called after the state took it; policy();
+/// work(neighborhood_evaluations), the least all looks take.
 template <class Neighborhood, class M>
 class Restarts {
  public:
   using Method = M;
-  using Walk = local_search::Walk<Neighborhood>;
-  using Result = typename Walk::Search;
+  using State = local_search::SearchState<Neighborhood>;
+  using Result = typename State::Result;
 
   Restarts(std::shared_ptr<const Neighborhood> neighborhood, const local_search::Task& task)
       : neighborhood_(std::move(neighborhood)), task_(std::make_shared<const local_search::Task>(task)) {}
 
   [[nodiscard]] std::int64_t count() const { return task_->restarts; }
-  [[nodiscard]] std::unique_ptr<Walk> begin(Method& method, std::uint64_t seed, std::int64_t k) const {
-    auto walk = std::make_unique<Walk>(*neighborhood_, *task_, task_->seed(seed, k));
-    method.begin(*walk);
-    return walk;
+  [[nodiscard]] std::unique_ptr<State> begin(Method& method, std::uint64_t seed, std::int64_t k) const {
+    auto state = std::make_unique<State>(*neighborhood_, *task_, task_->seed(seed, k));
+    method.begin(*state);
+    return state;
   }
-  static void go_on(Method& method, Walk& walk, const Deadline& deadline) {
+  static void go_on(Method& method, State& state, const Deadline& deadline) {
     do {
-      const local_search::Choice choice = method.choose(walk);
-      if (walk.take(choice)) method.moved(walk, choice);
-    } while (!walk.done() && !deadline.past());
+      const local_search::Choice choice = method.choose(state);
+      if (state.take(choice)) method.moved(state, choice);
+    } while (!state.done() && !deadline.past());
   }
-  [[nodiscard]] static bool done(const Walk& walk) { return walk.done(); }
-  [[nodiscard]] static Result result(const Walk& walk) { return walk.search(); }
+  [[nodiscard]] static bool done(const State& state) { return state.done(); }
+  [[nodiscard]] static Result result(const State& state) { return state.result(); }
   [[nodiscard]] Outcome judge(const std::vector<Result>& searches, bool begun, bool whole) const {
     return local_search::judge(*neighborhood_, *task_, searches, whole || !begun);
   }
-  [[nodiscard]] Policy policy(const Method& method, std::size_t crews) const {
+  [[nodiscard]] Policy policy(const Method& method, std::size_t workers) const {
     Policy policy = method.policy();
-    if (count() > 1) policy["restarts_at_a_time"] = static_cast<std::int64_t>(crews);
+    if (count() > 1) policy["restarts_at_a_time"] = static_cast<std::int64_t>(workers);
     return policy;
   }
-  [[nodiscard]] static Work work(const Method& method, const std::vector<Result>& searches, std::size_t crews) {
-    if (crews > 1) return {};  // of some cores
-    std::int64_t looks = 0;
-    for (const Result& search : searches) looks += search.looks;
-    return method.work(looks);
+  [[nodiscard]] static Work work(const Method& method, const std::vector<Result>& searches, std::size_t workers) {
+    if (workers > 1) return {};  // of some cores
+    std::int64_t neighborhood_evaluations = 0;
+    for (const Result& search : searches) neighborhood_evaluations += search.neighborhood_evaluations;
+    return method.work(neighborhood_evaluations);
   }
 
  private:
-  std::shared_ptr<const Neighborhood> neighborhood_;  ///< walks and methods refer to it
+  std::shared_ptr<const Neighborhood> neighborhood_;  ///< states and methods refer to it
   std::shared_ptr<const local_search::Task> task_;
 };
 
@@ -84,10 +84,10 @@ class Restarts {
 template <class Method, class Neighborhood>
 [[nodiscard]] std::unique_ptr<Run> cpu_run(const Neighborhood& neighborhood, const local_search::Task& task, int threads) {
   const auto shared = std::make_shared<const Neighborhood>(neighborhood);
-  const auto crews = std::min<std::int64_t>(threads, task.restarts);
+  const auto workers = std::min<std::int64_t>(threads, task.restarts);
   std::vector<std::unique_ptr<Method>> methods;
-  for (std::int64_t k = 0; k < crews; ++k) methods.push_back(std::make_unique<Method>(*shared, task, crews > 1 ? 1 : threads));
-  return std::make_unique<Crews<Restarts<Neighborhood, Method>>>(Restarts<Neighborhood, Method>(shared, task), std::move(methods));
+  for (std::int64_t k = 0; k < workers; ++k) methods.push_back(std::make_unique<Method>(*shared, task, workers > 1 ? 1 : threads));
+  return std::make_unique<SearchRun<Restarts<Neighborhood, Method>>>(Restarts<Neighborhood, Method>(shared, task), std::move(methods));
 }
 
 }  // namespace vicinity::lsm

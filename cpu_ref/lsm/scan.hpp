@@ -83,9 +83,9 @@ template <class Key>
 ///   rows(), first(row), length(row)       row `row` holds moves first(row) .. first(row) + length(row) - 1
 ///   block()                               rows that are best done one after the other
 ///   operations()                          about how many a scan takes, vectors counted as one
-///   begin(walk), moved(walk, choice)      the solution is new; a move was taken
-///   base(walk)                            value = base + key
-///   scan(walk, first, last, scratch, sink)  calls sink(row, keys) for these rows in order; the sink may spoil the keys
+///   begin(state), moved(state, choice)      the solution is new; a move was taken
+///   base(state)                            value = base + key
+///   scan(state, first, last, scratch, sink)  calls sink(row, keys) for these rows in order; the sink may spoil the keys
 ///   bits()                                width of the arithmetic
 template <class Rows>
 class Scan {
@@ -98,31 +98,33 @@ class Scan {
     for (int k = 0; k < threads_; ++k) scratch_.emplace_back(rows_);
   }
 
-  void begin(const Walk<Neighborhood>& walk) {
+  void begin(const SearchState<Neighborhood>& state) {
     tabu_.clear();
-    rows_.begin(walk);
+    rows_.begin(state);
   }
-  [[nodiscard]] local_search::Choice choose(const Walk<Neighborhood>& walk) {
-    const std::int64_t base = rows_.base(walk);
+  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state) {
+    const std::int64_t base = rows_.base(state);
     // A tabu move below this key is better than the best.
-    const std::int64_t aspiration = walk.best_value() - base;
-    Found<Key> found = least(walk, [&](std::int64_t row, Key* keys) {
-      tabu_.visit(row, walk.iteration(), [&](std::int32_t column) {
+    const std::int64_t aspiration = state.best_value() - base;
+    Found<Key> found = least(state, [&](std::int64_t row, Key* keys) {
+      tabu_.visit(row, state.iteration(), [&](std::int32_t column) {
         if (keys[column] >= aspiration) keys[column] = Found<Key>::nothing;
       });
     });
     const bool forbidden = found.key == Found<Key>::nothing;
-    if (forbidden) found = least(walk, [](std::int64_t, Key*) {});
+    if (forbidden) found = least(state, [](std::int64_t, Key*) {});
     last_ = found;
     return {base + found.key, rows_.first(found.row) + found.column, forbidden};
   }
-  void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {
-    if (walk.remembers())
-      tabu_.add(last_.row, last_.column, static_cast<std::int32_t>(local_search::tabu_until(walk.iteration() - 1, walk.tenure())));
-    rows_.moved(walk, choice);
+  void moved(const SearchState<Neighborhood>& state, const local_search::Choice& choice) {
+    if (state.is_tabu_search())
+      tabu_.add(last_.row, last_.column, static_cast<std::int32_t>(local_search::tabu_until(state.iteration() - 1, state.tenure())));
+    rows_.moved(state, choice);
   }
   [[nodiscard]] Policy policy() const { return {{"threads", threads_}, {"element_bits", rows_.bits()}}; }
-  [[nodiscard]] Work work(std::int64_t looks) const { return cpu_work(neighborhood_, looks, threads_); }
+  [[nodiscard]] Work work(std::int64_t neighborhood_evaluations) const {
+    return cpu_work(neighborhood_, neighborhood_evaluations, threads_);
+  }
 
  private:
   [[nodiscard]] int useful(int threads) const {
@@ -132,10 +134,10 @@ class Scan {
 
   /// The least (key, row, column) after `strike` went over each row.
   template <class Strike>
-  Found<Key> least(const Walk<Neighborhood>& walk, const Strike& strike) {
+  Found<Key> least(const SearchState<Neighborhood>& state, const Strike& strike) {
     const std::int64_t rows = rows_.rows(), block = rows_.block();
     const auto over = [&](std::int64_t first, typename Rows::Scratch& scratch, Found<Key>& best) {
-      rows_.scan(walk, first, std::min(rows, first + block), scratch, [&](std::int64_t row, Key* keys) {
+      rows_.scan(state, first, std::min(rows, first + block), scratch, [&](std::int64_t row, Key* keys) {
         strike(row, keys);
         const std::int32_t length = rows_.length(row);
         const Key lowest = least_of(keys, length);

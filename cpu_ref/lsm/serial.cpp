@@ -22,31 +22,31 @@ class Serial {
         until_(static_cast<std::size_t>(moves_)),
         values_(slice) {}
 
-  void begin(const Walk<Neighborhood>& walk) {
+  void begin(const SearchState<Neighborhood>& state) {
     std::fill(until_.begin(), until_.end(), 0);
-    plain_.begin(walk.solution());
+    plain_.begin(state.solution());
   }
-  [[nodiscard]] local_search::Choice choose(const Walk<Neighborhood>& walk) {
+  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state) {
     local_search::Choice best;
     for (std::int64_t first = 0; first < moves_; first += slice) {
       const std::int64_t last = std::min(moves_, first + slice);
-      plain_.evaluate(walk, first, last, values_.data());
+      plain_.evaluate(state, first, last, values_.data());
       for (std::int64_t move = first; move < last; ++move) {
         const std::int64_t value = values_[static_cast<std::size_t>(move - first)];
-        const bool forbidden = local_search::forbids(until_[static_cast<std::size_t>(move)], walk.iteration(), value, walk.best_value());
+        const bool forbidden = local_search::forbids(until_[static_cast<std::size_t>(move)], state.iteration(), value, state.best_value());
         if (const local_search::Choice choice{value, move, forbidden}; better(choice, best)) best = choice;
       }
     }
     return best;
   }
-  void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {
-    if (walk.remembers())
+  void moved(const SearchState<Neighborhood>& state, const local_search::Choice& choice) {
+    if (state.is_tabu_search())
       until_[static_cast<std::size_t>(choice.move)] =
-          static_cast<std::int32_t>(local_search::tabu_until(walk.iteration() - 1, walk.tenure()));
-    plain_.begin(walk.solution());
+          static_cast<std::int32_t>(local_search::tabu_until(state.iteration() - 1, state.tenure()));
+    plain_.begin(state.solution());
   }
   [[nodiscard]] static Policy policy() { return {{"threads", 1}}; }
-  [[nodiscard]] Work work(std::int64_t looks) const { return cpu_work(neighborhood_, looks, 1); }
+  [[nodiscard]] Work work(std::int64_t neighborhood_evaluations) const { return cpu_work(neighborhood_, neighborhood_evaluations, 1); }
 
  private:
   static constexpr std::int64_t slice = 1 << 14;

@@ -41,8 +41,8 @@ class TspMinima {
     for (int k = 0; k < threads_; ++k) near_.emplace_back(most_near * (block + 2));
   }
 
-  void begin(const Walk<Neighborhood>& walk) {
-    rows_.begin(walk);
+  void begin(const SearchState<Neighborhood>& state) {
+    rows_.begin(state);
     tabu_.clear();
     least_.back() = rest_.back() = none;  // the last place has no row
     const std::int64_t rows = rows_.rows(), some = TspRows<Integral>::block();
@@ -53,8 +53,8 @@ class TspMinima {
     for (std::int32_t row = 0; row < n_; row += group) make_bound(row);
   }
 
-  [[nodiscard]] local_search::Choice choose(const Walk<Neighborhood>& walk) {
-    tabu_.expire(walk.iteration(), [&](std::int32_t i, std::int32_t j, std::int32_t delta) {
+  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state) {
+    tabu_.expire(state.iteration(), [&](std::int32_t i, std::int32_t j, std::int32_t delta) {
       Row row{least_[at(i)], column_[at(i)], rest_[at(i)]};
       row.merge(delta, j);
       set(i, row);
@@ -62,21 +62,21 @@ class TspMinima {
     });
     local_search::Choice best;
     const auto offer = [&](std::int32_t i, std::int32_t j, std::int32_t delta, bool forbidden) {
-      const local_search::Choice choice{walk.value() + delta, moves::index<2>(n_, {{i, j}}), forbidden};
+      const local_search::Choice choice{state.value() + delta, moves::index<2>(n_, {{i, j}}), forbidden};
       if (better(choice, best)) best = choice;
     };
     if (const std::int32_t row = least_row(); row >= 0) offer(row, column_[at(row)], least_[at(row)], false);
     const std::int32_t lowest = tabu_.least();
-    const bool aspires = lowest != none && walk.value() + lowest < walk.best_value();
+    const bool aspires = lowest != none && state.value() + lowest < state.best_value();
     if (aspires || (best.move < 0 && lowest != none))
       tabu_.visit_equal(lowest, [&](std::int32_t i, std::int32_t j) { offer(i, j, lowest, !aspires); });
     return best;
   }
 
-  void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {
+  void moved(const SearchState<Neighborhood>& state, const local_search::Choice& choice) {
     const auto move = moves::at<2>(n_, choice.move);
-    rows_.moved(walk, choice);
-    if (walk.remembers()) tabu_.add(move.at[0], move.at[1], local_search::tabu_until(walk.iteration() - 1, walk.tenure()));
+    rows_.moved(state, choice);
+    if (state.is_tabu_search()) tabu_.add(move.at[0], move.at[1], local_search::tabu_until(state.iteration() - 1, state.tenure()));
     touch(move.at[0], move.at[1]);
     if (threads_ == 1) {
       update(0, n_, near_.front().data(), partial_.front());
@@ -99,7 +99,9 @@ class TspMinima {
     }
   }
   [[nodiscard]] Policy policy() const { return {{"threads", threads_}, {"element_bits", 32}}; }
-  [[nodiscard]] Work work(std::int64_t looks) const { return cpu_work(neighborhood_, looks, threads_); }
+  [[nodiscard]] Work work(std::int64_t neighborhood_evaluations) const {
+    return cpu_work(neighborhood_, neighborhood_evaluations, threads_);
+  }
 
  private:
   static constexpr std::int32_t none = TabuSwaps::none;

@@ -36,18 +36,18 @@ class TspRows {
   [[nodiscard]] static std::int64_t block() { return 32; }
   [[nodiscard]] double operations() const { return static_cast<double>(moves::count<2>(n_)) * (Integral ? 2 : 6); }
 
-  void begin(const Walk<Neighborhood>& walk) {
-    const tsp::Tour& tour = walk.solution();
+  void begin(const SearchState<Neighborhood>& state) {
+    const tsp::Tour& tour = state.solution();
     for (std::size_t slot = 0; slot < n_ + 2; ++slot) place(slot, tour[(slot + n_ - 1) % n_]);
     for (std::size_t i = 0; i < n_; ++i) measure(i);
   }
-  void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {
+  void moved(const SearchState<Neighborhood>& state, const local_search::Choice& choice) {
     const auto move = moves::at<2>(view_.n, choice.move);
     for (const std::int32_t changed : move.at) {
       const auto i = static_cast<std::size_t>(changed);
-      place(i + 1, walk.solution()[i]);
-      if (i == 0) place(n_ + 1, walk.solution()[i]);
-      if (i == n_ - 1) place(0, walk.solution()[i]);
+      place(i + 1, state.solution()[i]);
+      if (i == 0) place(n_ + 1, state.solution()[i]);
+      if (i == n_ - 1) place(0, state.solution()[i]);
     }
     for (const std::int32_t changed : move.at)
       for (std::size_t near = n_ - 1; near <= n_ + 1; ++near) measure((static_cast<std::size_t>(changed) + near) % n_);

@@ -40,27 +40,27 @@ class WeierstrassRows {
   [[nodiscard]] static std::int64_t block() { return 1; }
   [[nodiscard]] double operations() const { return static_cast<double>(moves_) * dimension_ * weierstrass::terms * sizeof(Real) / 2; }
   [[nodiscard]] static std::int64_t bits() { return 8 * sizeof(Real); }
-  [[nodiscard]] static std::int64_t base(const Walk<Neighborhood>&) { return 0; }
+  [[nodiscard]] static std::int64_t base(const SearchState<Neighborhood>&) { return 0; }
 
-  static void begin(const Walk<Neighborhood>&) {}
-  static void moved(const Walk<Neighborhood>&, const local_search::Choice&) {}
+  static void begin(const SearchState<Neighborhood>&) {}
+  static void moved(const SearchState<Neighborhood>&, const local_search::Choice&) {}
 
   template <class Sink>
-  void scan(const Walk<Neighborhood>& walk, std::int64_t first_row, std::int64_t last, Scratch& s, const Sink& sink) const {
+  void scan(const SearchState<Neighborhood>& state, std::int64_t first_row, std::int64_t last, Scratch& s, const Sink& sink) const {
     for (std::int64_t row = first_row; row < last; ++row) {
-      evaluate(walk, first(row), s);
+      evaluate(state, first(row), s);
       sink(row, s.keys.data());
     }
   }
 
  private:
   /// Lanes beyond the last move are evaluated like any other, and nobody looks at them.
-  void evaluate(const Walk<Neighborhood>& walk, std::int64_t first, Scratch& s) const {
+  void evaluate(const SearchState<Neighborhood>& state, std::int64_t first, Scratch& s) const {
     s.total.fill(0);
     for (std::int32_t word = 0; word < dimension_ + 2; ++word) {
-      if (word % 4 == 0) draw(walk, first, word / 4, s);
+      if (word % 4 == 0) draw(state, first, word / 4, s);
       if (word >= 2) {
-        move(walk.solution()[static_cast<std::size_t>(word - 2)], word, s);
+        move(state.solution()[static_cast<std::size_t>(word - 2)], word, s);
         add_coordinate(s);
         continue;
       }
@@ -74,11 +74,11 @@ class WeierstrassRows {
     }
     for (std::size_t lane = 0; lane < lanes; ++lane) s.keys[lane] = weierstrass::ordered(s.total[lane]);
   }
-  static void draw(const Walk<Neighborhood>& walk, std::int64_t first, std::int32_t block, Scratch& s) {
+  static void draw(const SearchState<Neighborhood>& state, std::int64_t first, std::int32_t block, Scratch& s) {
     for (std::int32_t lane = 0; lane < lanes; ++lane)
       s.draws[static_cast<std::size_t>(lane)] = philox(
-          {{static_cast<std::uint32_t>(walk.iteration()), 0, static_cast<std::uint32_t>(first + lane), static_cast<std::uint32_t>(block)}},
-          walk.seed());
+          {{static_cast<std::uint32_t>(state.iteration()), 0, static_cast<std::uint32_t>(first + lane), static_cast<std::uint32_t>(block)}},
+          state.seed());
   }
   static void move(Real from, std::int32_t word, Scratch& s) {
     for (std::size_t lane = 0; lane < lanes; ++lane) {

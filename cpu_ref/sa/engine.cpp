@@ -32,24 +32,24 @@ class EngineOf final : public Engine {
     }
   }
 
-  void begin(const Walk& walk) override {
-    products_.begin(walk.permutation());
+  void begin(const ChainState& state) override {
+    products_.begin(state.permutation());
     visits_.assign(static_cast<std::size_t>(n_), 0);
   }
 
-  void advance(Walk& walk, std::int64_t limit) override {
+  void advance(ChainState& state, std::int64_t limit) override {
     const std::int64_t pairs = annealing::pairs(n_);
-    if (walk.next() >= limit) return;
-    std::int64_t lap = walk.next() / pairs;
-    annealing::Swap at = annealing::pair_at(n_, walk.next() % pairs);
+    if (state.next() >= limit) return;
+    std::int64_t sweep = state.next() / pairs;
+    annealing::Swap at = annealing::pair_at(n_, state.next() % pairs);
     while (true) {
       if (threads_ > 1 && at.s == at.r + 1) {
-        skip_rejected(walk, lap, at.r, limit);
+        skip_rejected(state, sweep, at.r, limit);
         at.s = at.r + 1;
       }
-      if (walk.next() < limit) scan_row(walk, lap, at.r, at.s, limit);
-      if (walk.next() == limit) return;
-      next_row(lap, at.r);
+      if (state.next() < limit) scan_row(state, sweep, at.r, at.s, limit);
+      if (state.next() == limit) return;
+      next_row(sweep, at.r);
       at.s = at.r + 1;
     }
   }
@@ -59,31 +59,31 @@ class EngineOf final : public Engine {
   }
 
  private:
-  void next_row(std::int64_t& lap, std::int32_t& row) const {
+  void next_row(std::int64_t& sweep, std::int32_t& row) const {
     if (++row < n_ - 1) return;
     row = 0;
-    ++lap;
+    ++sweep;
   }
 
   /// The proposals of a row from column `column` on, those below `limit`.
-  void scan_row(Walk& walk, std::int64_t lap, std::int32_t row, std::int32_t column, std::int64_t limit) {
+  void scan_row(ChainState& state, std::int64_t sweep, std::int32_t row, std::int32_t column, std::int64_t limit) {
     RowScan<Arithmetic>& scan = scans_.front();
     std::int64_t& visit = visits_[static_cast<std::size_t>(row)];
-    const bool hot = walk.chain().accepted - visit > (refreshing_.team_wins() ? 2 * refresh_shares_ * tuning_.hot : tuning_.hot);
-    if (column == row + 1) visit = walk.chain().accepted;
-    scan.open(walk.seed(), lap, row, n_ - row, hot);
-    const std::int64_t first = walk.next() - (column - row - 1);
-    while (column < n_ && walk.next() < limit) {
-      const std::int64_t until = std::min(limit - 1, walk.freezing_proposal()) + 1;  // the temperature is the same up to there
-      const auto to = static_cast<std::int32_t>(std::min<std::int64_t>(n_, column + (until - walk.next())));
-      const auto hit = scan.first_accepted(column, to, annealing::row_temperature(walk.cooling(), first));
+    const bool hot = state.chain().accepted - visit > (refreshing_.team_wins() ? 2 * refresh_shares_ * tuning_.hot : tuning_.hot);
+    if (column == row + 1) visit = state.chain().accepted;
+    scan.open(state.seed(), sweep, row, n_ - row, hot);
+    const std::int64_t first = state.next() - (column - row - 1);
+    while (column < n_ && state.next() < limit) {
+      const std::int64_t until = std::min(limit - 1, state.freezing_proposal()) + 1;  // the temperature is the same up to there
+      const auto to = static_cast<std::int32_t>(std::min<std::int64_t>(n_, column + (until - state.next())));
+      const auto hit = scan.first_accepted(column, to, annealing::row_temperature(state.cooling(), first));
       if (hit.column < 0) {
-        walk.reject_until(walk.next() + (to - column));
+        state.reject_until(state.next() + (to - column));
         column = to;
         continue;
       }
       if (!products_.room()) make_room(hot);
-      walk.accept(walk.next() + (hit.column - column), {row, hit.column}, hit.delta);
+      state.accept(state.next() + (hit.column - column), {row, hit.column}, hit.delta);
       scan.accept(hit.column);
       column = hit.column + 1;
     }
@@ -91,63 +91,63 @@ class EngineOf final : public Engine {
 
   /// Whole rows one thread scans, one after the other.
   struct Stretch {
-    std::int64_t lap, first;         ///< of the first row: lap, and the proposal it begins with
+    std::int64_t sweep, first;       ///< of the first row: sweep, and the proposal it begins with
     std::int32_t row, offset, rows;  ///< first row; rows of the stretches before; rows
   };
 
   /// While swaps are rare: scans whole rows from the beginning of `row` on, a stretch a thread, about as far as one swap is to be expected.
   /// Ends at the beginning of the first row with a swap (which is left to scan_row), or where sharing no longer pays.
-  void skip_rejected(Walk& walk, std::int64_t& lap, std::int32_t& row, std::int64_t limit) {
+  void skip_rejected(ChainState& state, std::int64_t& sweep, std::int32_t& row, std::int64_t limit) {
     while (true) {
-      const std::int64_t expected = walk.chain().accepted - visits_[static_cast<std::size_t>(row)] + 1;
-      const std::int64_t same = std::min(limit - 1, walk.freezing_proposal()) + 1 - walk.next();  // proposals at this temperature
+      const std::int64_t expected = state.chain().accepted - visits_[static_cast<std::size_t>(row)] + 1;
+      const std::int64_t same = std::min(limit - 1, state.freezing_proposal()) + 1 - state.next();  // proposals at this temperature
       const std::int64_t wanted = std::min(annealing::pairs(n_) / expected, same);
       const std::int64_t shares = std::min<std::int64_t>(threads_, wanted / scan_share);
       if (shares < 2) return;
       const Contest::Way way = scanning_.next();
       if (way == Contest::Way::unmeasured) return;
-      const std::int32_t planned = plan(walk.next(), lap, row, wanted, way == Contest::Way::team ? shares : 1);
+      const std::int32_t planned = plan(state.next(), sweep, row, wanted, way == Contest::Way::team ? shares : 1);
       if (planned == 0) return;
       const auto start = Clock::now();
-      const std::int64_t before = walk.next();
+      const std::int64_t before = state.next();
       std::atomic<std::int32_t> hit = planned;
-      tuning_.team->share(static_cast<int>(stretches_.size()), [&](int k) { scan_stretch(walk, k, hit); });
+      tuning_.team->share(static_cast<int>(stretches_.size()), [&](int k) { scan_stretch(state, k, hit); });
       for (std::int32_t i = 0; i < hit; ++i) {
-        visits_[static_cast<std::size_t>(row)] = walk.chain().accepted;
-        walk.reject_until(walk.next() + (n_ - 1 - row));
-        next_row(lap, row);
+        visits_[static_cast<std::size_t>(row)] = state.chain().accepted;
+        state.reject_until(state.next() + (n_ - 1 - row));
+        next_row(sweep, row);
       }
-      scanning_.note(way, static_cast<double>(walk.next() - before), start);
+      scanning_.note(way, static_cast<double>(state.next() - before), start);
       if (hit < planned) return;
     }
   }
-  /// Cuts whole rows of at most `wanted` proposals in all, less than a lap, into `shares` stretches. Returns how many rows.
-  std::int32_t plan(std::int64_t first, std::int64_t lap, std::int32_t row, std::int64_t wanted, std::int64_t shares) {
+  /// Cuts whole rows of at most `wanted` proposals in all, less than a sweep, into `shares` stretches. Returns how many rows.
+  std::int32_t plan(std::int64_t first, std::int64_t sweep, std::int32_t row, std::int64_t wanted, std::int64_t shares) {
     stretches_.clear();
     std::int64_t done = 0;
     std::int32_t rows = 0;
     while (rows < n_ - 1 && done + (n_ - 1 - row) <= wanted) {
-      if (done * shares >= static_cast<std::int64_t>(stretches_.size()) * wanted) stretches_.push_back({lap, first + done, row, rows, 0});
+      if (done * shares >= static_cast<std::int64_t>(stretches_.size()) * wanted) stretches_.push_back({sweep, first + done, row, rows, 0});
       ++stretches_.back().rows;
       ++rows;
       done += n_ - 1 - row;
-      next_row(lap, row);
+      next_row(sweep, row);
     }
     return rows;
   }
   /// `hit` becomes the first row with a swap, counted from the first stretch.
-  void scan_stretch(const Walk& walk, int k, std::atomic<std::int32_t>& hit) {
+  void scan_stretch(const ChainState& state, int k, std::atomic<std::int32_t>& hit) {
     Stretch at = stretches_[static_cast<std::size_t>(k)];
     RowScan<Arithmetic>& scan = scans_[static_cast<std::size_t>(k)];
     for (; at.rows > 0 && hit > at.offset; --at.rows, ++at.offset) {
-      scan.open(walk.seed(), at.lap, at.row, std::min(at.rows, n_ - 1 - at.row), false);
-      if (scan.first_accepted(at.row + 1, n_, annealing::row_temperature(walk.cooling(), at.first)).column >= 0) {
+      scan.open(state.seed(), at.sweep, at.row, std::min(at.rows, n_ - 1 - at.row), false);
+      if (scan.first_accepted(at.row + 1, n_, annealing::row_temperature(state.cooling(), at.first)).column >= 0) {
         for (std::int32_t known = hit; at.offset < known && !hit.compare_exchange_weak(known, at.offset);) {
         }
         return;
       }
       at.first += n_ - 1 - at.row;
-      next_row(at.lap, at.row);
+      next_row(at.sweep, at.row);
     }
   }
 

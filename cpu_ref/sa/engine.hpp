@@ -19,7 +19,7 @@ struct Tuning {
   std::int64_t hot = std::numeric_limits<std::int64_t>::max();
   Team* team = nullptr;  ///< who may help where that is faster; advance() is then called within team->gather_for()
 };
-/// The switch of the paper's serial code, on one core. Measured (README.md): from scratch is less work from about n accepted swaps a lap
+/// The switch of the paper's serial code, on one core. Measured (README.md): from scratch is less work from about n accepted swaps a sweep
 /// on.
 [[nodiscard]] inline Tuning switching(const qap::Qap& qap) { return {qap.size(), nullptr}; }
 
@@ -27,9 +27,9 @@ struct Tuning {
 class Engine {
  public:
   virtual ~Engine() = default;
-  virtual void begin(const Walk& walk) = 0;
-  /// Goes on until walk.next() == limit.
-  virtual void advance(Walk& walk, std::int64_t limit) = 0;
+  virtual void begin(const ChainState& state) = 0;
+  /// Goes on until state.next() == limit.
+  virtual void advance(ChainState& state, std::int64_t limit) = 0;
   /// 16: pairs of 16-bit factors in 32-bit lanes; 32, 64: factors and sums of that width.
   [[nodiscard]] virtual std::int64_t bits() const = 0;
 };

@@ -12,8 +12,8 @@ class OneCore {
  public:
   OneCore(const qap::Qap& qap, const annealing::Task&) : qap_(qap), engine_(make_engine(qap, tuning_of(qap))) {}
 
-  void begin(const Walk& walk) { engine_->begin(walk); }
-  void advance(Walk& walk, std::int64_t limit) { engine_->advance(walk, limit); }
+  void begin(const ChainState& state) { engine_->begin(state); }
+  void advance(ChainState& state, std::int64_t limit) { engine_->advance(state, limit); }
   [[nodiscard]] Work work(std::int64_t proposals, std::int64_t accepted) const {
     return {{"cpu_integer_core", annealing::fewest_operations(qap_, proposals, accepted, engine_->bits())}};
   }

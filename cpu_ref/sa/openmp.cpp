@@ -19,9 +19,9 @@ class OpenMp {
   OpenMp(const qap::Qap& qap, const annealing::Task& task)
       : qap_(qap), team_(std::min(threads_of(task), useful_threads(qap.size()))), engine_(make_engine(qap, tuning())) {}
 
-  void begin(const Walk& walk) { engine_->begin(walk); }
-  void advance(Walk& walk, std::int64_t limit) {
-    team_.gather_for([&] { engine_->advance(walk, limit); });
+  void begin(const ChainState& state) { engine_->begin(state); }
+  void advance(ChainState& state, std::int64_t limit) {
+    team_.gather_for([&] { engine_->advance(state, limit); });
   }
   [[nodiscard]] Policy policy() const { return {{"threads", team_.threads()}, {"element_bits", engine_->bits()}}; }
   /// Of one core or of all; no ceiling is measured for some of them.
@@ -49,9 +49,9 @@ class OpenMp {
 std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance) {
   annealing::Task task = task_of(c);
   if (task.chains == 1) return prepare_cpu<OpenMp>(instance, task);
-  const auto crews = static_cast<int>(std::min<std::int64_t>(threads_of(task), task.chains));
+  const auto workers = static_cast<int>(std::min<std::int64_t>(threads_of(task), task.chains));
   task.threads = 1;
-  return prepare_cpu<OpenMp>(instance, task, crews);
+  return prepare_cpu<OpenMp>(instance, task, workers);
 }
 
 }  // namespace vicinity::sa

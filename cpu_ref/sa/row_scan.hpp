@@ -6,7 +6,7 @@
 
 #include "core/methods/sa/annealing.hpp"
 #include "cpu_ref/sa/inner_products.hpp"
-#include "cpu_ref/sa/levels.hpp"
+#include "cpu_ref/sa/thresholds.hpp"
 #include "cpu_ref/sa/vector.hpp"
 
 namespace vicinity::sa {
@@ -21,16 +21,16 @@ class RowScan {
 
   explicit RowScan(Products& products)
       : products_(&products),
-        levels_(products.size()),
+        thresholds_(products.size()),
         coefficients_(products.coefficients()),
         column_coefficients_(products.coefficients()) {}
 
   /// `mine`: this row and as many after it, less one, may be brought up to date on the way, since no other thread touches them.
   /// `hot`: of H[.][p[i]] no more than is looked at is made, from scratch, and not kept: for when the next swap is near.
-  void open(std::uint64_t seed, std::int64_t lap, std::int32_t row, std::int32_t mine, bool hot) {
+  void open(std::uint64_t seed, std::int64_t sweep, std::int32_t row, std::int32_t mine, bool hot) {
     row_ = row;
     hot_ = hot;
-    levels_.begin(seed, lap, row);
+    thresholds_.begin(seed, sweep, row);
     std::array<std::int32_t, Products::block> rows{};
     for (std::int32_t q = 0; q < Products::block; ++q) rows[static_cast<std::size_t>(q)] = q < mine ? row + q : -1;
     products_->refresh(Products::facility, rows.data(), coefficients_.data());
@@ -56,7 +56,7 @@ class RowScan {
       std::uint32_t asked = 0xFFFFu;
       if (from > first) asked &= 0xFFFFu << (from - first);
       if (to < first + lanes) asked &= 0xFFFFu >> (first + lanes - to);
-      const std::uint32_t accepted = levels_.accepted(chunk, test, asked);
+      const std::uint32_t accepted = thresholds_.accepted(chunk, test, asked);
       if (accepted == 0) continue;
       const int lane = std::countr_zero(accepted);
       return {first + lane, deltas[lane]};
@@ -103,7 +103,7 @@ class RowScan {
   Products* products_;
   std::int32_t row_ = 0;
   bool hot_ = false;
-  RowLevels levels_;
+  RowLevels thresholds_;
   Aligned<Lane> coefficients_, column_coefficients_;
   const Sum* sums_ = nullptr;
   const Sum* column_ = nullptr;

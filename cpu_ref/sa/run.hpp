@@ -11,14 +11,14 @@
 #include "core/methods/sa/task.hpp"
 #include "core/util/digest.hpp"
 #include "core/util/error.hpp"
-#include "cpu_ref/run/crews.hpp"
+#include "cpu_ref/run/search_run.hpp"
 
 namespace vicinity::sa {
 
 /// One chain under way: the contract's state, and what follows from an accepted or a rejected proposal.
-class Walk {
+class ChainState {
  public:
-  Walk(const qap::Qap& qap, const annealing::Task& task, std::uint64_t seed) : qap_(&qap), seed_(seed) {
+  ChainState(const qap::Qap& qap, const annealing::Task& task, std::uint64_t seed) : qap_(&qap), seed_(seed) {
     chain_.current = chain_.best = annealing::start_of(qap, seed);
     chain_.cost = chain_.best_cost = qap::cost(qap, chain_.current);
     cooling_ = task.cooling ? *task.cooling : sampled(task);
@@ -82,39 +82,39 @@ class Walk {
   std::int64_t last_accepted_ = -1;
 };
 
-/// The chains of a case, for Crews. A Method is made from (instance, task), and has begin(walk), which prepares it for a walk that was just
-/// made; advance(walk, limit), which goes on until walk.next() == limit; policy(); work(proposals, accepted).
+/// The chains of a case, for SearchRun. A Method is made from (instance, task), and has begin(state), which prepares it for a state that
+/// was just made; advance(state, limit), which goes on until state.next() == limit; policy(); work(proposals, accepted).
 template <class M>
 class ChainsOf {
  public:
   using Method = M;
-  using Walk = sa::Walk;
+  using State = ChainState;
   using Result = annealing::Chain;
 
   ChainsOf(const qap::Qap& qap, annealing::Task task) : qap_(&qap), task_(std::move(task)) {}
 
   [[nodiscard]] std::int64_t count() const { return task_.chains; }
-  [[nodiscard]] std::unique_ptr<Walk> begin(Method& method, std::uint64_t seed, std::int64_t chain) const {
-    auto walk = std::make_unique<Walk>(*qap_, task_, task_.seed(seed, chain));
-    method.begin(*walk);
-    return walk;
+  [[nodiscard]] std::unique_ptr<ChainState> begin(Method& method, std::uint64_t seed, std::int64_t chain) const {
+    auto state = std::make_unique<ChainState>(*qap_, task_, task_.seed(seed, chain));
+    method.begin(*state);
+    return state;
   }
-  void go_on(Method& method, Walk& walk, const Deadline& deadline) const {
+  void go_on(Method& method, ChainState& state, const Deadline& deadline) const {
     do {  // 1024 proposals take microseconds
-      const std::int64_t step = std::max<std::int64_t>(1024, walk.next() / 16);
-      method.advance(walk, deadline.never() ? task_.iterations : std::min(task_.iterations, walk.next() + step));
-    } while (!done(walk) && !deadline.past());
+      const std::int64_t step = std::max<std::int64_t>(1024, state.next() / 16);
+      method.advance(state, deadline.never() ? task_.iterations : std::min(task_.iterations, state.next() + step));
+    } while (!done(state) && !deadline.past());
   }
-  [[nodiscard]] bool done(const Walk& walk) const { return walk.next() == task_.iterations; }
-  [[nodiscard]] static Result result(const Walk& walk) { return walk.chain(); }
+  [[nodiscard]] bool done(const ChainState& state) const { return state.next() == task_.iterations; }
+  [[nodiscard]] static Result result(const ChainState& state) { return state.chain(); }
   [[nodiscard]] Outcome judge(const std::vector<Result>& chains, bool begun, bool) const {
     annealing::Task done = task_;
     if (begun) done.chains = static_cast<std::int64_t>(chains.size());
     return annealing::judge(*qap_, done, chains);
   }
-  [[nodiscard]] Policy policy(const Method& method, std::size_t crews) const {
+  [[nodiscard]] Policy policy(const Method& method, std::size_t workers) const {
     Policy policy = method.policy();
-    if (count() > 1) policy["chains_at_a_time"] = static_cast<std::int64_t>(crews);
+    if (count() > 1) policy["chains_at_a_time"] = static_cast<std::int64_t>(workers);
     return policy;
   }
   [[nodiscard]] static Work work(const Method& method, const std::vector<Result>& chains, std::size_t) {
@@ -131,13 +131,13 @@ class ChainsOf {
   annealing::Task task_;
 };
 
-/// Prepares `Method`, `crews` times. The caller keeps the instance alive.
+/// Prepares `Method`, `workers` times. The caller keeps the instance alive.
 template <class Method>
-[[nodiscard]] std::unique_ptr<Run> prepare_cpu(const Instance& instance, const annealing::Task& task, int crews = 1) {
+[[nodiscard]] std::unique_ptr<Run> prepare_cpu(const Instance& instance, const annealing::Task& task, int workers = 1) {
   const auto& qap = dynamic_cast<const qap::Qap&>(instance);
   std::vector<std::unique_ptr<Method>> methods;
-  for (int k = 0; k < crews; ++k) methods.push_back(std::make_unique<Method>(qap, task));
-  return std::make_unique<Crews<ChainsOf<Method>>>(ChainsOf<Method>(qap, task), std::move(methods));
+  for (int k = 0; k < workers; ++k) methods.push_back(std::make_unique<Method>(qap, task));
+  return std::make_unique<SearchRun<ChainsOf<Method>>>(ChainsOf<Method>(qap, task), std::move(methods));
 }
 
 }  // namespace vicinity::sa

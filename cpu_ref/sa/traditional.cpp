@@ -9,26 +9,26 @@ class Traditional {
  public:
   Traditional(const qap::Qap& qap, const annealing::Task&) : qap_(qap) {}
 
-  static void begin(const Walk&) {}
+  static void begin(const ChainState&) {}
 
-  void advance(Walk& walk, std::int64_t limit) const {
+  void advance(ChainState& state, std::int64_t limit) const {
     const std::int32_t n = qap_.size();
-    std::int64_t lap = walk.next() / annealing::pairs(n);
-    annealing::Swap swap = annealing::pair_at(n, walk.next() % annealing::pairs(n));
-    while (walk.next() < limit) {
-      const std::int64_t q = walk.next();
+    std::int64_t sweep = state.next() / annealing::pairs(n);
+    annealing::Swap swap = annealing::pair_at(n, state.next() % annealing::pairs(n));
+    while (state.next() < limit) {
+      const std::int64_t q = state.next();
       const std::int32_t position = swap.s - swap.r - 1;
-      const auto temperature = annealing::row_temperature(walk.cooling(), q - position);
-      const std::int64_t delta = qap::delta(qap_.view(), walk.permutation(), swap.r, swap.s);
-      const float level = annealing::level_at(walk.seed(), lap, swap.r, swap.s);
-      if (annealing::accepts(delta, annealing::inverse_temperature(temperature, position), level))
-        walk.accept(q, swap, delta);
+      const auto temperature = annealing::row_temperature(state.cooling(), q - position);
+      const std::int64_t delta = qap::delta(qap_.view(), state.permutation(), swap.r, swap.s);
+      const float threshold = annealing::threshold_at(state.seed(), sweep, swap.r, swap.s);
+      if (annealing::accepts(delta, annealing::inverse_temperature(temperature, position), threshold))
+        state.accept(q, swap, delta);
       else
-        walk.reject_until(q + 1);
+        state.reject_until(q + 1);
       if (++swap.s < n) continue;
       if (++swap.r == n - 1) {
         swap.r = 0;
-        ++lap;
+        ++sweep;
       }
       swap.s = swap.r + 1;
     }

@@ -12,7 +12,7 @@
 namespace vicinity::sa {
 
 /// A Method is made from (instance, matrices, task); it has launch(chains, first, count, limit, stream), which takes chains first .. first
-/// + count - 1 up to proposal `limit`, together() - how many chains one launch takes -, and policy().
+/// + count - 1 up to proposal `limit`, batch_size() - how many chains one launch takes -, and policy().
 template <class Method>
 class GpuRun final : public Run {
  public:
@@ -51,7 +51,7 @@ class GpuRun final : public Run {
   void execute() override {
     started_.record(stream_);
     begin();
-    for (std::int64_t first = 0; first < task_.chains; first += together()) launch(first, task_.iterations);
+    for (std::int64_t first = 0; first < task_.chains; first += batch_size()) launch(first, task_.iterations);
     ended_.record(stream_);
     stream_.synchronize();
     done_ = task_.chains;
@@ -71,7 +71,7 @@ class GpuRun final : public Run {
       if (slice > seconds && step_ > 1024) step_ /= 2;
       reached_ = limit;
       if (limit == task_.iterations) {
-        done_ += together();
+        done_ += batch_size();
         reached_ = 0;
       }
       if (std::chrono::duration<double>(now - start).count() > seconds) break;
@@ -116,7 +116,7 @@ class GpuRun final : public Run {
  private:
   [[nodiscard]] std::size_t chains() const { return static_cast<std::size_t>(task_.chains); }
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(qap_.size()); }
-  [[nodiscard]] std::int64_t together() const { return std::min(task_.chains, method_.together()); }
+  [[nodiscard]] std::int64_t batch_size() const { return std::min(task_.chains, method_.batch_size()); }
   [[nodiscard]] Chains view() { return {states_.data(), current_.data(), best_.data()}; }
 
   /// Start permutations, their costs, their temperatures.
@@ -125,7 +125,7 @@ class GpuRun final : public Run {
     begun_ = true;
   }
   void launch(std::int64_t first, std::int64_t limit) {
-    method_.launch(view(), first, std::min(together(), task_.chains - first), limit, stream_);
+    method_.launch(view(), first, std::min(batch_size(), task_.chains - first), limit, stream_);
     VICINITY_CUDA_CHECK(cudaGetLastError());
   }
 

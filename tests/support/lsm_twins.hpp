@@ -84,16 +84,16 @@ inline std::vector<Trial> edge_trials() {
 
 /// Solutions whose values the oracle knows exactly; neighbours by applying their moves to copies. No delta, no order of scanning.
 template <class Neighborhood>
-local_search::Search<typename Neighborhood::Solution> naive_search(const Neighborhood& neighborhood, const local_search::Task& task,
-                                                                   std::uint64_t seed) {
-  local_search::Search<typename Neighborhood::Solution> search;
+local_search::SearchResult<typename Neighborhood::Solution> naive_search(const Neighborhood& neighborhood, const local_search::Task& task,
+                                                                         std::uint64_t seed) {
+  local_search::SearchResult<typename Neighborhood::Solution> search;
   search.current = search.best = neighborhood.start(seed);
   search.value = search.best_value = neighborhood.value(search.current);
   const std::int64_t moves = neighborhood.moves(), tenure = task.tenure > 0 ? task.tenure : moves / 8 > 0 ? moves / 8 : 1;
   std::map<std::int64_t, std::int64_t> taken;  // when last
   Digest digest;
   while (search.iterations < task.limit() && !search.at_optimum) {
-    ++search.looks;
+    ++search.neighborhood_evaluations;
     std::int64_t best_move = -1, best_value = 0;
     bool best_forbidden = true;
     for (std::int64_t move = 0; move < moves; ++move) {
@@ -128,7 +128,7 @@ local_search::Search<typename Neighborhood::Solution> naive_search(const Neighbo
 inline Outcome naive_outcome(const Trial& trial, std::uint64_t seed) {
   const local_search::Task task = task_of(trial.c);
   return with_neighborhood(trial.c, *trial.instance, [&](const auto& neighborhood) {
-    std::vector<local_search::Search<typename std::decay_t<decltype(neighborhood)>::Solution>> searches;
+    std::vector<local_search::SearchResult<typename std::decay_t<decltype(neighborhood)>::Solution>> searches;
     for (std::int64_t k = 0; k < task.restarts; ++k)
       searches.push_back(naive_search(neighborhood, task, seed + static_cast<std::uint64_t>(task.seed_offset + k)));
     return local_search::judge(neighborhood, task, searches);

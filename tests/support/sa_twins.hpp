@@ -64,7 +64,7 @@ inline std::shared_ptr<const qap::Qap> random_qap(std::uint64_t seed, std::int32
 /// The instance of a trial of this system.
 inline const qap::Qap& qap_of(const Trial& trial) { return dynamic_cast<const qap::Qap&>(*trial.instance); }
 
-/// The smallest sizes, one proposal, nothing but zeros, freezing at once and late, whole laps without a swap, nearly all swaps accepted,
+/// The smallest sizes, one proposal, nothing but zeros, freezing at once and late, whole sweeps without a swap, nearly all swaps accepted,
 /// sizes around vectors, several chains, every kind of entries.
 inline std::vector<Trial> edge_trials() {
   std::vector<Trial> trials;

@@ -23,14 +23,14 @@
 namespace vicinity::local_search {
 
 template <class Solution>
-struct Search : Ledger {
+struct SearchResult : SearchProgress {
   Solution current, best;
 };
 
 /// What the oracle finds wrong with a search; empty when nothing. `whole`: it must have come to its end.
 template <class Neighborhood>
 [[nodiscard]] std::string complaint(const Neighborhood& neighborhood, const Task& task,
-                                    const Search<typename Neighborhood::Solution>& search, bool whole) {
+                                    const SearchResult<typename Neighborhood::Solution>& search, bool whole) {
   if (std::string what = neighborhood.complaint(search.current, search.value); !what.empty()) return what;
   const bool same = search.best_value == search.value && search.best == search.current;  // the oracle takes its time
   if (std::string what = same ? "" : neighborhood.complaint(search.best, search.best_value); !what.empty()) return what;
@@ -43,7 +43,7 @@ template <class Neighborhood>
 /// The outcome of a case: objective and solution of its best restart (the first of equals). Unfinished searches pass unless `whole`.
 template <class Neighborhood>
 [[nodiscard]] Outcome judge(const Neighborhood& neighborhood, const Task& task,
-                            const std::vector<Search<typename Neighborhood::Solution>>& searches, bool whole = true) {
+                            const std::vector<SearchResult<typename Neighborhood::Solution>>& searches, bool whole = true) {
   Outcome outcome;
   Digest digest;
   std::int64_t optima = 0;
@@ -54,7 +54,7 @@ template <class Neighborhood>
     if (const std::string what = complaint(neighborhood, task, search, whole); !what.empty())
       outcome.complaint = "restart " + std::to_string(k) + ": " + what;
     const std::int64_t words[]{search.iterations,
-                               search.looks,
+                               search.neighborhood_evaluations,
                                static_cast<std::int64_t>(search.digest.value()),
                                search.value,
                                search.best_value,
@@ -64,7 +64,7 @@ template <class Neighborhood>
     digest.add(neighborhood.encoded(search.current));
     digest.add(neighborhood.encoded(search.best));
     outcome.iterations += search.iterations;
-    outcome.evaluations += search.looks * neighborhood.moves();
+    outcome.evaluations += search.neighborhood_evaluations * neighborhood.moves();
     optima += search.at_optimum ? 1 : 0;
   }
   outcome.feasible = outcome.complaint.empty();
@@ -81,10 +81,10 @@ template <class Neighborhood>
 
 /// The least that searches may take, under the ceiling of a GPU that they meet.
 template <class Neighborhood>
-[[nodiscard]] Work work_of(const Neighborhood& neighborhood, const std::vector<Search<typename Neighborhood::Solution>>& searches) {
-  std::int64_t looks = 0;
-  for (const auto& search : searches) looks += search.looks;
-  return {{Neighborhood::ceiling, neighborhood.fewest_operations() * static_cast<double>(looks)}};
+[[nodiscard]] Work work_of(const Neighborhood& neighborhood, const std::vector<SearchResult<typename Neighborhood::Solution>>& searches) {
+  std::int64_t neighborhood_evaluations = 0;
+  for (const auto& search : searches) neighborhood_evaluations += search.neighborhood_evaluations;
+  return {{Neighborhood::ceiling, neighborhood.fewest_operations() * static_cast<double>(neighborhood_evaluations)}};
 }
 
 }  // namespace vicinity::local_search

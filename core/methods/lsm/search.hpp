@@ -87,20 +87,20 @@ VICINITY_HD std::int32_t difference_of(std::uint64_t packed) {
 }
 
 /// How far a search has come, without its solutions.
-struct Ledger {
-  std::int64_t iterations = 0;      ///< moves taken
-  std::int64_t looks = 0;           ///< neighbourhoods evaluated
-  std::int64_t value = 0;           ///< of the current solution
-  std::int64_t best_value = 0;      ///< of the best
-  std::int64_t best_iteration = 0;  ///< moves taken when the best was found; 0: the start
-  Digest digest;                    ///< of the numbers of the moves taken, in order
-  bool at_optimum = false;          ///< a hill climbing that found no better neighbour
+struct SearchProgress {
+  std::int64_t iterations = 0;                ///< moves taken
+  std::int64_t neighborhood_evaluations = 0;  ///< neighbourhoods evaluated
+  std::int64_t value = 0;                     ///< of the current solution
+  std::int64_t best_value = 0;                ///< of the best
+  std::int64_t best_iteration = 0;            ///< moves taken when the best was found; 0: the start
+  Digest digest;                              ///< of the numbers of the moves taken, in order
+  bool at_optimum = false;                    ///< a hill climbing that found no better neighbour
 
   enum class Step { ended, moved, improved };
 
   /// The best of all moves is known. It is taken unless a hill climbing ends here.
   VICINITY_HD Step take(const Choice& choice, Method method) {
-    ++looks;
+    ++neighborhood_evaluations;
     if (method == Method::hill && choice.value >= value) {
       at_optimum = true;
       return Step::ended;

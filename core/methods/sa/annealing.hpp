@@ -3,9 +3,9 @@
 // random number decides it, at which temperature. Everything a proposal needs follows from its number, so that any
 // implementation, in any order of work, accepts the same proposals.
 //
-// Proposal q of M = n(n-1)/2 pairs belongs to lap q / M and to pair q % M of (0,1), (0,2), ..., (n-2,n-1). It is accepted if
-//   delta * inverse_temperature(q) <= level(q)
-// in single precision, where level = -ln of a uniform number in (0,1): the Metropolis test exp(-delta/T) >= u. All floating point below
+// Proposal q of M = n(n-1)/2 pairs belongs to sweep q / M and to pair q % M of (0,1), (0,2), ..., (n-2,n-1). It is accepted if
+//   delta * inverse_temperature(q) <= threshold(q)
+// in single precision, where threshold = -ln of a uniform number in (0,1): the Metropolis test exp(-delta/T) >= u. All floating point below
 // is multiplications and additions, each rounded by itself: the same on every machine.
 #include <cstdint>
 #include <optional>
@@ -23,17 +23,17 @@ namespace vicinity::annealing {
 
 VICINITY_HD std::int64_t pairs(std::int32_t n) { return std::int64_t{n} * (n - 1) / 2; }
 
-/// Number within a lap of the first pair (row, row + 1) of a row.
+/// Number within a sweep of the first pair (row, row + 1) of a row.
 VICINITY_HD std::int64_t row_start(std::int32_t n, std::int32_t row) { return std::int64_t{row} * (2 * n - row - 1) / 2; }
 
-/// Number within a lap of the pair (r, s), r < s.
+/// Number within a sweep of the pair (r, s), r < s.
 VICINITY_HD std::int64_t pair_index(std::int32_t n, std::int32_t r, std::int32_t s) { return row_start(n, r) + (s - r - 1); }
 
 struct Swap {
   std::int32_t r, s;  ///< r < s
 };
 
-/// The pair at `index` of a lap. Exact for every n <= 46340.
+/// The pair at `index` of a sweep. Exact for every n <= 46340.
 VICINITY_HD Swap pair_at(std::int32_t n, std::int64_t index) {
   std::int32_t low = 0, high = n - 2;  // the row whose start is the last one <= index
   while (low < high) {
@@ -48,20 +48,21 @@ VICINITY_HD Swap pair_at(std::int32_t n, std::int64_t index) {
 
 // --- random numbers ----------------------------------------------------------------------------------------------------
 
-/// The words of pairs (row, s) of a lap come four to a Philox block: s = 64 h + 16 w + c is word w of block 16 h + c. Sixteen neighbouring
-/// blocks give four runs of sixteen neighbouring pairs, which suits vectors; one block serves one thread's four columns, which suits GPUs.
+/// The words of pairs (row, s) of a sweep come four to a Philox block: s = 64 h + 16 w + c is word w of block 16 h + c. Sixteen
+/// neighbouring blocks give four runs of sixteen neighbouring pairs, which suits vectors; one block serves one thread's four columns, which
+/// suits GPUs.
 VICINITY_HD std::uint32_t block_of(std::int32_t s) { return static_cast<std::uint32_t>((s >> 6) << 4 | (s & 15)); }
 VICINITY_HD std::int32_t word_of(std::int32_t s) { return s >> 4 & 3; }
 
-VICINITY_HD Philox4 words(std::uint64_t seed, std::int64_t lap, std::int32_t row, std::uint32_t block) {
-  return philox({{static_cast<std::uint32_t>(lap), static_cast<std::uint32_t>(static_cast<std::uint64_t>(lap) >> 32),
+VICINITY_HD Philox4 words(std::uint64_t seed, std::int64_t sweep, std::int32_t row, std::uint32_t block) {
+  return philox({{static_cast<std::uint32_t>(sweep), static_cast<std::uint32_t>(static_cast<std::uint64_t>(sweep) >> 32),
                   static_cast<std::uint32_t>(row), block}},
                 seed);
 }
 
 /// -ln((word + 1/2) / 2^32), at least 0; off by less than 4e-7 and the rounding, 1.2e-7 of it. Range reduction to [sqrt(1/2), sqrt(2)) and
 /// a polynomial of degree 7.
-VICINITY_HD float level(std::uint32_t word) {
+VICINITY_HD float threshold(std::uint32_t word) {
   constexpr std::int32_t root_half = 0x3F3504F3;
   const std::int32_t bits = bits_of(plus(to_float(word), 0.5f));
   const std::int32_t exponent = (bits - root_half) >> 23;
@@ -77,12 +78,12 @@ VICINITY_HD float level(std::uint32_t word) {
   return value > 0 ? value : 0.0f;
 }
 
-/// No level is higher.
-inline constexpr float highest_level = 22.9f;
+/// No threshold is higher.
+inline constexpr float highest_threshold = 22.9f;
 
-/// The level of the pair (row, s) of a lap.
-VICINITY_HD float level_at(std::uint64_t seed, std::int64_t lap, std::int32_t row, std::int32_t s) {
-  return level(words(seed, lap, row, block_of(s)).word[word_of(s)]);
+/// The threshold of the pair (row, s) of a sweep.
+VICINITY_HD float threshold_at(std::uint64_t seed, std::int64_t sweep, std::int32_t row, std::int32_t s) {
+  return threshold(words(seed, sweep, row, block_of(s)).word[word_of(s)]);
 }
 
 /// Streams apart from the proposals': their blocks have the highest bit set.
@@ -148,8 +149,8 @@ VICINITY_HD Cooling frozen(const Cooling& cooling, std::int32_t n, std::int64_t 
 
 /// The test of a proposal. `delta` is exact; its conversion rounds to nearest.
 template <class Delta>
-VICINITY_HD bool accepts(Delta delta, float inverse_temperature, float level) {
-  return times(static_cast<float>(delta), inverse_temperature) <= level;
+VICINITY_HD bool accepts(Delta delta, float inverse_temperature, float threshold) {
+  return times(static_cast<float>(delta), inverse_temperature) <= threshold;
 }
 
 // --- a run -------------------------------------------------------------------------------------------------------------
@@ -185,8 +186,8 @@ struct Chain {
 
 /// Fewest 32-bit operations of a search that keeps the delta of every pair: a product and a sum a pair and accepted swap, both twice when
 /// the instance is not symmetric; of factors of `bits` = 16 bits, two products or sums are one operation. A proposal needs a quarter of a
-/// Philox block (15: ten rounds of two wide products and four exclusive ors), the temperature and the test (5), and a bound of the level
-/// (6). Any such operation counts the same, whichever unit of the machine does it.
+/// Philox block (15: ten rounds of two wide products and four exclusive ors), the temperature and the test (5), and a bound of the
+/// threshold (6). Any such operation counts the same, whichever unit of the machine does it.
 [[nodiscard]] double fewest_operations(const qap::Qap& qap, std::int64_t proposals, std::int64_t accepted, std::int64_t bits = 32);
 
 /// Judged by the oracle: permutations, costs; the outcome's objective and solution are the best chain's (the first of equals).

@@ -1,9 +1,9 @@
 #pragma once
 // Neighbours on the device. Neighbors<Neighborhood, Place> owns what their evaluation reads: the instance, copied once, and the solution,
 // copied before each iteration, both where Place says (kernels/lsm/published/arrays.cuh). It is made from (neighborhood, stream), and has
-//   begin(walk), moved(walk, choice)   called as those of a method (kernels/lsm/published/run.cuh)
-//   generate(walk)               what the host generates of the neighbourhood to come, if Place says so
-//   upload(walk, stream)         copies that and the solution; returns the View for the iteration to come
+//   begin(state), moved(state, choice)   called as those of a method (kernels/lsm/published/run.cuh)
+//   generate(state)               what the host generates of the neighbourhood to come, if Place says so
+//   upload(state, stream)         copies that and the solution; returns the View for the iteration to come
 //   room()                       for how many threads that View has room
 //   shared(block)                bytes of shared memory that it takes in a block of so many threads
 // View::stage() is called once by all threads of a block. Then View::value(move) is the value of the solution that a move leads to: any
@@ -27,7 +27,7 @@
 
 namespace vicinity::lsm {
 
-using local_search::Walk;
+using local_search::SearchState;
 
 /// The most threads that can evaluate: of a block, and of the grid.
 struct Room {
@@ -38,8 +38,8 @@ struct Room {
 template <class Neighborhood>
 struct Bare {
   [[nodiscard]] static Room room() noexcept { return {}; }
-  static void begin(const Walk<Neighborhood>&) {}
-  static void moved(const Walk<Neighborhood>&, const local_search::Choice&) {}
+  static void begin(const SearchState<Neighborhood>&) {}
+  static void moved(const SearchState<Neighborhood>&, const local_search::Choice&) {}
 };
 
 template <class Neighborhood, class Place>
@@ -76,10 +76,10 @@ class Neighbors<local_search::QapExchange<K>, Place> : public Bare<local_search:
 
   Neighbors(const Neighborhood& neighborhood, const cuda::Stream&) : Neighbors(neighborhood.instance()) {}
 
-  void generate(const Walk<Neighborhood>&) { moves_.generate(); }
-  [[nodiscard]] auto upload(const Walk<Neighborhood>& walk, const cuda::Stream& stream) {
+  void generate(const SearchState<Neighborhood>&) { moves_.generate(); }
+  [[nodiscard]] auto upload(const SearchState<Neighborhood>& state, const cuda::Stream& stream) {
     const qap::View<Entry, Matrix> qap{a_.reader(), b_.reader(), n_, n_};
-    return QapView{qap, p_.send(walk.solution(), stream), moves_.send(stream), walk.value()};
+    return QapView{qap, p_.send(state.solution(), stream), moves_.send(stream), state.value()};
   }
   [[nodiscard]] std::size_t shared(std::int64_t) const noexcept { return shared_; }
 
@@ -150,9 +150,9 @@ class Neighbors<local_search::TspSwap, Place> : public Bare<local_search::TspSwa
   Neighbors(const Neighborhood& neighborhood, const cuda::Stream& stream)
       : Neighbors(coordinates(neighborhood.instance().view()), stream) {}
 
-  void generate(const Walk<Neighborhood>&) { moves_.generate(); }
-  [[nodiscard]] auto upload(const Walk<Neighborhood>& walk, const cuda::Stream& stream) {
-    return TspView{matrix_.reader(),         at_.reader(), tour_.send(walk.solution(), stream), moves_.send(stream), walk.value(), n_,
+  void generate(const SearchState<Neighborhood>&) { moves_.generate(); }
+  [[nodiscard]] auto upload(const SearchState<Neighborhood>& state, const cuda::Stream& stream) {
+    return TspView{matrix_.reader(),         at_.reader(), tour_.send(state.solution(), stream), moves_.send(stream), state.value(), n_,
                    matrix_.data().size() > 0};
   }
   [[nodiscard]] std::size_t shared(std::int64_t) const noexcept { return shared_; }

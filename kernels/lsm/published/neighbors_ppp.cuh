@@ -182,16 +182,16 @@ class Neighbors<local_search::PppFlip<K>, Place> {
     if (shared_ > 0 && shared_ + all > most_shared_) throw DoesNotFit("leaves no room in shared memory for the counters of a warp");
   }
 
-  void begin(const Walk<Neighborhood>& walk) { products_ = ppp::products(ppp_, walk.solution()); }
-  void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {
+  void begin(const SearchState<Neighborhood>& state) { products_ = ppp::products(ppp_, state.solution()); }
+  void moved(const SearchState<Neighborhood>& state, const local_search::Choice& choice) {
     const ppp::View view = ppp_.view();
     for (const std::int32_t column : moves::at<K>(view.n, choice.move).at) {
-      const std::int32_t sign = walk.solution()[static_cast<std::size_t>(column)];  // as it is now
+      const std::int32_t sign = state.solution()[static_cast<std::size_t>(column)];  // as it is now
       for (std::int32_t row = 0; row < view.m; ++row) products_[static_cast<std::size_t>(row)] += 2 * sign * view.at(row, column);
     }
   }
-  void generate(const Walk<Neighborhood>&) { moves_.generate(); }
-  [[nodiscard]] auto upload(const Walk<Neighborhood>& walk, const cuda::Stream& stream) {
+  void generate(const SearchState<Neighborhood>&) { moves_.generate(); }
+  [[nodiscard]] auto upload(const SearchState<Neighborhood>& state, const cuda::Stream& stream) {
     const ProductRange range = find_places();
     a_warp_ = static_cast<std::size_t>((Counters::lost(K) + range.counters) * Counters::step);
     in_shared_ = shared_ + a_warp_ <= most_shared_;
@@ -199,7 +199,7 @@ class Neighbors<local_search::PppFlip<K>, Place> {
     return PppView{a_.reader(),
                    target_.reader(),
                    sums_.reader(),
-                   v_.send(walk.solution(), stream),
+                   v_.send(state.solution(), stream),
                    places_.send(stream),
                    moves_.send(stream),
                    range,

@@ -32,9 +32,9 @@ class Neighbors<local_search::WeierstrassCrowns<Real>, Place> : public Bare<loca
   Neighbors(const Neighborhood& neighborhood, const cuda::Stream&)
       : n_(neighborhood.instance().dimension()), width_(neighborhood.width()), x_(static_cast<std::size_t>(n_), shared_) {}
 
-  static void generate(const Walk<Neighborhood>&) {}
-  [[nodiscard]] auto upload(const Walk<Neighborhood>& walk, const cuda::Stream& stream) {
-    return CrownsView{x_.send(walk.solution(), stream), n_, width_, walk.seed(), walk.iteration()};
+  static void generate(const SearchState<Neighborhood>&) {}
+  [[nodiscard]] auto upload(const SearchState<Neighborhood>& state, const cuda::Stream& stream) {
+    return CrownsView{x_.send(state.solution(), stream), n_, width_, state.seed(), state.iteration()};
   }
   [[nodiscard]] std::size_t shared(std::int64_t) const noexcept { return shared_; }
 
@@ -70,16 +70,16 @@ requires Place::generated class Neighbors<local_search::WeierstrassCrowns<Real>,
       : neighborhood_(neighborhood),
         points_(static_cast<std::size_t>(neighborhood.moves()) * static_cast<std::size_t>(neighborhood.instance().dimension()), shared_) {}
 
-  void generate(const Walk<Neighborhood>& walk) {
+  void generate(const SearchState<Neighborhood>& state) {
     const std::int64_t count = neighborhood_.moves();
-    auto point = walk.solution();
+    auto point = state.solution();
     for (std::int64_t f = 0; f < count; ++f) {
-      point = walk.solution();
-      neighborhood_.apply(point, walk.seed(), walk.iteration(), f);
+      point = state.solution();
+      neighborhood_.apply(point, state.seed(), state.iteration(), f);
       for (std::size_t k = 0; k < point.size(); ++k) points_.staged()[static_cast<std::int64_t>(k) * count + f] = point[k];
     }
   }
-  [[nodiscard]] auto upload(const Walk<Neighborhood>&, const cuda::Stream& stream) {
+  [[nodiscard]] auto upload(const SearchState<Neighborhood>&, const cuda::Stream& stream) {
     return PointsView<Real>{points_.send(stream), neighborhood_.moves(), neighborhood_.instance().dimension()};
   }
   [[nodiscard]] std::size_t shared(std::int64_t) const noexcept { return shared_; }

@@ -64,14 +64,14 @@ class Published {
         values_(static_cast<std::size_t>(moves_)),
         until_(static_cast<std::size_t>(moves_)) {}
 
-  void begin(const Walk<Neighborhood>& walk) {
+  void begin(const SearchState<Neighborhood>& state) {
     std::fill(until_.begin(), until_.end(), 0);
-    neighbors_.begin(walk);
+    neighbors_.begin(state);
   }
-  [[nodiscard]] local_search::Choice choose(const Walk<Neighborhood>& walk, Parts& parts) {
-    neighbors_.generate(walk);
+  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state, Parts& parts) {
+    neighbors_.generate(state);
     parts.mark(Parts::before_copies, stream_);
-    const auto view = neighbors_.upload(walk, stream_);
+    const auto view = neighbors_.upload(state, stream_);
     parts.mark(Parts::before_kernels, stream_);
     evaluate(view);
     parts.mark(Parts::after_kernels, stream_);
@@ -79,13 +79,13 @@ class Published {
     parts.mark(Parts::after_copies, stream_);
     stream_.synchronize();
     grid_.finished();
-    return best(walk);
+    return best(state);
   }
-  void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {
-    if (walk.remembers())
+  void moved(const SearchState<Neighborhood>& state, const local_search::Choice& choice) {
+    if (state.is_tabu_search())
       until_[static_cast<std::size_t>(choice.move)] =
-          static_cast<std::int32_t>(local_search::tabu_until(walk.iteration() - 1, walk.tenure()));
-    neighbors_.moved(walk, choice);
+          static_cast<std::int32_t>(local_search::tabu_until(state.iteration() - 1, state.tenure()));
+    neighbors_.moved(state, choice);
   }
   void poison() {
     device_values_.fill(0xA5, stream_);
@@ -99,7 +99,7 @@ class Published {
   }
 
  private:
-  using View = decltype(std::declval<Neighbors<Neighborhood, Place>&>().upload(std::declval<const Walk<Neighborhood>&>(),
+  using View = decltype(std::declval<Neighbors<Neighborhood, Place>&>().upload(std::declval<const SearchState<Neighborhood>&>(),
                                                                                std::declval<const cuda::Stream&>()));
   using Value = decltype(std::declval<const View&>().value(0));
 
@@ -118,7 +118,7 @@ class Published {
     for (std::int64_t move = first; move < last; ++move) any |= static_cast<Value>(values_[static_cast<std::size_t>(move)] < bound);
     return any != 0;
   }
-  [[nodiscard]] local_search::Choice best(const Walk<Neighborhood>& walk) const {
+  [[nodiscard]] local_search::Choice best(const SearchState<Neighborhood>& state) const {
     constexpr std::int64_t together = 512;
     local_search::Choice best;
     for (std::int64_t first = 0; first < moves_; first += together) {
@@ -128,7 +128,7 @@ class Published {
         const std::int64_t value = values_[static_cast<std::size_t>(move)];
         if (!best.forbidden && value >= best.value) continue;
         const std::int64_t until = until_[static_cast<std::size_t>(move)];
-        const local_search::Choice choice{value, move, local_search::forbids(until, walk.iteration(), value, walk.best_value())};
+        const local_search::Choice choice{value, move, local_search::forbids(until, state.iteration(), value, state.best_value())};
         if (better(choice, best)) best = choice;
       }
     }

@@ -87,16 +87,16 @@ class Reduction {
         device_best_(1),
         best_(1) {}
 
-  void begin(const Walk<Neighborhood>& walk) {
+  void begin(const SearchState<Neighborhood>& state) {
     until_.fill(0, stream_);
     taken_ = -1;
-    neighbors_.begin(walk);
+    neighbors_.begin(state);
   }
-  [[nodiscard]] local_search::Choice choose(const Walk<Neighborhood>& walk, Parts& parts) {
+  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state, Parts& parts) {
     parts.mark(Parts::before_copies, stream_);
-    const auto view = neighbors_.upload(walk, stream_);
+    const auto view = neighbors_.upload(state, stream_);
     parts.mark(Parts::before_kernels, stream_);
-    const Memory memory{until_.data(), walk.iteration(), walk.best_value(), taken_, taken_until_};
+    const Memory memory{until_.data(), state.iteration(), state.best_value(), taken_, taken_until_};
     shape();
     best_kernel<<<static_cast<unsigned>(blocks_), block_size, shared_, stream_.get()>>>(
         view, Slice{0, moves_}, static_cast<std::int32_t>(evaluators_), memory, found_.data());
@@ -109,12 +109,12 @@ class Reduction {
     stream_.synchronize();
     return best_[0].choice();
   }
-  void moved(const Walk<Neighborhood>& walk, const local_search::Choice& choice) {
-    if (walk.remembers()) {
+  void moved(const SearchState<Neighborhood>& state, const local_search::Choice& choice) {
+    if (state.is_tabu_search()) {
       taken_ = choice.move;
-      taken_until_ = static_cast<std::int32_t>(local_search::tabu_until(walk.iteration() - 1, walk.tenure()));
+      taken_until_ = static_cast<std::int32_t>(local_search::tabu_until(state.iteration() - 1, state.tenure()));
     }
-    neighbors_.moved(walk, choice);
+    neighbors_.moved(state, choice);
   }
   void poison() {
     until_.fill(0xA5, stream_);
@@ -142,7 +142,7 @@ class Reduction {
     return std::int64_t{cuda::multiprocessors()} * a_multiprocessor;
   }
 
-  using View = decltype(std::declval<Neighbors<Neighborhood, Place>&>().upload(std::declval<const Walk<Neighborhood>&>(),
+  using View = decltype(std::declval<Neighbors<Neighborhood, Place>&>().upload(std::declval<const SearchState<Neighborhood>&>(),
                                                                                std::declval<const cuda::Stream&>()));
 
   const cuda::Stream& stream_;

@@ -90,9 +90,9 @@ class Parts {
   std::array<cuda::Event, 4> events_;
 };
 
-/// A Method is made from (neighborhood, stream), and has begin(walk), which prepares it for a walk that was just made; choose(walk, parts),
-/// the best of all moves; moved(walk, choice), called after the walk took it; poison(), which spoils what the device has to write and
-/// forgets what was learnt; policy(). The caller keeps the instance alive.
+/// A Method is made from (neighborhood, stream), and has begin(state), which prepares it for a state that was just made; choose(state,
+/// parts), the best of all moves; moved(state, choice), called after the state took it; poison(), which spoils what the device has to write
+/// and forgets what was learnt; policy(). The caller keeps the instance alive.
 template <class Neighborhood, class Method>
 class GpuRun final : public Run {
  public:
@@ -116,47 +116,48 @@ class GpuRun final : public Run {
   [[nodiscard]] bool advance(double seconds) override {
     const auto start = Clock::now();
     do {
-      if (!walk_ && !next_walk()) return false;
+      if (!state_ && !next_state()) return false;
       parts_.open();
-      const local_search::Choice choice = method_.choose(*walk_, parts_);
-      if (walk_->take(choice)) method_.moved(*walk_, choice);
+      const local_search::Choice choice = method_.choose(*state_, parts_);
+      if (state_->take(choice)) method_.moved(*state_, choice);
       parts_.close();
-      if (!walk_->done()) continue;
-      finished_.push_back(walk_->search());
-      walk_.reset();
+      if (!state_->done()) continue;
+      finished_.push_back(state_->result());
+      state_.reset();
     } while (std::chrono::duration<double>(Clock::now() - start).count() <= seconds);
-    return walk_ != nullptr || !all_finished();
+    return state_ != nullptr || !all_finished();
   }
   /// Together the whole search on the clock of the host, which takes part in it.
   [[nodiscard]] Times times() const override { return parts_.of(seconds_); }
   [[nodiscard]] Outcome outcome() override {
-    std::vector<Search> begun = finished_;
-    if (walk_) begun.push_back(walk_->search());
+    std::vector<Result> begun = finished_;
+    if (state_) begun.push_back(state_->result());
     return local_search::judge(neighborhood_, task_, begun, begun.empty() || all_finished());
   }
   [[nodiscard]] Policy policy() const override { return method_.policy(); }
   /// Each look is at least one launch that the host waits for.
   [[nodiscard]] Work work() const override {
     Work work = local_search::work_of(neighborhood_, finished_);
-    for (const Search& search : finished_) work["launch"] += static_cast<double>(search.looks);
+    for (const Result& search : finished_) work["launch"] += static_cast<double>(search.neighborhood_evaluations);
     return work;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
-  using Search = typename Walk<Neighborhood>::Search;
+  using Result = typename SearchState<Neighborhood>::Result;
 
   void restart() {
     finished_.clear();
-    walk_.reset();
+    state_.reset();
     parts_.restart();
   }
   [[nodiscard]] bool all_finished() const { return static_cast<std::int64_t>(finished_.size()) == task_.restarts; }
   /// Begins the next restart, if there is one.
-  bool next_walk() {
+  bool next_state() {
     if (all_finished()) return false;
-    walk_ = std::make_unique<Walk<Neighborhood>>(neighborhood_, task_, task_.seed(seed_, static_cast<std::int64_t>(finished_.size())));
-    method_.begin(*walk_);
+    state_ =
+        std::make_unique<SearchState<Neighborhood>>(neighborhood_, task_, task_.seed(seed_, static_cast<std::int64_t>(finished_.size())));
+    method_.begin(*state_);
     return true;
   }
 
@@ -165,8 +166,8 @@ class GpuRun final : public Run {
   cuda::Stream stream_;
   Method method_;
   std::uint64_t seed_ = 0;
-  std::unique_ptr<Walk<Neighborhood>> walk_;  ///< of the restart under way
-  std::vector<Search> finished_;              ///< of the restarts before it
+  std::unique_ptr<SearchState<Neighborhood>> state_;  ///< of the restart under way
+  std::vector<Result> finished_;                      ///< of the restarts before it
   Parts parts_;
   double seconds_ = 0;
 };

@@ -30,7 +30,7 @@ struct ResidentSearches {
   std::int64_t moves, limit, tenure;
   local_search::Method method;
   std::int32_t elements;  ///< of a solution
-  local_search::Ledger* ledgers;
+  local_search::SearchProgress* all_progress;
   const std::uint64_t* seeds;  ///< [search]
   Element *current, *best;     ///< [search][element]
   std::int32_t* until;         ///< [search][move]: tabu before this iteration; nothing for hill climbings
@@ -45,10 +45,10 @@ template <class Place, Group group>
 __global__ void __launch_bounds__(Place::most_threads, 1) resident_kernel(const __grid_constant__ ResidentSearches<Place> searches) {
   extern __shared__ uint4 room[];
   __shared__ Key keys[32];
-  __shared__ alignas(local_search::Ledger) unsigned char ledger_bytes[sizeof(local_search::Ledger)];
+  __shared__ alignas(local_search::SearchProgress) unsigned char progress_bytes[sizeof(local_search::SearchProgress)];
   __shared__ std::int64_t move;
-  __shared__ local_search::Ledger::Step step;
-  local_search::Ledger& ledger = *reinterpret_cast<local_search::Ledger*>(ledger_bytes);
+  __shared__ local_search::SearchProgress::Step step;
+  local_search::SearchProgress& progress = *reinterpret_cast<local_search::SearchProgress*>(progress_bytes);
   constexpr bool alone = group == Group::block;
   const std::int32_t search = alone ? static_cast<std::int32_t>(blockIdx.x) : 0;
   const bool first_thread = threadIdx.x == 0, speaks = alone || blockIdx.x == 0, remembers = searches.method == local_search::Method::tabu;
@@ -60,13 +60,13 @@ __global__ void __launch_bounds__(Place::most_threads, 1) resident_kernel(const 
   typename Place::Element* const best = searches.best + std::int64_t{search} * searches.elements;
   std::int32_t* const until = searches.until + search * searches.moves;
 
-  if (searches.ledgers[search].done(searches.limit)) return;
-  if (first_thread) ledger = searches.ledgers[search];
+  if (searches.all_progress[search].done(searches.limit)) return;
+  if (first_thread) progress = searches.all_progress[search];
   Place place = searches.place;
   place.enter(current, searches.elements, searches.seeds[search], room);
   __syncthreads();
-  while (!ledger.done(searches.limit)) {
-    const std::int64_t t = ledger.iterations, value = ledger.value, best_value = ledger.best_value;
+  while (!progress.done(searches.limit)) {
+    const std::int64_t t = progress.iterations, value = progress.value, best_value = progress.best_value;
     Key mine;
     for (std::int64_t f = worker; f < searches.moves; f += all_workers) {
       const std::int32_t tabu = remembers ? until[f] : 0;
@@ -79,20 +79,20 @@ __global__ void __launch_bounds__(Place::most_threads, 1) resident_kernel(const 
       if (first_thread) {
         const local_search::Choice choice = least.choice();
         move = choice.move;
-        step = ledger.take(choice, searches.method);
+        step = progress.take(choice, searches.method);
       }
     }
     __syncthreads();
-    if (step == local_search::Ledger::Step::ended) break;
+    if (step == local_search::SearchProgress::Step::ended) break;
     place.apply(t, move);
     if (remembers && first_thread && (alone || move % all_workers / workers == blockIdx.x))
       until[move] = static_cast<std::int32_t>(local_search::tabu_until(t, searches.tenure));
     __syncthreads();
-    if (speaks && step == local_search::Ledger::Step::improved) place.copy_to(best, searches.elements);
+    if (speaks && step == local_search::SearchProgress::Step::improved) place.copy_to(best, searches.elements);
   }
   if (!speaks) return;
   place.copy_to(current, searches.elements);
-  if (first_thread) searches.ledgers[search] = ledger;
+  if (first_thread) searches.all_progress[search] = progress;
 }
 
 /// How many blocks of how many threads search.
@@ -129,13 +129,13 @@ class Resident {
   using Neighborhood = typename Residence::Neighborhood;
   using Place = typename Residence::Place;
   using Element = typename Place::Element;
-  using Walk = local_search::Walk<Neighborhood>;
+  using State = local_search::SearchState<Neighborhood>;
 
   Resident(const Neighborhood& neighborhood, const local_search::Task& task, const cuda::Stream& stream)
       : stream_(stream),
         elements_(Residence::elements(neighborhood)),
-        together_(group == Group::grid ? 1 : most_together(neighborhood, task)),
-        policy_(ResidentPolicy::of<Residence>(neighborhood, group, together_)),
+        batch_size_(group == Group::grid ? 1 : most_together(neighborhood, task)),
+        policy_(ResidentPolicy::of<Residence>(neighborhood, group, batch_size_)),
         residence_(neighborhood, policy_.blocks, stream),
         current_(searches() * elements_),
         best_(searches() * elements_),
@@ -160,12 +160,12 @@ class Resident {
     cuda::allow_shared(kernel, policy_.shared_bytes);
   }
 
-  [[nodiscard]] std::int64_t together() const { return together_; }
-  void begin(const std::vector<Walk>& walks) {
-    count_ = walks.size();
+  [[nodiscard]] std::int64_t batch_size() const { return batch_size_; }
+  void begin(const std::vector<State>& states) {
+    count_ = states.size();
     for (std::size_t k = 0; k < count_; ++k) {
-      std::copy(walks[k].solution().begin(), walks[k].solution().end(), staged_current_.data() + k * elements_);
-      staged_seeds_[k] = walks[k].seed();
+      std::copy(states[k].solution().begin(), states[k].solution().end(), staged_current_.data() + k * elements_);
+      staged_seeds_[k] = states[k].seed();
     }
     copy(current_.data(), staged_current_.data(), count_ * elements_, cudaMemcpyHostToDevice);
     copy(best_.data(), staged_current_.data(), count_ * elements_, cudaMemcpyHostToDevice);
@@ -173,8 +173,8 @@ class Resident {
     until_.fill(0, stream_);
     messages_.fill(0, stream_);
   }
-  void launch(local_search::Ledger* ledgers, std::int64_t limit) {
-    arguments_.ledgers = ledgers;
+  void launch(local_search::SearchProgress* all_progress, std::int64_t limit) {
+    arguments_.all_progress = all_progress;
     arguments_.limit = limit;
     const cuda::Shape shape{.blocks = group == Group::grid ? policy_.blocks : static_cast<std::int64_t>(count_),
                             .threads = policy_.threads,
@@ -182,7 +182,7 @@ class Resident {
                             .cooperative = group == Group::grid};
     VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, kernel, arguments_));
   }
-  void finish(std::vector<typename Walk::Search>& searches) {
+  void finish(std::vector<typename State::Result>& searches) {
     copy(staged_current_.data(), current_.data(), count_ * elements_, cudaMemcpyDeviceToHost);
     copy(staged_best_.data(), best_.data(), count_ * elements_, cudaMemcpyDeviceToHost);
     stream_.synchronize();
@@ -197,19 +197,19 @@ class Resident {
     until_.fill(0xA5, stream_);
     messages_.fill(0xA5, stream_);
   }
-  [[nodiscard]] static const char* agreement() { return group == Group::grid ? "grid_barrier" : "block_barrier"; }
+  [[nodiscard]] static const char* synchronization() { return group == Group::grid ? "grid_barrier" : "block_barrier"; }
   [[nodiscard]] Policy policy() const {
     return {{"blocks", policy_.blocks},
             {"threads", policy_.threads},
             {"threads_a_neighbor", Place::width},
             {"shared_bytes", static_cast<std::int64_t>(policy_.shared_bytes)},
-            {"restarts_at_a_time", together_}};
+            {"restarts_at_a_time", batch_size_}};
   }
 
  private:
   static constexpr auto kernel = resident_kernel<Place, group>;
 
-  [[nodiscard]] std::size_t searches() const { return static_cast<std::size_t>(together_); }
+  [[nodiscard]] std::size_t searches() const { return static_cast<std::size_t>(batch_size_); }
   /// As many as nine tenths of the free memory hold.
   [[nodiscard]] static std::int64_t most_together(const Neighborhood& neighborhood, const local_search::Task& task) {
     std::size_t free = 0, total = 0;
@@ -226,7 +226,7 @@ class Resident {
 
   const cuda::Stream& stream_;
   std::size_t elements_;
-  std::int64_t together_;
+  std::int64_t batch_size_;
   ResidentPolicy policy_;
   Residence residence_;
   cuda::DeviceBuffer<Element> current_, best_;  ///< [search][element]
@@ -235,7 +235,7 @@ class Resident {
   cuda::DeviceBuffer<Message> messages_;
   cuda::HostBuffer<Element> staged_current_, staged_best_;
   cuda::HostBuffer<std::uint64_t> staged_seeds_;
-  ResidentSearches<Place> arguments_;  ///< but for ledgers and limit
+  ResidentSearches<Place> arguments_;  ///< but for all_progress and limit
   std::size_t count_ = 0;              ///< searches under way
 };
 

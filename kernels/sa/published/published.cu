@@ -37,7 +37,7 @@ class Published {
     for (std::int64_t chain = first; chain < first + count; ++chain) launch(chains, chain, limit, stream);
   }
 
-  [[nodiscard]] static std::int64_t together() { return 1; }
+  [[nodiscard]] static std::int64_t batch_size() { return 1; }
   [[nodiscard]] Policy policy() const {
     return {{"block", 32 * warps_},
             {"blocks", blocks_},

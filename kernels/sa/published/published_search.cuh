@@ -12,7 +12,7 @@ namespace vicinity::sa {
 namespace cg = cooperative_groups;
 
 /// A stretch is the proposals of one row of the triangle with columns 64 group ... 64 group + 63: what sixteen threads test with one Philox
-/// block each, four proposals a thread. Stretches are numbered in the order of their proposals, within a lap.
+/// block each, four proposals a thread. Stretches are numbered in the order of their proposals, within a sweep.
 struct Stretch {
   std::int32_t row, group;
 
@@ -51,24 +51,24 @@ struct Stretches {
 /// What a block knows of the proposals to come; every block has its own copy, and all are the same.
 struct Subset {
   std::int64_t next, end;  ///< proposals next ... end - 1 may be decided at these temperatures, in this launch
-  std::int64_t lap;        ///< of `next`
+  std::int64_t sweep;      ///< of `next`
   std::int32_t stretch;    ///< of `next`
   annealing::Cooling cooling;
   std::uint64_t seed;
   bool improved;  ///< is the permutation a new best?
 
-  /// The next proposal is the swap of row and s in this lap.
-  __device__ void start(const ChainState& state, std::int32_t n, std::int64_t limit, std::int64_t in_lap, annealing::Swap swap) {
+  /// The next proposal is the swap of row and s in this sweep.
+  __device__ void start(const ChainState& state, std::int32_t n, std::int64_t limit, std::int64_t in_sweep, annealing::Swap swap) {
     next = state.next;
     end = state.end(annealing::pairs(n), limit);
-    lap = in_lap;
+    sweep = in_sweep;
     stretch = Stretches(n).number({swap.r, swap.s / 64});
     cooling = state.cooling;
     seed = state.seed;
   }
   __device__ void start(const ChainState& state, std::int32_t n, std::int64_t limit) {
-    const std::int64_t pairs = annealing::pairs(n), in_lap = state.next / pairs;
-    start(state, n, limit, in_lap, annealing::pair_at(n, state.next - in_lap * pairs));
+    const std::int64_t pairs = annealing::pairs(n), in_sweep = state.next / pairs;
+    start(state, n, limit, in_sweep, annealing::pair_at(n, state.next - in_sweep * pairs));
   }
 };
 
@@ -77,22 +77,22 @@ struct Key {
   static constexpr unsigned long long none = ~0ull;
   static constexpr int row_bit = 16, lap_bit = 32;
 
-  [[nodiscard]] static __device__ unsigned long long of(std::int64_t laps, std::int32_t row, std::int32_t s) {
-    return static_cast<unsigned long long>(laps) << lap_bit | static_cast<unsigned long long>(row) << row_bit |
+  [[nodiscard]] static __device__ unsigned long long of(std::int64_t sweeps, std::int32_t row, std::int32_t s) {
+    return static_cast<unsigned long long>(sweeps) << lap_bit | static_cast<unsigned long long>(row) << row_bit |
            static_cast<unsigned long long>(s);
   }
   [[nodiscard]] static __device__ annealing::Swap swap(unsigned long long key) {
     return {static_cast<std::int32_t>(key >> row_bit & 0xFFFF), static_cast<std::int32_t>(key & 0xFFFF)};
   }
-  [[nodiscard]] static __device__ std::int64_t laps(unsigned long long key) { return static_cast<std::int64_t>(key >> lap_bit); }
+  [[nodiscard]] static __device__ std::int64_t sweeps(unsigned long long key) { return static_cast<std::int64_t>(key >> lap_bit); }
 };
 
 /// The first valid swap among this thread's proposals of a stretch.
 template <class T>
-[[nodiscard]] __device__ __forceinline__ unsigned long long valid_in(const PublishedView<T>& view, const Subset& subset, std::int64_t lap,
+[[nodiscard]] __device__ __forceinline__ unsigned long long valid_in(const PublishedView<T>& view, const Subset& subset, std::int64_t sweep,
                                                                      Stretch at, int thread) {
   const std::int32_t n = view.placed.n;
-  const std::int64_t start = annealing::row_start(n, at.row), first = lap * annealing::pairs(n) + start;
+  const std::int64_t start = annealing::row_start(n, at.row), first = sweep * annealing::pairs(n) + start;
   // Columns [from, to) of this row are in the subset.
   const std::int32_t from = at.row + 1 + static_cast<std::int32_t>(max(subset.next - first, std::int64_t{0}));
   const auto to = static_cast<std::int32_t>(min(subset.end - first + at.row + 1, std::int64_t{n}));
@@ -104,14 +104,14 @@ template <class T>
     const std::int32_t s = column + 16 * w;
     deltas[w] = s >= from && s < to ? view.deltas[start + (s - at.row - 1)] : 0;
   }
-  const Philox4 words = annealing::words(subset.seed, lap, at.row, annealing::block_of(column));
+  const Philox4 words = annealing::words(subset.seed, sweep, at.row, annealing::block_of(column));
   const annealing::RowTemperature temperature = annealing::row_temperature(subset.cooling, first);
   unsigned long long key = Key::none;
   for (int w = Stretches::proposals - 1; w >= 0; --w) {
     const std::int32_t s = column + 16 * w;
     const bool accepted =
-        annealing::accepts(deltas[w], annealing::inverse_temperature(temperature, s - at.row - 1), annealing::level(words.word[w]));
-    if (accepted && s >= from && s < to) key = Key::of(lap - subset.lap, at.row, s);
+        annealing::accepts(deltas[w], annealing::inverse_temperature(temperature, s - at.row - 1), annealing::threshold(words.word[w]));
+    if (accepted && s >= from && s < to) key = Key::of(sweep - subset.sweep, at.row, s);
   }
   return key;
 }
@@ -128,15 +128,15 @@ template <class T>
   const Stretches stretches(view.placed.n);
   const std::int32_t team = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x) / Stretches::threads;
   const std::int32_t count = stretches.count(), number = subset.stretch + team * stretches_a_thread();
-  std::int64_t lap = subset.lap + number / count;
+  std::int64_t sweep = subset.sweep + number / count;
   Stretch at = stretches.at(number % count);
   unsigned long long key = Key::none;
   for (std::int32_t k = 0; k < stretches_a_thread() && key == Key::none; ++k) {
-    key = valid_in(view, subset, lap, at, threadIdx.x % Stretches::threads);
+    key = valid_in(view, subset, sweep, at, threadIdx.x % Stretches::threads);
     if (++at.group < stretches.groups) continue;
     if (++at.row == stretches.n - 1) {
       at.row = 0;
-      ++lap;
+      ++sweep;
     }
     at.group = (at.row + 1) / 64;
   }
@@ -162,12 +162,12 @@ __device__ void pass_over(const PublishedView<T>& view, ChainState& state, Subse
   const std::int32_t n = view.placed.n;
   const Stretches stretches(n);
   const std::int32_t number = subset.stretch + stretches_a_subset(), count = stretches.count();
-  const std::int64_t lap = subset.lap + number / count;
+  const std::int64_t sweep = subset.sweep + number / count;
   const Stretch at = stretches.at(number % count);
-  const std::int64_t q = lap * annealing::pairs(n) + annealing::pair_index(n, at.row, at.first());
+  const std::int64_t q = sweep * annealing::pairs(n) + annealing::pair_index(n, at.row, at.first());
   state.reject_until(min(q, subset.end), n);
   if (q < subset.end)
-    subset.start(state, n, limit, lap, {at.row, at.first()});
+    subset.start(state, n, limit, sweep, {at.row, at.first()});
   else
     subset.start(state, n, limit);
 }
@@ -177,19 +177,19 @@ template <class T>
 __device__ void take(const PublishedView<T>& view, ChainState& state, Subset& subset, std::int64_t limit, unsigned long long key) {
   const std::int32_t n = view.placed.n;
   annealing::Swap swap = Key::swap(key);
-  std::int64_t lap = subset.lap + Key::laps(key);
-  const std::int64_t index = annealing::pair_index(n, swap.r, swap.s), q = lap * annealing::pairs(n) + index;
+  std::int64_t sweep = subset.sweep + Key::sweeps(key);
+  const std::int64_t index = annealing::pair_index(n, swap.r, swap.s), q = sweep * annealing::pairs(n) + index;
   const std::int64_t delta = view.deltas[index];
   state.reject_until(q, n);
   subset.improved = state.accept(q, delta);
   if (++swap.s == n) {
     if (++swap.r == n - 1) {
       swap.r = 0;
-      ++lap;
+      ++sweep;
     }
     swap.s = swap.r + 1;
   }
-  subset.start(state, n, limit, lap, swap);
+  subset.start(state, n, limit, sweep, swap);
 }
 
 }  // namespace vicinity::sa

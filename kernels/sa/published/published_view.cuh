@@ -23,7 +23,7 @@ struct PublishedView {
 
   DeviceQap<Entry> placed;    ///< A and B'[i][j] = B[p[i]][p[j]], with their transposes where the instance is asymmetric
   Entry* b[2];                ///< B' once more, to write
-  Delta* deltas;              ///< in the order of the proposals of a lap: rows of the upper triangle, one after the other
+  Delta* deltas;              ///< in the order of the proposals of a sweep: rows of the upper triangle, one after the other
   unsigned long long* first;  ///< [3] the first valid swap of a subset; subsets take turns
   bool staged;                ///< do rows r and s fit shared memory?
 };

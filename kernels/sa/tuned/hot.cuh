@@ -12,23 +12,23 @@ struct HotPolicy {
   static constexpr int rejections = 8;  ///< the phase ends when fewer than one in so many was accepted
 };
 
-/// Where a chain stands: proposal q is pair (r, s) of `lap`.
+/// Where a chain stands: proposal q is pair (r, s) of `sweep`.
 struct Position {
-  std::int64_t q, lap;
+  std::int64_t q, sweep;
   std::int32_t r, s;
 
   [[nodiscard]] static __device__ __forceinline__ Position of(std::int64_t q, std::int32_t n) {
-    const std::int64_t lap = q / annealing::pairs(n);
-    const annealing::Swap swap = annealing::pair_at(n, q - lap * annealing::pairs(n));
-    return {q, lap, swap.r, swap.s};
+    const std::int64_t sweep = q / annealing::pairs(n);
+    const annealing::Swap swap = annealing::pair_at(n, q - sweep * annealing::pairs(n));
+    return {q, sweep, swap.r, swap.s};
   }
   [[nodiscard]] __device__ __forceinline__ Position plus(std::int32_t steps, std::int32_t n) const {
-    Position moved{q + steps, lap, r, s + steps};
+    Position moved{q + steps, sweep, r, s + steps};
     while (moved.s >= n) {
       const std::int32_t over = moved.s - n;
       if (++moved.r == n - 1) {
         moved.r = 0;
-        ++moved.lap;
+        ++moved.sweep;
       }
       moved.s = moved.r + 1 + over;
     }
@@ -136,7 +136,8 @@ class Hot {
   [[nodiscard]] __device__ __forceinline__ bool accepts(const Position& at, Delta delta) const {
     const std::int32_t position = at.s - at.r - 1;
     const auto row = annealing::row_temperature(state_.cooling, at.q - position);
-    return annealing::accepts(delta, annealing::inverse_temperature(row, position), annealing::level_at(state_.seed, at.lap, at.r, at.s));
+    return annealing::accepts(delta, annealing::inverse_temperature(row, position),
+                              annealing::threshold_at(state_.seed, at.sweep, at.r, at.s));
   }
 
   /// Exchanges rows and columns r and s of permuted B, and the two locations.

@@ -11,24 +11,25 @@ template <class Delta, int Columns>
 struct TeamRow {
   std::int32_t row;  ///< -1: this team has none
   std::int32_t k;    ///< its place among the block's rows
-  std::int64_t lap;
-  std::int32_t ahead;      ///< rows from the front's to it
-  std::int64_t q;          ///< its first proposal
-  float level[Columns];    ///< of this thread's columns
-  float inverse[Columns];  ///< 1/T
-  Delta a[Columns];        ///< their factors of A in a delta
+  std::int64_t sweep;
+  std::int32_t ahead;        ///< rows from the front's to it
+  std::int64_t q;            ///< its first proposal
+  float threshold[Columns];  ///< of this thread's columns
+  float inverse[Columns];    ///< 1/T
+  Delta a[Columns];          ///< their factors of A in a delta
 };
 
 /// Mapping: a chain is one block, a cluster or the whole grid; a row of proposals belongs to a team of warps of one block, a thread to
 /// `Columns` columns (RowsPolicy). The blocks hold the rows of H and of its transpose that their deltas are made of, and follow every swap
 /// with two products an element; the permutation and the diagonal of H are everyone's. A step:
-///  1. every thread carries out the last swap (r, s) on what its columns need and tests them in its team's next row, against random levels
+///  1. every thread carries out the last swap (r, s) on what its columns need and tests them in its team's next row, against random
+///  thresholds
 ///     made before; owner(s) sends its row of the transpose, which facility r needs from now on, to owner(r), and the other way round;
 ///                                                                                                         [block barrier]
 ///  2. a message with the block's first accepted proposal goes to all blocks; while these are under way: H follows the last swap,
-///     levels of the rows after the next, bookkeeping;                                                     [block barrier]
+///     thresholds of the rows after the next, bookkeeping;                                                     [block barrier]
 ///  3. the first accepted proposal of all messages is the next swap: letters are read by every warp, messages by one.
-/// Where nothing is accepted for long, a step takes whole laps (sweep). Cost of a step: one message latency, and one more where r and s
+/// Where nothing is accepted for long, a step takes whole sweeps (sweep). Cost of a step: one message latency, and one more where r and s
 /// belong to different blocks; 2 n^2 / blocks products beside them.
 /// Letters: RowsPolicy::by_letters(), with a kernel of its own, since it is shorter by what the other ways need.
 template <class Types, int Columns, Resident Where, bool Letters>
@@ -98,10 +99,10 @@ class Rows {
   static constexpr bool many_columns = Columns > RowsPolicy::some_columns;  ///< a row has more groups of four columns than scanners
   static constexpr std::int32_t most_rows = 1 << 20;                        ///< of a step, for keys
 
-  /// A row of a lap.
+  /// A row of a sweep.
   struct Place {
     std::int32_t row;
-    std::int64_t lap;
+    std::int64_t sweep;
   };
   [[nodiscard]] __device__ __forceinline__ bool clerk() const { return thread_ < 0; }
   [[nodiscard]] __device__ __forceinline__ bool swapped() const { return r_ >= 0; }
@@ -207,7 +208,7 @@ class Rows {
   __device__ __forceinline__ void stand_at(std::int64_t q);
   /// Rows on from the front's, to the start of one.
   __device__ __forceinline__ void move(std::int32_t rows);
-  /// Rows of the next step: as far as every row is the next one of its team; in a sweep whole laps.
+  /// Rows of the next step: as far as every row is the next one of its team; in a sweep whole sweeps.
   __device__ __forceinline__ void choose_window();
   __device__ __forceinline__ void take(const Found<Delta>& first);
   __device__ __forceinline__ void go_on(const Found<Delta>& first);
@@ -229,18 +230,18 @@ class Rows {
 
   [[nodiscard]] __device__ __forceinline__ Place after(const TeamRow<Delta, Columns>& at) const {
     if (at.row < 0) return {-1, 0};
-    return at.row + teams_ <= n_ - 2 ? Place{at.row + teams_, at.lap} : Place{own_team_, at.lap + 1};
+    return at.row + teams_ <= n_ - 2 ? Place{at.row + teams_, at.sweep} : Place{own_team_, at.sweep + 1};
   }
   /// The team's first row from the front on.
   __device__ __forceinline__ void enter();
   /// The next step of making a row, so that none keeps others waiting.
   __device__ __forceinline__ void prepare(TeamRow<Delta, Columns>& row);
   __device__ __forceinline__ void set(TeamRow<Delta, Columns>& to, Place place) const;
-  /// Random words, where the levels will be.
+  /// Random words, where the thresholds will be.
   __device__ __forceinline__ void draw(TeamRow<Delta, Columns>& to) const;
-  __device__ __forceinline__ static void levels(TeamRow<Delta, Columns>& to) {
+  __device__ __forceinline__ static void thresholds(TeamRow<Delta, Columns>& to) {
 #pragma unroll
-    for (int k = 0; k < Columns; ++k) to.level[k] = annealing::level(static_cast<unsigned>(bits_of(to.level[k])));
+    for (int k = 0; k < Columns; ++k) to.threshold[k] = annealing::threshold(static_cast<unsigned>(bits_of(to.threshold[k])));
   }
   [[nodiscard]] __device__ __forceinline__ Delta factor_of_a(std::int32_t i, std::int32_t j) const {
     return both_ways([&](int side) { return a_row(side, i); }, j) - m_.a_diagonal.in(memory_)[i] - m_.a_diagonal.in(memory_)[j];
@@ -250,16 +251,17 @@ class Rows {
   /// taken from before the swap.
   __device__ __forceinline__ void test();
 
-  /// Tests all rows of the window, laps of one row after the other. Few words pass a bound that is the same for all laps; these are tested.
+  /// Tests all rows of the window, sweeps of one row after the other. Few words pass a bound that is the same for all sweeps; these are
+  /// tested.
   __device__ __forceinline__ void sweep();
-  /// Four columns of every `crews`-th of the block's rows, from row `first` on; by whole warps.
-  __device__ __forceinline__ void sweep(std::int32_t thread, std::int32_t first, std::int32_t crews);
+  /// Four columns of every `workers`-th of the block's rows, from row `first` on; by whole warps.
+  __device__ __forceinline__ void sweep(std::int32_t thread, std::int32_t first, std::int32_t workers);
   /// 1/T is at least this within the window.
   [[nodiscard]] __device__ __forceinline__ float least_inverse_temperature() const;
-  /// A word that accepts `delta` at this 1/T or a higher one is at most this; 0: none does. The error of exp2 and of annealing::level is
-  /// below 1e-5.
+  /// A word that accepts `delta` at this 1/T or a higher one is at most this; 0: none does. The error of exp2 and of annealing::threshold
+  /// is below 1e-5.
   [[nodiscard]] __device__ __forceinline__ static unsigned highest_word(Delta delta, float inverse_temperature);
-  __device__ __forceinline__ void decide(std::int32_t ahead, std::int32_t lap, std::int32_t row, std::int32_t j, Delta delta, Delta x,
+  __device__ __forceinline__ void decide(std::int32_t ahead, std::int32_t sweep, std::int32_t row, std::int32_t j, Delta delta, Delta x,
                                          Delta y, unsigned word);
 
   // --- swaps -------------------------------------------------------------------------------------------------------------
@@ -324,12 +326,12 @@ class Rows {
   annealing::Cooling cooling_{};
   std::uint64_t seed_ = 0;
   std::int32_t pairs_;
-  std::int64_t lap_ = 0, lap_q_ = 0, row_q_ = 0, q_ = 0;  ///< the front: the next proposal is q_, pair (row_, column_) of lap_
+  std::int64_t sweep_ = 0, lap_q_ = 0, row_q_ = 0, q_ = 0;  ///< the front: the next proposal is q_, pair (row_, column_) of sweep_
   std::int32_t row_ = 0, column_ = 0, window_ = 0;
   std::int64_t end_ = 0, last_accepted_ = -1;  ///< proposals before end_ can be decided at the present temperatures
   std::int64_t cost_ = 0, best_cost_ = 0;
   bool frozen_ = false, improved_ = false;
-  std::int32_t empty_steps_ = 0, usual_laps_ = 0;  ///< a sweep starts with 2^usual_laps_ laps
+  std::int32_t empty_steps_ = 0, usual_laps_ = 0;  ///< a sweep starts with 2^usual_laps_ sweeps
   int swaps_ = 0;                                  ///< parity
   unsigned step_ = 1;
   std::int32_t r_ = -1, s_ = -1;  ///< the swap to carry out; -1: none

@@ -8,9 +8,9 @@ template <class Types, int Columns, Resident Where, bool Letters>
 __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::stand_at(std::int64_t q) {
   const Position at = Position::of(q, n_);
   row_ = at.r;
-  lap_ = at.lap;
+  sweep_ = at.sweep;
   column_ = at.s;
-  lap_q_ = lap_ * pairs_;
+  lap_q_ = sweep_ * pairs_;
   row_q_ = q - (at.s - at.r - 1);
   choose_window();
 }
@@ -21,10 +21,10 @@ __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::move(std::
   at_.ahead -= rows;
   next_.ahead -= rows;
   if (row_ > n_ - 2) {
-    const std::int32_t laps = row_ / (n_ - 1);
-    lap_ += laps;
-    lap_q_ += std::int64_t{laps} * pairs_;
-    row_ -= laps * (n_ - 1);
+    const std::int32_t sweeps = row_ / (n_ - 1);
+    sweep_ += sweeps;
+    lap_q_ += std::int64_t{sweeps} * pairs_;
+    row_ -= sweeps * (n_ - 1);
   }
   column_ = row_ + 1;
   row_q_ = lap_q_ + row_ * (2 * n_ - row_ - 1) / 2;
@@ -35,8 +35,8 @@ template <class Types, int Columns, Resident Where, bool Letters>
 __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::choose_window() {
   const std::int32_t left = n_ - 1 - row_;
   if (sweeping()) {
-    const std::int32_t laps = 1 << min(empty_steps_ - 2 + usual_laps_, 20);
-    window_ = left + min(laps - 1, most_rows / (n_ - 1) - 1) * (n_ - 1);
+    const std::int32_t sweeps = 1 << min(empty_steps_ - 2 + usual_laps_, 20);
+    window_ = left + min(sweeps - 1, most_rows / (n_ - 1) - 1) * (n_ - 1);
   } else if (teams_ < left) {
     window_ = teams_;
   } else {

@@ -1,5 +1,5 @@
 #pragma once
-// The proposals of the tuned annealing by rows: making a row, testing it, sweeping through laps.
+// The proposals of the tuned annealing by rows: making a row, testing it, sweeping through sweeps.
 #include "kernels/sa/tuned/rows.cuh"
 
 namespace vicinity::sa {
@@ -7,12 +7,12 @@ namespace vicinity::sa {
 template <class Types, int Columns, Resident Where, bool Letters>
 __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::enter() {
   std::int32_t steps = row_ <= own_team_ ? 0 : policy_.by_all_teams(row_ - own_team_ + teams_ - 1);
-  Place place{own_team_ + steps * teams_, lap_};
-  if (place.row > n_ - 2) place = {own_team_, lap_ + 1};
+  Place place{own_team_ + steps * teams_, sweep_};
+  if (place.row > n_ - 2) place = {own_team_, sweep_ + 1};
   if (own_team_ > n_ - 2) place.row = -1;
   set(at_, place);
   draw(at_);
-  levels(at_);
+  thresholds(at_);
   stage_ = 0;
 }
 
@@ -23,19 +23,19 @@ __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::prepare(Te
   else if (stage_ == 1)
     draw(row);
   else
-    levels(row);
+    thresholds(row);
   ++stage_;
 }
 
 template <class Types, int Columns, Resident Where, bool Letters>
 __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::set(TeamRow<Delta, Columns>& to, Place place) const {
   to.row = place.row;
-  to.lap = place.lap;
+  to.sweep = place.sweep;
   to.ahead = never;
   if (place.row < 0) return;
-  to.ahead = static_cast<std::int32_t>(place.lap - lap_) * (n_ - 1) + place.row - row_;
+  to.ahead = static_cast<std::int32_t>(place.sweep - sweep_) * (n_ - 1) + place.row - row_;
   to.k = policy_.by_blocks(place.row);
-  to.q = place.lap * annealing::pairs(n_) + annealing::row_start(n_, place.row);
+  to.q = place.sweep * annealing::pairs(n_) + annealing::row_start(n_, place.row);
   const annealing::RowTemperature temperature = annealing::row_temperature(cooling_, to.q);
 #pragma unroll
   for (int k = 0; k < Columns; ++k) {
@@ -51,10 +51,10 @@ __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::draw(TeamR
 #pragma unroll
   for (int k = 0; k < Columns; ++k) {
     const std::int32_t j = min(column(k), n_ - 1);
-    const Philox4 words = annealing::words(seed_, to.lap, to.row, annealing::block_of(j));
+    const Philox4 words = annealing::words(seed_, to.sweep, to.row, annealing::block_of(j));
     const int word = annealing::word_of(j);
     const unsigned drawn = word == 0 ? words.word[0] : word == 1 ? words.word[1] : word == 2 ? words.word[2] : words.word[3];
-    to.level[k] = float_of(static_cast<std::int32_t>(drawn));
+    to.threshold[k] = float_of(static_cast<std::int32_t>(drawn));
   }
 }
 
@@ -95,7 +95,7 @@ __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::test() {
     }
     const Delta factor_of_b = both_ways([&](int side) { return b_row(side, pi); }, p_[k]) - b_diagonal_i - b_diagonal_[k];
     const Delta delta = scale * (x + y - diagonal_i - diagonal_[k]) + at_.a[k] * factor_of_b;
-    if (j >= first && j < behind && column(k) < n_ && annealing::accepts(delta, at_.inverse[k], at_.level[k]))
+    if (j >= first && j < behind && column(k) < n_ && annealing::accepts(delta, at_.inverse[k], at_.threshold[k]))
       found_ = {Found<Delta>::key_of(ahead, j), delta, x, y};
   }
 }
@@ -105,19 +105,19 @@ __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::sweep() {
   found_ = {};
   if (clerk()) return;
   const auto thread = static_cast<std::int32_t>(threadIdx.x);
-  const std::int32_t crew = divide_up(divide_up(n_, 64) * 16, 32) * 32;
+  const std::int32_t worker = divide_up(divide_up(n_, 64) * 16, 32) * 32;
   if constexpr (many_columns)
-    for (std::int32_t k = thread; k < crew; k += policy_.scanners()) sweep(k, 0, 1);
+    for (std::int32_t k = thread; k < worker; k += policy_.scanners()) sweep(k, 0, 1);
   else
-    sweep(thread % crew, thread / crew, policy_.scanners() / crew);
+    sweep(thread % worker, thread / worker, policy_.scanners() / worker);
 }
 
 template <class Types, int Columns, Resident Where, bool Letters>
-__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::sweep(std::int32_t thread, std::int32_t first, std::int32_t crews) {
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::sweep(std::int32_t thread, std::int32_t first, std::int32_t workers) {
   const std::int32_t lap_rows = n_ - 1;
   const auto column = [&](int word) { return (thread & ~15) << 2 | word << 4 | (thread & 15); };
   const float coldest = least_inverse_temperature();
-  for (std::int32_t k = first; k < policy_.rows; k += crews) {
+  for (std::int32_t k = first; k < policy_.rows; k += workers) {
     const std::int32_t row = rank_ + k * policy_.blocks, first_lap = row < row_ ? 1 : 0;
     if (row >= lap_rows || first_lap * lap_rows + row - row_ >= window_) continue;
     const std::int32_t pi = p(swaps_)[row];
@@ -137,17 +137,17 @@ __device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::sweep(std:
       any |= bound[w] != 0;
     }
     if (!__any_sync(~0u, any)) continue;
-    for (std::int32_t lap = first_lap; any; lap += 2) {  // two at a time hide each other's latency
-      const std::int32_t ahead = lap * lap_rows + row - row_;
+    for (std::int32_t sweep = first_lap; any; sweep += 2) {  // two at a time hide each other's latency
+      const std::int32_t ahead = sweep * lap_rows + row - row_;
       if (ahead >= window_ || Found<Delta>::key_of(ahead, 0) > found_.key) break;
-      const Philox4 words[2]{annealing::words(seed_, lap_ + lap, row, static_cast<std::uint32_t>(thread)),
-                             annealing::words(seed_, lap_ + lap + 1, row, static_cast<std::uint32_t>(thread))};
+      const Philox4 words[2]{annealing::words(seed_, sweep_ + sweep, row, static_cast<std::uint32_t>(thread)),
+                             annealing::words(seed_, sweep_ + sweep + 1, row, static_cast<std::uint32_t>(thread))};
 #pragma unroll
       for (int half = 0; half < 2; ++half)
 #pragma unroll
         for (int w = 0; w < 4; ++w)
           if (bound[w] != 0 && words[half].word[w] <= bound[w])
-            decide(ahead + half * lap_rows, lap + half, row, column(w), delta[w], x[w], y[w], words[half].word[w]);
+            decide(ahead + half * lap_rows, sweep + half, row, column(w), delta[w], x[w], y[w], words[half].word[w]);
     }
   }
 }
@@ -163,18 +163,18 @@ template <class Types, int Columns, Resident Where, bool Letters>
 __device__ __forceinline__ unsigned Rows<Types, Columns, Where, Letters>::highest_word(Delta delta, float inverse_temperature) {
   if (delta <= 0) return ~0u;
   const float x = static_cast<float>(delta) * inverse_temperature;
-  if (x > annealing::highest_level + 0.1f) return 0;
+  if (x > annealing::highest_threshold + 0.1f) return 0;
   return __float2uint_ru(exp2f(x * -1.44269504f) * 4294967296.0f * 1.0001f + 16.0f);
 }
 
 template <class Types, int Columns, Resident Where, bool Letters>
-__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::decide(std::int32_t ahead, std::int32_t lap, std::int32_t row,
+__device__ __forceinline__ void Rows<Types, Columns, Where, Letters>::decide(std::int32_t ahead, std::int32_t sweep, std::int32_t row,
                                                                              std::int32_t j, Delta delta, Delta x, Delta y, unsigned word) {
   const unsigned key = Found<Delta>::key_of(ahead, j);
-  const std::int64_t first = (lap_ + lap) * annealing::pairs(n_) + annealing::row_start(n_, row);
+  const std::int64_t first = (sweep_ + sweep) * annealing::pairs(n_) + annealing::row_start(n_, row);
   if (key >= found_.key || ahead >= window_ || (ahead == 0 && j < column_) || first + j - row - 1 >= end_) return;
   const float inverse = annealing::inverse_temperature(annealing::row_temperature(cooling_, first), j - row - 1);
-  if (annealing::accepts(delta, inverse, annealing::level(word))) found_ = {key, delta, x, y};
+  if (annealing::accepts(delta, inverse, annealing::threshold(word))) found_ = {key, delta, x, y};
 }
 
 }  // namespace vicinity::sa

@@ -65,7 +65,7 @@ class Tuned {
     launch_rows(together, chains, first, limit, stream);
   }
 
-  [[nodiscard]] std::int64_t together() const { return together_; }
+  [[nodiscard]] std::int64_t batch_size() const { return together_; }
   [[nodiscard]] Policy policy() const {
     return {{"hot_threads", HotPolicy::threads},
             {"threads", policy_.threads()},

@@ -94,14 +94,14 @@ TEST(LsmCpu, SlicesOfMovesGiveTheSame) {
     const local_search::Task task = task_of(one.c);
     with_neighborhood(one.c, *one.instance, [&](const auto& neighborhood) {
       using Neighborhood = std::decay_t<decltype(neighborhood)>;
-      const Walk<Neighborhood> walk(neighborhood, task, 5);
+      const SearchState<Neighborhood> state(neighborhood, task, 5);
       Plain<Neighborhood> plain(neighborhood);
-      plain.begin(walk.solution());
+      plain.begin(state.solution());
       const std::int64_t moves = neighborhood.moves();
       std::vector<std::int64_t> whole_values(static_cast<std::size_t>(moves)), sliced(whole_values.size());
-      plain.evaluate(walk, 0, moves, whole_values.data());
+      plain.evaluate(state, 0, moves, whole_values.data());
       for (std::int64_t first = 0, part = 1; first < moves; first += part, part = part * 2 % 97 + 1)
-        plain.evaluate(walk, first, std::min(moves, first + part), &sliced[static_cast<std::size_t>(first)]);
+        plain.evaluate(state, first, std::min(moves, first + part), &sliced[static_cast<std::size_t>(first)]);
       EXPECT_EQ(whole_values, sliced) << one.name;
       return 0;
     });

@@ -23,7 +23,7 @@ class SaGpu : public testing::Test {
   }
 };
 
-/// Never warm enough to climb: freezes after a descent, and whole laps pass without a swap.
+/// Never warm enough to climb: freezes after a descent, and whole sweeps pass without a swap.
 const std::map<std::string, Value> cold{{"t0", 0.02}, {"tf", 0.01}};
 
 const Implementation& reference() {
@@ -72,7 +72,7 @@ TEST_P(SaGpuSpace, Twins) {
   const Implementation& tuned = named(all, "gpu-tuned");
   std::vector<Trial> trials = edge_trials();
   for (Trial& one : random_trials(20)) trials.push_back(std::move(one));
-  // Laps without a swap before and after freezing, and a swap every few laps.
+  // Laps without a swap before and after freezing, and a swap every few sweeps.
   for (const double t : {1.0, 30.0, 100.0}) trials.push_back(trial(50, 200000, {{"t0", t}, {"tf", t}}));
   const std::size_t before = trials.size();
   std::erase_if(trials, [&](const Trial& one) { return !takes(tuned, one); });

@@ -129,7 +129,7 @@ template <int K, class S>
 class Engine {
  public:
   using Neighborhood = local_search::PppFlip<K>;
-  using Walk = local_search::Walk<Neighborhood>;
+  using State = local_search::SearchState<Neighborhood>;
 
   Engine(const Neighborhood& neighborhood, const local_search::Task& task, const cuda::Stream& stream)
       : task_(task),
@@ -139,7 +139,7 @@ class Engine {
         room_(make_room<K, S>(view().m, view().n, machine_.shared)),
         blocks_(static_cast<std::int32_t>(std::min<std::int64_t>(items(view().n), machine_.multiprocessors))),
         until_size_(K == 2 ? pairs_of_tiles(view().units) : static_cast<std::size_t>(neighborhood.moves())),
-        together_(std::clamp<std::int64_t>(machine_.multiprocessors / blocks_, 1, task.restarts)),
+        batch_size_(std::clamp<std::int64_t>(machine_.multiprocessors / blocks_, 1, task.restarts)),
         tenure_(static_cast<std::int32_t>(local_search::tenure_of(task, neighborhood.moves()))),
         negative_(searches() * units()),
         best_(searches() * units()),
@@ -150,21 +150,21 @@ class Engine {
     cuda::allow_shared(kernel(), room_.bytes);
   }
 
-  [[nodiscard]] std::int64_t together() const { return together_; }
-  void begin(const std::vector<Walk>& walks) {
-    under_way_ = walks.size();
+  [[nodiscard]] std::int64_t batch_size() const { return batch_size_; }
+  void begin(const std::vector<State>& states) {
+    under_way_ = states.size();
     std::uint32_t* to = signs_.data();
-    for (const Walk& walk : walks) to = pack(walk.solution(), to);
+    for (const State& state : states) to = pack(state.solution(), to);
     const std::size_t bytes = under_way_ * units() * sizeof(std::uint32_t);
     VICINITY_CUDA_CHECK(cudaMemcpyAsync(negative_.data(), signs_.data(), bytes, cudaMemcpyHostToDevice, stream_.get()));
     VICINITY_CUDA_CHECK(cudaMemcpyAsync(best_.data(), signs_.data(), bytes, cudaMemcpyHostToDevice, stream_.get()));
     until_.fill(0, stream_);
   }
-  void launch(local_search::Ledger* ledgers, std::int64_t limit) {
+  void launch(local_search::SearchProgress* all_progress, std::int64_t limit) {
     boards_.fill(0, stream_);
     const cuda::Shape shape{
         .blocks = static_cast<std::int64_t>(under_way_) * blocks_, .threads = S::threads, .shared_bytes = room_.bytes, .cooperative = true};
-    const Searches all{ledgers, negative_.data(), best_.data(), until_.data(), boards_.data(), scratch_.data(), until_size_, blocks_};
+    const Searches all{all_progress, negative_.data(), best_.data(), until_.data(), boards_.data(), scratch_.data(), until_size_, blocks_};
     VICINITY_CUDA_CHECK(
         cuda::launch(shape, stream_, kernel(), view(), room_, all, Rules{task_.method, tenure_, static_cast<std::int32_t>(limit)}));
   }
@@ -189,9 +189,9 @@ class Engine {
     boards_.fill(0xA5, stream_);
     scratch_.fill(0xA5, stream_);
   }
-  [[nodiscard]] const char* agreement() const { return blocks_ == 1 ? "block_barrier" : "grid_barrier"; }
+  [[nodiscard]] const char* synchronization() const { return blocks_ == 1 ? "block_barrier" : "grid_barrier"; }
   [[nodiscard]] Policy policy() const {
-    Policy policy{{"block", S::threads}, {"blocks", blocks_}, {"together", together_}, {"shared_bytes", room_.bytes}};
+    Policy policy{{"block", S::threads}, {"blocks", blocks_}, {"together", batch_size_}, {"shared_bytes", room_.bytes}};
     if constexpr (K == 1) policy["mask_rows"] = room_.mask_rows;
     if constexpr (K > 1) {
       policy["tile_rows"] = 32 * S::p_units;
@@ -217,7 +217,7 @@ class Engine {
   }
   [[nodiscard]] static auto kernel() { return &search_kernel<K, S>; }
   [[nodiscard]] const Matrix& view() const { return matrix_.view(); }
-  [[nodiscard]] std::size_t searches() const { return static_cast<std::size_t>(together_); }
+  [[nodiscard]] std::size_t searches() const { return static_cast<std::size_t>(batch_size_); }
   [[nodiscard]] std::size_t units() const { return static_cast<std::size_t>(view().units); }
 
   std::uint32_t* pack(const ppp::Signs& signs, std::uint32_t* to) const {
@@ -236,7 +236,7 @@ class Engine {
   Room room_;
   std::int32_t blocks_;  ///< of a search
   std::size_t until_size_;
-  std::int64_t together_;
+  std::int64_t batch_size_;
   std::int32_t tenure_;
   cuda::DeviceBuffer<std::uint32_t> negative_, best_;  ///< [search][unit]
   cuda::DeviceBuffer<std::int32_t> until_;

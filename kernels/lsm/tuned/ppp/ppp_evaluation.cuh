@@ -11,12 +11,12 @@ namespace vicinity::lsm::perceptron {
 
 /// The searches of a launch, each by `blocks` blocks that follow each other.
 struct Searches {
-  local_search::Ledger* ledgers;  ///< [search]
-  std::uint32_t* negative;        ///< [search][unit]: bits of the signs that are -1
-  std::uint32_t* best;            ///< [search][unit]: of the best solution
-  std::int32_t* until;            ///< [search][until_size]: tabu before this iteration
-  Board::Message* boards;         ///< [search][2][block], zero
-  std::uint32_t* scratch;         ///< [block of the grid][Room::scratch_size]: slots and tables that do not fit in shared memory
+  local_search::SearchProgress* all_progress;  ///< [search]
+  std::uint32_t* negative;                     ///< [search][unit]: bits of the signs that are -1
+  std::uint32_t* best;                         ///< [search][unit]: of the best solution
+  std::int32_t* until;                         ///< [search][until_size]: tabu before this iteration
+  Board::Message* boards;                      ///< [search][2][block], zero
+  std::uint32_t* scratch;  ///< [block of the grid][Room::scratch_size]: slots and tables that do not fit in shared memory
   std::size_t until_size;
   std::int32_t blocks;
 };
@@ -29,7 +29,7 @@ struct Bench {
   Found found[33];               ///< [warp], and the choice
   int4 edges;                    ///< of Masks
   bool mine;                     ///< the choice was found by this block
-  alignas(local_search::Ledger) unsigned char books[sizeof(local_search::Ledger)];
+  alignas(local_search::SearchProgress) unsigned char books[sizeof(local_search::SearchProgress)];
 };
 
 /// Evaluation of K = 1: by masks as long as they fit in shared memory, a tile at a time, else by sorted rows.

@@ -41,15 +41,15 @@ __global__ void __launch_bounds__(Shape::threads, 1) search_kernel(const __grid_
   const auto search = static_cast<std::int32_t>(blockIdx.x) / searches.blocks;
   const Board board{searches.boards + static_cast<std::size_t>(search) * 2 * searches.blocks, searches.blocks,
                     static_cast<std::int32_t>(blockIdx.x) % searches.blocks};
-  local_search::Ledger& ledger = searches.ledgers[search];
+  local_search::SearchProgress& progress = searches.all_progress[search];
   std::uint32_t* negative = in_pool<std::uint32_t>(room.negative);
   std::uint32_t* kept = searches.negative + static_cast<std::size_t>(search) * matrix.units;
   std::uint32_t* best = searches.best + static_cast<std::size_t>(search) * matrix.units;
   std::int32_t* until = searches.until + static_cast<std::size_t>(search) * searches.until_size;
 
-  auto t = static_cast<std::int32_t>(ledger.iterations), value = static_cast<std::int32_t>(ledger.value),
-       best_value = static_cast<std::int32_t>(ledger.best_value);
-  bool ended = ledger.at_optimum;
+  auto t = static_cast<std::int32_t>(progress.iterations), value = static_cast<std::int32_t>(progress.value),
+       best_value = static_cast<std::int32_t>(progress.best_value);
+  bool ended = progress.at_optimum;
   for (std::int32_t unit = static_cast<std::int32_t>(threadIdx.x); unit < matrix.units; unit += Shape::threads) negative[unit] = kept[unit];
   __syncthreads();
   const Sorter<K> sorter{matrix, room, bench.groups, searches.scratch + blockIdx.x * room.scratch_size};
@@ -59,8 +59,8 @@ __global__ void __launch_bounds__(Shape::threads, 1) search_kernel(const __grid_
 
   // One thread keeps the books, a move late, while the others wait for messages.
   const bool clerk = board.block == 0 && threadIdx.x == Shape::threads - 1;
-  local_search::Ledger& books = reinterpret_cast<local_search::Ledger&>(bench.books);
-  if (clerk) books = ledger;
+  local_search::SearchProgress& books = reinterpret_cast<local_search::SearchProgress&>(bench.books);
+  if (clerk) books = progress;
   Found choice = Found::nothing();
   moves::Move<K> move{};
   bool moved = false;
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(Shape::threads, 1) search_kernel(const __grid_
   if (moved) enter();
   __syncthreads();
   if (board.block != 0) return;
-  if (clerk) ledger = books;
+  if (clerk) progress = books;
   for (std::int32_t unit = static_cast<std::int32_t>(threadIdx.x); unit < matrix.units; unit += Shape::threads) kept[unit] = negative[unit];
 }
 

@@ -15,7 +15,7 @@ namespace vicinity::lsm {
 /// How a block, or each of the blocks of a cluster, is shared out:
 ///   owners   each has a column j and up to `rows` consecutive rows i of the pairs i < j: their deltas, their F[i][j], which are tabu;
 ///   heads    a thread a facility: its location, F[x][x], what the last swap means for it, its pairs with the two that swapped;
-///   a clerk  the ledger.
+///   a clerk  the progress.
 /// In a cluster the owners are spread over the blocks, every block has all heads, and the pairs of a head are followed in one of them.
 struct QapBlockPolicy {
   static constexpr std::int32_t warp = 32, clerks = warp;
@@ -188,7 +188,7 @@ struct QapCourse {
   Delta gap;            ///< best value - current value
   bool improved = false;
 
-  [[nodiscard]] __device__ __forceinline__ bool remembers() const { return tenure > 0; }
+  [[nodiscard]] __device__ __forceinline__ bool is_tabu_search() const { return tenure > 0; }
   /// Keys below lead below the best of the search: such a pair is not forbidden although it is tabu.
   [[nodiscard]] __device__ __forceinline__ Key aspiration() const { return gap <= -Keys::limit ? 0 : Keys::of(gap * Keys::scale, 0); }
   [[nodiscard]] __device__ __forceinline__ std::int32_t until() const { return taken + tenure; }

@@ -95,7 +95,7 @@ class QapHead {
     if (x_ == r || x_ == s) {
       diagonal_ = x_ == r ? new_r : new_s;
       b_own_ = x_ == r ? b.s : b.r;
-      const Key mark = course.remembers() ? Keys::tabu : 0;
+      const Key mark = course.is_tabu_search() ? Keys::tabu : 0;
       const QapPair<Delta> now{Keys::of(-of_both, mark | (both.key & Keys::slot_mask)), at_r + product(change_r, change_s)};
       if (!home_) return {};
       answer(x_ == r, x_ == r ? s : r, now);
@@ -177,7 +177,7 @@ class QapHead {
   Found best_of_all_;                    ///< as if no pair were tabu
 };
 
-/// Keeps the ledger of the search.
+/// Keeps the progress of the search.
 template <class Keys>
 class QapClerk {
  public:
@@ -185,8 +185,11 @@ class QapClerk {
   using Found = QapFound<typename Keys::Key>;
   using Course = QapCourse<Keys>;
 
-  __device__ __forceinline__ QapClerk(local_search::Ledger& ledger, const Course& course, std::int32_t n)
-      : place_(ledger), ledger_(ledger), method_(course.remembers() ? local_search::Method::tabu : local_search::Method::hill), n_(n) {}
+  __device__ __forceinline__ QapClerk(local_search::SearchProgress& progress, const Course& course, std::int32_t n)
+      : place_(progress),
+        progress_(progress),
+        method_(course.is_tabu_search() ? local_search::Method::tabu : local_search::Method::hill),
+        n_(n) {}
 
   /// Of all pairs this one is to swap, unless a hill climbing ends here. Written down while others follow the swap.
   __device__ __forceinline__ void hear(std::uint32_t pair, Delta delta) {
@@ -202,19 +205,19 @@ class QapClerk {
   __device__ __forceinline__ void take(const Course&) const {}
   __device__ __forceinline__ void store() {
     write_down();
-    if (threadIdx.x % 32 == 0) place_ = ledger_;
+    if (threadIdx.x % 32 == 0) place_ = progress_;
   }
 
  private:
   __device__ __forceinline__ void write_down() {
     if (pair_ == Found::flag) return;
     const moves::Move<2> move{{static_cast<std::int32_t>(pair_ >> 16), static_cast<std::int32_t>(pair_ & 0xFFFFu)}};
-    ledger_.take({ledger_.value + delta_, moves::index<2>(n_, move), false}, method_);
+    progress_.take({progress_.value + delta_, moves::index<2>(n_, move), false}, method_);
     pair_ = Found::flag;
   }
 
-  local_search::Ledger& place_;
-  local_search::Ledger ledger_;
+  local_search::SearchProgress& place_;
+  local_search::SearchProgress progress_;
   local_search::Method method_;
   std::int32_t n_;
   std::uint32_t pair_ = Found::flag;  ///< the last choice, unless it is written down: the flag

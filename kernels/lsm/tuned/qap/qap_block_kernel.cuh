@@ -58,7 +58,7 @@ __device__ __forceinline__ void search_as(Role& role, const QapBlockPolicy& poli
     }
     const auto delta = Keys::delta(best.value);
     role.hear(best.pair, delta);
-    if (!course.remembers() && delta >= 0) return;
+    if (!course.is_tabu_search() && delta >= 0) return;
     course.take(best.pair, delta);
     role.take(course);
   }
@@ -76,7 +76,7 @@ __device__ __forceinline__ void search_as(Role& role, const QapBlockPolicy& poli
 template <class Types, int Rows, bool Cluster>
 __global__ void __launch_bounds__(QapBlockPolicy::most_threads(sizeof(typename Types::Delta), Rows), 1)
     qap_block_kernel(const __grid_constant__ QapSearches<Types> searches, const __grid_constant__ QapBlockPolicy policy,
-                     local_search::Ledger* ledgers, std::int32_t limit) {
+                     local_search::SearchProgress* all_progress, std::int32_t limit) {
   using Delta = typename Types::Delta;
   using Keys = QapKeys<Delta, Rows>;
   extern __shared__ __align__(16) std::byte memory[];
@@ -84,14 +84,14 @@ __global__ void __launch_bounds__(QapBlockPolicy::most_threads(sizeof(typename T
   const std::int32_t rank = rank_of_block<Cluster>(policy.blocks);
   const std::size_t search = blockIdx.x / static_cast<std::uint32_t>(policy.blocks);
   const auto thread = static_cast<std::int32_t>(threadIdx.x), threads = static_cast<std::int32_t>(blockDim.x);
-  local_search::Ledger& ledger = ledgers[search];
-  if (ledger.done(limit)) return;
+  local_search::SearchProgress& progress = all_progress[search];
+  if (progress.done(limit)) return;
 
   QapCourse<Keys> course;
-  course.taken = static_cast<std::int32_t>(ledger.iterations);
+  course.taken = static_cast<std::int32_t>(progress.iterations);
   course.limit = limit;
   course.tenure = searches.tenure;
-  course.gap = static_cast<Delta>(ledger.best_value - ledger.value);
+  course.gap = static_cast<Delta>(progress.best_value - progress.value);
   for (std::int32_t x = thread; x < policy.pitch(); x += threads) shared.changes[x] = {};
   for (std::int32_t x = thread; x < policy.n; x += threads)
     shared.p[x] = searches.p[search * static_cast<std::size_t>(policy.n) + static_cast<std::size_t>(x)];
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(QapBlockPolicy::most_threads(sizeof(typename T
     barrier_of_all<Cluster>();
     if (rank == 0) head.store();
   } else {
-    QapClerk<Keys> clerk(ledger, course, policy.n);
+    QapClerk<Keys> clerk(progress, course, policy.n);
     search_as<Keys, Cluster>(clerk, policy, shared, course);
     barrier_of_all<Cluster>();
     if (rank == 0) clerk.store();

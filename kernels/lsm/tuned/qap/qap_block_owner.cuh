@@ -102,7 +102,7 @@ class QapOwner {
     if (expiry_ <= course.taken) forget(course);
     const std::int32_t at_r = course.r - first_, at_s = course.s - first_;
     if (column_ == course.s && in(at_r)) {
-      if (course.remembers()) {
+      if (course.is_tabu_search()) {
         shared_.until[place(at_r)] = course.until();
         expiry_ = min(expiry_, course.until());
       }

@@ -32,7 +32,7 @@ struct alignas(16) QapReport {
 };
 
 /// How the grid is shared out: blocks have the rows that are their number modulo `blocks`, `groups` of them at a time, `lanes` threads a
-/// row; a warp more keeps the ledger.
+/// row; a warp more keeps the progress.
 struct QapGridPolicy {
   static constexpr std::int32_t most_threads = 1024, clerks = 32;
 
@@ -88,17 +88,17 @@ class QapGrid {
   using Found = QapFound<std::uint64_t>;
 
   __device__ __forceinline__ QapGrid(const QapSearches<Types>& searches, const QapGridPolicy& policy, const QapVectors<Types>& vectors,
-                                     Report* board, Report* of_warps, local_search::Ledger& ledger, std::int32_t limit)
+                                     Report* board, Report* of_warps, local_search::SearchProgress& progress, std::int32_t limit)
       : searches_(searches),
         policy_(policy),
         v_(vectors),
         board_(board),
         of_warps_(of_warps),
-        place_(ledger),
-        ledger_(ledger),
+        place_(progress),
+        progress_(progress),
         limit_(limit),
-        taken_(static_cast<std::int32_t>(ledger.iterations)),
-        gap_(ledger.best_value - ledger.value),
+        taken_(static_cast<std::int32_t>(progress.iterations)),
+        gap_(progress.best_value - progress.value),
         thread_(static_cast<std::int32_t>(threadIdx.x)),
         block_(static_cast<std::int32_t>(blockIdx.x)),
         clerk_(thread_ >= policy.workers()) {}
@@ -129,7 +129,7 @@ class QapGrid {
     }
     if (block_ > 0) return;
     for (std::int32_t x = thread_; x < policy_.n; x += threads()) searches_.p[x] = v_.p[x];
-    if (thread_ == policy_.workers()) place_ = ledger_;
+    if (thread_ == policy_.workers()) place_ = progress_;
   }
 
  private:
@@ -232,7 +232,7 @@ class QapGrid {
     if (block_ > 0 || !clerk_) return;
     const auto method = searches_.tenure > 0 ? local_search::Method::tabu : local_search::Method::hill;
     const moves::Move<2> move{{chosen_.i(), chosen_.j()}};
-    ledger_.take({ledger_.value + chosen_.delta(), moves::index<2>(policy_.n, move), false}, method);
+    progress_.take({progress_.value + chosen_.delta(), moves::index<2>(policy_.n, move), false}, method);
   }
 
   const QapSearches<Types>& searches_;
@@ -240,8 +240,8 @@ class QapGrid {
   const QapVectors<Types>& v_;
   Report* board_;     ///< [step modulo 2][block]
   Report* of_warps_;  ///< [warp]
-  local_search::Ledger& place_;
-  local_search::Ledger ledger_;
+  local_search::SearchProgress& place_;
+  local_search::SearchProgress progress_;
   std::int32_t limit_;
   std::int32_t taken_;  ///< moves
   std::int64_t gap_;    ///< best value - current value
@@ -259,13 +259,14 @@ class QapGrid {
 template <class Types, bool InShared>
 __global__ void __launch_bounds__(QapGridPolicy::most_threads, 1)
     qap_grid_kernel(const __grid_constant__ QapSearches<Types> searches, const __grid_constant__ QapGridPolicy policy, std::byte* scratch,
-                    std::size_t scratch_bytes, QapReport<typename Types::Delta>* board, local_search::Ledger* ledger, std::int32_t limit) {
+                    std::size_t scratch_bytes, QapReport<typename Types::Delta>* board, local_search::SearchProgress* progress,
+                    std::int32_t limit) {
   using Report = QapReport<typename Types::Delta>;
   extern __shared__ __align__(32) std::byte memory[];
   __shared__ alignas(Report) std::byte of_warps[32 * sizeof(Report)];
-  if (ledger->done(limit)) return;
+  if (progress->done(limit)) return;
   const QapVectors<Types> vectors(InShared ? memory : scratch + blockIdx.x * scratch_bytes, policy);
-  QapGrid<Types>(searches, policy, vectors, board, reinterpret_cast<Report*>(of_warps), *ledger, limit).run();
+  QapGrid<Types>(searches, policy, vectors, board, reinterpret_cast<Report*>(of_warps), *progress, limit).run();
 }
 
 }  // namespace vicinity::lsm

@@ -116,13 +116,13 @@ class QapMemory {
 
   QapMemory(const Neighborhood& neighborhood, const local_search::Task& task, std::int64_t together, bool transposed = false)
       : n_(static_cast<std::size_t>(neighborhood.instance().size())),
-        together_(static_cast<std::size_t>(together)),
-        staged_(2 * together_ * n_),
-        p_(together_ * n_),
-        best_(together_ * n_),
-        until_(together_ * static_cast<std::size_t>(neighborhood.moves())),
-        f_(together_ * n_ * n_),
-        f_transposed_(transposed ? together_ * n_ * n_ : 0) {
+        batch_size_(static_cast<std::size_t>(together)),
+        staged_(2 * batch_size_ * n_),
+        p_(batch_size_ * n_),
+        best_(batch_size_ * n_),
+        until_(batch_size_ * static_cast<std::size_t>(neighborhood.moves())),
+        f_(batch_size_ * n_ * n_),
+        f_transposed_(transposed ? batch_size_ * n_ * n_ : 0) {
     const auto host = neighborhood.instance().view();
     view_.n = host.n;
     view_.a = place(host.a, false);
@@ -142,20 +142,20 @@ class QapMemory {
 
   [[nodiscard]] const QapSearches<Types>& view() const noexcept { return view_; }
 
-  void begin(const std::vector<local_search::Walk<Neighborhood>>& walks, const cuda::Stream& stream) {
+  void begin(const std::vector<local_search::SearchState<Neighborhood>>& states, const cuda::Stream& stream) {
     std::int32_t* to = staged_.data();
-    for (const auto& walk : walks) to = std::copy(walk.solution().begin(), walk.solution().end(), to);
-    const std::size_t bytes = walks.size() * n_ * sizeof(std::int32_t);
+    for (const auto& state : states) to = std::copy(state.solution().begin(), state.solution().end(), to);
+    const std::size_t bytes = states.size() * n_ * sizeof(std::int32_t);
     for (std::int32_t* device : {p_.data(), best_.data()})
       VICINITY_CUDA_CHECK(cudaMemcpyAsync(device, staged_.data(), bytes, cudaMemcpyHostToDevice, stream.get()));
     until_.fill(0, stream);
     const auto n = static_cast<unsigned>(n_);
     constexpr unsigned most = 65535;
-    const dim3 grid(divide_up(n, 256u), std::min(n, most), static_cast<unsigned>(walks.size()));
+    const dim3 grid(divide_up(n, 256u), std::min(n, most), static_cast<unsigned>(states.size()));
     qap_products_kernel<Types><<<grid, 256, 0, stream.get()>>>(view_);
     VICINITY_CUDA_CHECK(cudaGetLastError());
   }
-  void finish(std::vector<local_search::Search<Neighborhood::Solution>>& searches, const cuda::Stream& stream) {
+  void finish(std::vector<local_search::SearchResult<Neighborhood::Solution>>& searches, const cuda::Stream& stream) {
     const std::size_t size = searches.size() * n_;
     const auto fetch = [&](std::int32_t* to, const std::int32_t* from) {
       VICINITY_CUDA_CHECK(cudaMemcpyAsync(to, from, size * sizeof(std::int32_t), cudaMemcpyDeviceToHost, stream.get()));
@@ -190,7 +190,7 @@ class QapMemory {
     return bends_.emplace_back(std::span<const Delta>(entries)).data();
   }
 
-  std::size_t n_, together_;
+  std::size_t n_, batch_size_;
   cuda::HostBuffer<std::int32_t> staged_;  ///< [current, best][search][n]
   cuda::DeviceBuffer<std::int32_t> p_, best_, until_;
   cuda::DeviceBuffer<Delta> f_, f_transposed_;

@@ -23,7 +23,7 @@ struct BlockKernel {
 
   std::int32_t rows, blocks;
   std::int64_t limit;  ///< of deltas
-  void (*kernel)(QapSearches<Types>, QapBlockPolicy, local_search::Ledger*, std::int32_t);
+  void (*kernel)(QapSearches<Types>, QapBlockPolicy, local_search::SearchProgress*, std::int32_t);
 
   template <int Rows, int Blocks>
   [[nodiscard]] static BlockKernel of() {
@@ -64,21 +64,21 @@ class BlockEngine {
       : stream_(stream),
         kernel_(BlockKernel<Types>::for_instance(neighborhood.instance())),
         policy_(neighborhood.instance().size(), kernel_.rows, kernel_.blocks),
-        together_(std::min<std::int64_t>(task.restarts, cuda::multiprocessors())),
-        memory_(neighborhood, task, together_) {}
+        batch_size_(std::min<std::int64_t>(task.restarts, cuda::multiprocessors())),
+        memory_(neighborhood, task, batch_size_) {}
 
-  [[nodiscard]] std::int64_t together() const { return together_; }
-  void begin(const std::vector<local_search::Walk<Neighborhood>>& walks) {
-    searches_ = static_cast<unsigned>(walks.size());
-    memory_.begin(walks, stream_);
+  [[nodiscard]] std::int64_t batch_size() const { return batch_size_; }
+  void begin(const std::vector<local_search::SearchState<Neighborhood>>& states) {
+    searches_ = static_cast<unsigned>(states.size());
+    memory_.begin(states, stream_);
   }
-  void launch(local_search::Ledger* ledgers, std::int64_t limit) {
-    VICINITY_CUDA_CHECK(cuda::launch(kernel_.shape(policy_, searches_), stream_, kernel_.kernel, memory_.view(), policy_, ledgers,
+  void launch(local_search::SearchProgress* all_progress, std::int64_t limit) {
+    VICINITY_CUDA_CHECK(cuda::launch(kernel_.shape(policy_, searches_), stream_, kernel_.kernel, memory_.view(), policy_, all_progress,
                                      static_cast<std::int32_t>(limit)));
   }
-  void finish(std::vector<local_search::Search<Exchange::Solution>>& searches) { memory_.finish(searches, stream_); }
+  void finish(std::vector<local_search::SearchResult<Exchange::Solution>>& searches) { memory_.finish(searches, stream_); }
   void poison() { memory_.poison(stream_); }
-  [[nodiscard]] const char* agreement() const { return policy_.blocks > 1 ? "cluster_barrier" : "block_barrier"; }
+  [[nodiscard]] const char* synchronization() const { return policy_.blocks > 1 ? "cluster_barrier" : "block_barrier"; }
   [[nodiscard]] Policy policy() const {
     return {{"block", policy_.threads()},
             {"rows_a_thread", policy_.rows},
@@ -91,7 +91,7 @@ class BlockEngine {
   const cuda::Stream& stream_;
   BlockKernel<Types> kernel_;
   QapBlockPolicy policy_;
-  std::int64_t together_;
+  std::int64_t batch_size_;
   QapMemory<Types> memory_;
   unsigned searches_ = 0;
 };

@@ -30,19 +30,19 @@ class GridEngine {
     if (in_shared_) cuda::allow_shared(qap_grid_kernel<Types, true>, bytes_);
   }
 
-  [[nodiscard]] static std::int64_t together() { return 1; }
-  void begin(const std::vector<local_search::Walk<Neighborhood>>& walks) { memory_.begin(walks, stream_); }
-  void launch(local_search::Ledger* ledgers, std::int64_t limit) {
+  [[nodiscard]] static std::int64_t batch_size() { return 1; }
+  void begin(const std::vector<local_search::SearchState<Neighborhood>>& states) { memory_.begin(states, stream_); }
+  void launch(local_search::SearchProgress* all_progress, std::int64_t limit) {
     board_.fill(0, stream_);
     const cuda::Shape shape{
         .blocks = policy_.blocks, .threads = policy_.threads(), .shared_bytes = in_shared_ ? bytes_ : 0, .cooperative = true};
     VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, in_shared_ ? &qap_grid_kernel<Types, true> : &qap_grid_kernel<Types, false>,
-                                     memory_.view(), policy_, scratch_.data(), bytes_, board_.data(), ledgers,
+                                     memory_.view(), policy_, scratch_.data(), bytes_, board_.data(), all_progress,
                                      static_cast<std::int32_t>(limit)));
   }
-  void finish(std::vector<local_search::Search<Neighborhood::Solution>>& searches) { memory_.finish(searches, stream_); }
+  void finish(std::vector<local_search::SearchResult<Neighborhood::Solution>>& searches) { memory_.finish(searches, stream_); }
   void poison() { memory_.poison(stream_); }
-  [[nodiscard]] static const char* agreement() { return "grid_barrier"; }
+  [[nodiscard]] static const char* synchronization() { return "grid_barrier"; }
   [[nodiscard]] Policy policy() const {
     return {{"block", policy_.threads()}, {"blocks", policy_.blocks}, {"element_bits", 8 * sizeof(Delta)}, {"cluster", 0}};
   }

@@ -29,7 +29,7 @@ struct alignas(16) TspRoom {
   cuda::Word parts[tsp_most_blocks][row_words];  ///< [block]: its part of the row that this block has scanned anew
   std::int32_t partial[tsp_threads<Integral> / 32][row_words];
   Key best[tsp_threads<Integral> / 32], bound[tsp_threads<Integral> / 32];
-  local_search::Ledger ledger;
+  local_search::SearchProgress progress;
 };
 
 /// Bytes of shared memory for the rows of a block and all places; rows and places are in device memory unless `resident`.

@@ -25,8 +25,8 @@ class TspScan {
         center_(warp() % 2 * 5),
         place_(lane_place(first_, lane(), n_)) {}
 
-  __device__ __forceinline__ void run(local_search::Ledger& ledger, local_search::Method method, std::int64_t limit) {
-    load(ledger);
+  __device__ __forceinline__ void run(local_search::SearchProgress& progress, local_search::Method method, std::int64_t limit) {
+    load(progress);
     bool goes_on = true;
     while (goes_on) {
       ScanFound of_all = scan_nothing;
@@ -50,7 +50,7 @@ class TspScan {
     }
     if (clerk_) {
       if (moved_) write_down();
-      store(ledger);
+      store(progress);
     }
   }
 
@@ -69,18 +69,18 @@ class TspScan {
     i = n_ - 2 - static_cast<std::int32_t>((root - 1.0f) * 0.5f);
     j = move - number(i, i + 1) + i + 1;
   }
-  __device__ __forceinline__ void load(const local_search::Ledger& ledger) {
+  __device__ __forceinline__ void load(const local_search::SearchProgress& progress) {
     const auto thread = static_cast<std::int32_t>(threadIdx.x), threads = static_cast<std::int32_t>(blockDim.x);
-    now_ = static_cast<std::int32_t>(ledger.iterations);
-    value_ = ledger.value;
-    best_value_ = ledger.best_value;
+    now_ = static_cast<std::int32_t>(progress.iterations);
+    value_ = progress.value;
+    best_value_ = progress.best_value;
     if (thread < 64) room_.found[thread / 32][thread % 32] = scan_nothing;
     for (std::int32_t p = thread; p < n_; p += threads) {
       places_[p] = view_.place(blockIdx.x, p);
       tour_[p] = view_.tour[blockIdx.x * static_cast<std::size_t>(n_) + p];
     }
     if (thread == view_.workers) {
-      room_.ledger = ledger;
+      room_.progress = progress;
       room_.released = room_.owner = -1;
     }
     if (clerk_ && view_.until != nullptr) {
@@ -96,13 +96,13 @@ class TspScan {
     }
     __syncthreads();
   }
-  __device__ __forceinline__ void store(local_search::Ledger& ledger) const {
+  __device__ __forceinline__ void store(local_search::SearchProgress& progress) const {
     const std::size_t base = blockIdx.x * static_cast<std::size_t>(n_);
     for (std::int32_t p = lane(); p < n_; p += 32) {
       view_.tour[base + p] = tour_[p];
       if (unsaved_) view_.best[base + p] = tour_[p];
     }
-    if (lane() == 0) ledger = room_.ledger;
+    if (lane() == 0) progress = room_.progress;
   }
   [[nodiscard]] __device__ __forceinline__ bool tabu(std::int32_t move) const {
     return view_.until != nullptr && *view_.until_of(blockIdx.x, std::int64_t{move}) > now_;
@@ -177,7 +177,7 @@ class TspScan {
   /// The clerk's part in it. What it need not do at once it writes down while the others look.
   __device__ __forceinline__ void account(std::int32_t move, std::int64_t length, bool was_tabu, local_search::Method method) {
     if (!moved_) {
-      if (lane() == 0) room_.ledger.take({length, move, false}, method);
+      if (lane() == 0) room_.progress.take({length, move, false}, method);
       return;
     }
     swap_.gather(places_);
@@ -193,10 +193,10 @@ class TspScan {
     }
     __syncwarp();
   }
-  /// The last swap, in the places and the ledger; no warp reads places meanwhile.
+  /// The last swap, in the places and the progress; no warp reads places meanwhile.
   __device__ __forceinline__ void write_down() {
     swap_.write(places_);
-    if (lane() == 0) room_.ledger.take({value_, number(swap_.r, swap_.s), false}, local_search::Method::tabu);
+    if (lane() == 0) room_.progress.take({value_, number(swap_.r, swap_.s), false}, local_search::Method::tabu);
     __syncwarp();
   }
   /// Tabu times: those of this iteration's move, and the move whose time ends.
@@ -275,12 +275,12 @@ class TspScan {
 /// the latency of some 500 instructions of a worker.
 template <bool Integral>
 __global__ void __launch_bounds__(scan_threads<Integral>, 1)
-    tsp_scan_kernel(const __grid_constant__ TspScanView<Integral> view, local_search::Ledger* ledgers, local_search::Method method,
-                    std::int64_t limit) {
+    tsp_scan_kernel(const __grid_constant__ TspScanView<Integral> view, local_search::SearchProgress* all_progress,
+                    local_search::Method method, std::int64_t limit) {
   extern __shared__ __align__(16) unsigned char scan_shared[];
-  local_search::Ledger& ledger = ledgers[blockIdx.x];
-  if (ledger.done(limit)) return;
-  TspScan<Integral>(view, scan_shared).run(ledger, method, limit);
+  local_search::SearchProgress& progress = all_progress[blockIdx.x];
+  if (progress.done(limit)) return;
+  TspScan<Integral>(view, scan_shared).run(progress, method, limit);
 }
 
 }  // namespace vicinity::lsm

@@ -53,7 +53,7 @@ inline constexpr ScanFound scan_flag = ScanFound{1} << 31, scan_nothing = ~scan_
 /// The moves, the places and the tour follow in shared memory.
 struct alignas(16) ScanRoom {
   ScanFound found[2][32];  ///< [parity][warp]
-  local_search::Ledger ledger;
+  local_search::SearchProgress progress;
   std::int32_t released, owner;  ///< the move that ceases to be tabu, and the worker that has it; -1: none
 };
 template <bool Integral>

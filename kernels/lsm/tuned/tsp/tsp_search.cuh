@@ -47,8 +47,8 @@ class TspSearch : private TspState<Integral, Resident> {
  public:
   using State::State;
 
-  __device__ __forceinline__ void run(local_search::Ledger& ledger, local_search::Method method, std::int64_t limit) {
-    load(ledger);
+  __device__ __forceinline__ void run(local_search::SearchProgress& progress, local_search::Method method, std::int64_t limit) {
+    load(progress);
     Key best = no_key, bound = no_key;
     propose(best, bound);
     while (true) {
@@ -64,7 +64,7 @@ class TspSearch : private TspState<Integral, Resident> {
       }
       propose(best, bound);
     }
-    store(ledger);
+    store(progress);
   }
 
  private:
@@ -156,7 +156,7 @@ class TspSearch : private TspState<Integral, Resident> {
     swap_.r = r;
     swap_.s = s;
     if (ends) {
-      if (clerk()) room_.ledger.take({value, moves::index<2>(n_, move), false}, method);
+      if (clerk()) room_.progress.take({value, moves::index<2>(n_, move), false}, method);
       return false;
     }
     ++now_;
@@ -225,12 +225,12 @@ class TspSearch : private TspState<Integral, Resident> {
 /// scanned anew. Cost: ten distances a row and iteration; three a move in scans.
 template <bool Integral, bool Resident>
 __global__ void __launch_bounds__(tsp_threads<Integral>, 1)
-    tsp_kernel(const __grid_constant__ TspView<Integral> view, local_search::Ledger* ledgers, local_search::Method method,
+    tsp_kernel(const __grid_constant__ TspView<Integral> view, local_search::SearchProgress* all_progress, local_search::Method method,
                std::int64_t limit) {
   extern __shared__ __align__(16) unsigned char tsp_shared[];
-  local_search::Ledger& ledger = ledgers[blockIdx.x / static_cast<unsigned>(view.blocks)];
-  if (ledger.done(limit)) return;
-  TspSearch<Integral, Resident>(view, tsp_shared).run(ledger, method, limit);
+  local_search::SearchProgress& progress = all_progress[blockIdx.x / static_cast<unsigned>(view.blocks)];
+  if (progress.done(limit)) return;
+  TspSearch<Integral, Resident>(view, tsp_shared).run(progress, method, limit);
 }
 
 }  // namespace vicinity::lsm

@@ -40,7 +40,7 @@ class TspState {
     return (static_cast<unsigned>(min(a, b)) * 0x9E3779B1u ^ static_cast<unsigned>(max(a, b)) * 0x85EBCA77u) >> 16;
   }
 
-  __device__ __forceinline__ void load(const local_search::Ledger& ledger) {
+  __device__ __forceinline__ void load(const local_search::SearchProgress& progress) {
     const int thread = static_cast<int>(threadIdx.x);
     for (std::size_t k = thread; k < sizeof room_.keys / sizeof(cuda::Word); k += threads) (&room_.keys[0][0][0])[k] = 0;
     for (std::size_t k = thread; k < sizeof room_.parts / sizeof(cuda::Word); k += threads) (&room_.parts[0][0])[k] = 0;
@@ -49,19 +49,19 @@ class TspState {
       for (std::int32_t i = first_ + thread; i < last_; i += threads) rows_[i - first_] = view_.rows[search_ * n_ + i];
     }
     for (int k = thread; k < filter_words; k += threads) filter_[k] = own_filter()[k];
-    if (clerk()) room_.ledger = ledger;
-    now_ = static_cast<std::int32_t>(ledger.iterations);
-    value_ = ledger.value;
-    best_value_ = ledger.best_value;
+    if (clerk()) room_.progress = progress;
+    now_ = static_cast<std::int32_t>(progress.iterations);
+    value_ = progress.value;
+    best_value_ = progress.best_value;
     set_threshold();
     meet();
   }
-  __device__ __forceinline__ void store(local_search::Ledger& ledger) {
+  __device__ __forceinline__ void store(local_search::SearchProgress& progress) {
     if (clerk() && moved_) write_down();
     __syncthreads();  // the filter has the last move
     if (rank_ == 0 && unsaved_) save_best();
     for (int k = static_cast<int>(threadIdx.x); k < filter_words; k += threads) own_filter()[k] = filter_[k];
-    if (clerk()) ledger = room_.ledger;
+    if (clerk()) progress = room_.progress;
     meet();  // nobody writes to the shared memory of a block that has left
   }
   /// All blocks of the search.
@@ -98,7 +98,7 @@ class TspState {
 
   /// The clerk's account of the last swap.
   __device__ __forceinline__ void write_down() {
-    room_.ledger.take({value_, moves::index<2>(n_, {{swap_.r, swap_.s}}), false}, local_search::Method::tabu);
+    room_.progress.take({value_, moves::index<2>(n_, {{swap_.r, swap_.s}}), false}, local_search::Method::tabu);
     std::int32_t* tour = view_.tour + search_ * static_cast<std::size_t>(n_);
     const std::int32_t at_r = tour[swap_.r], at_s = tour[swap_.s];
     tour[swap_.r] = at_s;

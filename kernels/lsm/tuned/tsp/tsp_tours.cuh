@@ -49,7 +49,7 @@ template <bool Integral>
 class TspMemory {
  public:
   using Neighborhood = local_search::TspSwap;
-  using Walk = local_search::Walk<Neighborhood>;
+  using State = local_search::SearchState<Neighborhood>;
 
   TspMemory(const Neighborhood& neighborhood, const local_search::Task& task, std::int64_t together, const cuda::Stream& stream)
       : stream_(stream) {
@@ -75,16 +75,16 @@ class TspMemory {
 
   [[nodiscard]] const TspTours<Integral>& view() const noexcept { return view_; }
 
-  void begin(const std::vector<Walk>& walks) {
-    for (std::size_t k = 0; k < walks.size(); ++k)
-      std::copy(walks[k].solution().begin(), walks[k].solution().end(), staged_->data() + k * size_);
-    for (auto* tours : {&tours_, &best_}) copy(tours->data(), staged_->data(), walks.size(), cudaMemcpyHostToDevice);
+  void begin(const std::vector<State>& states) {
+    for (std::size_t k = 0; k < states.size(); ++k)
+      std::copy(states[k].solution().begin(), states[k].solution().end(), staged_->data() + k * size_);
+    for (auto* tours : {&tours_, &best_}) copy(tours->data(), staged_->data(), states.size(), cudaMemcpyHostToDevice);
     until_.fill(0, stream_);
   }
   /// Waits for the stream.
-  void finish(std::vector<Walk::Search>& searches) {
-    fetch(tours_, searches, &Walk::Search::current);
-    fetch(best_, searches, &Walk::Search::best);
+  void finish(std::vector<State::Result>& searches) {
+    fetch(tours_, searches, &State::Result::current);
+    fetch(best_, searches, &State::Result::best);
   }
   void poison() {
     for (auto* buffer : {&until_, &tours_, &best_}) buffer->fill(0xA5, stream_);
@@ -94,7 +94,7 @@ class TspMemory {
   void copy(std::int32_t* to, const std::int32_t* from, std::size_t searches, cudaMemcpyKind kind) const {
     VICINITY_CUDA_CHECK(cudaMemcpyAsync(to, from, searches * size_ * sizeof(std::int32_t), kind, stream_.get()));
   }
-  void fetch(const cuda::DeviceBuffer<std::int32_t>& from, std::vector<Walk::Search>& searches, tsp::Tour Walk::Search::*member) {
+  void fetch(const cuda::DeviceBuffer<std::int32_t>& from, std::vector<State::Result>& searches, tsp::Tour State::Result::*member) {
     copy(staged_->data(), from.data(), searches.size(), cudaMemcpyDeviceToHost);
     stream_.synchronize();
     for (std::size_t k = 0; k < searches.size(); ++k)

@@ -53,10 +53,10 @@ __global__ void __launch_bounds__(prepare_threads) places_kernel(const __grid_co
 /// a lane finds one of its least two differences.
 template <bool Integral>
 __global__ void __launch_bounds__(prepare_threads)
-    rows_kernel(const __grid_constant__ TspView<Integral> view, const local_search::Ledger* ledgers, std::int32_t copies) {
+    rows_kernel(const __grid_constant__ TspView<Integral> view, const local_search::SearchProgress* all_progress, std::int32_t copies) {
   const std::int32_t n = view.tsp.n, i = static_cast<std::int32_t>(blockIdx.x * (prepare_threads / 32) + threadIdx.x / 32);
   if (i >= n) return;
-  const auto now = static_cast<std::int32_t>(ledgers[blockIdx.y].iterations);
+  const auto now = static_cast<std::int32_t>(all_progress[blockIdx.y].iterations);
   const Row all =
       scanned(view.places + std::size_t{blockIdx.y} * copies * n, n, i, i + 1, n, lane_places, now,
               [&](std::int32_t a, std::int32_t b) { return view.until != nullptr && now > 0 ? *view.until_of(blockIdx.y, a, b) : 0; });

@@ -39,58 +39,58 @@ template <bool Integral>
 class TspEngine {
  public:
   using Neighborhood = local_search::TspSwap;
-  using Walk = local_search::Walk<Neighborhood>;
+  using State = local_search::SearchState<Neighborhood>;
 
   TspEngine(const Neighborhood& neighborhood, const local_search::Task& task, const cuda::Stream& stream)
       : stream_(stream), method_(task.method) {
     const std::int32_t n = neighborhood.instance().size();
     choose(n, task.restarts);
     const auto times = static_cast<std::int64_t>(sizeof(std::int32_t)) * neighborhood.moves();
-    if (method_ == local_search::Method::tabu) together_ = std::min(together_, std::max<std::int64_t>(1, room_for_times / times));
-    together_ = std::min(together_, task.restarts);
-    const auto searches = static_cast<std::size_t>(together_), blocks = searches * static_cast<std::size_t>(one_.cluster),
+    if (method_ == local_search::Method::tabu) batch_size_ = std::min(batch_size_, std::max<std::int64_t>(1, room_for_times / times));
+    batch_size_ = std::min(batch_size_, task.restarts);
+    const auto searches = static_cast<std::size_t>(batch_size_), blocks = searches * static_cast<std::size_t>(one_.cluster),
                size = static_cast<std::size_t>(n);
-    memory_ = std::make_unique<TspMemory<Integral>>(neighborhood, task, together_, stream);
+    memory_ = std::make_unique<TspMemory<Integral>>(neighborhood, task, batch_size_, stream);
     rows_ = cuda::DeviceBuffer<Row>(searches * size);
     places_ = cuda::DeviceBuffer<Place<Integral>>((resident_ ? searches : blocks) * size);
     filters_ = cuda::DeviceBuffer<std::uint32_t>(blocks * filter_words);
     view_ = {memory_->view(), places_.data(), rows_.data(), filters_.data(), one_.cluster, divide_up(n, one_.cluster)};
   }
 
-  [[nodiscard]] std::int64_t together() const { return together_; }
+  [[nodiscard]] std::int64_t batch_size() const { return batch_size_; }
 
-  void begin(const std::vector<Walk>& walks) {
-    count_ = static_cast<unsigned>(walks.size());
-    memory_->begin(walks);
+  void begin(const std::vector<State>& states) {
+    count_ = static_cast<unsigned>(states.size());
+    memory_->begin(states);
     filters_.fill(0, stream_);
   }
-  void launch(local_search::Ledger* ledgers, std::int64_t limit) {
+  void launch(local_search::SearchProgress* all_progress, std::int64_t limit) {
     const std::int32_t copies = resident_ ? 1 : one_.cluster;
     const auto n = view_.tsp.n;
     const auto grid = [&](std::int32_t items) { return dim3(static_cast<unsigned>(divide_up(n, items)), count_); };
     places_kernel<Integral><<<grid(prepare_threads), prepare_threads, 0, stream_.get()>>>(view_, copies);
     VICINITY_CUDA_CHECK(cudaGetLastError());
-    rows_kernel<Integral><<<grid(prepare_threads / 32), prepare_threads, 0, stream_.get()>>>(view_, ledgers, copies);
+    rows_kernel<Integral><<<grid(prepare_threads / 32), prepare_threads, 0, stream_.get()>>>(view_, all_progress, copies);
     VICINITY_CUDA_CHECK(cudaGetLastError());
     cuda::Shape all = one_;
     all.blocks *= count_;
-    VICINITY_CUDA_CHECK(cuda::launch(all, stream_, kernel(resident_), view_, ledgers, method_, limit));
+    VICINITY_CUDA_CHECK(cuda::launch(all, stream_, kernel(resident_), view_, all_progress, method_, limit));
   }
-  void finish(std::vector<Walk::Search>& searches) { memory_->finish(searches); }
+  void finish(std::vector<State::Result>& searches) { memory_->finish(searches); }
   void poison() {
     memory_->poison();
     filters_.fill(0xA5, stream_);
     rows_.fill(0xA5, stream_);
     places_.fill(0xA5, stream_);
   }
-  [[nodiscard]] const char* agreement() const { return one_.cluster > 1 ? "cluster_barrier" : "block_barrier"; }
+  [[nodiscard]] const char* synchronization() const { return one_.cluster > 1 ? "cluster_barrier" : "block_barrier"; }
   [[nodiscard]] Policy policy() const {
     return {{"blocks", one_.cluster},
             {"threads", tsp_threads<Integral>},
             {"coordinate_bits", Integral ? 16 : 64},
             {"places_in_shared", resident_ ? 1 : 0},
             {"shared_bytes", static_cast<std::int64_t>(one_.shared_bytes)},
-            {"together", together_}};
+            {"together", batch_size_}};
   }
 
  private:
@@ -111,10 +111,10 @@ class TspEngine {
       if (together == 0) continue;
       one_ = one;
       resident_ = resident;
-      together_ = together;
+      batch_size_ = together;
       if (together >= restarts) return;
     }
-    if (together_ == 0)
+    if (batch_size_ == 0)
       throw DoesNotFit(std::to_string(n) + " cities need more than the " + std::to_string(most) +
                        " bytes of shared memory a block that this GPU has");
   }
@@ -124,7 +124,7 @@ class TspEngine {
   const local_search::Method method_;
   cuda::Shape one_{};  ///< of a search
   bool resident_ = false;
-  std::int64_t together_ = 0;
+  std::int64_t batch_size_ = 0;
   unsigned count_ = 0;  ///< searches under way
   std::unique_ptr<TspMemory<Integral>> memory_;
   cuda::DeviceBuffer<std::uint32_t> filters_;

@@ -54,52 +54,52 @@ template <bool Integral>
 class ScanEngine {
  public:
   using Neighborhood = Swap;
-  using Walk = local_search::Walk<Neighborhood>;
+  using State = local_search::SearchState<Neighborhood>;
 
   ScanEngine(const Neighborhood& neighborhood, const local_search::Task& task, const cuda::Stream& stream)
       : stream_(stream),
         method_(task.method),
-        together_(std::min<std::int64_t>(task.restarts, cuda::multiprocessors())),
-        memory_(neighborhood, task, together_, stream),
+        batch_size_(std::min<std::int64_t>(task.restarts, cuda::multiprocessors())),
+        memory_(neighborhood, task, batch_size_, stream),
         view_(shared_out<Integral>(neighborhood)),
         shared_(scan_shared_bytes(view_)) {
     static_cast<TspTours<Integral>&>(view_) = memory_.view();
     view_.history = static_cast<std::int32_t>(history(neighborhood, task));
-    taken_ = cuda::DeviceBuffer<std::int32_t>(static_cast<std::size_t>(together_ * view_.history));
+    taken_ = cuda::DeviceBuffer<std::int32_t>(static_cast<std::size_t>(batch_size_ * view_.history));
     view_.taken = taken_.data();
     cuda::allow_shared(tsp_scan_kernel<Integral>, shared_);
   }
 
-  [[nodiscard]] std::int64_t together() const { return together_; }
+  [[nodiscard]] std::int64_t batch_size() const { return batch_size_; }
 
-  void begin(const std::vector<Walk>& walks) {
-    count_ = static_cast<unsigned>(walks.size());
-    memory_.begin(walks);
+  void begin(const std::vector<State>& states) {
+    count_ = static_cast<unsigned>(states.size());
+    memory_.begin(states);
   }
-  void launch(local_search::Ledger* ledgers, std::int64_t limit) {
+  void launch(local_search::SearchProgress* all_progress, std::int64_t limit) {
     tsp_scan_kernel<Integral>
-        <<<count_, static_cast<unsigned>(view_.workers + 32), shared_, stream_.get()>>>(view_, ledgers, method_, limit);
+        <<<count_, static_cast<unsigned>(view_.workers + 32), shared_, stream_.get()>>>(view_, all_progress, method_, limit);
     VICINITY_CUDA_CHECK(cudaGetLastError());
   }
-  void finish(std::vector<Walk::Search>& searches) { memory_.finish(searches); }
+  void finish(std::vector<State::Result>& searches) { memory_.finish(searches); }
   void poison() {
     memory_.poison();
     taken_.fill(0xA5, stream_);
   }
-  [[nodiscard]] static const char* agreement() { return "block_barrier"; }
+  [[nodiscard]] static const char* synchronization() { return "block_barrier"; }
   [[nodiscard]] Policy policy() const {
     return {{"blocks", 1},
             {"threads", view_.workers + 32},
             {"moves_a_thread", 16 * view_.rounds},
             {"coordinate_bits", Integral ? 16 : 64},
             {"shared_bytes", static_cast<std::int64_t>(shared_)},
-            {"together", together_}};
+            {"together", batch_size_}};
   }
 
  private:
   const cuda::Stream& stream_;
   const local_search::Method method_;
-  const std::int64_t together_;
+  const std::int64_t batch_size_;
   TspMemory<Integral> memory_;
   TspScanView<Integral> view_;
   const std::size_t shared_;

@@ -14,7 +14,7 @@
 namespace vicinity::lsm {
 namespace {
 
-using local_search::Ledger;
+using local_search::SearchProgress;
 
 constexpr std::int32_t most_dimensions = 64;
 
@@ -47,7 +47,7 @@ struct CrownsSearch {
   std::uint64_t seed;
   local_search::Method method;
   std::int64_t limit, tenure;
-  Ledger* ledger;
+  SearchProgress* progress;
   Real *current, *best;  ///< [n]
   std::int32_t* until;   ///< [crown]: tabu before this iteration
   Board board;
@@ -70,9 +70,9 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
     crowns_kernel(const __grid_constant__ CrownsSearch<Real> search) {
   extern __shared__ uint4 room[];
   __shared__ Real x[most_dimensions];
-  __shared__ alignas(Ledger) unsigned char ledger_bytes[sizeof(Ledger)];
+  __shared__ alignas(SearchProgress) unsigned char progress_bytes[sizeof(SearchProgress)];
   __shared__ bool over;
-  Ledger& ledger = *reinterpret_cast<Ledger*>(ledger_bytes);
+  SearchProgress& progress = *reinterpret_cast<SearchProgress*>(progress_bytes);
   const std::int32_t n = search.n, tile = search.policy.tile, items = tile * n, words = CrownsPolicy::words(n);
   Real* const values = reinterpret_cast<Real*>(room);                                 // [2][coordinate][neighbour of a tile]
   std::uint32_t* const drawn = reinterpret_cast<std::uint32_t*>(values + 2 * items);  // [2][word][neighbour of a tile]
@@ -83,13 +83,13 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
   const std::int32_t item = static_cast<std::int32_t>(threadIdx.x) - CrownsPolicy::clerk;
   const std::int32_t k = item / tile, j = item % tile;  // this worker's coordinate and neighbour of a tile
 
-  if (search.ledger->done(search.limit)) return;
+  if (search.progress->done(search.limit)) return;
   if (threadIdx.x == 0) {
-    ledger = *search.ledger;
+    progress = *search.progress;
     over = false;
   }
   for (std::int32_t d = static_cast<std::int32_t>(threadIdx.x); d < n; d += static_cast<std::int32_t>(blockDim.x)) x[d] = search.current[d];
-  auto t = static_cast<std::int32_t>(search.ledger->iterations);
+  auto t = static_cast<std::int32_t>(search.progress->iterations);
   const auto draw = [&](std::int32_t of_iteration, std::int32_t begin, int buffer) {
     if (clerk || 4 * k >= words) return;
     const Philox4 block = draws(search.seed, of_iteration, first + begin + j, k);
@@ -116,21 +116,21 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
         Real sum = 0;
         for (std::int32_t d = 0; d < n; ++d) sum = plus(sum, of_tile[d * tile + m]);
         const std::int64_t value = weierstrass::ordered(sum);
-        best.lower_to(Key::of(local_search::forbids(until, t, value, ledger.best_value), value, f));
+        best.lower_to(Key::of(local_search::forbids(until, t, value, progress.best_value), value, f));
       }
     }
-    Ledger after;
+    SearchProgress after;
     if (clerk) {
-      after = ledger;
+      after = progress;
       best = least_of_warp(best);
       if (search.policy.blocks > 1) best = search.board.least(best, static_cast<unsigned>(t + 1));
       const local_search::Choice choice = best.choice();
       const auto f = static_cast<std::int32_t>(choice.move);
-      const Ledger::Step step = after.take(choice, search.method);
-      if (step != Ledger::Step::ended) {
+      const SearchProgress::Step step = after.take(choice, search.method);
+      if (step != SearchProgress::Step::ended) {
         for (std::int32_t d = lane; d < n; d += 32) {
           x[d] = weierstrass::displaced(x[d], search.displacement(t, f, d));
-          if (blockIdx.x == 0 && step == Ledger::Step::improved) search.best[d] = x[d];
+          if (blockIdx.x == 0 && step == SearchProgress::Step::improved) search.best[d] = x[d];
         }
         if (remembers && lane == 0 && f >= first && f < first + count)
           search.until[f] = static_cast<std::int32_t>(local_search::tabu_until(t, search.tenure));
@@ -139,11 +139,11 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
     }
     draw(t + 1, 0, buffer);
     __syncthreads();
-    if (threadIdx.x == 0) ledger = after;  // nobody reads it before the next barrier
+    if (threadIdx.x == 0) progress = after;  // nobody reads it before the next barrier
   }
   if (blockIdx.x != 0) return;
   for (std::int32_t d = static_cast<std::int32_t>(threadIdx.x); d < n; d += static_cast<std::int32_t>(blockDim.x)) search.current[d] = x[d];
-  if (threadIdx.x == 0) *search.ledger = ledger;
+  if (threadIdx.x == 0) *search.progress = progress;
 }
 
 /// Engine of DeviceRun (kernels/run/device_run.cuh).
@@ -151,7 +151,7 @@ template <class Real>
 class TunedCrowns {
  public:
   using Neighborhood = local_search::WeierstrassCrowns<Real>;
-  using Walk = local_search::Walk<Neighborhood>;
+  using State = local_search::SearchState<Neighborhood>;
 
   TunedCrowns(const Neighborhood& neighborhood, const local_search::Task& task, const cuda::Stream& stream)
       : stream_(stream),
@@ -177,23 +177,23 @@ class TunedCrowns {
                 until_.data(),
                 {messages_.data(), policy_.blocks}} {}
 
-  [[nodiscard]] static std::int64_t together() { return 1; }
-  void begin(const std::vector<Walk>& walks) {
-    const Walk& walk = walks.front();
-    search_.seed = walk.seed();
+  [[nodiscard]] static std::int64_t batch_size() { return 1; }
+  void begin(const std::vector<State>& states) {
+    const State& state = states.front();
+    search_.seed = state.seed();
     for (std::size_t half = 0; half < 2; ++half)
-      std::copy(walk.solution().begin(), walk.solution().end(), staged_.data() + half * walk.solution().size());
+      std::copy(state.solution().begin(), state.solution().end(), staged_.data() + half * state.solution().size());
     copy(points_.data(), staged_.data(), cudaMemcpyHostToDevice);
     until_.fill(0, stream_);
     messages_.fill(0, stream_);
   }
-  void launch(Ledger* ledgers, std::int64_t limit) {
-    search_.ledger = ledgers;
+  void launch(SearchProgress* all_progress, std::int64_t limit) {
+    search_.progress = all_progress;
     search_.limit = limit;
     const cuda::Shape shape{.blocks = policy_.blocks, .threads = policy_.threads, .shared_bytes = shared_, .cooperative = true};
     VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, crowns_kernel<Real>, search_));
   }
-  void finish(std::vector<typename Walk::Search>& searches) {
+  void finish(std::vector<typename State::Result>& searches) {
     copy(staged_.data(), points_.data(), cudaMemcpyDeviceToHost);
     stream_.synchronize();
     auto& search = searches.front();
@@ -206,7 +206,7 @@ class TunedCrowns {
     until_.fill(0xA5, stream_);
     messages_.fill(0xA5, stream_);
   }
-  [[nodiscard]] static const char* agreement() { return "grid_barrier"; }
+  [[nodiscard]] static const char* synchronization() { return "grid_barrier"; }
   [[nodiscard]] Policy policy() const {
     return {{"blocks", policy_.blocks},
             {"threads", policy_.threads},
@@ -226,7 +226,7 @@ class TunedCrowns {
   cuda::DeviceBuffer<std::int32_t> until_;
   cuda::DeviceBuffer<Message> messages_;
   std::size_t shared_;
-  CrownsSearch<Real> search_;  ///< but for seed, limit and ledger
+  CrownsSearch<Real> search_;  ///< but for seed, limit and progress
 };
 
 }  // namespace

@@ -15,12 +15,12 @@ namespace {
 
 void expect_near_the_logarithm(std::uint32_t word) {
   const double exact = -std::log((static_cast<double>(word) + 0.5) / 4294967296.0);
-  ASSERT_NEAR(level(word), exact, 4e-7 + 1.2e-7 * exact) << word;
-  ASSERT_GE(level(word), 0.0f) << word;
-  ASSERT_LE(level(word), highest_level) << word;
+  ASSERT_NEAR(threshold(word), exact, 4e-7 + 1.2e-7 * exact) << word;
+  ASSERT_GE(threshold(word), 0.0f) << word;
+  ASSERT_LE(threshold(word), highest_threshold) << word;
 }
 
-TEST(Level, IsMinusTheLogarithm) {
+TEST(Threshold, IsMinusTheLogarithm) {
   for (std::uint32_t w = 0; w < 100000; ++w) {
     expect_near_the_logarithm(w);
     expect_near_the_logarithm(~w);
@@ -31,7 +31,7 @@ TEST(Level, IsMinusTheLogarithm) {
 }
 
 /// Where the range reduction changes its exponent, both formulas must agree.
-TEST(Level, IsNearTheLogarithmAroundTheRangeReduction) {
+TEST(Threshold, IsNearTheLogarithmAroundTheRangeReduction) {
   for (int bit = 0; bit < 32; ++bit) {
     const auto middle = static_cast<std::int64_t>(std::ldexp(std::sqrt(0.5), bit + 1));
     for (std::int64_t w = middle - 300; w <= middle + 300; ++w)

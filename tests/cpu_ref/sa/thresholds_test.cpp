@@ -1,4 +1,4 @@
-#include "cpu_ref/sa/levels.hpp"
+#include "cpu_ref/sa/thresholds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,13 +10,14 @@ namespace {
 
 TEST(SaLevels, SixteenBlocksAreThePhiloxBlocks) {
   for (const std::uint64_t seed : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0x123456789ABCDEF0}})
-    for (const std::int64_t lap : {std::int64_t{0}, std::int64_t{5}, (std::int64_t{1} << 39) + 7})
+    for (const std::int64_t sweep : {std::int64_t{0}, std::int64_t{5}, (std::int64_t{1} << 39) + 7})
       for (const std::uint32_t first : {0u, 16u, 11568u}) {
         std::uint32_t found[group];
-        sixteen_blocks(seed, lap, 46338, first, found);
+        sixteen_blocks(seed, sweep, 46338, first, found);
         for (std::uint32_t c = 0; c < 16; ++c)
           for (std::uint32_t w = 0; w < 4; ++w)
-            ASSERT_EQ(found[16 * w + c], annealing::words(seed, lap, 46338, first + c).word[w]) << seed << " " << lap << " " << first + c;
+            ASSERT_EQ(found[16 * w + c], annealing::words(seed, sweep, 46338, first + c).word[w])
+                << seed << " " << sweep << " " << first + c;
       }
 }
 
@@ -34,11 +35,11 @@ std::vector<std::uint32_t> probes() {
 TEST(SaLevels, SixteenLevelsAreTheLevelsAndBelowTheirBounds) {
   const std::vector<std::uint32_t> words = probes();
   for (std::size_t at = 0; at < words.size(); at += lanes) {
-    const Vector<float> levels = levels_of(words.data() + at), bounds = level_bounds(words.data() + at);
+    const Vector<float> thresholds = levels_of(words.data() + at), bounds = level_bounds(words.data() + at);
     for (std::size_t c = 0; c < lanes; ++c) {
-      ASSERT_EQ(levels[c], annealing::level(words[at + c])) << words[at + c];
-      ASSERT_LE(levels[c], bounds[c]) << words[at + c];
-      ASSERT_LT(bounds[c] - levels[c], 0.7f) << words[at + c];
+      ASSERT_EQ(thresholds[c], annealing::threshold(words[at + c])) << words[at + c];
+      ASSERT_LE(thresholds[c], bounds[c]) << words[at + c];
+      ASSERT_LT(bounds[c] - thresholds[c], 0.7f) << words[at + c];
     }
   }
 }
@@ -46,13 +47,13 @@ TEST(SaLevels, SixteenLevelsAreTheLevelsAndBelowTheirBounds) {
 TEST(SaLevels, ARowAcceptsAsTheContractSays) {
   for (const std::int32_t n : {2, 17, 64, 65, 130}) {
     RowLevels row(n);
-    for (std::int64_t lap = 0; lap < 20; ++lap) {
-      row.begin(9, lap, 0);
+    for (std::int64_t sweep = 0; sweep < 20; ++sweep) {
+      row.begin(9, sweep, 0);
       for (std::int32_t chunk = 0; chunk * lanes < n; ++chunk)
         for (const float test : {-1.0f, 0.0f, 0.5f, 1.0f, 3.0f, 22.9f, 23.0f}) {
           const std::uint32_t accepted = row.accepted(chunk, broadcast(test), 0x7FFFu);
           for (std::int32_t c = 0; c < lanes; ++c)
-            ASSERT_EQ((accepted >> c & 1) != 0, c != 15 && test <= annealing::level_at(9, lap, 0, chunk * lanes + c))
+            ASSERT_EQ((accepted >> c & 1) != 0, c != 15 && test <= annealing::threshold_at(9, sweep, 0, chunk * lanes + c))
                 << n << " " << chunk << " " << c;
         }
     }

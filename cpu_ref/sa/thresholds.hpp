@@ -15,7 +15,7 @@ namespace vicinity::sa {
 inline constexpr std::int32_t group = 64;
 
 /// words[16 w + c] = word w of block `first + c`, c = 0..15.
-inline void sixteen_blocks(std::uint64_t seed, std::int64_t lap, std::int32_t row, std::uint32_t first, std::uint32_t* words) {
+inline void sixteen_blocks(std::uint64_t seed, std::int64_t sweep, std::int32_t row, std::uint32_t first, std::uint32_t* words) {
 #if defined(__AVX512F__)
   // annealing::words() with eight blocks a register, each word in the low half of a 64-bit lane; what is left in the high half does no
   // harm.
@@ -25,7 +25,7 @@ inline void sixteen_blocks(std::uint64_t seed, std::int64_t lap, std::int32_t ro
     return reinterpret_cast<Eight>(
         _mm512_maskz_mul_epu32(0xFF, reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(multiplier - Eight{})));
   };
-  const std::uint64_t low = static_cast<std::uint32_t>(lap), high = static_cast<std::uint64_t>(lap) >> 32;
+  const std::uint64_t low = static_cast<std::uint32_t>(sweep), high = static_cast<std::uint64_t>(sweep) >> 32;
   Eight block[2][4];
   for (std::uint32_t half = 0; half < 2; ++half) {
     block[half][0] = low - Eight{};
@@ -52,22 +52,22 @@ inline void sixteen_blocks(std::uint64_t seed, std::int64_t lap, std::int32_t ro
     }
 #else
   for (std::uint32_t c = 0; c < 16; ++c) {
-    const Philox4 block = annealing::words(seed, lap, row, first + c);
+    const Philox4 block = annealing::words(seed, sweep, row, first + c);
     for (int w = 0; w < 4; ++w) words[16 * w + c] = block.word[w];
   }
 #endif
 }
 
-/// Sixteen annealing::level()s.
+/// Sixteen annealing::threshold()s.
 VICINITY_HD Vector<float> levels_of(const std::uint32_t* words) {
-  alignas(64) float levels[lanes];
+  alignas(64) float thresholds[lanes];
 #pragma omp simd
-  for (int c = 0; c < lanes; ++c) levels[c] = annealing::level(words[c]);
-  return load(levels);
+  for (int c = 0; c < lanes; ++c) thresholds[c] = annealing::threshold(words[c]);
+  return load(thresholds);
 }
 
-/// No level of these words is higher. From the words' magnitude alone: a third of the work of the level, and nearly always enough to
-/// reject.
+/// No threshold of these words is higher. From the words' magnitude alone: a third of the work of the threshold, and nearly always enough
+/// to reject.
 VICINITY_HD Vector<float> level_bounds(const std::uint32_t* words) {
   const auto value = __builtin_convertvector(load(words), Vector<float>) + 0.5f;
   const auto exponent = reinterpret_cast<Vector<std::int32_t>>(value) >> 23;  // of 2^k: 127 + k
@@ -78,16 +78,17 @@ class RowLevels {
  public:
   explicit RowLevels(std::int32_t n) : words_(static_cast<std::size_t>((n + group - 1) / group * group)), made_(words_.size() / group) {}
 
-  void begin(std::uint64_t seed, std::int64_t lap, std::int32_t row) {
+  void begin(std::uint64_t seed, std::int64_t sweep, std::int32_t row) {
     seed_ = seed;
-    lap_ = lap;
+    sweep_ = sweep;
     row_ = row;
     std::fill(made_.begin(), made_.end(), 0);
   }
 
-  /// Which of columns 16 chunk ... 16 chunk + 15 have levels of at least `test`: bit c says column 16 chunk + c. `asked` says which matter.
+  /// Which of columns 16 chunk ... 16 chunk + 15 have thresholds of at least `test`: bit c says column 16 chunk + c. `asked` says which
+  /// matter.
   [[nodiscard]] std::uint32_t accepted(std::int32_t chunk, const Vector<float>& test, std::uint32_t asked) {
-    asked &= at_most(test, broadcast(annealing::highest_level));
+    asked &= at_most(test, broadcast(annealing::highest_threshold));
     if (asked == 0) return 0;  // whatever the random numbers are
     const std::uint32_t* const words = words_of(chunk);
     asked &= at_most(test, level_bounds(words));
@@ -99,14 +100,14 @@ class RowLevels {
     const std::int32_t which = chunk / 4;
     std::uint32_t* const words = words_.data() + static_cast<std::ptrdiff_t>(which) * group;
     if (made_[static_cast<std::size_t>(which)] == 0) {
-      sixteen_blocks(seed_, lap_, row_, static_cast<std::uint32_t>(which) * 16, words);
+      sixteen_blocks(seed_, sweep_, row_, static_cast<std::uint32_t>(which) * 16, words);
       made_[static_cast<std::size_t>(which)] = 1;
     }
     return words + lanes * (chunk % 4);
   }
 
   std::uint64_t seed_ = 0;
-  std::int64_t lap_ = 0;
+  std::int64_t sweep_ = 0;
   std::int32_t row_ = 0;
   Aligned<std::uint32_t> words_;
   std::vector<char> made_;
