@@ -19,6 +19,7 @@
 #include <cooperative_groups.h>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -80,7 +81,7 @@ struct Row {
 
   /// Adds swaps that the row does not cover, or no longer since remove(): the least is (d, c), the others have a delta of `others` or more.
   /// The least is tabu before iteration until(), which is called only if the row depends on it.
-  template <class Until>
+  template <std::invocable Until>
   __device__ __forceinline__ void insert(std::int32_t d, std::int32_t c, std::int32_t others, std::int32_t now, const Until& until) {
     if (d >= bound && !(d == delta && c < column)) return;
     const std::int32_t end = until();
@@ -105,7 +106,7 @@ struct Row {
     }
   }
   /// Removes the swaps for whose columns changed(column). It is called for column -1 as well.
-  template <class Changed>
+  template <std::predicate<std::int32_t> Changed>
   __device__ __forceinline__ void remove(const Changed& changed) {
     if (changed(column)) {
       delta = bound;
@@ -167,7 +168,7 @@ inline constexpr int row_words = 6;
 
 /// Scans a part of the row of position i, by a warp: the columns first .. first + warp_positions - 1, the same `step` columns further, and
 /// so on, before `last`. Swap (i, j) is tabu before iteration until(i, j).
-template <bool Integral, class Until>
+template <bool Integral, std::invocable<std::int32_t, std::int32_t> Until>
 [[nodiscard]] __device__ __forceinline__ Row scan_row(const StoredCity<Integral>* cities, std::int32_t n, std::int32_t i,
                                                       std::int32_t first, std::int32_t last, std::int32_t step, std::int32_t now,
                                                       const Until& until) {
@@ -241,11 +242,11 @@ struct alignas(16) SharedLayout {
 /// Rows in shared memory fill whole 16 bytes.
 [[nodiscard]] VICINITY_HD constexpr std::size_t padded_rows(std::int32_t rows) { return (static_cast<std::size_t>(rows) + 1) / 2 * 2; }
 
-/// Bytes of shared memory of a block with the rows of `block_rows` positions, `resident` in shared memory or not.
+/// Bytes of shared memory of a block; `in_shared`: with its rows and all cities.
 template <bool Integral>
-[[nodiscard]] constexpr std::size_t shared_bytes(std::int32_t n, std::int32_t block_rows, bool resident) {
+[[nodiscard]] constexpr std::size_t shared_bytes(std::int32_t n, std::int32_t block_rows, bool in_shared) {
   const std::size_t fixed = sizeof(SharedLayout<Integral>) + filter_words * sizeof(std::uint32_t);
-  return fixed + (resident ? padded_rows(block_rows) * sizeof(Row) + static_cast<std::size_t>(n) * sizeof(StoredCity<Integral>) : 0);
+  return fixed + (in_shared ? padded_rows(block_rows) * sizeof(Row) + static_cast<std::size_t>(n) * sizeof(StoredCity<Integral>) : 0);
 }
 
 /// The contents of `Count` words `stride` apart in this block's shared memory, once they carry the number of the step. By a whole warp;
@@ -269,7 +270,7 @@ __device__ __forceinline__ bool receive(std::int32_t (&contents)[Count], const c
 // --- the search -----------------------------------------------------------------------------------------------------------------
 
 /// One search, as each thread of its blocks sees it.
-template <bool Integral, bool Resident>
+template <bool Integral, bool InShared>
 class RowMinimaSearch {
  public:
   __device__ __forceinline__ RowMinimaSearch(const RowSearches<Integral>& searches, unsigned char* shared)
@@ -282,8 +283,8 @@ class RowMinimaSearch {
         last_(min(first_ + searches.block_rows, n_)),
         shared_(*reinterpret_cast<SharedLayout<Integral>*>(shared)),
         filter_(reinterpret_cast<std::uint32_t*>(shared + sizeof(SharedLayout<Integral>))),
-        rows_(Resident ? reinterpret_cast<Row*>(filter_ + filter_words) : searches.rows + search_ * n_ + first_),
-        cities_(Resident ? reinterpret_cast<StoredCity<Integral>*>(rows_ + padded_rows(searches.block_rows))
+        rows_(InShared ? reinterpret_cast<Row*>(filter_ + filter_words) : searches.rows + search_ * n_ + first_),
+        cities_(InShared ? reinterpret_cast<StoredCity<Integral>*>(rows_ + padded_rows(searches.block_rows))
                          : searches.cities + (search_ * static_cast<std::size_t>(searches.blocks) + static_cast<std::size_t>(rank_)) * n_),
         swap_{n_} {}
 
@@ -322,7 +323,7 @@ class RowMinimaSearch {
     const int thread = static_cast<int>(threadIdx.x);
     for (std::size_t k = thread; k < sizeof shared_.keys / sizeof(cuda::Word); k += threads) (&shared_.keys[0][0][0])[k] = 0;
     for (std::size_t k = thread; k < sizeof shared_.rows / sizeof(cuda::Word); k += threads) (&shared_.rows[0][0])[k] = 0;
-    if constexpr (Resident) {
+    if constexpr (InShared) {
       for (std::int32_t p = thread; p < n_; p += threads) cities_[p] = searches_.cities[search_ * n_ + p];
       for (std::int32_t i = first_ + thread; i < last_; i += threads) rows_[i - first_] = searches_.rows[search_ * n_ + i];
     }
@@ -566,21 +567,21 @@ class RowMinimaSearch {
 };
 
 /// Mapping: `blocks` blocks a search, a cluster if more than one; a lane a row.
-template <bool Integral, bool Resident>
+template <bool Integral, bool InShared>
 __global__ void __launch_bounds__(row_threads<Integral>, 1)
     tsp_row_minima_kernel(const __grid_constant__ RowSearches<Integral> searches, local_search::SearchProgress* all_progress,
                           local_search::Method method, std::int64_t limit) {
   extern __shared__ __align__(16) unsigned char row_minima_shared[];
   local_search::SearchProgress& progress = all_progress[blockIdx.x / static_cast<unsigned>(searches.blocks)];
   if (progress.done(limit)) return;
-  RowMinimaSearch<Integral, Resident>(searches, row_minima_shared).run(progress, method, limit);
+  RowMinimaSearch<Integral, InShared>(searches, row_minima_shared).run(progress, method, limit);
 }
 
 // --- launch ---------------------------------------------------------------------------------------------------------------------
 
 template <bool Integral>
-[[nodiscard]] auto kernel_of(bool resident) {
-  return resident ? &tsp_row_minima_kernel<Integral, true> : &tsp_row_minima_kernel<Integral, false>;
+[[nodiscard]] auto kernel_of(bool in_shared) {
+  return in_shared ? &tsp_row_minima_kernel<Integral, true> : &tsp_row_minima_kernel<Integral, false>;
 }
 
 /// VICINITY_BLOCKS, for tests: rows on so many blocks, whatever the number of cities; 0 where it is not set.
@@ -604,7 +605,7 @@ struct RowMinimaPolicy {
   std::int32_t blocks = 0;  ///< of a search
   std::int32_t block_rows = 0;
   std::int32_t threads = 0, coordinate_bits = 0;
-  bool resident = false;  ///< rows and cities in shared memory
+  bool in_shared = false;  ///< rows and cities; else in device memory
   std::size_t shared_bytes = 0;
   std::int64_t batch_size = 0;  ///< searches at the same time
 
@@ -615,7 +616,7 @@ struct RowMinimaPolicy {
     return {{"blocks", blocks},
             {"threads", threads},
             {"coordinate_bits", coordinate_bits},
-            {"places_in_shared", resident ? 1 : 0},
+            {"places_in_shared", in_shared ? 1 : 0},
             {"shared_bytes", static_cast<std::int64_t>(shared_bytes)},
             {"together", batch_size}};
   }
@@ -630,12 +631,13 @@ template <bool Integral>
   const std::size_t most_shared = cuda::most_shared();
   RowMinimaPolicy policy;
   for (const std::int32_t blocks : block_counts(n)) {
-    RowMinimaPolicy next{blocks, divide_up(n, blocks), row_threads<Integral>, Integral ? 16 : 64};
-    next.resident = shared_bytes<Integral>(n, next.block_rows, true) <= most_shared;
-    next.shared_bytes = shared_bytes<Integral>(n, next.block_rows, next.resident);
+    RowMinimaPolicy next{
+        .blocks = blocks, .block_rows = divide_up(n, blocks), .threads = row_threads<Integral>, .coordinate_bits = Integral ? 16 : 64};
+    next.in_shared = shared_bytes<Integral>(n, next.block_rows, true) <= most_shared;
+    next.shared_bytes = shared_bytes<Integral>(n, next.block_rows, next.in_shared);
     if (next.shared_bytes > most_shared) continue;
-    cuda::allow_shared(kernel_of<Integral>(next.resident), next.shared_bytes);
-    next.batch_size = blocks == 1 ? cuda::multiprocessors() : cuda::clusters_at_a_time(next.shape(1), kernel_of<Integral>(next.resident));
+    cuda::allow_shared(kernel_of<Integral>(next.in_shared), next.shared_bytes);
+    next.batch_size = blocks == 1 ? cuda::multiprocessors() : cuda::clusters_at_a_time(next.shape(1), kernel_of<Integral>(next.in_shared));
     if (next.batch_size == 0) continue;
     policy = next;
     if (policy.batch_size >= task.restarts) break;
@@ -661,7 +663,7 @@ class RowMinimaEngine {
       : stream_(stream),
         method_(task.method),
         policy_(row_minima_policy<Integral>(neighborhood, task)),
-        copies_(policy_.resident ? 1 : policy_.blocks),
+        copies_(policy_.in_shared ? 1 : policy_.blocks),
         memory_(neighborhood, task, policy_.batch_size, stream) {
     const auto searches = static_cast<std::size_t>(policy_.batch_size), n = static_cast<std::size_t>(neighborhood.instance().size());
     rows_ = cuda::DeviceBuffer<Row>(searches * n);
@@ -685,7 +687,7 @@ class RowMinimaEngine {
     tsp_rows_kernel<Integral><<<grid(setup_threads / 32), setup_threads, 0, stream_.get()>>>(searches_, all_progress, copies_);
     VICINITY_CUDA_CHECK(cudaGetLastError());
     VICINITY_CUDA_CHECK(
-        cuda::launch(policy_.shape(count_), stream_, kernel_of<Integral>(policy_.resident), searches_, all_progress, method_, limit));
+        cuda::launch(policy_.shape(count_), stream_, kernel_of<Integral>(policy_.in_shared), searches_, all_progress, method_, limit));
   }
   void finish(std::vector<State::Result>& searches) { memory_.finish(searches); }
   void poison() {

@@ -1,18 +1,17 @@
 // gpu-tuned for the travelling salesman problem with few cities: tabu search and hill climbing that scan the deltas of all swaps.
 //
 // Problem: the swaps (i, j) of the cities at positions i < j of the tour. An iteration takes the least of (forbidden, delta, i, j).
-// Data layout: one block a search, all in shared memory: one 32-bit key a swap (tabu, delta, slot), the cities in tour order (StoredCity),
-// the tour. Keys are in groups of four consecutive swaps, dealt to the scan threads in turn, so that a warp reads consecutive 16 bytes.
-// Tabu times and the history of the last swaps, as long as the tenure, are in device memory. One more warp, the progress warp, keeps
-// progress, tour and tabu times.
+// Data layout: one block a search. In shared memory: a 32-bit key a swap (tabu mark, delta, slot), the cities in tour order (StoredCity),
+// the tour. Groups of four consecutive keys go to the scan threads in turn, so that a warp reads consecutive 16 bytes. In device memory:
+// tabu times, and the swaps of as many iterations as the tenure. One more warp, the progress warp, keeps progress, tour and tabu times.
 // Phases of an iteration:
-//   1. scan_keys: each scan thread finds the least of its keys, and whether a tabu swap satisfies the aspiration criterion. Meanwhile the
-//      progress warp stores what the last swap changed and need not be known earlier;
-//   2. least_posted: each warp reduces what all warps have posted;
-//   3. if a tabu swap aspires, no swap is forbidden that could be the least: 1 and 2 again with the least deltas regardless of tabu marks;
-//   4. take_move: all threads take the same swap; the progress warp writes its tabu time and finds the swap whose time ends;
-//   5. update_keys: a swap changes the deltas of all swaps of six positions. A warp takes 30 positions and three of the six.
-// Synchronisation: a block barrier after 1 and one after 5.
+//   1. scan_keys: each scan thread finds its least key, and its least regardless of tabu marks. Each warp posts the least of its threads,
+//      and whether a tabu swap satisfies the aspiration criterion. Meanwhile the progress warp stores what the last swap changed;
+//   2. least_posted: each warp reduces what all warps have posted. If a tabu swap aspires, the least regardless of tabu marks is not
+//      forbidden, and is posted and reduced instead;
+//   3. take_move: all threads take the same swap. The progress warp writes its tabu time, and finds the swap whose time ends;
+//   4. update_keys: the deltas of all swaps of six positions have changed. A warp takes 30 positions, and three of the six.
+// Synchronisation: a block barrier after phases 1 and 4, and one more where a tabu swap aspires.
 // Cost: a read and eight minima for four swaps of a thread; five distances for each position and half of the six. An iteration is bound by
 // the latency of some 500 dependent instructions.
 #include <algorithm>
@@ -38,17 +37,20 @@ namespace {
 template <bool Integral>
 inline constexpr int most_threads = Integral ? 1024 : 768;
 
+/// Swaps of a scan thread in a round: four groups of four.
+inline constexpr std::int32_t round_swaps = 16;
+
 // --- the searches of a launch ---------------------------------------------------------------------------------------------------
 
 template <bool Integral>
 struct ScanSearches {
   Tours<Integral> tours;
-  std::int32_t* history;  ///< [search][iteration % length]: the swap taken; -1: taken again since, or none
+  std::int32_t* history;  ///< [search][iteration % length]: the swap taken; -1: taken again since
   std::int32_t history_length;
-  std::int32_t scan_threads, rounds;  ///< a scan thread has 16 swaps a round
+  std::int32_t scan_threads, rounds;
 
   /// Keys, with those that stand for no swap.
-  [[nodiscard]] __host__ __device__ std::int32_t keys() const { return 16 * scan_threads * rounds; }
+  [[nodiscard]] __host__ __device__ std::int32_t keys() const { return round_swaps * scan_threads * rounds; }
 };
 
 /// Warps that update keys: each takes warp_positions positions, and the three positions around r or those around s.
@@ -127,7 +129,7 @@ class ScanSearch {
       __syncthreads();
       bool aspiring = false;
       BestSwap best = least_posted(aspiring);
-      if (aspiring) {  // a tabu swap leads below the best of the search, so the least of all swaps does, and is not forbidden
+      if (aspiring) {  // then so does the least of all swaps, or it is not tabu
         bool none = false;
         if (!in_progress_warp_) post(regardless, false);
         __syncthreads();
@@ -395,7 +397,7 @@ struct ScanPolicy {
   [[nodiscard]] Policy record() const {
     return {{"blocks", 1},
             {"threads", threads()},
-            {"moves_a_thread", 16 * rounds},
+            {"moves_a_thread", round_swaps * rounds},
             {"coordinate_bits", coordinate_bits},
             {"shared_bytes", static_cast<std::int64_t>(shared_bytes)},
             {"together", batch_size}};
@@ -406,13 +408,13 @@ struct ScanPolicy {
 /// do not fit ScanKey, a search does not fit a block, or the history is too long.
 template <bool Integral>
 [[nodiscard]] std::optional<ScanPolicy> scan_policy(const local_search::TspSwap& neighborhood, const local_search::Task& task) {
-  constexpr std::int64_t most_warps = most_threads<Integral> / 32 - 1, most_rounds = (ScanKey::slots + 1) / 16,
+  constexpr std::int64_t most_warps = most_threads<Integral> / 32 - 1, most_rounds = (ScanKey::slots + 1) / round_swaps,
                          most_history = std::int64_t{1} << 20;
   const tsp::View tsp = neighborhood.instance().view();
   const auto [low_x, high_x] = std::minmax_element(tsp.x, tsp.x + tsp.n);
   const auto [low_y, high_y] = std::minmax_element(tsp.y, tsp.y + tsp.n);
   const double longest = std::hypot(*high_x - *low_x, *high_y - *low_y) + 1;
-  const std::int64_t moves = neighborhood.moves(), items = divide_up(moves, 16 * 32);  // an item is what a warp scans in a round
+  const std::int64_t moves = neighborhood.moves(), items = divide_up(moves, round_swaps * 32);  // an item is what a warp scans in a round
   const std::int64_t tasks = update_warps(tsp.n);
 
   ScanPolicy policy;
@@ -421,7 +423,7 @@ template <bool Integral>
   policy.scan_threads = static_cast<std::int32_t>(32 * std::max(tasks, divide_up(items, policy.rounds)));
   if (task.method == local_search::Method::tabu) policy.history_length = std::min(local_search::tenure_of(task, moves) + 1, task.limit());
   policy.coordinate_bits = Integral ? 16 : 64;
-  policy.shared_bytes = shared_bytes<Integral>(tsp.n, 16 * policy.rounds * policy.scan_threads);
+  policy.shared_bytes = shared_bytes<Integral>(tsp.n, round_swaps * policy.rounds * policy.scan_threads);
   policy.batch_size = std::min<std::int64_t>(task.restarts, cuda::multiprocessors());
   const bool fits = 4 * longest < ScanKey::limit - 1 && policy.history_length <= most_history &&
                     policy.threads() <= most_threads<Integral> && policy.shared_bytes <= cuda::most_shared();
