@@ -55,7 +55,11 @@ template <OrderedKey K>
 /// Lowers `least` to `other` if that comes before it.
 template <OrderedKey K>
 VICINITY_HD void lower(K& least, const K& other) {
-  if (before(other, least)) least = other;
+  if constexpr (TwoPartKey<K>) {  // not by before(): its result would become a number on the way
+    if (other.high < least.high || (other.high == least.high && other.low < least.low)) least = other;
+  } else {
+    if (before(other, least)) least = other;
+  }
 }
 
 /// Bits of a key that can be packed into the words of a message.

@@ -220,7 +220,7 @@ struct GridMailbox {
   std::int32_t blocks;  ///< that take part, all resident
 
   /// The least of the blocks' keys, in all lanes. By one whole warp of each block, all lanes with the block's key.
-  [[nodiscard]] __device__ __forceinline__ K argmin(const K& of_block, unsigned step, std::int32_t block) const {
+  [[nodiscard]] __device__ __forceinline__ K argmin(const K& of_block, unsigned step, unsigned block) const {
     Message* const now = messages + (step & 1) * blocks;
     if (threadIdx.x % 32 == 0) Message::of(of_block, step).write(now + block);
     const auto at = [&](int k) { return now + k; };
@@ -234,9 +234,7 @@ struct GridMailbox {
       return warp_argmin(least);
     }
   }
-  [[nodiscard]] __device__ __forceinline__ K argmin(const K& of_block, unsigned step) const {
-    return argmin(of_block, step, static_cast<std::int32_t>(blockIdx.x));
-  }
+  [[nodiscard]] __device__ __forceinline__ K argmin(const K& of_block, unsigned step) const { return argmin(of_block, step, blockIdx.x); }
 };
 
 /// The keys of the blocks of a cluster, in shared memory, at the same place in all of them.
