@@ -12,10 +12,6 @@
 //   CountedMailbox  the same by asynchronous stores, whose bytes the reader's mbarrier counts: every warp may wait for itself, and
 //                   messages of 16 or 32 bytes need no step in them. sm_90.
 // Stamped<T> is a message of any size: plain stores, then the step with release order. It costs a fence and a second round trip.
-//
-// Hand-written: relaxed loads and stores of one and two words. cuda::atomic_ref has none of 16 bytes that need not be whole together, and
-// asks of each access whether it is to local memory. st.async and mbarrier take addresses of shared memory, which cuda::ptx derives
-// anew from pointers at each use.
 #include <cstdint>
 #include <cuda/atomic>
 
@@ -23,41 +19,9 @@
 #include "kernels/cuda/collective/cluster.cuh"
 #include "kernels/cuda/collective/key.cuh"
 #include "kernels/cuda/collective/warp.cuh"
+#include "kernels/cuda/collective/words.cuh"
 
 namespace vicinity::cuda {
-
-// --- words -------------------------------------------------------------------------------------------------------------
-
-using Word = unsigned long long;
-
-__device__ __forceinline__ void write_relaxed(Word* to, Word word) {
-  asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
-}
-[[nodiscard]] __device__ __forceinline__ Word read_relaxed(const Word* from) {
-  Word word;
-  asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");
-  return word;
-}
-/// The same from this block's shared memory, by its address there.
-[[nodiscard]] __device__ __forceinline__ Word read_shared(unsigned from) {
-  Word word;
-  asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(word) : "r"(from) : "memory");
-  return word;
-}
-/// Two words that lie in 16 aligned bytes; each by itself is written and read whole.
-__device__ __forceinline__ void write_relaxed(Word* to, Word first, Word second) {
-  asm volatile("st.relaxed.gpu.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(first), "l"(second) : "memory");
-}
-__device__ __forceinline__ void read_relaxed(const Word* from, Word& first, Word& second) {
-  asm volatile("ld.relaxed.gpu.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(from) : "memory");
-}
-
-/// 32 bits of content above the number of the step.
-__device__ __forceinline__ void send_word(Word* to, unsigned content, unsigned step) {
-  write_relaxed(to, static_cast<Word>(content) << 32 | step);
-}
-[[nodiscard]] __device__ __forceinline__ bool fresh(Word word, unsigned step) { return static_cast<unsigned>(word) == step; }
-[[nodiscard]] __device__ __forceinline__ unsigned content_of(Word word) { return static_cast<unsigned>(word >> 32); }
 
 // --- numbers of 32 or 64 bits, 32 bits a word -----------------------------------------------------------------------------
 
@@ -263,7 +227,8 @@ struct ClusterMailbox {
   }
 };
 
-// --- counted stores: addresses are those of shared memory -----------------------------------------------------------------
+// --- counted stores ---------------------------------------------------------------------------------------------------------
+// By addresses of shared memory: cuda::ptx has the same instructions, but derives addresses anew from pointers at each use.
 
 /// An mbarrier that counts the bytes of asynchronous stores to this block's shared memory.
 struct Arrivals {
