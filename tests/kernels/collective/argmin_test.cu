@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/collective/argmin.cuh"
-#include "tests/kernels/collective/keys.cuh"
+#include "tests/kernels/collective/fixture.cuh"
 
 namespace vicinity::cuda {
 namespace {

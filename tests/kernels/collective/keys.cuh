@@ -1,15 +1,8 @@
 #pragma once
-// Keys of which host and device know all: what worker `w` has in step `step`. And what the tests and the benchmark launch with.
-#include <gtest/gtest.h>
-
+// Keys of which host and device know all: what each worker has in each step.
 #include <cstdint>
-#include <vector>
 
-#include "core/device.hpp"
-#include "core/math.hpp"
 #include "kernels/cuda/collective/key.cuh"
-#include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/memory.cuh"
 
 namespace vicinity::cuda {
 
@@ -71,16 +64,5 @@ __device__ inline void delay(std::uint32_t step) {
   const std::uint64_t drawn = hashed(std::uint64_t{step} << 20 | blockIdx.x);
   if (drawn % 16 == 0) __nanosleep(static_cast<unsigned>(drawn >> 32) % 2000);
 }
-
-class Collective : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!device::info()) GTEST_SKIP() << device::absence();
-  }
-  const Stream& stream() {
-    static const Stream one;
-    return one;
-  }
-};
 
 }  // namespace vicinity::cuda

@@ -1,6 +1,6 @@
 // Messages: what goes into their words comes out again, and only in their step.
 #include "kernels/cuda/collective/mailbox.cuh"
-#include "tests/kernels/collective/keys.cuh"
+#include "tests/kernels/collective/fixture.cuh"
 
 namespace vicinity::cuda {
 namespace {

@@ -1,6 +1,6 @@
 // Sums before a thread, against the host's.
 #include "kernels/cuda/collective/scan.cuh"
-#include "tests/kernels/collective/keys.cuh"
+#include "tests/kernels/collective/fixture.cuh"
 
 namespace vicinity::cuda {
 namespace {
