@@ -9,9 +9,10 @@
 //   grid     a warp of each block sends the block's key, and polls those of all blocks.
 // Slots are written again only after the next barrier of all that read them: a second one, or another set of slots for every other step.
 //
-// Cost: two redux.sync a part of a key and 32 bits (tens of cycles) for warps; a barrier beside them for blocks; one message latency for
-// clusters and grids, which is less than half of a cluster's or grid's barrier: nobody who has read all keys waits for others to have.
-// cooperative_groups::reduce and cub::BlockReduce shuffle such keys in a tree instead, five times three words.
+// Cost of a step: redux.sync twice for every 32 bits of a key's parts, and a block barrier; for clusters and grids the latency of a message
+// beside it. A message takes less than a barrier of the cluster or grid: who has read all keys does not wait until others have.
+// cub::BlockReduce and cooperative_groups::reduce shuffle keys of several words in a tree; cub's needs a block size known when it is
+// compiled. tests/kernels/collective/bench.cu (collective_bench) measures all of them.
 #include <concepts>
 #include <cstdint>
 

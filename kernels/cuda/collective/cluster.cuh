@@ -24,8 +24,8 @@ template <class T>
   return address;
 }
 
-/// All warps of the block or cluster, wherever each of them is in the code: __syncthreads() and cluster_group::sync() let the compiler
-/// assume that a warp's lanes, or all warps, come from the same place.
+/// All warps of the block or cluster, wherever each of them is in the code. __syncthreads() is the aligned barrier: all lanes of a warp
+/// must come to the same one.
 template <bool Cluster>
 __device__ __forceinline__ void barrier_of_all() {
 #if __CUDA_ARCH__ >= 900

@@ -3,8 +3,11 @@
 // minimised, and how ties break, is packed into the key. The least key names its owner when keys are distinct.
 //
 // A key is an unsigned number, or a Key of two unsigned parts that compare like digits, or any small struct with `before`. The first two
-// take one or two instructions a warp (redux.sync), the last a tree of shuffles. A default Key, and all ones of a number, is no key: it
-// comes after all others, and a thread without a candidate passes it.
+// take a redux.sync for every 32 bits of a part, the last a tree of shuffles. A default Key, and all ones of a number, is no key: it comes
+// after all others, and a thread without a candidate passes it.
+//
+// In shared memory keys stand in arrays of their own (`__shared__ K slots[32]`): as members of a struct there, nvcc warns of their
+// initialisers, which do nothing.
 #include <concepts>
 #include <cstdint>
 #include <type_traits>

@@ -302,9 +302,11 @@ struct CountedMailbox {
   /// By one whole warp: the message, which all lanes have, to all blocks.
   __device__ __forceinline__ void send(const Four<T>& message, unsigned step) const {
     const auto lane = static_cast<std::int32_t>(threadIdx.x) % 32;
+    const Arrivals now = of(step);
     if (lane < blocks) {
-      const std::uint32_t to = address_in_block(messages + ((step & 1) * blocks + rank) * message_bytes, lane),
-                          counter = address_in_block(of(step).address, lane);
+      const std::uint32_t to = address_in_block(
+                              messages + static_cast<std::uint32_t>(static_cast<int>(step & 1) * blocks + rank) * message_bytes, lane),
+                          counter = address_in_block(now.address, lane);
       if constexpr (sizeof(T) == 4) {
         store_counted(to, counter, static_cast<unsigned>(message.v[0]), static_cast<unsigned>(message.v[1]),
                       static_cast<unsigned>(message.v[2]), static_cast<unsigned>(message.v[3]));
@@ -313,12 +315,12 @@ struct CountedMailbox {
         store_counted(to + 16, counter, static_cast<Word>(message.v[2]), static_cast<Word>(message.v[3]));
       }
     }
-    if (lane == 0) of(step).expect(static_cast<std::uint32_t>(blocks) * message_bytes);
+    if (lane == 0) now.expect(static_cast<std::uint32_t>(blocks) * message_bytes);
   }
   /// The blocks' messages of the step, once they are there.
   [[nodiscard]] __device__ __forceinline__ const Four<T>* wait(unsigned step) const {
     of(step).wait((step - 1) >> 1 & 1);
-    return reinterpret_cast<const Four<T>*>(__cvta_shared_to_generic(messages + (step & 1) * blocks * message_bytes));
+    return reinterpret_cast<const Four<T>*>(__cvta_shared_to_generic(messages)) + static_cast<int>(step & 1) * blocks;
   }
 };
 

@@ -200,9 +200,9 @@ __global__ void scan_by_sums(Sum* result) {
   }
   if (threadIdx.x == 0) *result = own;
 }
-template <class Sum, int Threads>
+template <class Sum, int Threads, cub::BlockScanAlgorithm Algorithm>
 __global__ void scan_by_cub(Sum* result) {
-  using Scan = cub::BlockScan<Sum, Threads>;
+  using Scan = cub::BlockScan<Sum, Threads, Algorithm>;
   __shared__ typename Scan::TempStorage storage[2];
   Sum own = threadIdx.x;
   for (unsigned step = 1; step <= steps; ++step) {
@@ -290,7 +290,10 @@ void add_scan(const std::string& sum) {
   static DeviceBuffer<Sum> result(1);
   const std::string end = "/" + sum + "/threads:" + std::to_string(Threads);
   add("scan/sums" + end, [](const Stream& stream) { scan_by_sums<Sum><<<1, Threads, 0, stream.get()>>>(result.data()); });
-  add("scan/cub" + end, [](const Stream& stream) { scan_by_cub<Sum, Threads><<<1, Threads, 0, stream.get()>>>(result.data()); });
+  add("scan/cub_raking" + end,
+      [](const Stream& stream) { scan_by_cub<Sum, Threads, cub::BLOCK_SCAN_RAKING><<<1, Threads, 0, stream.get()>>>(result.data()); });
+  add("scan/cub_warp_scans" + end,
+      [](const Stream& stream) { scan_by_cub<Sum, Threads, cub::BLOCK_SCAN_WARP_SCANS><<<1, Threads, 0, stream.get()>>>(result.data()); });
 }
 
 void add_all() {
