@@ -2,7 +2,7 @@
 // The choice of an iteration as a key of the collectives (kernels/cuda/collective/key.cuh).
 #include <cstdint>
 
-#include "core/local_search.hpp"
+#include "core/methods/lsm/search.hpp"
 #include "kernels/cuda/collective/key.cuh"
 
 namespace vicinity::lsm {

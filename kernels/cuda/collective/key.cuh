@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/hd.hpp"
+#include "core/util/hd.hpp"
 
 namespace vicinity::cuda {
 

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <cuda/atomic>
 
-#include "core/math.hpp"
+#include "core/util/math.hpp"
 #include "kernels/cuda/collective/cluster.cuh"
 #include "kernels/cuda/collective/key.cuh"
 #include "kernels/cuda/collective/warp.cuh"

@@ -9,11 +9,11 @@
 #include <memory>
 #include <string>
 
-#include "core/device.hpp"
+#include "core/api/device.hpp"
 #include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/collective/scan.cuh"
-#include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/memory.cuh"
+#include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/cuda/runtime/memory.cuh"
 #include "tests/kernels/collective/keys.cuh"
 
 namespace vicinity::cuda {

@@ -2,10 +2,10 @@
 // What the tests of the collectives share.
 #include <gtest/gtest.h>
 
-#include "core/device.hpp"
-#include "core/math.hpp"
-#include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/memory.cuh"
+#include "core/api/device.hpp"
+#include "core/util/math.hpp"
+#include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/cuda/runtime/memory.cuh"
 #include "tests/kernels/collective/keys.cuh"
 
 namespace vicinity::cuda {
