@@ -30,9 +30,10 @@
 #include "core/methods/lsm/search.hpp"
 #include "core/problems/moves.hpp"
 #include "core/util/math.hpp"
+#include "kernels/cuda/collective/cluster.cuh"
+#include "kernels/cuda/collective/mailbox.cuh"
+#include "kernels/cuda/collective/warp.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
-#include "kernels/cuda/warp.cuh"
-#include "kernels/cuda/words.cuh"
 #include "kernels/lsm/tuned/tsp/scan.hpp"
 #include "kernels/lsm/tuned/tsp/tours.cuh"
 #include "kernels/lsm/tuned/tuned.hpp"
@@ -227,7 +228,7 @@ __global__ void __launch_bounds__(setup_threads) tsp_rows_kernel(const __grid_co
   if (threadIdx.x % 32 == 0) searches.rows[std::size_t{blockIdx.y} * n + i] = row;
 }
 
-// --- shared memory and messages -------------------------------------------------------------------------------------------------
+// --- shared memory -------------------------------------------------------------------------------------------------
 
 /// The part of shared memory that does not depend on the instance. The Bloom filter follows; then rows and cities, if they fit.
 template <bool Integral>
@@ -247,24 +248,6 @@ template <bool Integral>
 [[nodiscard]] constexpr std::size_t shared_bytes(std::int32_t n, std::int32_t block_rows, bool in_shared) {
   const std::size_t fixed = sizeof(SharedLayout<Integral>) + filter_words * sizeof(std::uint32_t);
   return fixed + (in_shared ? padded_rows(block_rows) * sizeof(Row) + static_cast<std::size_t>(n) * sizeof(StoredCity<Integral>) : 0);
-}
-
-/// The contents of `Count` words `stride` apart in this block's shared memory, once they carry the number of the step. By a whole warp;
-/// only lanes that are `waiting`, which is returned, wait. The warp leaves the loop as one: lanes that leave one by one stay apart.
-template <int Count>
-__device__ __forceinline__ bool receive(std::int32_t (&contents)[Count], const cuda::Word* from, int stride, bool waiting, unsigned step) {
-  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(from));
-  bool missing = true;
-  while (__any_sync(~0u, missing)) {
-    missing = false;
-#pragma unroll
-    for (int k = 0; k < Count; ++k) {
-      const cuda::Word word = cuda::read_shared(address + 8 * k * stride);
-      contents[k] = static_cast<std::int32_t>(word >> 32);
-      missing |= waiting && !cuda::fresh(word, step);
-    }
-  }
-  return waiting;
 }
 
 // --- the search -----------------------------------------------------------------------------------------------------------------
@@ -427,7 +410,7 @@ class RowMinimaSearch {
     __syncwarp();
     unrecorded_ = false;
     std::int32_t words[2];
-    const bool from_block = receive(words, &messages[2 * half][block], most_blocks, block < searches_.blocks, step_);
+    const bool from_block = cuda::receive_in_warp(words, &messages[2 * half][block], most_blocks, block < searches_.blocks, step_);
     const Key key = from_block ? static_cast<Key>(static_cast<unsigned>(words[0])) << 32 | static_cast<unsigned>(words[1]) : no_key;
     best = warp_min(half == 0 ? key : no_key);
     bound = key;
@@ -463,7 +446,7 @@ class RowMinimaSearch {
       const std::int32_t own = __shfl_sync(~0u, position, 16 + rank_);
       std::int32_t words[row_words];
       Row mine;
-      if (receive(words, shared_.rows[lane() % most_blocks], 1, lane() < searches_.blocks, scans_)) mine = row_of(words);
+      if (cuda::receive_in_warp(words, shared_.rows[lane() % most_blocks], 1, lane() < searches_.blocks, scans_)) mine = row_of(words);
       const Row of_all = merged(mine);
       if (lane() == 0) rows_[own - first_] = of_all;
     }

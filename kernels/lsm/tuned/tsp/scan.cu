@@ -24,8 +24,8 @@
 
 #include "core/methods/lsm/search.hpp"
 #include "core/util/math.hpp"
+#include "kernels/cuda/collective/warp.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
-#include "kernels/cuda/warp.cuh"
 #include "kernels/lsm/tuned/tsp/scan.hpp"
 #include "kernels/lsm/tuned/tsp/tours.cuh"
 #include "kernels/run/device_run.cuh"
