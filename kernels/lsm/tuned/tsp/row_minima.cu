@@ -52,7 +52,7 @@ inline constexpr int most_blocks = 16;
 /// 32-bit words of the Bloom filter: 2^16 bits.
 inline constexpr int filter_words = 2048;
 
-// --- keys and rows ------------------------------------------------------------------------------------------------------------
+// --- keys and rows -----------------------------------------------------------------------------------------------------------
 
 /// A swap or a bound in one word. Keys compare by (delta, i, j); a bound comes before swaps with its delta.
 using Key = unsigned long long;
@@ -189,7 +189,7 @@ template <bool Integral, std::invocable<std::int32_t, std::int32_t> Until>
   return merged(mine);
 }
 
-// --- the searches of a launch, and their rows at its start ----------------------------------------------------------------------
+// --- the searches of a launch, and their rows at its start -------------------------------------------------------------------
 
 template <bool Integral>
 struct RowSearches {
@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(setup_threads) tsp_rows_kernel(const __grid_co
   if (threadIdx.x % 32 == 0) searches.rows[std::size_t{blockIdx.y} * n + i] = row;
 }
 
-// --- shared memory -------------------------------------------------------------------------------------------------
+// --- shared memory -----------------------------------------------------------------------------------------------------------
 
 /// The part of shared memory that does not depend on the instance. The Bloom filter follows; then rows and cities, if they fit.
 template <bool Integral>
@@ -250,7 +250,7 @@ template <bool Integral>
   return fixed + (in_shared ? padded_rows(block_rows) * sizeof(Row) + static_cast<std::size_t>(n) * sizeof(StoredCity<Integral>) : 0);
 }
 
-// --- the search -----------------------------------------------------------------------------------------------------------------
+// --- the search --------------------------------------------------------------------------------------------------------------
 
 /// One search, as each thread of its blocks sees it.
 template <bool Integral, bool InShared>
@@ -560,7 +560,7 @@ __global__ void __launch_bounds__(row_threads<Integral>, 1)
   RowMinimaSearch<Integral, InShared>(searches, row_minima_shared).run(progress, method, limit);
 }
 
-// --- launch ---------------------------------------------------------------------------------------------------------------------
+// --- launch ------------------------------------------------------------------------------------------------------------------
 
 template <bool Integral>
 [[nodiscard]] auto kernel_of(bool in_shared) {

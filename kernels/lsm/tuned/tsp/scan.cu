@@ -40,7 +40,7 @@ inline constexpr int most_threads = Integral ? 1024 : 768;
 /// Swaps of a scan thread in a round: four groups of four.
 inline constexpr std::int32_t round_swaps = 16;
 
-// --- the searches of a launch ---------------------------------------------------------------------------------------------------
+// --- the searches of a launch ------------------------------------------------------------------------------------------------
 
 template <bool Integral>
 struct ScanSearches {
@@ -56,7 +56,7 @@ struct ScanSearches {
 /// Warps that update keys: each takes warp_positions positions, and the three positions around r or those around s.
 [[nodiscard]] VICINITY_HD std::int32_t update_warps(std::int32_t n) { return 2 * divide_up(n, warp_positions); }
 
-// --- keys -----------------------------------------------------------------------------------------------------------------------
+// --- keys --------------------------------------------------------------------------------------------------------------------
 
 /// A swap among those of its thread, in one word: tabu, delta, slot. The slot is its number among the thread's swaps, and rises with the
 /// number of the swap, which breaks ties. Tabu swaps come last as unsigned numbers, and first as signed ones.
@@ -96,7 +96,7 @@ template <bool Integral>
          static_cast<std::size_t>(n) * (sizeof(StoredCity<Integral>) + sizeof(std::int32_t));
 }
 
-// --- the search -----------------------------------------------------------------------------------------------------------------
+// --- the search --------------------------------------------------------------------------------------------------------------
 
 /// One search, as each thread of its block sees it.
 template <bool Integral>
@@ -384,7 +384,7 @@ __global__ void __launch_bounds__(most_threads<Integral>, 1)
   ScanSearch<Integral>(searches, scan_shared).run(progress, method, limit);
 }
 
-// --- launch ---------------------------------------------------------------------------------------------------------------------
+// --- launch ------------------------------------------------------------------------------------------------------------------
 
 struct ScanPolicy {
   std::int32_t scan_threads = 0, rounds = 0;  ///< see ScanSearches

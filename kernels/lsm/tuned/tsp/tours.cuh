@@ -24,7 +24,7 @@
 
 namespace vicinity::lsm {
 
-// --- cities -------------------------------------------------------------------------------------------------------------------
+// --- cities ------------------------------------------------------------------------------------------------------------------
 
 /// Above all deltas: a delta is the sum of at most four distances below 2^28, minus four such.
 inline constexpr std::int32_t no_delta = std::numeric_limits<std::int32_t>::max();
@@ -84,7 +84,7 @@ template <bool Integral>
   return distance(a.x - b.x, a.y - b.y);
 }
 
-// --- positions ----------------------------------------------------------------------------------------------------------------
+// --- positions ---------------------------------------------------------------------------------------------------------------
 
 /// The position on the tour, for -n <= position < 2 n.
 [[nodiscard]] __device__ __forceinline__ std::int32_t wrapped(std::int32_t position, std::int32_t n) {
@@ -104,7 +104,7 @@ inline constexpr std::int32_t warp_positions = 30;
   return position < n ? position : n - 1;
 }
 
-// --- deltas -------------------------------------------------------------------------------------------------------------------
+// --- deltas ------------------------------------------------------------------------------------------------------------------
 
 /// The point that `lane` has.
 [[nodiscard]] __device__ __forceinline__ Point<true> shuffle(const Point<true>& mine, std::int32_t lane) {
@@ -179,7 +179,7 @@ struct CitySwap {
   }
 };
 
-// --- device memory ------------------------------------------------------------------------------------------------------------
+// --- device memory -----------------------------------------------------------------------------------------------------------
 
 /// Instance, tours and tabu times of the searches of a launch.
 template <bool Integral>
