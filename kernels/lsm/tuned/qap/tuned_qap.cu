@@ -9,7 +9,7 @@
 #include "kernels/lsm/tuned/qap/qap_block_kernel.cuh"
 #include "kernels/lsm/tuned/qap/qap_runs.hpp"
 #include "kernels/lsm/tuned/tuned.hpp"
-#include "kernels/run/device_run.cuh"
+#include "kernels/lsm/device_searches.cuh"
 
 namespace vicinity::lsm {
 namespace {

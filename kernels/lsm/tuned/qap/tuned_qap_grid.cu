@@ -8,7 +8,7 @@
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/lsm/tuned/qap/qap_grid.cuh"
 #include "kernels/lsm/tuned/qap/qap_runs.hpp"
-#include "kernels/run/device_run.cuh"
+#include "kernels/lsm/device_searches.cuh"
 
 namespace vicinity::lsm {
 namespace {
