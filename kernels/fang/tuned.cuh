@@ -3,10 +3,9 @@
 // own outlook, section 5); the prefix sums shrink to one sum a thread, scanned in registers.
 #include <cstdint>
 
-#include <cub/warp/warp_scan.cuh>
-
+#include "kernels/cuda/collective/scan.cuh"
+#include "kernels/cuda/collective/warp.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
-#include "kernels/cuda/warp.cuh"
 #include "kernels/fang/run.cuh"
 #include "kernels/fang/select.cuh"
 
@@ -33,34 +32,12 @@ struct TunedLayout {
 /// Contiguous items of a thread: an odd number, so that a warp's stride over shared memory meets every bank once.
 __host__ __device__ constexpr std::uint32_t chunk_of(std::uint32_t count, std::uint32_t threads) { return divide_up(count, threads) | 1u; }
 
-/// The lane `mask` away: any trivially copyable type of whole words.
-template <class T>
-__device__ inline T shuffle_xor(const T& value, int mask) {
-  static_assert(sizeof(T) % sizeof(int) == 0);
-  int words[sizeof(T) / sizeof(int)];
-  memcpy(words, &value, sizeof(T));
-#pragma unroll
-  for (int& word : words) word = __shfl_xor_sync(full_warp, word, mask);
-  T other;
-  memcpy(&other, words, sizeof(T));
-  return other;
-}
-
 /// Aggregate of the warp, in every lane.
 template <LocalHeuristic H>
 __device__ inline typename H::Aggregate combine_warp(const H& h, typename H::Aggregate own) {
 #pragma unroll
-  for (int mask = 16; mask > 0; mask /= 2) own = h.combine(own, shuffle_xor(own, mask));
+  for (int mask = 16; mask > 0; mask /= 2) own = h.combine(own, cuda::shuffle_xor(own, mask));
   return own;
-}
-
-/// Inclusive sum over the lanes.
-template <class Sum>
-__device__ inline Sum scan_warp(Sum own) {
-  typename cub::WarpScan<Sum>::TempStorage unused;
-  Sum inclusive;
-  cub::WarpScan<Sum>(unused).InclusiveSum(own, inclusive);
-  return inclusive;
 }
 
 /// The thread group's decision: whose contiguous items hold the decided weight.
@@ -76,24 +53,13 @@ struct Decision {
 /// slot a warp.
 template <class Sum>
 __device__ inline Decision<Sum> decide_in_block(Sum own, const std::uint64_t* random, Sum* warp_sums) {
-  const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32), warps = static_cast<int>(blockDim.x / 32);
-  const Sum inclusive = scan_warp(own);
-  Sum total = 0, before = 0;
-  if (warps == 1) {
-    total = __shfl_sync(full_warp, inclusive, 31);
-  } else {
-    if (lane == 31) warp_sums[warp] = inclusive;
-    __syncthreads();
-    const Sum sum = lane < warps ? warp_sums[lane] : Sum{0}, through = scan_warp(sum);
-    total = __shfl_sync(full_warp, through, 31);
-    before = __shfl_sync(full_warp, through - sum, warp);
-  }
-  if (total == 0) return {0, false, 0, 0};
-  const Sum v = static_cast<Sum>(scale_to(*random, total)) - before;  // wraps to a huge number when decided before this warp
-  const Sum exclusive = inclusive - own;
-  const unsigned winner = __ballot_sync(full_warp, v < inclusive && v >= exclusive);
+  const cuda::BlockSums<Sum> sums = cuda::block_sums(own, warp_sums);
+  if (sums.total == 0) return {0, false, 0, 0};
+  const Sum v = static_cast<Sum>(scale_to(*random, sums.total)) - sums.before;  // wraps to a huge number when decided before this warp
+  const Sum exclusive = sums.inclusive - own;
+  const unsigned winner = __ballot_sync(full_warp, v < sums.inclusive && v >= exclusive);
   const int owner = winner == 0 ? 0 : __ffs(static_cast<int>(winner)) - 1;
-  return {total, winner != 0, owner, static_cast<Sum>(v - __shfl_sync(full_warp, exclusive, owner))};
+  return {sums.total, winner != 0, owner, static_cast<Sum>(v - __shfl_sync(full_warp, exclusive, owner))};
 }
 
 /// A whole warp searches items [0, count) for the one whose cumulative weight interval contains v; weight_of(i) is called
@@ -104,7 +70,7 @@ __device__ inline std::uint32_t find_in_warp(std::uint32_t count, Sum v, WeightO
   for (std::uint32_t base = 0;; base += 32) {
     const std::uint32_t i = base + lane;
     const Sum weight = i < count ? static_cast<Sum>(weight_of(i)) : Sum{0};
-    const Sum inclusive = scan_warp(weight);
+    const Sum inclusive = cuda::warp_inclusive_sum(weight);
     const unsigned winner = __ballot_sync(full_warp, v < inclusive);
     if (winner != 0) return base + static_cast<std::uint32_t>(__ffs(static_cast<int>(winner))) - 1;
     v -= __shfl_sync(full_warp, inclusive, 31);

@@ -1,40 +1,17 @@
 // Implementation `gpu-reduction` (section 6.7, Table 9): the device evaluates and chooses, and only the choice comes back. The host keeps
 // the solution, and sends it each iteration as `gpu` does; tabu times stay on the device.
 #include <cstdint>
-#include <cub/block/block_reduce.cuh>
 #include <memory>
 #include <utility>
 
+#include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/lsm/choice_key.cuh"
 #include "kernels/lsm/implementations.hpp"
 #include "kernels/lsm/published/run.cuh"
 
 namespace vicinity::lsm {
 namespace {
-
-/// A Choice without padding, as it lies in memory.
-struct Found {
-  std::int64_t value;
-  std::int32_t move;  ///< -1: none
-  std::int32_t forbidden;
-
-  __host__ __device__ static Found of(const local_search::Choice& choice) {
-    return {choice.value, static_cast<std::int32_t>(choice.move), choice.forbidden ? 1 : 0};
-  }
-  [[nodiscard]] __host__ __device__ local_search::Choice choice() const { return {value, move, forbidden != 0}; }
-};
-
-/// The minimum in the order of choices, which is total: the order in which it is taken does not matter.
-struct Better {
-  __device__ Found operator()(const Found& x, const Found& y) const { return better(x.choice(), y.choice()) ? x : y; }
-};
-
-/// The best of all that the threads of a block found; only thread 0 gets it.
-__device__ Found best_of_block(const Found& mine) {
-  using Reduce = cub::BlockReduce<Found, block_size>;
-  __shared__ typename Reduce::TempStorage room;
-  return Reduce(room).Reduce(mine, Better{});
-}
 
 /// What the choice depends on beside the values.
 struct Memory {
@@ -50,27 +27,28 @@ struct Memory {
 /// (kernels/lsm/published/neighbors.cuh) and a read of 4 bytes a neighbour, a write of 16 bytes a block.
 template <class View>
 __global__ void __launch_bounds__(block_size)
-    best_kernel(const __grid_constant__ View view, Slice slice, std::int32_t evaluators, Memory memory, Found* found) {
+    best_kernel(const __grid_constant__ View view, Slice slice, std::int32_t evaluators, Memory memory, ChoiceKey* found) {
+  __shared__ ChoiceKey slots[block_size / 32];
   view.stage();
   const std::int64_t threads = std::int64_t{gridDim.x} * evaluators, thread = threadIdx.x;
-  local_search::Choice best;
+  ChoiceKey best;
   for (std::int64_t f = slice.first + std::int64_t{blockIdx.x} * evaluators + thread; thread < evaluators && f < slice.last; f += threads) {
     std::int32_t until = memory.until[f];
     if (f == memory.taken) memory.until[f] = until = memory.taken_until;
     const std::int64_t value = view.value(f);
-    const local_search::Choice choice{value, f, local_search::forbids(until, memory.t, value, memory.best_value)};
-    if (better(choice, best)) best = choice;
+    cuda::lower(best, key_of({value, f, local_search::forbids(until, memory.t, value, memory.best_value)}));
   }
-  const Found all = best_of_block(Found::of(best));
-  if (threadIdx.x == 0) found[blockIdx.x] = all;
+  const ChoiceKey of_block = cuda::block_argmin(best, slots);
+  if (threadIdx.x == 0) found[blockIdx.x] = of_block;
 }
 
 /// Mapping: one block over what the blocks before found; the best goes to `best`. Cost: launch and a block reduction.
-__global__ void __launch_bounds__(block_size) best_of_blocks_kernel(const Found* found, std::int32_t blocks, Found* best) {
-  Found mine = Found::of({});
-  for (std::int32_t b = static_cast<std::int32_t>(threadIdx.x); b < blocks; b += block_size) mine = Better{}(mine, found[b]);
-  const Found all = best_of_block(mine);
-  if (threadIdx.x == 0) *best = all;
+__global__ void __launch_bounds__(block_size) best_of_blocks_kernel(const ChoiceKey* found, std::int32_t blocks, ChoiceKey* best) {
+  __shared__ ChoiceKey slots[block_size / 32];
+  ChoiceKey mine;
+  for (std::int32_t b = static_cast<std::int32_t>(threadIdx.x); b < blocks; b += block_size) cuda::lower(mine, found[b]);
+  const ChoiceKey of_all = cuda::block_argmin(mine, slots);
+  if (threadIdx.x == 0) *best = of_all;
 }
 
 /// Method of GpuRun (kernels/lsm/published/run.cuh).
@@ -107,7 +85,7 @@ class Reduction {
     VICINITY_CUDA_CHECK(cudaMemcpyAsync(best_.data(), device_best_.data(), best_.bytes(), cudaMemcpyDeviceToHost, stream_.get()));
     parts.mark(PartTimer::after_copies, stream_);
     stream_.synchronize();
-    return best_[0].choice();
+    return choice_of(best_[0]);
   }
   void moved(const SearchState<Neighborhood>& state, const local_search::Choice& choice) {
     if (state.is_tabu_search()) {
@@ -153,9 +131,9 @@ class Reduction {
   SharedMemory shared_memory_;
   Neighbors<Neighborhood, Place> neighbors_;
   cuda::DeviceBuffer<std::int32_t> until_;
-  cuda::DeviceBuffer<Found> found_;  ///< [block]
-  cuda::DeviceBuffer<Found> device_best_;
-  cuda::HostBuffer<Found> best_;
+  cuda::DeviceBuffer<ChoiceKey> found_;  ///< [block]
+  cuda::DeviceBuffer<ChoiceKey> device_best_;
+  cuda::HostBuffer<ChoiceKey> best_;
   std::int64_t taken_ = -1;
   std::int32_t taken_until_ = 0;
 };

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "core/util/math.hpp"
+#include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
-#include "kernels/lsm/tuned/agree.cuh"
+#include "kernels/lsm/choice_key.cuh"
 #include "kernels/lsm/tuned/place_crowns.cuh"
 #include "kernels/lsm/tuned/place_ppp.cuh"
 #include "kernels/lsm/tuned/place_qap.cuh"
@@ -31,10 +32,10 @@ struct ResidentSearches {
   local_search::Method method;
   std::int32_t elements;  ///< of a solution
   local_search::SearchProgress* all_progress;
-  const std::uint64_t* seeds;  ///< [search]
-  Element *current, *best;     ///< [search][element]
-  std::int32_t* until;         ///< [search][move]: tabu before this iteration; nothing for hill climbings
-  Board board;                 ///< Group::grid
+  const std::uint64_t* seeds;            ///< [search]
+  Element *current, *best;               ///< [search][element]
+  std::int32_t* until;                   ///< [search][move]: tabu before this iteration; nothing for hill climbings
+  cuda::GridMailbox<ChoiceKey> mailbox;  ///< Group::grid
 };
 
 /// Searches from where they are until they are done, or have taken `limit` moves. Mapping: a block a search, or the grid one search, whose
@@ -44,7 +45,7 @@ struct ResidentSearches {
 template <class Place, Group group>
 __global__ void __launch_bounds__(Place::most_threads, 1) resident_kernel(const __grid_constant__ ResidentSearches<Place> searches) {
   extern __shared__ uint4 room[];
-  __shared__ Key keys[32];
+  __shared__ ChoiceKey keys[32];
   __shared__ alignas(local_search::SearchProgress) unsigned char progress_bytes[sizeof(local_search::SearchProgress)];
   __shared__ std::int64_t move;
   __shared__ local_search::SearchProgress::Step step;
@@ -67,17 +68,17 @@ __global__ void __launch_bounds__(Place::most_threads, 1) resident_kernel(const 
   __syncthreads();
   while (!progress.done(searches.limit)) {
     const std::int64_t t = progress.iterations, value = progress.value, best_value = progress.best_value;
-    Key mine;
+    ChoiceKey mine;
     for (std::int64_t f = worker; f < searches.moves; f += all_workers) {
       const std::int32_t tabu = remembers ? until[f] : 0;
       const std::int64_t reached = place.value(f, t, value);
-      mine.lower_to(Key::of(local_search::forbids(tabu, t, reached, best_value), reached, f));
+      cuda::lower(mine, key_of({reached, f, local_search::forbids(tabu, t, reached, best_value)}));
     }
-    Key least = least_of_block(mine, keys);
+    ChoiceKey least = cuda::block_argmin(mine, keys);
     if (threadIdx.x < 32) {
-      if (!alone) least = searches.board.least(least, static_cast<unsigned>(t + 1));
+      if (!alone) least = searches.mailbox.argmin(least, static_cast<unsigned>(t + 1));
       if (first_thread) {
-        const local_search::Choice choice = least.choice();
+        const local_search::Choice choice = choice_of(least);
         move = choice.move;
         step = progress.take(choice, searches.method);
       }
@@ -232,7 +233,7 @@ class Resident {
   cuda::DeviceBuffer<Element> current_, best_;  ///< [search][element]
   cuda::DeviceBuffer<std::int32_t> until_;      ///< [search][move]
   cuda::DeviceBuffer<std::uint64_t> seeds_;
-  cuda::DeviceBuffer<Message> messages_;
+  cuda::DeviceBuffer<cuda::KeyMessage<ChoiceKey>> messages_;
   cuda::HostBuffer<Element> staged_current_, staged_best_;
   cuda::HostBuffer<std::uint64_t> staged_seeds_;
   ResidentSearches<Place> arguments_;  ///< but for all_progress and limit

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "core/util/math.hpp"
+#include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
-#include "kernels/lsm/tuned/agree.cuh"
+#include "kernels/lsm/choice_key.cuh"
 #include "kernels/lsm/tuned/tuned.hpp"
 #include "kernels/lsm/tuned/weierstrass/weierstrass_terms.cuh"
 #include "kernels/lsm/device_searches.cuh"
@@ -50,7 +51,7 @@ struct CrownsSearch {
   SearchProgress* progress;
   Real *current, *best;  ///< [n]
   std::int32_t* until;   ///< [crown]: tabu before this iteration
-  Board board;
+  cuda::GridMailbox<ChoiceKey> mailbox;
 
   /// How far coordinate k of the neighbour in crown f lies from the solution's in iteration t.
   [[nodiscard]] __device__ __forceinline__ Real displacement(std::int64_t t, std::int64_t f, std::int32_t k) const {
@@ -99,7 +100,7 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
   draw(t, 0, 0);
   __syncthreads();
   for (int buffer = 0; !over; ++t) {
-    Key best;
+    ChoiceKey best;
     for (std::int32_t begin = 0; begin < count; begin += tile, buffer ^= 1) {
       Real* const of_tile = values + buffer * items;
       if (!clerk && item < items && begin + j < count) {
@@ -116,15 +117,15 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
         Real sum = 0;
         for (std::int32_t d = 0; d < n; ++d) sum = plus(sum, of_tile[d * tile + m]);
         const std::int64_t value = weierstrass::ordered(sum);
-        best.lower_to(Key::of(local_search::forbids(until, t, value, progress.best_value), value, f));
+        cuda::lower(best, key_of({value, f, local_search::forbids(until, t, value, progress.best_value)}));
       }
     }
     SearchProgress after;
     if (clerk) {
       after = progress;
-      best = least_of_warp(best);
-      if (search.policy.blocks > 1) best = search.board.least(best, static_cast<unsigned>(t + 1));
-      const local_search::Choice choice = best.choice();
+      best = cuda::warp_argmin(best);
+      if (search.policy.blocks > 1) best = search.mailbox.argmin(best, static_cast<unsigned>(t + 1));
+      const local_search::Choice choice = choice_of(best);
       const auto f = static_cast<std::int32_t>(choice.move);
       const SearchProgress::Step step = after.take(choice, search.method);
       if (step != SearchProgress::Step::ended) {
@@ -224,7 +225,7 @@ class TunedCrowns {
   cuda::DeviceBuffer<Real> points_;  ///< current, best
   cuda::HostBuffer<Real> staged_;
   cuda::DeviceBuffer<std::int32_t> until_;
-  cuda::DeviceBuffer<Message> messages_;
+  cuda::DeviceBuffer<cuda::KeyMessage<ChoiceKey>> messages_;
   std::size_t shared_;
   CrownsSearch<Real> search_;  ///< but for seed, limit and progress
 };
