@@ -1,50 +1,57 @@
 #pragma once
-// The QAP on the device as the tuned searches see it: matrices, what is kept between moves, how a search begins.
-//   F[x][y] = sum_k A[x][k] B[p_y][p_k] + A[k][x] B[p_k][p_y]
-// is what facility x would cost at the location of y, all others staying (as in cpu_ref/lsm/qap_rows.hpp). A swap of facilities r and s
-// exchanges columns r and s of F, and adds products of differences to all of it (Change). A swap of i and j would change the cost by
-//   F[i][j] + F[j][i] - F[i][i] - F[j][j] + alpha[i][j] beta[p_i][p_j],   alpha[x][y] = A[x][x] + A[y][y] - A[x][y] - A[y][x],
-// beta the same of B.
+// What the two tuned searches of the QAP by swaps share (block.cu, grid.cu): matrices and searches in device memory, how searches begin and
+// end, the pair that a step chooses. F, alpha, beta and d, e are those of core/problems/qap/inner_products.hpp.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "core/api/run.hpp"
 #include "core/methods/lsm/result.hpp"
 #include "core/methods/lsm/state.hpp"
 #include "core/problems/qap/exchange.hpp"
+#include "core/problems/qap/inner_products.hpp"
 #include "core/util/math.hpp"
+#include "kernels/cuda/collective/key.cuh"
 #include "kernels/cuda/runtime/memory.cuh"
 
 namespace vicinity::lsm {
 
-/// Deltas and what they are made of have `D`; symmetric matrices have one side.
+using QapSwaps = local_search::QapExchange<2>;
+
+/// One search by the whole grid, of any size: for instances that fit no block. The caller keeps the instance alive.
+[[nodiscard]] std::unique_ptr<Run> qap_grid_run(const QapSwaps& neighborhood, const local_search::Task& task);
+
+/// Deltas and what they are made of are of type `D`; symmetric matrices have one side.
 template <class D, int Sides>
 struct QapTypes {
   using Delta = D;
+  using Difference = qap::SwapDifference<D, Sides>;
   static constexpr int sides = Sides;
 };
 
-/// What a swap of r and s means for facility x: d of A, e of B at the location of x after the swap.
-template <class Types>
-struct alignas(2 * sizeof(typename Types::Delta)) Change {
-  typename Types::Delta d[Types::sides], e[Types::sides];
+/// The best pair i < j of a thread, a warp, a block or all. `high`: whether forbidden, and delta; `low`: i and j, whose order is that of
+/// moves' numbers, below a flag that the search in a block uses.
+template <class High>
+struct alignas(2 * sizeof(High)) BestPair {
+  static constexpr std::uint32_t flag = std::uint32_t{1} << 31;
+
+  High high = static_cast<High>(~High{0});
+  std::uint32_t low = ~flag;
+
+  [[nodiscard]] static __device__ __forceinline__ std::uint32_t pair_of(std::int32_t i, std::int32_t j) {
+    return static_cast<std::uint32_t>(i << 16 | j);
+  }
+  [[nodiscard]] static __device__ __forceinline__ moves::Move<2> swap_of(std::uint32_t pair) {
+    return {{static_cast<std::int32_t>(pair >> 16), static_cast<std::int32_t>(pair & 0xFFFFu)}};
+  }
+  [[nodiscard]] __device__ __forceinline__ bool before(const BestPair& other) const {
+    return high < other.high || (high == other.high && low < other.low);
+  }
+  [[nodiscard]] __device__ __forceinline__ bool operator==(const BestPair& other) const { return high == other.high && low == other.low; }
 };
-/// Adds to F[x][y].
-template <class Types>
-[[nodiscard]] __device__ __forceinline__ typename Types::Delta product(const Change<Types>& x, const Change<Types>& y) {
-  typename Types::Delta sum = x.d[0] * y.e[0];
-  if constexpr (Types::sides == 2) sum += x.d[1] * y.e[1];
-  return sum;
-}
-/// Adds to the delta of swapping x and y: product(x, y) + product(y, x) - product(x, x) - product(y, y).
-template <class Types>
-[[nodiscard]] __device__ __forceinline__ typename Types::Delta bend(const Change<Types>& x, const Change<Types>& y) {
-  typename Types::Delta sum = (x.d[0] - y.d[0]) * (y.e[0] - x.e[0]);
-  if constexpr (Types::sides == 2) sum += (x.d[1] - y.d[1]) * (y.e[1] - x.e[1]);
-  return sum;
-}
 
 /// The instance and all searches of a launch.
 template <class Types>
@@ -53,10 +60,10 @@ struct QapSearches {
 
   std::int32_t n;
   const std::int32_t *a, *a_transposed, *b, *b_transposed;  ///< [n][n]; of symmetric matrices both are one
-  const Delta *alpha, *beta;                                ///< [n][n]
+  const Delta *alpha, *beta;                                ///< [n][n]; beta by location
   Delta* f;                                                 ///< [search][facility][facility]
   Delta* f_transposed;                                      ///< [search][location of y][x] = F[x][y]; may be null
-  std::int32_t* until;                                      ///< [search][move]
+  std::int32_t* until;                                      ///< [search][move]: tabu as long as fewer moves are taken
   std::int32_t *p, *best;                                   ///< [search][n]
   std::int32_t tenure;                                      ///< 0: a hill climbing
 
@@ -68,25 +75,19 @@ struct QapSearches {
     return until + search * static_cast<std::size_t>(moves::count<2>(n));
   }
   /// What the swap of r and s means for facility x, which lies at location `q` from then on; r at `new_r`, s at `new_s`.
-  [[nodiscard]] __device__ __forceinline__ Change<Types> change(std::int32_t r, std::int32_t s, std::int32_t new_r, std::int32_t new_s,
-                                                                std::int32_t x, std::int32_t q) const {
-    const auto difference = [&](const std::int32_t* m, std::int32_t plus, std::int32_t minus, std::int32_t column) {
-      return static_cast<Delta>(__ldg(m + at(plus, column))) - static_cast<Delta>(__ldg(m + at(minus, column)));
+  [[nodiscard]] __device__ __forceinline__ typename Types::Difference difference(std::int32_t r, std::int32_t s, std::int32_t new_r,
+                                                                                 std::int32_t new_s, std::int32_t x, std::int32_t q) const {
+    const auto entry = [&](const std::int32_t* m, std::int32_t row, std::int32_t column) {
+      return static_cast<Delta>(__ldg(m + at(row, column)));
     };
-    Change<Types> change;
-    change.d[0] = difference(a, r, s, x);
-    change.e[0] = difference(b, new_r, new_s, q);
-    if constexpr (Types::sides == 2) {
-      change.d[1] = difference(a_transposed, r, s, x);
-      change.e[1] = difference(b_transposed, new_r, new_s, q);
-    } else {
-      change.d[0] *= 2;
-    }
-    return change;
+    return qap::swap_difference<Delta, Types::sides>(
+        [&](int side, std::int32_t row, std::int32_t column) { return entry(side == 0 ? a : a_transposed, row, column); },
+        [&](int side, std::int32_t row, std::int32_t column) { return entry(side == 0 ? b : b_transposed, row, column); }, r, s, new_r,
+        new_s, x, q);
   }
 };
 
-/// Mapping: a thread an element of F, neighbours in a warp along a row; blockIdx.z is the search. Synchronisation: none.
+/// F from its definition. Mapping: a thread an element, neighbours in a warp along a row; blockIdx.z is the search. Synchronisation: none.
 /// Cost: 2 n products and 5 n loads, which neighbours share or have in the same row of a matrix.
 template <class Types>
 __global__ void __launch_bounds__(256) qap_products_kernel(const __grid_constant__ QapSearches<Types> searches) {
@@ -111,12 +112,11 @@ __global__ void __launch_bounds__(256) qap_products_kernel(const __grid_constant
 template <class Types>
 class QapMemory {
  public:
-  using Neighborhood = local_search::QapExchange<2>;
   using Delta = typename Types::Delta;
 
-  QapMemory(const Neighborhood& neighborhood, const local_search::Task& task, std::int64_t together, bool transposed = false)
+  QapMemory(const QapSwaps& neighborhood, const local_search::Task& task, std::int64_t batch_size, bool transposed = false)
       : n_(static_cast<std::size_t>(neighborhood.instance().size())),
-        batch_size_(static_cast<std::size_t>(together)),
+        batch_size_(static_cast<std::size_t>(batch_size)),
         staged_(2 * batch_size_ * n_),
         p_(batch_size_ * n_),
         best_(batch_size_ * n_),
@@ -125,12 +125,12 @@ class QapMemory {
         f_transposed_(transposed ? batch_size_ * n_ * n_ : 0) {
     const auto host = neighborhood.instance().view();
     view_.n = host.n;
-    view_.a = place(host.a, false);
-    view_.b = place(host.b, false);
-    view_.a_transposed = Types::sides == 2 ? place(host.a, true) : view_.a;
-    view_.b_transposed = Types::sides == 2 ? place(host.b, true) : view_.b;
-    view_.alpha = place_bends(host.a);
-    view_.beta = place_bends(host.b);
+    view_.a = upload(host.a, false);
+    view_.b = upload(host.b, false);
+    view_.a_transposed = Types::sides == 2 ? upload(host.a, true) : view_.a;
+    view_.b_transposed = Types::sides == 2 ? upload(host.b, true) : view_.b;
+    view_.alpha = upload_pair_factors(host.a);
+    view_.beta = upload_pair_factors(host.b);
     view_.f = f_.data();
     view_.f_transposed = f_transposed_.data();
     view_.until = until_.data();
@@ -142,7 +142,7 @@ class QapMemory {
 
   [[nodiscard]] const QapSearches<Types>& view() const noexcept { return view_; }
 
-  void begin(const std::vector<local_search::SearchState<Neighborhood>>& states, const cuda::Stream& stream) {
+  void begin(const std::vector<local_search::SearchState<QapSwaps>>& states, const cuda::Stream& stream) {
     std::int32_t* to = staged_.data();
     for (const auto& state : states) to = std::copy(state.solution().begin(), state.solution().end(), to);
     const std::size_t bytes = states.size() * n_ * sizeof(std::int32_t);
@@ -155,7 +155,7 @@ class QapMemory {
     qap_products_kernel<Types><<<grid, 256, 0, stream.get()>>>(view_);
     VICINITY_CUDA_CHECK(cudaGetLastError());
   }
-  void finish(std::vector<local_search::SearchResult<Neighborhood::Solution>>& searches, const cuda::Stream& stream) {
+  void finish(std::vector<local_search::SearchResult<QapSwaps::Solution>>& searches, const cuda::Stream& stream) {
     const std::size_t size = searches.size() * n_;
     const auto fetch = [&](std::int32_t* to, const std::int32_t* from) {
       VICINITY_CUDA_CHECK(cudaMemcpyAsync(to, from, size * sizeof(std::int32_t), cudaMemcpyDeviceToHost, stream.get()));
@@ -175,19 +175,19 @@ class QapMemory {
   }
 
  private:
-  const std::int32_t* place(const std::int32_t* matrix, bool transposed) {
+  const std::int32_t* upload(const std::int32_t* matrix, bool transposed) {
     std::vector<std::int32_t> entries(matrix, matrix + n_ * n_);
     if (transposed)
       for (std::size_t x = 0; x < n_; ++x)
         for (std::size_t y = 0; y < n_; ++y) entries[x * n_ + y] = matrix[y * n_ + x];
     return matrices_.emplace_back(std::span<const std::int32_t>(entries)).data();
   }
-  const Delta* place_bends(const std::int32_t* matrix) {
-    std::vector<Delta> entries(n_ * n_);
+  const Delta* upload_pair_factors(const std::int32_t* matrix) {
+    std::vector<Delta> factors(n_ * n_);
     const auto entry = [&](std::size_t x, std::size_t y) { return static_cast<Delta>(matrix[x * n_ + y]); };
     for (std::size_t x = 0; x < n_; ++x)
-      for (std::size_t y = 0; y < n_; ++y) entries[x * n_ + y] = entry(x, x) + entry(y, y) - entry(x, y) - entry(y, x);
-    return bends_.emplace_back(std::span<const Delta>(entries)).data();
+      for (std::size_t y = 0; y < n_; ++y) factors[x * n_ + y] = qap::pair_factor(entry(x, x), entry(y, y), entry(x, y), entry(y, x));
+    return factors_.emplace_back(std::span<const Delta>(factors)).data();
   }
 
   std::size_t n_, batch_size_;
@@ -195,7 +195,7 @@ class QapMemory {
   cuda::DeviceBuffer<std::int32_t> p_, best_, until_;
   cuda::DeviceBuffer<Delta> f_, f_transposed_;
   std::vector<cuda::DeviceBuffer<std::int32_t>> matrices_;
-  std::vector<cuda::DeviceBuffer<Delta>> bends_;
+  std::vector<cuda::DeviceBuffer<Delta>> factors_;
   QapSearches<Types> view_{};
 };
 
