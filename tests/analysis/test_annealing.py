@@ -5,7 +5,7 @@ import pytest
 import synthetic_sa
 from vicinity_analysis import annealing, annealing_tables, cells, claims, compare, limits, parts, steady
 from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART
-from vicinity_analysis.load import load_machine
+from vicinity_analysis.records import load_machine
 from vicinity_analysis.study import load_studies
 
 GPU = "NVIDIA H100 80GB HBM3"

@@ -4,7 +4,7 @@ import pytest
 import synthetic
 from vicinity_analysis import claims, claims_fang
 from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART
-from vicinity_analysis.load import load_machine
+from vicinity_analysis.records import load_machine
 from vicinity_analysis.study import load_studies
 
 

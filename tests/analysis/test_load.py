@@ -3,7 +3,7 @@ import json
 import pytest
 import synthetic
 from vicinity_analysis.errors import InputError
-from vicinity_analysis.load import load_machine
+from vicinity_analysis.records import load_machine
 
 CASE = {"load": 1, "states": 16, "variables": 8, "possibilities": 80}
 

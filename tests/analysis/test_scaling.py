@@ -1,7 +1,7 @@
 import pytest
 import synthetic
 from vicinity_analysis import scaling
-from vicinity_analysis.load import load_machine
+from vicinity_analysis.records import load_machine
 from vicinity_analysis.study import load_studies
 
 

@@ -4,7 +4,7 @@ import io
 import pytest
 import synthetic
 from vicinity_analysis import cells, limits, speedups, tables
-from vicinity_analysis.load import load_machine
+from vicinity_analysis.records import load_machine
 from vicinity_analysis.study import load_studies
 
 

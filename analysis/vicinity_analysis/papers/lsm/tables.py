@@ -3,8 +3,7 @@
 from vicinity_analysis import quality
 from vicinity_analysis.cells import Cell, Column, Table, significant, with_unit
 from vicinity_analysis.claims import span
-from vicinity_analysis.load import Machine, Record
-from vicinity_analysis.local_search import (
+from vicinity_analysis.papers.lsm.searches import (
     ALL_CORES,
     ONE_CORE,
     PARTS,
@@ -16,11 +15,11 @@ from vicinity_analysis.local_search import (
     whole,
 )
 from vicinity_analysis.published import Key
+from vicinity_analysis.records import Machine, Record
 from vicinity_analysis.speedups import add_speedup
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import (
     MISSING,
-    axis_label,
     baseline_name,
     device_label,
     gaps,
@@ -226,15 +225,16 @@ def precision_table(study: Study) -> Table | None:
     chosen = [item for item in measured(study) if item[2]]
     if not chosen:
         return None
-    columns = [Column(axis_label(axis), kind="param") for axis in GROUPED] + [
+    columns = [Column(study.symbol(axis), kind="param") for axis in GROUPED] + [
         Column("seeds"),
         Column("objective", "mean"),
     ]
     columns += [Column(name, f"{machine.title}, mean time") for machine, name, _ in chosen]
     table = Table(f"{study.slug}-objectives", f"{study.descriptor.title}: objectives", columns, [])
-    for values in dict.fromkeys(tuple(dict(key)[axis] for axis in GROUPED) for _, key in rows_of(study)):
-        found = [[r for r in series.values() if _in_group(r, values)] for _, _, series in chosen]
-        by_seed = {r.case.get("seed", 0): r for records in found for r in records if quality.usable(r)}
+    for _, key in rows_of(study):
+        values = tuple(dict(key)[axis] for axis in GROUPED)
+        found = [study.runs[machine.name][name].get(key, []) for machine, name, _ in chosen]
+        by_seed = {r.seed: r for records in found for r in records if quality.usable(r)}
         mean = sum(r.data["objective"] for r in by_seed.values()) / len(by_seed) * 1e-9 if by_seed else None
         sources = "; ".join(provenance(record) for record in by_seed.values())
         cells = [*(Cell(value, kind="param") for value in values), Cell(str(len(by_seed)))]
@@ -252,7 +252,3 @@ def precision_table(study: Study) -> Table | None:
         table.rows.append(cells)
     table.notes = ["Objective: by the oracle, in double precision, whatever precision was searched with; minimised."]
     return table
-
-
-def _in_group(record: Record, values: tuple[str, ...]) -> bool:
-    return all(str(record.case[axis]) == value for axis, value in zip(GROUPED, values, strict=True))

@@ -3,8 +3,9 @@
 from typing import Any
 
 from vicinity_analysis import scaling
-from vicinity_analysis.annealing import (
-    POOL,
+from vicinity_analysis.cells import Cell, Column, Table, significant
+from vicinity_analysis.claims import Series
+from vicinity_analysis.papers.sa.runs import (
     Comparison,
     Grid,
     Pair,
@@ -16,9 +17,7 @@ from vicinity_analysis.annealing import (
     improvements,
     pooled,
 )
-from vicinity_analysis.cells import Cell, Column, Table, significant
-from vicinity_analysis.claims import Series
-from vicinity_analysis.load import Machine
+from vicinity_analysis.records import Machine
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import MISSING, provenance, ratio_cell, tidy_ratio
 
@@ -29,7 +28,7 @@ def improvement_table(study: Study, studies: list[Study]) -> Table | None:
     table = Table(f"{study.slug}-improvement", f"{study.descriptor.title}: P at every N and I", columns, [])
     chosen: list[tuple[Machine, Comparison, Grid[Pair]]] = []
     for machine in study.machines:
-        chosen += [(machine, c, found) for c, found in improvements(pooled(studies, machine))]
+        chosen += [(machine, c, found) for c, found in improvements(pooled(study, studies, machine))]
     for machine, comparison, found in chosen:
         columns.append(Column(comparison.title, machine.title))
         rows |= {(n, i): None for n, row in found.items() for i in row}
@@ -60,7 +59,7 @@ def plateau_table(study: Study, studies: list[Study]) -> Table | None:
     """P at the most iterations measured, by N: the paper's plateau."""
     columns = [Column("machine", kind="text"), Column("N"), Column("I")]
     table = Table(f"{study.slug}-plateau", f"{study.descriptor.title}: P at the most iterations", columns, [])
-    found = {m.name: improvements(pooled(studies, m)) for m in study.machines}
+    found = {m.name: improvements(pooled(study, studies, m)) for m in study.machines}
     titles = list(dict.fromkeys(c.title for comparisons in found.values() for c, _ in comparisons))
     columns += [Column(title) for title in titles]
     for machine in study.machines:
@@ -80,7 +79,7 @@ def plateau_table(study: Study, studies: list[Study]) -> Table | None:
 
 
 def acceptance_table(study: Study, studies: list[Study]) -> Table | None:
-    found = acceptances(studies, study.machines)
+    found = acceptances(study, studies)
     if not found:
         return None
     asked = sorted({i for row in found.values() for i in row if f"{i:e}".startswith("1.000000e")})
@@ -104,7 +103,7 @@ def acceptance_table(study: Study, studies: list[Study]) -> Table | None:
 def crossing_table(study: Study, studies: list[Study]) -> Table | None:
     columns = [Column("machine", kind="text"), Column("N")]
     table = Table(f"{study.slug}-from", f"{study.descriptor.title}: from which I on", columns, [])
-    found = {m.name: crossings(pooled(studies, m, POOL)) for m in study.machines}
+    found = {m.name: crossings(pooled(study, studies, m)) for m in study.machines}
     titles = list(dict.fromkeys(c.title for comparisons in found.values() for c, _ in comparisons))
     columns += [Column(title, kind="text") for title in titles]
     for machine in study.machines:
@@ -138,7 +137,7 @@ def growth_sentences(study: Study, studies: list[Study]) -> list[str]:
     """How the largest size's time grows between the two longest runs; 1 is proportional."""
     sentences = []
     for machine in study.machines:
-        parts = [(s.implementation, _last_exponent(s)) for s in pooled(studies, machine).series]
+        parts = [(s.implementation, _last_exponent(s)) for s in pooled(study, studies, machine).series]
         told = [f"{name} {slope:.2f}" for name, slope in parts if slope is not None]
         if told:
             sentences.append(
