@@ -10,7 +10,7 @@ import numpy as np
 
 from vicinity_analysis.cells import MARKS, significant
 from vicinity_analysis.published import Column, Key
-from vicinity_analysis.records import Machine, Record
+from vicinity_analysis.records import Machine, Record, shorten
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import device_label
 
@@ -191,15 +191,6 @@ def finding(subject: str, verdict: str, numbers: str, *series: Series) -> Findin
     marks = [mark for mark in MARKS if any(mark in one.marks for one in series)]
     numbers += f"; some values {', '.join(marks)}" if marks else ""
     return Finding(subject, verdict, numbers, shorten(source for one in series for source in one.sources.values()))
-
-
-def shorten(sources: Iterable[str]) -> str:
-    """a.jsonl:1, a.jsonl:4, b.jsonl:2 -> a.jsonl:1,4 b.jsonl:2."""
-    files: dict[str, set[int]] = {}
-    for source in sources:
-        file, _, line = source.rpartition(":")
-        files.setdefault(file, set()).add(int(line))
-    return " ".join(f"{file}:{','.join(map(str, sorted(lines)))}" for file, lines in sorted(files.items()))
 
 
 def same_results(evidence: Evidence) -> list[Finding]:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -85,6 +85,12 @@ class Record:
         return self.data["seeds"][0]
 
     @property
+    def sources(self) -> list[str]:
+        """The line it stands on; several where the samples of several seeds are together."""
+        file, _, lines = self.source.rpartition(":")
+        return [f"{file}:{line}" for line in lines.split(",")]
+
+    @property
     def key(self) -> RecordKey:
         return RecordKey(self.experiment, self.case_key, self.implementation, self.seed)
 
@@ -97,8 +103,13 @@ class Record:
         return self.data.get("objective")
 
     @property
+    def sense(self) -> str:
+        """ "minimise" or "maximise": which objectives are better."""
+        return self.data.get("objective_sense", SENSES[0])
+
+    @property
     def maximises(self) -> bool:
-        return self.data.get("objective_sense") == "maximise"
+        return self.sense == "maximise"
 
     @property
     def best_known(self) -> float | None:
@@ -155,6 +166,10 @@ class Record:
             raise InputError(f"{self.source}: no time '{part}'; there are: total, {', '.join(samples)}")
         return np.asarray(samples[part], dtype=float)
 
+    def typical(self, part: str | None = None) -> float:
+        """The paper's statistic of the samples, seconds."""
+        return float(stats.STATISTICS[self.protocol.get("statistic", "median")](self.times(part)))
+
     def estimate(self, part: str | None = None, statistic: str | None = None) -> stats.Estimate:
         """The paper's statistic (or `statistic`) of the samples with its bootstrap 95% interval, seconds."""
         if (part, statistic) not in self._estimates:
@@ -177,6 +192,28 @@ class Record:
         if self.profile == "smoke":
             found.append("smoke")
         return tuple(found)
+
+
+def over_seeds(runs: Sequence[Record]) -> Record:
+    """Runs of one case as one record with the samples of all seeds; runs without a time are left out, if others have
+    one. Result and counters are those of the first."""
+    kept = [run for run in runs if run.ok] or runs[:1]
+    if len(kept) == 1:
+        return kept[0]
+    samples = {part: [value for run in kept for value in run.data["samples"][part]] for part in kept[0].data["samples"]}
+    data = kept[0].data | {"samples": samples, "seeds": [run.seed for run in kept]}
+    data["throttled"] = any(run.data.get("throttled") for run in kept)
+    data["verified"] = all(run.data.get("verified") for run in kept)
+    return Record(data, shorten(run.source for run in kept), kept[0].order)
+
+
+def shorten(sources: Iterable[str]) -> str:
+    """a.jsonl:1, a.jsonl:4, b.jsonl:2 -> a.jsonl:1,4 b.jsonl:2."""
+    files: dict[str, set[int]] = {}
+    for source in sources:
+        file, _, line = source.rpartition(":")
+        files.setdefault(file, set()).add(int(line))
+    return " ".join(f"{file}:{','.join(map(str, sorted(lines)))}" for file, lines in sorted(files.items()))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from vicinity_analysis.published import Descriptor, Key, Observation, Published
-from vicinity_analysis.records import SPECIAL, Machine, Record
+from vicinity_analysis.records import SPECIAL, Machine, Record, over_seeds
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,11 @@ class Study:
     def series(self, machine: Machine) -> dict[str, dict[Key, Record]]:
         """implementation -> case -> the record of its first seed."""
         return self.records[machine.name]
+
+    def over_seeds(self, machine: Machine, implementation: str, key: Key) -> Record | None:
+        """Of one case, with the samples of all its seeds."""
+        runs = self.runs[machine.name][implementation].get(key)
+        return over_seeds(runs) if runs else None
 
     def all_runs(self, machine: Machine) -> list[Record]:
         """Of every case and seed."""

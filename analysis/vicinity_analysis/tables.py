@@ -58,7 +58,7 @@ def provenance(record: Record) -> str:
     """What the pointer shows over a number."""
     text = f"{record.source} ({record.profile}"
     if record.ok:
-        text += f", {len(record.times())} samples"
+        text += f", {len(record.times())} samples" + (f" of {n} seeds" if (n := len(record.data["seeds"])) > 1 else "")
     message = record.data.get("message")
     return text + ")" + (f": {message}" if message else "")
 
@@ -78,8 +78,8 @@ def tidy(study: Study, row: str, key: Key, **values: object) -> dict[str, Any]:
 
 
 def times_table(study: Study, part: str | None = None) -> Table:
-    """Printed values of each device, then measured values by machine and implementation, all in the paper's unit.
-    `part`: another time than the protocol's, e.g. "total"."""
+    """Printed values of each device, then measured values by machine and implementation, all in the paper's unit;
+    several seeds together. `part`: another time than the protocol's, e.g. "total"."""
     unit, printed = unit_of(study), study.published.columns if study.published else []
     columns = param_columns(study) + [Column(device_label(c, printed), f"published, {unit}") for c in printed]
     columns += [Column(name, f"{machine.title}, {unit}") for machine, name, _ in measured(study)]
@@ -99,8 +99,8 @@ def times_table(study: Study, part: str | None = None) -> Table:
             source = {"origin": "published", "machine": column.device, "implementation": column.implementation}
             table.tidy.append(tidy(study, row, key, **source, value=observation.value / UNITS[unit], unit=unit))
             table.tidy[-1] |= {"record": observation.source}
-        for machine, name, series in measured(study):
-            record = series.get(key)
+        for machine, name, _ in measured(study):
+            record = study.over_seeds(machine, name, key)
             cells.append(_time_cell(record, unit, part))
             if record:
                 table.tidy.append(tidy(study, row, key, **_tidy_time(machine, name, record, unit, part)))
