@@ -1,12 +1,17 @@
 from pathlib import Path
 
 import pytest
+from vicinity_analysis.catalogue import open_catalogue
 from vicinity_analysis.errors import InputError
-from vicinity_analysis.published import load_descriptors, load_published
+from vicinity_analysis.published import load_published
+
+
+def descriptors(root):
+    return open_catalogue(root).descriptors()
 
 
 def published(root, name="fang/table1"):
-    return load_published(root, load_descriptors(root)[name])
+    return load_published(root, descriptors(root)[name])["time"]
 
 
 def test_fang_table_1(root):
@@ -35,11 +40,11 @@ def test_a_printed_row_may_hold_two_cases():
 
 
 def test_order_of_experiments(root):
-    assert list(load_descriptors(root)) == ["fang/table1", "fang/table2", "fang/scaling"]
+    assert list(descriptors(root)) == ["fang/table1", "fang/table2", "fang/scaling"]
 
 
 def test_broken_inputs_name_file_and_line(root, tmp_path):
-    descriptor = load_descriptors(root)["fang/table1"]
+    descriptor = descriptors(root)["fang/table1"]
     with pytest.raises(InputError, match=r"fang_table1.csv"):
         load_published(tmp_path, descriptor)
     text = (root / "data" / "published" / "fang_table1.csv").read_text().replace(",2.20,", ",fast,", 1)
@@ -50,4 +55,4 @@ def test_broken_inputs_name_file_and_line(root, tmp_path):
     (tmp_path / "experiments" / "fang").mkdir(parents=True)
     (tmp_path / "experiments" / "fang" / "bad.yaml").write_text("axes: [1\n")
     with pytest.raises(InputError, match=r"bad.yaml: "):
-        load_descriptors(tmp_path)
+        descriptors(tmp_path)
