@@ -26,10 +26,7 @@ def parser_of(commands: tuple[str, ...] = COMMANDS) -> argparse.ArgumentParser:
     for name in commands:
         module = importlib.import_module(f"vicinity_analysis.{name}")
         sub = subparsers.add_parser(
-            name,
-            help=module.HELP,
-            description=module.DESCRIPTION,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            name, help=module.HELP, description=module.DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
         )
         module.add_arguments(sub)
         sub.set_defaults(run=module.run)

@@ -11,7 +11,7 @@ from vicinity_analysis.published import UNITS
 from vicinity_analysis.quantities import MeasuredTable, Quantity, Row
 from vicinity_analysis.records import Machine, Record, load_machine, shorten
 from vicinity_analysis.study import Study
-from vicinity_analysis.tables import MISSING, short, state_cell
+from vicinity_analysis.tables import MISSING, short, value_cell
 
 HELP = "write the page of measured numbers"
 DESCRIPTION = """\
@@ -108,12 +108,8 @@ def _record(study: Study, machine: Machine, implementation: str, row: Row) -> Re
 
 
 def _cell(quantity: Quantity, study: Study, machine: Machine, record: Record | None) -> Cell:
-    if record is None:
-        return MISSING
-    if not record.ok:
-        return state_cell(record)
-    value = quantity.of(study, machine, record)
-    return MISSING if value is None else Cell(quantity.text(value), marks=record.marks)
+    value = quantity.of(study, machine, record) if record and record.ok else None
+    return value_cell(record, lambda _: "—" if value is None else quantity.text(value))
 
 
 def _fact(quantity: Quantity, study: Study, machine: Machine, records: list[Record]) -> Cell:

@@ -61,7 +61,7 @@ class Descriptor:
     csv: str | None = None
     mapping: dict[str, str] = field(default_factory=dict)  # published parameter -> axis
     metric: str = "time"
-    seeds: tuple[int, ...] = (1,)
+    seeds: tuple[int, ...] = (1,)  # of the profile full
     shown: str = ""  # its path as a command names it
 
     @property
@@ -133,6 +133,7 @@ def read_descriptor(path: Path, shown: str = "") -> Descriptor:
     if not isinstance(data, dict):
         raise InputError(f"{path}: expected a mapping")
     published = data.get("published") or {}
+    protocol = (data.get("protocol") or {}) | (((data.get("profiles") or {}).get("full") or {}).get("protocol") or {})
     axes = data.get("axes") or {}
     names = tuple(axis for axis in axes if axis != "seed")
     return Descriptor(
@@ -145,7 +146,7 @@ def read_descriptor(path: Path, shown: str = "") -> Descriptor:
         csv=published.get("csv"),
         mapping=dict(published.get("axes") or {}),
         metric=published.get("metric", "time"),
-        seeds=_seeds(path, data.get("protocol") or {}, axes.get("seed") or [0]),
+        seeds=_seeds(path, protocol, axes.get("seed") or [0]),
         shown=shown or str(path),
     )
 

@@ -181,11 +181,7 @@ def _tidy(group: Group) -> list[dict[str, Any]]:
                 "machine": machine,
                 "implementation": name,
             }
-            row |= {
-                "objective": record.objective,
-                "best_known": group.best_known,
-                "gap_percent": gap_of(record),
-            }
+            row |= {"objective": record.objective, "best_known": group.best_known, "gap_percent": gap_of(record)}
             row |= {"seconds": record.estimate().value, "marks": " ".join(record.marks), "record": record.source}
             rows.append(row)
     return rows

@@ -22,12 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("results", type=Path, help="results folder of a machine, e.g. results/nvidia-h200")
     parser.add_argument("--experiment", required=True, metavar="SYSTEM/NAME", help="SYSTEM is a folder of experiments/")
     parser.add_argument(
-        "--where",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="AXIS=VALUE",
-        help="e.g. size=100 seed=1",
+        "--where", nargs="+", action="extend", default=[], metavar="AXIS=VALUE", help="e.g. size=100 seed=1"
     )
     parser.add_argument("--implementation", metavar="NAME", help="e.g. gpu-tuned (default: all)")
     parser.add_argument("--profile", choices=PROFILES, help="only this profile (default: the best recorded)")

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,13 @@ def state_cell(record: Record) -> Cell:
     status = record.data["status"]
     text = "INVALID" if status == "invalid" else status
     return Cell(text, provenance(record), marks=(status,), kind="state")
+
+
+def value_cell(record: Record | None, text: Callable[[Record], str]) -> Cell:
+    """What stands for a record: its value, its state, or that there is none."""
+    if record is None:
+        return MISSING
+    return Cell(text(record), provenance(record), marks=record.marks) if record.ok else state_cell(record)
 
 
 def measured(study: Study) -> list[tuple[Machine, str, dict[Key, Record]]]:
