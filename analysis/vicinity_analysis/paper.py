@@ -1,7 +1,13 @@
 """What the package of one paper tells the report: `papers/<system>/__init__.py` exposes one object, PAPER.
 
-Nothing else is needed, and nothing of it must be there: an experiment without a view, and a system without a package,
-get the usual tables and figures."""
+Nothing of it must be there: an experiment without a view, and a system without a package, get the usual tables and
+figures. A package outside the repository is found through `--papers DIR` or VICINITY_PAPERS, where DIR/<package>/ has
+its __init__.py. The least one:
+
+    from vicinity_analysis.paper import Paper
+
+    PAPER = Paper(system="one-max", title="Counting ones")
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -67,7 +67,11 @@ def view_of(study: Study, studies: list[Study], own: Mapping[str, MakeView]) -> 
     measure."""
     make = own.get(study.name)
     if make is None:
-        return printed_table(study) if study.published else along_axes(study)
+        view = printed_table(study) if study.published else along_axes(study)
+        if len(study.descriptor.seeds) > 1:
+            found = gaps_over_seeds(study, studies)
+            view.shown[:0], view.figures[:0] = found.shown, found.figures
+        return view
     view = make(study, studies)
     if not view.shown and not view.figures and not any(study.series(machine) for machine in study.machines):
         view.shown, view.folded = [tables.times_table(study)], []

@@ -91,6 +91,20 @@ def test_a_stranger_needs_no_python(tmp_path, results):
     assert "## one-max" in text and "Climbing to all ones" in text and "| 128 |" in text
 
 
+def test_quality_over_seeds_needs_no_view_either(tmp_path):
+    experiments, _ = stranger(tmp_path / "theirs", "one_max_quality")
+    descriptor = experiments / "one-max" / "climb.yaml"
+    lines = descriptor.read_text().splitlines(keepends=True)
+    descriptor.write_text("instances: [ones]\n" + "".join(line for line in lines if "published" not in line))
+    found = [record | {"objective": 60, "objective_sense": "maximise", "best_known": 64} for record in records("m")]
+    for record in found:
+        record["case"] = record["case"] | {"instance": "ones"}
+    results = synthetic.write_records(tmp_path / "results", "m", found, "GPU")
+    text = report(results, tmp_path / "out", "--experiments", experiments)
+    assert "| ones | 64 | 64 | 3 | 6.250 | 6.250 | 6.250 | 6.250 | 0 of 3 |" in text
+    assert "one-max-climb-m.png" in text
+
+
 def test_nor_a_descriptor(tmp_path, results):
     assert "one-max/climb (descriptor not found)" in report(results, tmp_path / "out")
 

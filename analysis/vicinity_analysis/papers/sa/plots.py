@@ -9,18 +9,7 @@ from matplotlib.lines import Line2D
 from vicinity_analysis import scaling
 from vicinity_analysis.claims import Evidence, Series
 from vicinity_analysis.figures import INK, Drawing, decades, handle, label_outer, log_axis, panels, render, style_of
-from vicinity_analysis.papers.sa.runs import (
-    Comparison,
-    Grid,
-    acceptance,
-    acceptances,
-    baselines,
-    crossings,
-    grid,
-    improvements,
-    pooled,
-    values,
-)
+from vicinity_analysis.papers.sa import runs
 from vicinity_analysis.records import Machine
 from vicinity_analysis.study import Study
 
@@ -37,7 +26,7 @@ def figure1(study: Study, studies: list[Study]) -> list[Drawing]:
     """Run time against I, a panel for each N: one figure a machine with a GPU; without one, the recorded GPU beside
     this CPU."""
     own = study.machines[0]
-    evidence = {m.name: pooled(study, studies, m) for m in study.machines}
+    evidence = {m.name: runs.pooled(study, studies, m) for m in study.machines}
     drawings = []
     for machine in study.machines:
         series = [(machine, s) for s in evidence[machine.name].series]
@@ -58,7 +47,7 @@ def figure1(study: Study, studies: list[Study]) -> list[Drawing]:
 
 
 def _times(study: Study, own: Machine, series: list[tuple[Machine, Series]]) -> Callable[[], Figure]:
-    grids = [(machine, s.implementation, grid(s.records)) for machine, s in series]
+    grids = [(machine, s.implementation, runs.grid(s.records)) for machine, s in series]
     sizes = sorted({n for _, _, found in grids for n in found})
     names = [name for _, name, _ in grids]
 
@@ -90,19 +79,19 @@ def figure2(study: Study, studies: list[Study]) -> list[Drawing]:
     """P against I, a line for each N: for every machine with both sides."""
     drawings = []
     for machine in study.machines:
-        found = improvements(pooled(study, studies, machine))
+        found = runs.improvements(runs.pooled(study, studies, machine))
         if not found:
             continue
         caption = f"Improvement P = t(CPU) ÷ t(GPU) against I on {machine.title}, by size N; above the line at 1 the "
         caption += "GPU is faster. "
         caption += "Over cpu-serial as in the paper, and over the fastest CPU implementation of each case beside it. "
-        caption += f"Hollow: extrapolated. {baselines([machine])}"
+        caption += f"Hollow: extrapolated. {runs.baselines([machine])}"
         title = f"{study.descriptor.title}, {machine.title}"
         drawings.append(render(f"{study.slug}-{machine.name}", title, caption, _improvement(found)))
     return drawings
 
 
-def _improvement(found: list[tuple[Comparison, Grid]]) -> Callable[[], Figure]:
+def _improvement(found: list[tuple[runs.Comparison, runs.Grid]]) -> Callable[[], Figure]:
     sizes = sorted({n for _, rows in found for n in rows})
     style = styles_of(sizes)
 
@@ -113,7 +102,7 @@ def _improvement(found: list[tuple[Comparison, Grid]]) -> Callable[[], Figure]:
             plot.axhline(1, color=INK, linewidth=1)
             for n, row in rows.items():
                 colour, marker = style[n]
-                plot.plot(list(row), list(values({n: row})[n].values()), "-", color=colour, linewidth=1.1)
+                plot.plot(list(row), list(runs.values({n: row})[n].values()), "-", color=colour, linewidth=1.1)
                 for i, pair in row.items():
                     face = "none" if "extrapolated" in pair.marks else colour
                     plot.plot(i, pair.value, marker, color=colour, markerfacecolor=face, markersize=4)
@@ -131,7 +120,7 @@ def _sizes(style: dict[int, tuple[str, str]], sizes: list[int]) -> list[Line2D]:
 
 
 def acceptance_figure(study: Study, studies: list[Study]) -> Drawing | None:
-    found = acceptances(study, studies)
+    found = runs.acceptances(study, studies)
     if not found:
         return None
     style = styles_of(list(found))
@@ -140,7 +129,7 @@ def acceptance_figure(study: Study, studies: list[Study]) -> Drawing | None:
         figure, (plot,) = panels(1, 2.9)
         for n, row in found.items():
             colour, marker = style[n]
-            rates = [100 * acceptance(record) for record in row.values()]
+            rates = [100 * runs.acceptance(record) for record in row.values()]
             plot.plot(list(row), rates, "-", marker=marker, color=colour, linewidth=1.1, markersize=4)
         decades(plot, "x", "I")
         log_axis(plot, "y", "accepted, % of the proposed swaps")
@@ -158,26 +147,25 @@ def crossover_map(study: Study, studies: list[Study]) -> list[Drawing]:
     """The I from which on a GPU implementation wins, against N; one figure a machine."""
     drawings = []
     for machine in study.machines:
-        evidence = pooled(study, studies, machine)
-        found = crossings(evidence)
+        evidence = runs.pooled(study, studies, machine)
+        found = runs.crossings(evidence)
         if not found:
             continue
         caption = f"The number of iterations I where {machine.title} becomes faster, against the size N: above a line "
         caption += "the GPU wins. "
         caption += "▼ it wins from the fewest iterations measured on, ▲ not at the most. "
-        caption += (
-            f"Solid: over the fastest CPU implementation of each case, dashed: over one core. {baselines([machine])}"
-        )
+        caption += "Solid: over the fastest CPU implementation of each case, dashed: over one core. "
+        caption += runs.baselines([machine])
         title = f"{study.descriptor.title}, {machine.title}"
         drawings.append(render(f"{study.slug}-{machine.name}", title, caption, _map(study, evidence, found)))
     return drawings
 
 
 def _map(
-    study: Study, evidence: Evidence, found: list[tuple[Comparison, dict[int, scaling.Win]]]
+    study: Study, evidence: Evidence, found: list[tuple[runs.Comparison, dict[int, scaling.Win]]]
 ) -> Callable[[], Figure]:
     names = [series.implementation for series in evidence.series]
-    asked = {n: sorted(row) for s in evidence.of("gpu") for n, row in grid(s.times).items()}
+    asked = {n: sorted(row) for s in evidence.of("gpu") for n, row in runs.grid(s.times).items()}
 
     def draw() -> Figure:
         figure, (plot,) = panels(1, 3.2)
