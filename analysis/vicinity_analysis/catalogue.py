@@ -87,9 +87,10 @@ def _folders(given: Iterable[Path], variable: str) -> list[Path]:
 def find_papers(folders: Sequence[Path] = ()) -> dict[str, Paper]:
     """system -> paper: the packages of vicinity_analysis.papers, and every package in `folders`."""
     found: dict[str, Paper] = {}
-    for parent in (Path(__file__).parent / "papers", *folders):
-        for init in sorted(parent.glob("*/__init__.py")):
-            inside = parent not in folders
+    own = Path(__file__).parent / "papers"
+    for parent in (own, *folders):
+        for init in sorted(parent.resolve().glob("*/__init__.py")):
+            inside = parent is own
             module = importlib.import_module(f"{__package__}.papers.{init.parent.name}") if inside else _load(init)
             paper = getattr(module, "PAPER", None)
             if not isinstance(paper, Paper):

@@ -194,12 +194,17 @@ class Record:
         return tuple(found)
 
 
+def first_of(runs: Sequence[Record]) -> Record:
+    """That has a time, if any has."""
+    return next((run for run in runs if run.ok), runs[0])
+
+
 def over_seeds(runs: Sequence[Record]) -> Record:
     """Runs of one case as one record with the samples of all seeds; runs without a time are left out, if others have
     one. Result and counters are those of the first."""
-    kept = [run for run in runs if run.ok] or runs[:1]
-    if len(kept) == 1:
-        return kept[0]
+    kept = [run for run in runs if run.ok]
+    if len(kept) <= 1:
+        return first_of(runs)
     samples = {part: [value for run in kept for value in run.data["samples"][part]] for part in kept[0].data["samples"]}
     data = kept[0].data | {"samples": samples, "seeds": [run.seed for run in kept]}
     data["throttled"] = any(run.data.get("throttled") for run in kept)

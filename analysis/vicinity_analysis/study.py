@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from vicinity_analysis.published import Descriptor, Key, Observation, Published
-from vicinity_analysis.records import SPECIAL, Machine, Record, over_seeds
+from vicinity_analysis.records import SPECIAL, Machine, Record, first_of, over_seeds
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,11 @@ class Study:
 
     @cached_property
     def records(self) -> dict[str, dict[str, dict[Key, Record]]]:
-        """machine -> implementation -> case -> the record of its first seed."""
+        """machine -> implementation -> case -> the record of its first seed that has a time."""
         return {
-            machine: {name: {key: records[0] for key, records in cases.items()} for name, cases in series.items()}
+            machine: {
+                name: {key: first_of(records) for key, records in cases.items()} for name, cases in series.items()
+            }
             for machine, series in self.runs.items()
         }
 
