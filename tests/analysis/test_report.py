@@ -26,10 +26,15 @@ def files(folder):
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
-def test_same_records_same_bytes(root, report, tmp_path):
-    assert write(root, "gpu-a", tmp_path, "gpu-b", "cpu-only") == 0
-    first, second = files(report), files(tmp_path)
-    assert first.keys() == second.keys()
+def test_same_records_same_bytes(tmp_path):
+    few = {"table1": synthetic.TABLE1, "scaling": synthetic.SCALING | {"load": [1], "possibilities": [8]}}
+    root = synthetic.make_root(tmp_path / "root", few)
+    for name in ("one", "two"):
+        synthetic.make_machine(root / "results", name, "GPU", experiments=few)
+    for out in ("first", "second"):
+        assert write(root, "one", tmp_path / out, "two") == 0
+    first, second = files(tmp_path / "first"), files(tmp_path / "second")
+    assert first.keys() == second.keys() and "figures/fang-scaling-states.svg" in first
     assert [name for name in first if first[name] != second[name]] == []
 
 
