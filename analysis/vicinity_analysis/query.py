@@ -113,7 +113,7 @@ def answer(record: Record, part: str | None, statistic: str) -> dict[str, Any]:
 
 def _line(item: dict[str, Any]) -> str:
     axes = " ".join(f"{name}={value}" for name, value in item["case"].items() if value is not None)
-    head = f"{item['experiment']} {axes} {item['implementation']}:"
+    head = f"{item['experiment']} {axes} seed={item['seed']} {item['implementation']}:"
     if item["status"] != "ok":
         return f"{head} {item['status']}: {item['message']} [{item['record']}]"
     low, high = (f"{1e3 * bound:.4g}" for bound in item["interval"])
