@@ -3,7 +3,7 @@ import json
 import pytest
 import synthetic
 from vicinity_analysis.errors import InputError
-from vicinity_analysis.load import load_machine
+from vicinity_analysis.records import Proof, TracePoint, load_machine, over_seeds
 
 CASE = {"load": 1, "states": 16, "variables": 8, "possibilities": 80}
 
@@ -73,3 +73,42 @@ def test_absent_and_empty_folders(tmp_path):
         load_machine(tmp_path / "nowhere")
     with pytest.raises(InputError, match="neither environment"):
         load_machine(tmp_path)
+
+
+def test_seeds_as_an_axis_become_seeds(tmp_path):
+    """The run's seed was protocol.seed + case.seed."""
+    old = one(1.0) | {"case": CASE | {"seed": 4}, "seeds": [1]}
+    old["case_key"], old["protocol"] = old["case_key"] + ";seed=4", old["protocol"] | {"seed": 2}
+    new = one(2.0, seeds=[6])
+    record = only(load_machine(folder(tmp_path, old, new)))
+    assert record.seed == 6 and record.estimate().value == 2.0
+    both = load_machine(tmp_path / "machine").all_records
+    assert both[0].key == both[1].key and "seed" not in both[0].case and "seed" not in both[0].case_key
+
+
+def test_records_of_several_seeds_stand_side_by_side(tmp_path):
+    machine = load_machine(folder(tmp_path, one(1.0, seeds=[2]), one(3.0, seeds=[1]), one(9.0, status="skipped")))
+    assert [record.seed for record in machine.all_records] == [2, 1, 1]
+    together = over_seeds([one_of for one_of in machine.all_records if one_of.ok])
+    assert list(together.times()) == [1.0] * 3 + [3.0] * 3 and together.data["seeds"] == [2, 1]
+    assert together.sources == ["machine/fang/table1.jsonl:1", "machine/fang/table1.jsonl:2"]
+    assert over_seeds(machine.all_records[2:]).data["status"] == "skipped"
+
+
+def test_what_newer_records_say(tmp_path):
+    point = {"seconds": 0.5, "iterations": 3, "objective": 7, "digest": "ab"}
+    more = {"time_source": {"kernel": "host"}, "objective_sense": "maximise", "best_known": 9, "trace": [point]}
+    record = only(load_machine(folder(tmp_path, one(1.0, proof={"kind": "prefix", "iterations": 2}, **more))))
+    assert record.time_source["kernel"] == "host" and record.maximises and record.best_known == 9
+    assert record.trace == (TracePoint(0.5, 3, 7, "ab"),) and record.proof == Proof("prefix", 2)
+
+
+def test_what_older_records_do_not_say(tmp_path):
+    record = only(load_machine(folder(tmp_path, one(1.0, counters={"best_known": 5}))))
+    assert (record.time_source, record.sense, record.trace, record.proof) == ({}, "minimise", (), None)
+    assert record.best_known == 5
+
+
+def test_an_unknown_sense_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"table1.jsonl:1: objective_sense"):
+        load_machine(folder(tmp_path, one(1.0, objective_sense="smaller")))

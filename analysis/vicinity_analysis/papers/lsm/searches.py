@@ -6,16 +6,11 @@ import re
 from dataclasses import dataclass, replace
 
 from vicinity_analysis.claims import Evidence, Series, span
-from vicinity_analysis.load import Machine, Record
 from vicinity_analysis.published import Key, Published
+from vicinity_analysis.records import Machine, Record
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import baseline_name
 
-POOLS = {  # experiment -> others that measure the same cases with implementations it leaves to them
-    "lsm/table7": ("lsm/table6",),
-    "lsm/table8": ("lsm/table4",),
-    "lsm/table9": ("lsm/table9_small",),
-}
 SIZES = (101, 198, 442, 783, 1291, 2392, 4461, 5915)
 TSPLIB = ("eil101", "d198", "pcb442", "rat783", "d1291", "pr2392", "fnl4461", "rl5915")
 STAND_INS = dict(zip(TSPLIB, (f"uniform{size}" for size in SIZES), strict=True))
@@ -23,10 +18,6 @@ PARTS = ("host", "transfer", "kernel")  # of a search whose host is in the loop;
 PRINTED_PARTS = {"host": "process", "transfer": "transfers", "kernel": "kernel"}
 ONE_CORE, ALL_CORES = "cpu-serial", "cpu-openmp"
 PUBLISHED = ("gpu", "gpu-texture", "gpu-thread-control", "gpu-reduction")  # the paper's own ways
-
-
-def pooled(study: Study) -> Study:
-    return replace(study, pool=POOLS.get(study.name, ()))
 
 
 def stand_ins(study: Study) -> Study:

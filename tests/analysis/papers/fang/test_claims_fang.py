@@ -2,16 +2,11 @@ import json
 
 import pytest
 import synthetic
-from vicinity_analysis import claims, claims_fang
+from vicinity_analysis import claims
+from vicinity_analysis.catalogue import find_papers
 from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART
-from vicinity_analysis.load import load_machine
-from vicinity_analysis.study import load_studies
-
-
-def judge(root, *names):
-    machines = [load_machine(root / "results" / name) for name in names]
-    studies = load_studies(root, machines)
-    return {j.claim.name: j for s in studies for j in claims.judge_all(s, studies, claims.all_claims())}
+from vicinity_analysis.papers.fang import PAPER
+from worlds import judge
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +52,9 @@ def test_a_machine_without_gpu_leaves_gpu_claims_to_the_others(root):
 
 
 def test_every_claim_names_an_experiment_and_nothing_is_measured_twice(judged):
-    assert len(judged) == len(claims_fang.CLAIMS)
-    names = [claim.name for claim in claims.all_claims()]
-    assert len(names) == len(set(names)) and all("/" in claim.experiment for claim in claims.all_claims())
+    assert len(judged) == len(PAPER.claims)
+    found = [claim for paper in find_papers().values() for claim in paper.claims]
+    assert len(found) == len({claim.name for claim in found}) and all("/" in claim.experiment for claim in found)
     assert claims.combine([]) == OPEN and claims.combine([HOLDS, FAILS]) == PART and claims.combine([HOLDS]) == HOLDS
 
 

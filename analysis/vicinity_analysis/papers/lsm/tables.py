@@ -1,10 +1,11 @@
 """Tables and sentences of Luong, Melab and Talbi's experiments beyond published beside measured values."""
 
+from itertools import product
+
 from vicinity_analysis import quality
 from vicinity_analysis.cells import Cell, Column, Table, significant, with_unit
 from vicinity_analysis.claims import span
-from vicinity_analysis.load import Machine, Record
-from vicinity_analysis.local_search import (
+from vicinity_analysis.papers.lsm.searches import (
     ALL_CORES,
     ONE_CORE,
     PARTS,
@@ -16,11 +17,11 @@ from vicinity_analysis.local_search import (
     whole,
 )
 from vicinity_analysis.published import Key
+from vicinity_analysis.records import Machine, Record
 from vicinity_analysis.speedups import add_speedup
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import (
     MISSING,
-    axis_label,
     baseline_name,
     device_label,
     gaps,
@@ -32,6 +33,7 @@ from vicinity_analysis.tables import (
     rows_of,
     state_cell,
     tidy,
+    value_cell,
 )
 
 
@@ -94,8 +96,7 @@ def placement_table(study: Study) -> Table | None:
     table = Table(f"{study.slug}-placements", title, columns, [], notes=gaps(study) + reasons([study]))
     for row, key in rows_of(study):
         cells = params(study, key)
-        for _, _, series in chosen:
-            cells.append(_iteration_cell(series.get(key)))
+        cells += [value_cell(series.get(key), _iteration_text) for _, _, series in chosen]
         for machine, name, series in compared:
             fast, slow = series.get(key), study.series(machine).get("gpu", {}).get(key)
             values = {"machine": machine.name, "implementation": name, "baseline": "gpu"}
@@ -104,13 +105,9 @@ def placement_table(study: Study) -> Table | None:
     return table
 
 
-def _iteration_cell(record: Record | None) -> Cell:
-    if record is None:
-        return MISSING
+def _iteration_text(record: Record) -> str:
     seconds = iteration_seconds(record)
-    if seconds is None:
-        return state_cell(record)
-    return Cell(significant(1e6 * seconds), provenance(record), marks=record.marks)
+    return significant(1e6 * seconds) if seconds is not None else ""
 
 
 def shares_table(study: Study) -> Table | None:
@@ -165,9 +162,9 @@ def rate_table(study: Study) -> Table | None:
     chosen = [item for item in measured(study) if item[2]]
     if not chosen:
         return None
+    whats = {"iterations": "iterations", "evaluations": "moves"}
     columns = [*param_columns(study), Column("neighbours")]
-    columns += [Column(name, f"{machine.title}, iterations a second") for machine, name, _ in chosen]
-    columns += [Column(name, f"{machine.title}, moves a second") for machine, name, _ in chosen]
+    columns += [Column(n, f"{m.title}, {what} a second") for what in whats.values() for m, n, _ in chosen]
     title = f"{study.descriptor.title}: rates"
     table = Table(f"{study.slug}-rates", title, columns, [], notes=reasons([study]))
     for row, key in rows_of(study):
@@ -175,23 +172,18 @@ def rate_table(study: Study) -> Table | None:
         some = next((r for _, _, r in records if r and r.ok), None)
         moves = some.data["evaluations"] / some.data["iterations"] if some else None
         cells = [*params(study, key), Cell(f"{moves:,.0f}" if moves else "")]
-        for what in ("iterations", "evaluations"):
-            for machine, name, record in records:
-                cells.append(_rate(record, what))
-                if record and record.ok:
-                    values = {"machine": machine.name, "implementation": name, "what": f"{what} a second"}
-                    values |= {"value": record.data[what] / record.estimate().value, "record": record.source}
-                    table.tidy.append(tidy(study, row, key, **values))
+        for what, (machine, name, record) in product(whats, records):
+            cells.append(value_cell(record, lambda r, what=what: with_unit(_rate(r, what), "")))
+            if record and record.ok:
+                values = {"machine": machine.name, "implementation": name, "what": f"{what} a second"}
+                values |= {"value": _rate(record, what), "record": record.source}
+                table.tidy.append(tidy(study, row, key, **values))
         table.rows.append(cells)
     return table
 
 
-def _rate(record: Record | None, what: str) -> Cell:
-    if record is None:
-        return MISSING
-    if not record.ok:
-        return state_cell(record)
-    return Cell(with_unit(record.data[what] / record.estimate().value, ""), provenance(record), marks=record.marks)
+def _rate(record: Record, what: str) -> float:
+    return record.data[what] / record.estimate().value
 
 
 def climbing_table(study: Study) -> Table | None:
@@ -210,13 +202,11 @@ def climbing_table(study: Study) -> Table | None:
         best = f"{run.data['objective']:,}" if run else "—"
         cells = [*params(study, key), *(Cell(text, provenance(run) if run else "") for text in (moves, best))]
         for machine, name, record in records:
-            if record is None or not record.ok:
-                cells.append(state_cell(record) if record else MISSING)
-                continue
-            seconds = record.estimate().value / climbs
-            cells.append(Cell(with_unit(seconds, "s"), provenance(record), marks=record.marks))
-            values = {"machine": machine.name, "implementation": name, "seconds_a_climb": seconds}
-            table.tidy.append(tidy(study, row, key, **values, record=record.source))
+            cells.append(value_cell(record, lambda r, n=climbs: with_unit(r.estimate().value / n, "s")))
+            if record and record.ok:
+                values = {"machine": machine.name, "implementation": name}
+                values |= {"seconds_a_climb": record.estimate().value / climbs, "record": record.source}
+                table.tidy.append(tidy(study, row, key, **values))
         table.rows.append(cells)
     return table
 
@@ -226,15 +216,16 @@ def precision_table(study: Study) -> Table | None:
     chosen = [item for item in measured(study) if item[2]]
     if not chosen:
         return None
-    columns = [Column(axis_label(axis), kind="param") for axis in GROUPED] + [
+    columns = [Column(study.symbol(axis), kind="param") for axis in GROUPED] + [
         Column("seeds"),
         Column("objective", "mean"),
     ]
     columns += [Column(name, f"{machine.title}, mean time") for machine, name, _ in chosen]
     table = Table(f"{study.slug}-objectives", f"{study.descriptor.title}: objectives", columns, [])
-    for values in dict.fromkeys(tuple(dict(key)[axis] for axis in GROUPED) for _, key in rows_of(study)):
-        found = [[r for r in series.values() if _in_group(r, values)] for _, _, series in chosen]
-        by_seed = {r.case.get("seed", 0): r for records in found for r in records if quality.usable(r)}
+    for _, key in rows_of(study):
+        values = tuple(dict(key)[axis] for axis in GROUPED)
+        found = [study.runs[machine.name][name].get(key, []) for machine, name, _ in chosen]
+        by_seed = {r.seed: r for records in found for r in records if quality.usable(r)}
         mean = sum(r.data["objective"] for r in by_seed.values()) / len(by_seed) * 1e-9 if by_seed else None
         sources = "; ".join(provenance(record) for record in by_seed.values())
         cells = [*(Cell(value, kind="param") for value in values), Cell(str(len(by_seed)))]
@@ -252,7 +243,3 @@ def precision_table(study: Study) -> Table | None:
         table.rows.append(cells)
     table.notes = ["Objective: by the oracle, in double precision, whatever precision was searched with; minimised."]
     return table
-
-
-def _in_group(record: Record, values: tuple[str, ...]) -> bool:
-    return all(str(record.case[axis]) == value for axis, value in zip(GROUPED, values, strict=True))

@@ -3,22 +3,10 @@
 from typing import Any
 
 from vicinity_analysis import scaling
-from vicinity_analysis.annealing import (
-    POOL,
-    Comparison,
-    Grid,
-    Pair,
-    acceptance,
-    acceptances,
-    baselines,
-    crossings,
-    grid,
-    improvements,
-    pooled,
-)
 from vicinity_analysis.cells import Cell, Column, Table, significant
 from vicinity_analysis.claims import Series
-from vicinity_analysis.load import Machine
+from vicinity_analysis.papers.sa import runs
+from vicinity_analysis.records import Machine
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import MISSING, provenance, ratio_cell, tidy_ratio
 
@@ -27,9 +15,9 @@ def improvement_table(study: Study, studies: list[Study]) -> Table | None:
     """P and the fair ratio at every N and I."""
     columns, rows = [Column("N", kind="param"), Column("I", kind="param")], {}
     table = Table(f"{study.slug}-improvement", f"{study.descriptor.title}: P at every N and I", columns, [])
-    chosen: list[tuple[Machine, Comparison, Grid[Pair]]] = []
+    chosen: list[tuple[Machine, runs.Comparison, runs.Grid[runs.Pair]]] = []
     for machine in study.machines:
-        chosen += [(machine, c, found) for c, found in improvements(pooled(studies, machine))]
+        chosen += [(machine, c, found) for c, found in runs.improvements(runs.pooled(study, studies, machine))]
     for machine, comparison, found in chosen:
         columns.append(Column(comparison.title, machine.title))
         rows |= {(n, i): None for n, row in found.items() for i in row}
@@ -41,15 +29,17 @@ def improvement_table(study: Study, studies: list[Study]) -> Table | None:
             if pair:
                 table.tidy.append(_tidy_pair(study, machine, comparison, pair, n, i))
         table.rows.append(cells)
-    table.notes = [baselines([m for m in study.machines if any(m is machine for machine, _, _ in chosen)])]
+    table.notes = [runs.baselines([m for m in study.machines if any(m is machine for machine, _, _ in chosen)])]
     return table if table.rows else None
 
 
-def _improvement(pair: Pair) -> Cell:
+def _improvement(pair: runs.Pair) -> Cell:
     return ratio_cell(pair.estimate(), f"{provenance(pair.slow)} ÷ {provenance(pair.fast)}", pair.marks)
 
 
-def _tidy_pair(study: Study, machine: Machine, comparison: Comparison, pair: Pair, n: int, i: int) -> dict[str, Any]:
+def _tidy_pair(
+    study: Study, machine: Machine, comparison: runs.Comparison, pair: runs.Pair, n: int, i: int
+) -> dict[str, Any]:
     row = {"experiment": study.name, "size": n, "iterations": i, "machine": machine.name}
     row |= {"implementation": comparison.fast, "baseline": pair.slow.implementation, "over": comparison.over}
     row |= tidy_ratio(pair.estimate())
@@ -60,7 +50,7 @@ def plateau_table(study: Study, studies: list[Study]) -> Table | None:
     """P at the most iterations measured, by N: the paper's plateau."""
     columns = [Column("machine", kind="text"), Column("N"), Column("I")]
     table = Table(f"{study.slug}-plateau", f"{study.descriptor.title}: P at the most iterations", columns, [])
-    found = {m.name: improvements(pooled(studies, m)) for m in study.machines}
+    found = {m.name: runs.improvements(runs.pooled(study, studies, m)) for m in study.machines}
     titles = list(dict.fromkeys(c.title for comparisons in found.values() for c, _ in comparisons))
     columns += [Column(title) for title in titles]
     for machine in study.machines:
@@ -75,12 +65,12 @@ def plateau_table(study: Study, studies: list[Study]) -> Table | None:
                 if pair and comparison:
                     table.tidy.append(_tidy_pair(study, machine, comparison, pair, n, most))
             table.rows.append(cells)
-    table.notes = [baselines([m for m in study.machines if found[m.name]])]
+    table.notes = [runs.baselines([m for m in study.machines if found[m.name]])]
     return table if table.rows else None
 
 
 def acceptance_table(study: Study, studies: list[Study]) -> Table | None:
-    found = acceptances(studies, study.machines)
+    found = runs.acceptances(study, studies)
     if not found:
         return None
     asked = sorted({i for row in found.values() for i in row if f"{i:e}".startswith("1.000000e")})
@@ -90,9 +80,9 @@ def acceptance_table(study: Study, studies: list[Study]) -> Table | None:
         cells = [Cell(str(n), kind="param")]
         for i in asked:
             record = row.get(i)
-            cells.append(Cell(significant(100 * acceptance(record)), provenance(record)) if record else MISSING)
+            cells.append(Cell(significant(100 * runs.acceptance(record)), provenance(record)) if record else MISSING)
             if record:
-                counts = {"accepted": record.counters["accepted"], "rate": acceptance(record)}
+                counts = {"accepted": record.counters["accepted"], "rate": runs.acceptance(record)}
                 table.tidy.append({"size": n, "iterations": i, **counts, "record": record.source})
         table.rows.append(cells)
     table.notes = [
@@ -104,7 +94,7 @@ def acceptance_table(study: Study, studies: list[Study]) -> Table | None:
 def crossing_table(study: Study, studies: list[Study]) -> Table | None:
     columns = [Column("machine", kind="text"), Column("N")]
     table = Table(f"{study.slug}-from", f"{study.descriptor.title}: from which I on", columns, [])
-    found = {m.name: crossings(pooled(studies, m, POOL)) for m in study.machines}
+    found = {m.name: runs.crossings(runs.pooled(study, studies, m)) for m in study.machines}
     titles = list(dict.fromkeys(c.title for comparisons in found.values() for c, _ in comparisons))
     columns += [Column(title, kind="text") for title in titles]
     for machine in study.machines:
@@ -130,7 +120,7 @@ def crossing_table(study: Study, studies: list[Study]) -> Table | None:
                     }
                     table.tidy.append(row)
             table.rows.append(cells)
-    table.notes = [baselines([m for m in study.machines if found[m.name]])]
+    table.notes = [runs.baselines([m for m in study.machines if found[m.name]])]
     return table if table.rows else None
 
 
@@ -138,7 +128,7 @@ def growth_sentences(study: Study, studies: list[Study]) -> list[str]:
     """How the largest size's time grows between the two longest runs; 1 is proportional."""
     sentences = []
     for machine in study.machines:
-        parts = [(s.implementation, _last_exponent(s)) for s in pooled(studies, machine).series]
+        parts = [(s.implementation, _last_exponent(s)) for s in runs.pooled(study, studies, machine).series]
         told = [f"{name} {slope:.2f}" for name, slope in parts if slope is not None]
         if told:
             sentences.append(
@@ -149,7 +139,7 @@ def growth_sentences(study: Study, studies: list[Study]) -> list[str]:
 
 
 def _last_exponent(series: Series) -> float | None:
-    times = grid({k: r.estimate().value for k, r in series.records.items() if "extrapolated" not in r.marks})
+    times = runs.grid({k: r.estimate().value for k, r in series.records.items() if "extrapolated" not in r.marks})
     return scaling.exponent({float(i): t for i, t in times[max(times)].items()}) if times else None
 
 

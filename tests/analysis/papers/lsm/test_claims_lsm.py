@@ -1,7 +1,7 @@
 import pytest
 import synthetic_lsm
-from test_annealing import GPU, judge
 from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART
+from worlds import GPU, judge
 
 MEASURED = ("gpu-a",)
 

@@ -3,10 +3,10 @@
 A speed-up is over one core: the paper's CPU beside each card as printed, ours `cpu-serial` of the same machine. What
 all cores (`cpu-openmp`) and `gpu-tuned` make of it is told beside it, and does not decide."""
 
-from vicinity_analysis import local_search_judges as judges
 from vicinity_analysis.claims import Claim, same_results
-from vicinity_analysis.claims_quality import converged
-from vicinity_analysis.local_search_judges import PLAIN, TEXTURE
+from vicinity_analysis.papers.lsm import judges
+from vicinity_analysis.papers.lsm.judges import PLAIN, TEXTURE
+from vicinity_analysis.quality_claims import converged
 
 TABLE2, TABLE3, TABLE4, TABLE5, TABLE6, TABLE7, TABLE8, TABLE9 = (f"lsm/table{k}" for k in range(2, 10))
 SEARCHES = (TABLE2, TABLE3, TABLE4, TABLE6, TABLE7)

@@ -3,69 +3,22 @@
 import math
 from collections.abc import Callable
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator
 
 from vicinity_analysis import scaling
-from vicinity_analysis.annealing import (
-    POOL,
-    Comparison,
-    Grid,
-    acceptance,
-    acceptances,
-    baselines,
-    crossings,
-    grid,
-    improvements,
-    pooled,
-    values,
-)
 from vicinity_analysis.claims import Evidence, Series
-from vicinity_analysis.load import Machine
-from vicinity_analysis.plots import INK, Drawing, handle, log_axis, look, render
+from vicinity_analysis.figures import INK, Drawing, decades, handle, label_outer, log_axis, panels, render, style_of
+from vicinity_analysis.papers.sa import runs
+from vicinity_analysis.records import Machine
 from vicinity_analysis.study import Study
 
 # Sizes in the order of a rainbow, each also with a marker of its own: no colour alone tells them apart.
 SIZES = (("#56B4E9", "o"), ("#0072B2", "s"), ("#009E73", "^"), ("#7A6F00", "D"), ("#E69F00", "v"), ("#D55E00", "P"))
 SIZES += (("#CC79A7", "X"), ("#6A3D9A", "h"), ("#8C8C8C", "<"), ("#A6761D", ">"))
-COLUMNS = 4  # panels side by side
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def panels(count: int, height: float = 2.5) -> tuple[Figure, list[Axes]]:
-    """A figure of `count` panels, at most COLUMNS side by side, that share both axes."""
-    columns = min(count, COLUMNS)
-    rows = math.ceil(count / columns)
-    figure = Figure(figsize=(max(1.0 + 2.5 * columns, 7.0), 1.1 + height * rows), layout="constrained")
-    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten()
-    for spare in axes[count:]:
-        spare.set_visible(False)
-    for plot in axes:
-        plot.grid(True)
-    return figure, list(axes[:count])
-
-
-def label_outer(axes: list[Axes], x: str, y: str) -> None:
-    """Labels at the left and below only: the panels share their axes."""
-    columns = min(len(axes), COLUMNS)
-    for index, plot in enumerate(axes):
-        plot.set_ylabel(y if index % columns == 0 else "")
-        last = index + columns >= len(axes)
-        plot.set_xlabel(x if last else "")
-        plot.tick_params(labelbottom=last)
-
-
-def decades(plot: Axes, which: str, label: str = "") -> None:
-    """Logarithmic over many decades: powers of ten, as many as there is room for."""
-    log_axis(plot, which, label)
-    axis = getattr(plot, f"{which}axis")
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"10{f'{math.log10(value):.0f}'.translate(RAISED)}"))
-    axis.set_major_locator(LogLocator(base=10, numticks=6))
-
-
-def style_of(sizes: list[int]) -> dict[int, tuple[str, str]]:
+def styles_of(sizes: list[int]) -> dict[int, tuple[str, str]]:
     return {n: SIZES[index % len(SIZES)] for index, n in enumerate(sizes)}
 
 
@@ -73,7 +26,7 @@ def figure1(study: Study, studies: list[Study]) -> list[Drawing]:
     """Run time against I, a panel for each N: one figure a machine with a GPU; without one, the recorded GPU beside
     this CPU."""
     own = study.machines[0]
-    evidence = {m.name: pooled(studies, m) for m in study.machines}
+    evidence = {m.name: runs.pooled(study, studies, m) for m in study.machines}
     drawings = []
     for machine in study.machines:
         series = [(machine, s) for s in evidence[machine.name].series]
@@ -89,12 +42,12 @@ def figure1(study: Study, studies: list[Study]) -> list[Drawing]:
         caption += f"Dashed: {', '.join(borrowed)}. " if borrowed else ""
         caption += "Hollow: extrapolated. Both axes logarithmic. The paper's own points are not printed."
         title = f"{study.descriptor.title}, {machine.title}"
-        drawings.append(render(f"{study.slug}-{machine.name}", title, caption, _times(machine, series)))
+        drawings.append(render(f"{study.slug}-{machine.name}", title, caption, _times(study, machine, series)))
     return drawings
 
 
-def _times(own: Machine, series: list[tuple[Machine, Series]]) -> Callable[[], Figure]:
-    grids = [(machine, s.implementation, grid(s.records)) for machine, s in series]
+def _times(study: Study, own: Machine, series: list[tuple[Machine, Series]]) -> Callable[[], Figure]:
+    grids = [(machine, s.implementation, runs.grid(s.records)) for machine, s in series]
     sizes = sorted({n for _, _, found in grids for n in found})
     names = [name for _, name, _ in grids]
 
@@ -105,7 +58,7 @@ def _times(own: Machine, series: list[tuple[Machine, Series]]) -> Callable[[], F
             plot.set_title(f"N = {n}")
             for machine, name, found in grids:
                 row = found.get(n, {})
-                colour, marker = look(name, names)
+                colour, marker = style_of(study, name, names)
                 line = "-" if machine is own else "--"
                 plot.plot(list(row), [r.estimate().value for r in row.values()], line, color=colour, linewidth=1.1)
                 for i, record in row.items():
@@ -126,21 +79,21 @@ def figure2(study: Study, studies: list[Study]) -> list[Drawing]:
     """P against I, a line for each N: for every machine with both sides."""
     drawings = []
     for machine in study.machines:
-        found = improvements(pooled(studies, machine))
+        found = runs.improvements(runs.pooled(study, studies, machine))
         if not found:
             continue
         caption = f"Improvement P = t(CPU) ÷ t(GPU) against I on {machine.title}, by size N; above the line at 1 the "
         caption += "GPU is faster. "
         caption += "Over cpu-serial as in the paper, and over the fastest CPU implementation of each case beside it. "
-        caption += f"Hollow: extrapolated. {baselines([machine])}"
+        caption += f"Hollow: extrapolated. {runs.baselines([machine])}"
         title = f"{study.descriptor.title}, {machine.title}"
         drawings.append(render(f"{study.slug}-{machine.name}", title, caption, _improvement(found)))
     return drawings
 
 
-def _improvement(found: list[tuple[Comparison, Grid]]) -> Callable[[], Figure]:
+def _improvement(found: list[tuple[runs.Comparison, runs.Grid]]) -> Callable[[], Figure]:
     sizes = sorted({n for _, rows in found for n in rows})
-    style = style_of(sizes)
+    style = styles_of(sizes)
 
     def draw() -> Figure:
         figure, axes = panels(len(found), 3.0)
@@ -149,7 +102,7 @@ def _improvement(found: list[tuple[Comparison, Grid]]) -> Callable[[], Figure]:
             plot.axhline(1, color=INK, linewidth=1)
             for n, row in rows.items():
                 colour, marker = style[n]
-                plot.plot(list(row), list(values({n: row})[n].values()), "-", color=colour, linewidth=1.1)
+                plot.plot(list(row), list(runs.values({n: row})[n].values()), "-", color=colour, linewidth=1.1)
                 for i, pair in row.items():
                     face = "none" if "extrapolated" in pair.marks else colour
                     plot.plot(i, pair.value, marker, color=colour, markerfacecolor=face, markersize=4)
@@ -167,16 +120,16 @@ def _sizes(style: dict[int, tuple[str, str]], sizes: list[int]) -> list[Line2D]:
 
 
 def acceptance_figure(study: Study, studies: list[Study]) -> Drawing | None:
-    found = acceptances(studies, study.machines)
+    found = runs.acceptances(study, studies)
     if not found:
         return None
-    style = style_of(list(found))
+    style = styles_of(list(found))
 
     def draw() -> Figure:
         figure, (plot,) = panels(1, 2.9)
         for n, row in found.items():
             colour, marker = style[n]
-            rates = [100 * acceptance(record) for record in row.values()]
+            rates = [100 * runs.acceptance(record) for record in row.values()]
             plot.plot(list(row), rates, "-", marker=marker, color=colour, linewidth=1.1, markersize=4)
         decades(plot, "x", "I")
         log_axis(plot, "y", "accepted, % of the proposed swaps")
@@ -194,31 +147,32 @@ def crossover_map(study: Study, studies: list[Study]) -> list[Drawing]:
     """The I from which on a GPU implementation wins, against N; one figure a machine."""
     drawings = []
     for machine in study.machines:
-        evidence = pooled(studies, machine, POOL)
-        found = crossings(evidence)
+        evidence = runs.pooled(study, studies, machine)
+        found = runs.crossings(evidence)
         if not found:
             continue
         caption = f"The number of iterations I where {machine.title} becomes faster, against the size N: above a line "
         caption += "the GPU wins. "
         caption += "▼ it wins from the fewest iterations measured on, ▲ not at the most. "
-        caption += (
-            f"Solid: over the fastest CPU implementation of each case, dashed: over one core. {baselines([machine])}"
-        )
+        caption += "Solid: over the fastest CPU implementation of each case, dashed: over one core. "
+        caption += runs.baselines([machine])
         title = f"{study.descriptor.title}, {machine.title}"
-        drawings.append(render(f"{study.slug}-{machine.name}", title, caption, _map(evidence, found)))
+        drawings.append(render(f"{study.slug}-{machine.name}", title, caption, _map(study, evidence, found)))
     return drawings
 
 
-def _map(evidence: Evidence, found: list[tuple[Comparison, dict[int, scaling.Win]]]) -> Callable[[], Figure]:
+def _map(
+    study: Study, evidence: Evidence, found: list[tuple[runs.Comparison, dict[int, scaling.Win]]]
+) -> Callable[[], Figure]:
     names = [series.implementation for series in evidence.series]
-    asked = {n: sorted(row) for s in evidence.of("gpu") for n, row in grid(s.times).items()}
+    asked = {n: sorted(row) for s in evidence.of("gpu") for n, row in runs.grid(s.times).items()}
 
     def draw() -> Figure:
         figure, (plot,) = panels(1, 3.2)
         handles = []
         for index, (comparison, wins) in enumerate(found):
             aside = 1 + 0.03 * (index - (len(found) - 1) / 2)  # so that none hides another
-            colour, marker = look(comparison.fast, names)
+            colour, marker = style_of(study, comparison.fast, names)
             fair = comparison.over != "one core"
             places = {n * aside: _height(win) for n, win in wins.items()}
             line, face = ("-", colour) if fair else ("--", "none")

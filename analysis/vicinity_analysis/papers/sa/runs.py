@@ -9,26 +9,24 @@ from typing import TypeVar
 
 from vicinity_analysis import scaling, stats
 from vicinity_analysis.claims import Evidence, measured_evidence, series_of
-from vicinity_analysis.load import ONE_CORE, Machine, Record
 from vicinity_analysis.published import Key
+from vicinity_analysis.records import Machine, Record
 from vicinity_analysis.study import Study, number
 from vicinity_analysis.tables import baseline_name
 
-FIGURES = ("sa/figure1", "sa/figure2")
-POOL = (*FIGURES, "sa/crossover")
 AXES = {"size", "iterations"}
-SERIAL, FASTEST = ("cpu-serial",), (*ONE_CORE, "cpu-openmp")
+SERIAL, FASTEST = ("cpu-serial",), ("cpu-serial", "cpu-delta", "cpu-traditional", "cpu-openmp")
 SINGLE = ("cpu-serial", "cpu-delta")  # what one core does best at few and at many iterations
 T = TypeVar("T")
 Grid = dict[int, dict[int, T]]  # N -> I -> value, ascending
+Wins = dict[int, scaling.Win]  # N -> where the GPU wins
 
 
-def pooled(studies: list[Study], machine: Machine, names: Sequence[str] = FIGURES) -> Evidence:
-    """All runs of random instances on a machine, by the experiments named."""
-    found = measured_evidence([study for study in studies if study.name in names], machine)
-    kept = [{k: r for k, r in s.records.items() if {axis for axis, _ in k} == AXES} for s in found.series]
-    series = [series_of(s.implementation, records) for s, records in zip(found.series, kept, strict=True) if records]
-    return Evidence(found.place, found.machine, tuple(series))
+def pooled(study: Study, studies: list[Study], machine: Machine) -> Evidence:
+    """All runs of random instances on a machine, by the experiment and its pool."""
+    found = measured_evidence([other for other in studies if other.name in (study.name, *study.pool)], machine)
+    kept = [(s, {at: r for at, r in s.runs.items() if {axis for axis, _ in at[0]} == AXES}) for s in found.series]
+    return Evidence(found.place, machine, tuple(series_of(s.implementation, runs) for s, runs in kept if runs))
 
 
 def grid(values: dict[Key, T]) -> Grid[T]:
@@ -114,11 +112,11 @@ def baselines(machines: list[Machine]) -> str:
     return "Baselines, case by case. " + ". ".join(texts) + "."
 
 
-def acceptances(studies: list[Study], machines: list[Machine]) -> Grid[Record]:
+def acceptances(study: Study, studies: list[Study]) -> Grid[Record]:
     """One record of each run for its acceptance rate, which is the same for all implementations and machines."""
     found: dict[Key, Record] = {}
-    for machine in machines:
-        for series in pooled(studies, machine).series:
+    for machine in study.machines:
+        for series in pooled(study, studies, machine).series:
             for key, record in series.records.items():
                 if "accepted" in record.counters and "extrapolated" not in record.marks:
                     found.setdefault(key, record)
@@ -129,7 +127,7 @@ def acceptance(record: Record) -> float:
     return record.counters["accepted"] / record.data["iterations"]
 
 
-def crossings(evidence: Evidence) -> list[tuple[Comparison, dict[int, scaling.Win]]]:
+def crossings(evidence: Evidence) -> list[tuple[Comparison, Wins]]:
     """From which I on each GPU implementation wins over one core and over the fastest CPU, by N."""
     result = []
     for name in gpus(evidence):

@@ -12,8 +12,7 @@ import numpy as np
 from vicinity_analysis import quality
 from vicinity_analysis.cells import significant
 from vicinity_analysis.claims import FAILS, HOLDS, PART, Evidence, Finding, finding, shares, shorten, span, within
-from vicinity_analysis.load import Record
-from vicinity_analysis.local_search import (
+from vicinity_analysis.papers.lsm.searches import (
     PRINTED_PARTS,
     PUBLISHED,
     Gain,
@@ -26,8 +25,9 @@ from vicinity_analysis.local_search import (
     size,
     whole,
 )
-from vicinity_analysis.local_search import shares as shares_of
+from vicinity_analysis.papers.lsm.searches import shares as shares_of
 from vicinity_analysis.published import Key
+from vicinity_analysis.records import Record
 from vicinity_analysis.study import without
 
 Judge = Callable[[Evidence], list[Finding]]
@@ -177,20 +177,19 @@ def quadratic(evidence: Evidence) -> list[Finding]:
 
 def double_is_better(evidence: Evidence) -> list[Finding]:
     """Objectives of runs that differ in precision only; minimised."""
-    found: dict[str, dict[Key, tuple[int, Record]]] = {"float": {}, "double": {}}
+    found: dict[str, dict[tuple[Key, int], Record]] = {"float": {}, "double": {}}
     for series in evidence.series:
-        for key, record in series.records.items():
+        for (key, seed), record in series.runs.items():
             if quality.usable(record):
-                same = found[record.case["precision"]]
-                same.setdefault(without(key, "precision"), (record.data["objective"], record))
+                found[record.case["precision"]].setdefault((without(key, "precision"), seed), record)
     common = [key for key in found["float"] if key in found["double"]]
     if not common:
         return []
-    single, double = ([found[precision][key][0] for key in common] for precision in ("float", "double"))
+    single, double = ([found[precision][key].data["objective"] for key in common] for precision in ("float", "double"))
     flags = [two < one for one, two in zip(single, double, strict=True)]
     numbers = f"double precision ends lower in {sum(flags)} of {len(flags)} runs; mean {np.mean(double) * 1e-9:.4f} "
     numbers += f"against {np.mean(single) * 1e-9:.4f}"
-    sources = (found[precision][key][1].source for key in common for precision in found)
+    sources = (found[precision][key].source for key in common for precision in found)
     return [Finding("objective by precision", shares(flags), numbers, shorten(sources))]
 
 

@@ -3,21 +3,12 @@ import io
 
 import pytest
 import synthetic_sa
-from vicinity_analysis import annealing, annealing_tables, cells, claims, compare, limits, parts, steady
+from vicinity_analysis import cells, compare, limits
 from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART
-from vicinity_analysis.load import load_machine
-from vicinity_analysis.study import load_studies
-
-GPU = "NVIDIA H100 80GB HBM3"
-
-
-def studies_of(root, *machines):
-    return load_studies(root, [load_machine(root / "results" / name) for name in machines])
-
-
-def judge(root, *machines):
-    studies = studies_of(root, *machines)
-    return {j.claim.name: j for s in studies for j in claims.judge_all(s, studies, claims.all_claims())}
+from vicinity_analysis.papers.sa import PAPER, runs, steady, tables
+from vicinity_analysis.records import load_machine
+from vicinity_analysis.views import view_of
+from worlds import GPU, judge, studies_of, study_of
 
 
 def measured(judged, name):
@@ -36,10 +27,6 @@ def root(tmp_path_factory):
 @pytest.fixture(scope="module")
 def studies(root):
     return studies_of(root, "gpu-a")
-
-
-def study_of(studies, name):
-    return next(study for study in studies if study.name == name)
 
 
 def model(**speed):
@@ -62,11 +49,16 @@ def world(tmp_path, iterations=(10**3, 10**4, 10**5, 10**6, 10**7, 10**8), **spe
     return judge(root, "m")
 
 
+def figure1_runs(studies):
+    study = study_of(studies, "sa/figure1")
+    return runs.pooled(study, studies, study.machines[0])
+
+
 def test_printed_thresholds_are_those_of_the_claims(studies):
     """The rules spell out numbers; these are the file's."""
     stated = {o.row_key: o for o in study_of(studies, "sa/figure1").statements}
     assert [stated[f"s0{k}"].value for k in range(1, 9)] == [50, 100, 100, 100, 10_000, 1e4, 1e6, 1e7]
-    table = annealing_tables.statements_table(study_of(studies, "sa/figure1"))
+    table = tables.statements_table(study_of(studies, "sa/figure1"))
     assert len(table.rows) == 11 and table.rows[4][-1].text == "10,000×"
     assert table.tidy[0]["record"] == "data/published/sa_figures.csv:2"
 
@@ -124,7 +116,7 @@ def test_nothing_measured_is_said(tmp_path):
     for name in ("crossover", "fifty-to-hundred", "plateau", "same-results", "longer-is-better"):
         assert judged[name].verdict == OPEN, name
     study = study_of(studies_of(root, "m"), "sa/figure2")
-    notes = " ".join(note for table in parts.parts_of(study, [study]).shown for note in table.notes)
+    notes = " ".join(note for table in view_of(study, [study], PAPER.views).shown for note in table.notes)
     assert "Not measured on AMD EPYC 9999" in notes and "experiments/sa/figure2.yaml" in notes
 
 
@@ -139,23 +131,23 @@ def test_a_run_that_was_not_identical_is_no_same_result(tmp_path):
 
 
 def test_both_figures_draw_on_both_experiments(studies, root):
-    evidence = annealing.pooled(studies, study_of(studies, "sa/figure1").machines[0])
-    found = annealing.values(annealing.pairs(evidence, ("cpu-serial",), "gpu"))
+    evidence = figure1_runs(studies)
+    found = runs.values(runs.pairs(evidence, ("cpu-serial",), "gpu"))
     assert list(found) == list(synthetic_sa.SIZES) and max(found[30]) == 10**8
     expected = synthetic_sa.seconds("cpu-serial", 1000, 10**8) / synthetic_sa.seconds("gpu", 1000, 10**8)
     assert found[1000][10**8] == pytest.approx(expected, rel=0.05)
 
 
 def test_measured_goes_before_extrapolated_and_the_fastest_counts(studies):
-    evidence = annealing.pooled(studies, study_of(studies, "sa/figure1").machines[0])
-    pair = annealing.pairs(evidence, annealing.FASTEST, "gpu")[300][10**7]
+    evidence = figure1_runs(studies)
+    pair = runs.pairs(evidence, runs.FASTEST, "gpu")[300][10**7]
     assert pair.slow.implementation == "cpu-openmp" and pair.marks == ()
-    only = annealing.pairs(evidence, ("cpu-traditional",), "gpu")[300][10**7]
+    only = runs.pairs(evidence, ("cpu-traditional",), "gpu")[300][10**7]
     assert "extrapolated" in only.marks
 
 
 def test_tables_name_their_baseline_and_trace_their_numbers(studies):
-    table = annealing_tables.plateau_table(study_of(studies, "sa/figure2"), studies)
+    table = tables.plateau_table(study_of(studies, "sa/figure2"), studies)
     assert [c.label for c in table.columns[3:]][:2] == ["gpu over cpu-serial", "gpu-tuned over cpu-serial"]
     assert "cpu-serial (1 core, AMD EPYC 9999)" in table.notes[0] and "cpu-openmp (up to 16 cores)" in table.notes[0]
     row = next(
@@ -163,19 +155,19 @@ def test_tables_name_their_baseline_and_trace_their_numbers(studies):
     )
     assert row["iterations"] == 10**8 and row["numerator"].startswith("gpu-a/sa/figure2.jsonl:")
     assert table.rows[0][3].note == ""  # one run each: no interval to show
-    every = annealing_tables.improvement_table(study_of(studies, "sa/figure2"), studies)
+    every = tables.improvement_table(study_of(studies, "sa/figure2"), studies)
     assert len(every.rows) == 4 * 6 and len(every.tidy) == 4 * 6 * 4
 
 
 def test_acceptance(studies):
-    table = annealing_tables.acceptance_table(study_of(studies, "sa/figure1"), studies)
+    table = tables.acceptance_table(study_of(studies, "sa/figure1"), studies)
     row = next(r for r in table.tidy if r["size"] == 100 and r["iterations"] == 10**6)
     assert row["rate"] == pytest.approx(0.01) and "figure1.jsonl" in row["record"]
     assert table.rows[1][4].text == "1.00"
 
 
 def test_where_the_gpu_wins(studies):
-    table = annealing_tables.crossing_table(study_of(studies, "sa/crossover"), studies)
+    table = tables.crossing_table(study_of(studies, "sa/crossover"), studies)
     sizes = [row[1].text for row in table.rows]
     assert sizes == ["10", "30", "100", "300", "1000"]
     ten = [r for r in table.tidy if r["size"] == 10]
@@ -210,6 +202,6 @@ def test_one_core_baselines_are_held_against_one_core(root):
 
 
 def test_csv(studies):
-    table = annealing_tables.crossing_table(study_of(studies, "sa/crossover"), studies)
+    table = tables.crossing_table(study_of(studies, "sa/crossover"), studies)
     rows = list(csv.DictReader(io.StringIO(cells.tidy_csv(table))))
     assert len(rows) == 5 * 4 and {row["over"] for row in rows} == {"one core", "the fastest CPU"}

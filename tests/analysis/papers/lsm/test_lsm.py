@@ -1,9 +1,11 @@
 import pytest
 import synthetic_lsm
-from test_annealing import GPU, studies_of, study_of
-from test_tables import column
-from vicinity_analysis import local_search, local_search_tables, parts, quality, speedups, tables
+from vicinity_analysis import quality, speedups, tables
 from vicinity_analysis.__main__ import main
+from vicinity_analysis.papers.lsm import PAPER
+from vicinity_analysis.papers.lsm import tables as lsm_tables
+from vicinity_analysis.views import view_of
+from worlds import GPU, column, studies_of, study_of
 
 MISSING = ("d1291", "pr2392", "fnl4461", "rl5915")
 SHOWN = ("table1", "table2", "table6", "table8", "table9", "table9_small", "precision", "scaling_tsp", "climbing_qap")
@@ -67,14 +69,14 @@ def test_speedups_over_one_core_and_over_all_beside_the_printed_ones(studies):
 def test_one_core_is_taken_from_the_experiment_that_measured_it(studies):
     study = lsm(studies, "table8")
     assert "cpu-serial" not in study.series(study.machines[0])
-    pooled = local_search.pooled(study)
+    pooled = study.with_pool()
     record = pooled.series(study.machines[0])["cpu-serial"][pooled.published.rows["r01"]]
     assert record.source.startswith("gpu-a/lsm/table4.jsonl:")
-    assert "gpu-chains" in local_search.pooled(lsm(studies, "table9")).series(study.machines[0])
+    assert "gpu-chains" in lsm(studies, "table9").with_pool().series(study.machines[0])
 
 
 def test_a_missing_file_is_said_and_its_stand_in_shown(studies):
-    found = parts.parts_of(lsm(studies, "table6"), studies)
+    found = view_of(lsm(studies, "table6"), studies, PAPER.views)
     first = found.shown[0]
     assert first.rows[-1][column(first, "gpu-tuned")].text == "skipped"
     assert (
@@ -94,19 +96,19 @@ def test_with_all_files_the_stand_ins_are_folded(tmp_path):
     records = list(synthetic_lsm.experiment("gpu-a", "table6"))
     synthetic_lsm.make_machine(root / "results", "gpu-a", records, GPU)
     studies = studies_of(root, "gpu-a")
-    found = parts.parts_of(lsm(studies, "table6"), studies)
+    found = view_of(lsm(studies, "table6"), studies, PAPER.views)
     assert not any("stand-ins" in table.name for table in found.shown)
     assert any("stand-ins" in table.name for table in found.folded)
 
 
 def test_round_trip(studies):
-    (sentence,) = local_search_tables.round_trips(lsm(studies, "table3"))
+    (sentence,) = lsm_tables.round_trips(lsm(studies, "table3"))
     assert "at 73-73 (Hamming 1) (73 neighbours) an iteration of gpu takes 18.0 µs" in sentence
     assert "cpu-openmp (16 cores, AMD EPYC 9999): " in sentence and "Without it: gpu-tuned: " in sentence
 
 
 def test_shares(studies):
-    table = local_search_tables.shares_table(local_search.pooled(lsm(studies, "table8")))
+    table = lsm_tables.shares_table(lsm(studies, "table8").with_pool())
     first = table.rows[0]
     assert [c.text for c in first[4:10]] == ["4.8", "73.7", "21.5", "19.0", "11.2", "69.8"]
     at = next(i for i, c in enumerate(table.columns) if "gpu-host-neighborhood" in c.group)
@@ -116,7 +118,7 @@ def test_shares(studies):
 
 
 def test_placements_are_relative_to_gpu(studies):
-    table = local_search_tables.placement_table(lsm(studies, "table1"))
+    table = lsm_tables.placement_table(lsm(studies, "table1"))
     assert [row[0].text for row in table.rows] == ["tai30a", "tai60a", "tai100a"]
     assert table.rows[0][column(table, "gpu")].text == "18.1"
     assert table.rows[-1][column(table, "gpu-shared over gpu")].text.startswith("▲ 1.0")
@@ -124,16 +126,16 @@ def test_placements_are_relative_to_gpu(studies):
 
 
 def test_rates(studies):
-    table = local_search_tables.rate_table(lsm(studies, "scaling_tsp"))
+    table = lsm_tables.rate_table(lsm(studies, "scaling_tsp"))
     assert table.rows[-1][0].text == "20000" and table.rows[-1][2].text == "199,990,000"
     rate = next(r for r in table.tidy if r["size"] == "100" and r["implementation"] == "gpu-tuned")
     assert rate["value"] == pytest.approx(5e5, rel=0.02) and rate["what"] == "iterations a second"
-    found = parts.parts_of(lsm(studies, "scaling_tsp"), studies)
+    found = view_of(lsm(studies, "scaling_tsp"), studies, PAPER.views)
     assert "iterations a second against N" in found.figures[0].title
 
 
 def test_climbs(studies):
-    table = local_search_tables.climbing_table(lsm(studies, "climbing_qap"))
+    table = lsm_tables.climbing_table(lsm(studies, "climbing_qap"))
     row = next(r for r in table.rows if [c.text for c in r[:3]] == ["100", "hill", "100"])
     assert row[column(table, "moves a climb")].text == "33"
     hundred = next(
@@ -143,7 +145,7 @@ def test_climbs(studies):
 
 
 def test_precision(studies):
-    table = local_search_tables.precision_table(lsm(studies, "precision"))
+    table = lsm_tables.precision_table(lsm(studies, "precision"))
     assert len(table.rows) == 6 and table.rows[0][3].text == "5"
 
 

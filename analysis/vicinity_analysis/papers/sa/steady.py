@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from vicinity_analysis.cells import Cell, Column, Table, significant, with_unit
-from vicinity_analysis.load import Machine, Record
+from vicinity_analysis.records import Machine, Record
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import provenance
 

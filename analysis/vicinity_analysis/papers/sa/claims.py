@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from vicinity_analysis import scaling
-from vicinity_analysis.annealing import FASTEST, SERIAL, Grid, Pair, acceptance, grid, pairs, values
 from vicinity_analysis.cells import MARKS, significant
 from vicinity_analysis.claims import FAILS, HOLDS, PART, Claim, Evidence, Finding, same_results, shares, shorten, span
-from vicinity_analysis.claims_quality import longer_is_better, many_short_for_one_long
+from vicinity_analysis.papers.sa.runs import FASTEST, SERIAL, Grid, Pair, acceptance, grid, pairs, values
+from vicinity_analysis.quality_claims import longer_is_better, many_short_for_one_long
 from vicinity_analysis.tables import baseline_name
 
 Judge = Callable[[Evidence], list[Finding]]

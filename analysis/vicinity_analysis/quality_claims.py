@@ -5,30 +5,22 @@ from itertools import pairwise
 
 import numpy as np
 
-from vicinity_analysis.annealing import Grid
 from vicinity_analysis.claims import Evidence, Finding, shares, shorten
 from vicinity_analysis.quality import gap_of, usable
 
 
-def _gaps(evidence: Evidence) -> dict[str, Grid[float]]:
+def _gaps(evidence: Evidence) -> dict[str, dict[int, dict[int, float]]]:
     """instance -> I -> seed -> gap in percent, whatever implementation ran it."""
-    found: dict[str, Grid[float]] = {}
-    for series in evidence.series:
-        for record in series.records.values():
-            gap = gap_of(record)
-            if (
-                usable(record)
-                and gap is not None
-                and record.case.get("instance")
-                and record.case.get("samples") is None
-            ):
-                row = found.setdefault(record.case["instance"], {}).setdefault(record.case["iterations"], {})
-                row[int(record.case.get("seed") or 0)] = gap
+    found: dict[str, dict[int, dict[int, float]]] = {}
+    for record in (record for series in evidence.series for record in series.runs.values()):
+        gap, instance = gap_of(record), record.case.get("instance")
+        if usable(record) and gap is not None and instance and record.case.get("samples") is None:
+            found.setdefault(instance, {}).setdefault(record.case["iterations"], {})[record.seed] = gap
     return {name: dict(sorted(rows.items())) for name, rows in found.items()}
 
 
 def _sources(evidence: Evidence) -> str:
-    return shorten(source for series in evidence.series for source in series.sources.values())
+    return shorten(record.source for series in evidence.series for record in series.runs.values())
 
 
 def longer_is_better(evidence: Evidence) -> list[Finding]:
