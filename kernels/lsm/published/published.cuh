@@ -68,15 +68,15 @@ class Published {
     std::fill(until_.begin(), until_.end(), 0);
     neighbors_.begin(state);
   }
-  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state, Parts& parts) {
+  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state, PartTimer& parts) {
     neighbors_.generate(state);
-    parts.mark(Parts::before_copies, stream_);
+    parts.mark(PartTimer::before_copies, stream_);
     const auto view = neighbors_.upload(state, stream_);
-    parts.mark(Parts::before_kernels, stream_);
+    parts.mark(PartTimer::before_kernels, stream_);
     evaluate(view);
-    parts.mark(Parts::after_kernels, stream_);
+    parts.mark(PartTimer::after_kernels, stream_);
     VICINITY_CUDA_CHECK(cudaMemcpyAsync(values_.data(), device_values_.data(), values_.bytes(), cudaMemcpyDeviceToHost, stream_.get()));
-    parts.mark(Parts::after_copies, stream_);
+    parts.mark(PartTimer::after_copies, stream_);
     stream_.synchronize();
     grid_.finished();
     return best(state);

@@ -70,10 +70,10 @@ class Reduction {
     taken_ = -1;
     neighbors_.begin(state);
   }
-  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state, Parts& parts) {
-    parts.mark(Parts::before_copies, stream_);
+  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state, PartTimer& parts) {
+    parts.mark(PartTimer::before_copies, stream_);
     const auto view = neighbors_.upload(state, stream_);
-    parts.mark(Parts::before_kernels, stream_);
+    parts.mark(PartTimer::before_kernels, stream_);
     const Memory memory{until_.data(), state.iteration(), state.best_value(), taken_, taken_until_};
     shape();
     best_kernel<<<static_cast<unsigned>(blocks_), block_size, shared_, stream_.get()>>>(
@@ -81,9 +81,9 @@ class Reduction {
     VICINITY_CUDA_CHECK(cudaGetLastError());
     best_of_blocks_kernel<<<1, block_size, 0, stream_.get()>>>(found_.data(), static_cast<std::int32_t>(blocks_), device_best_.data());
     VICINITY_CUDA_CHECK(cudaGetLastError());
-    parts.mark(Parts::after_kernels, stream_);
+    parts.mark(PartTimer::after_kernels, stream_);
     VICINITY_CUDA_CHECK(cudaMemcpyAsync(best_.data(), device_best_.data(), best_.bytes(), cudaMemcpyDeviceToHost, stream_.get()));
-    parts.mark(Parts::after_copies, stream_);
+    parts.mark(PartTimer::after_copies, stream_);
     stream_.synchronize();
     return choice_of(best_[0]);
   }

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/methods/lsm/result.hpp"
@@ -19,6 +21,7 @@
 #include "kernels/lsm/published/neighbors.cuh"
 #include "kernels/lsm/published/neighbors_ppp.cuh"
 #include "kernels/lsm/published/neighbors_weierstrass.cuh"
+#include "kernels/run/search_run.cuh"
 
 namespace vicinity::lsm {
 
@@ -46,7 +49,7 @@ class SharedMemory {
 
 /// Where the time of a search goes. Events take one iteration in 16 apart, the first included, and the others are taken to be like it: in
 /// each they would cost what a small copy costs.
-class Parts {
+class PartTimer {
  public:
   /// Borders of an iteration's parts, in their order.
   enum Border : std::size_t { before_copies, before_kernels, after_kernels, after_copies };
@@ -72,10 +75,12 @@ class Parts {
     }
     ++iterations_;
   }
-  /// Parts of a search that took so many seconds; the host has what the device did not take.
+  /// PartTimer of a search that took so many seconds; the host has what the device did not take.
   [[nodiscard]] Times of(double seconds) const {
     const double scale = sampled_ > 0 ? all_ / sampled_ : 0, kernel = scale * kernel_, transfer = scale * transfer_;
-    return {{"kernel", kernel}, {"transfer", transfer}, {"host", seconds - kernel - transfer}};
+    return {{Part::kernel, {kernel, TimeSource::device}},
+            {Part::transfer, {transfer, TimeSource::device}},
+            {Part::host, {seconds - kernel - transfer, TimeSource::host}}};
   }
 
  private:
@@ -90,93 +95,89 @@ class Parts {
   std::array<cuda::Event, 4> events_;
 };
 
-/// A Method is made from (neighborhood, stream), and has begin(state), which prepares it for a state that was just made; choose(state,
-/// parts), the best of all moves; moved(state, choice), called after the state took it; poison(), which spoils what the device has to write
-/// and forgets what was learnt; policy(). The caller keeps the instance alive.
-template <class Neighborhood, class Method>
-class GpuRun final : public Run {
- public:
-  GpuRun(const Neighborhood& neighborhood, const local_search::Task& task)
-      : neighborhood_(neighborhood), task_(task), method_(neighborhood_, stream_) {
-    VICINITY_CUDA_CHECK(cudaDeviceSynchronize());  // the instance is in place
-  }
+/// What finds the best of all moves with the host in the loop; made from (neighborhood, stream). The caller keeps the instance alive.
+template <class M, class Neighborhood>
+concept HostMethod = requires(M& method, const M& fixed, const SearchState<Neighborhood>& state, PartTimer& timer,
+                              const local_search::Choice& choice) {
+  method.begin(state);  // prepares it for a search that was just begun
+  { method.choose(state, timer) } -> std::same_as<local_search::Choice>;
+  method.moved(state, choice);  // called after the search took it
+  method.poison();              // spoils what the device has to write and forgets what was learnt
+  { fixed.policy() } -> std::same_as<Policy>;
+};
 
-  void reset(std::uint64_t seed) override {
-    seed_ = seed;
-    restart();
+/// The restarts of a case one after the other, for the driver (kernels/run/search_run.cuh).
+template <local_search::SearchNeighborhood Neighborhood, HostMethod<Neighborhood> Method>
+class HostRestarts {
+ public:
+  static constexpr std::int64_t first_slice = 1;
+
+  HostRestarts(const Neighborhood& neighborhood, const local_search::Task& task)
+      : neighborhood_(neighborhood), task_(task), method_(neighborhood_, stream_) {}
+
+  [[nodiscard]] std::int64_t count() const { return task_.restarts; }
+  [[nodiscard]] static std::int64_t batch_size() { return 1; }
+  [[nodiscard]] std::int64_t most_iterations() const { return task_.limit(); }
+
+  void reset(const Start& start) {
+    start_ = start;
+    finished_.clear();
+    state_.reset();
+    timer_.restart();
     method_.poison();
     stream_.synchronize();
   }
-  void execute() override {
-    restart();
-    const auto start = Clock::now();
-    static_cast<void>(advance(std::numeric_limits<double>::infinity()));
-    seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+  void begin(std::int64_t first, std::int64_t) {
+    if (state_) finished_.push_back(state_->result());
+    state_.emplace(neighborhood_, task_, start_, first);
+    method_.begin(*state_);
   }
-  [[nodiscard]] bool advance(double seconds) override {
-    const auto start = Clock::now();
-    do {
-      if (!state_ && !next_state()) return false;
-      parts_.open();
-      const local_search::Choice choice = method_.choose(*state_, parts_);
+  void launch(std::int64_t limit) {
+    while (!state_->done() && state_->iteration() < limit) {
+      timer_.open();
+      const local_search::Choice choice = method_.choose(*state_, timer_);
       if (state_->take(choice)) method_.moved(*state_, choice);
-      parts_.close();
-      if (!state_->done()) continue;
-      finished_.push_back(state_->result());
-      state_.reset();
-    } while (std::chrono::duration<double>(Clock::now() - start).count() <= seconds);
-    return state_ != nullptr || !all_finished();
+      timer_.close();
+    }
   }
+  [[nodiscard]] bool wait() const { return state_->done(); }
+  [[nodiscard]] TracePoint progress() const { return local_search::progress_of(state_->result()); }
+  [[nodiscard]] Outcome judge(bool whole) const { return local_search::judge(neighborhood_, task_, begun(), whole); }
   /// Together the whole search on the clock of the host, which takes part in it.
-  [[nodiscard]] Times times() const override { return parts_.of(seconds_); }
-  [[nodiscard]] Outcome outcome() override {
-    std::vector<Result> begun = finished_;
-    if (state_) begun.push_back(state_->result());
-    return local_search::judge(neighborhood_, task_, begun, begun.empty() || all_finished());
-  }
-  [[nodiscard]] Policy policy() const override { return method_.policy(); }
-  /// Each look is at least one launch that the host waits for.
-  [[nodiscard]] Work work() const override {
-    Work work = local_search::work_of(neighborhood_, finished_);
-    for (const Result& search : finished_) work["launch"] += static_cast<double>(search.neighborhood_evaluations);
+  [[nodiscard]] Times times(double seconds) const { return timer_.of(seconds); }
+  [[nodiscard]] Policy policy() const { return method_.policy(); }
+  /// Each evaluation of the neighbourhood is at least one launch that the host waits for.
+  [[nodiscard]] Work work() const {
+    const std::vector<Result> all = begun();
+    Work work = local_search::work_of(neighborhood_, all);
+    for (const Result& search : all) work["launch"] += static_cast<double>(search.neighborhood_evaluations);
     return work;
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   using Result = typename SearchState<Neighborhood>::Result;
 
-  void restart() {
-    finished_.clear();
-    state_.reset();
-    parts_.restart();
-  }
-  [[nodiscard]] bool all_finished() const { return static_cast<std::int64_t>(finished_.size()) == task_.restarts; }
-  /// Begins the next restart, if there is one.
-  bool next_state() {
-    if (all_finished()) return false;
-    state_ =
-        std::make_unique<SearchState<Neighborhood>>(neighborhood_, task_, task_.seed(seed_, static_cast<std::int64_t>(finished_.size())));
-    method_.begin(*state_);
-    return true;
+  [[nodiscard]] std::vector<Result> begun() const {
+    std::vector<Result> all = finished_;
+    if (state_) all.push_back(state_->result());
+    return all;
   }
 
   const Neighborhood neighborhood_;
   const local_search::Task task_;
   cuda::Stream stream_;
   Method method_;
-  std::uint64_t seed_ = 0;
-  std::unique_ptr<SearchState<Neighborhood>> state_;  ///< of the restart under way
-  std::vector<Result> finished_;                      ///< of the restarts before it
-  Parts parts_;
-  double seconds_ = 0;
+  Start start_ = 0;
+  std::optional<SearchState<Neighborhood>> state_;  ///< of the restart under way
+  std::vector<Result> finished_;                    ///< of the restarts before it
+  PartTimer timer_;
 };
 
 /// `Method` with everything in the first of the places where it fits.
 template <template <class, class> class Method, class Place, class... Others, class Neighborhood>
 [[nodiscard]] std::unique_ptr<Run> gpu_run(const Neighborhood& neighborhood, const local_search::Task& task) {
   try {
-    return std::make_unique<GpuRun<Neighborhood, Method<Neighborhood, Place>>>(neighborhood, task);
+    return std::make_unique<DeviceSearchRun<HostRestarts<Neighborhood, Method<Neighborhood, Place>>>>(neighborhood, task);
   } catch (const DoesNotFit&) {
     if constexpr (sizeof...(Others) == 0)
       throw;

@@ -1,5 +1,5 @@
 #pragma once
-// An engine of DeviceRun (kernels/run/device_run.cuh) for any neighbourhood: searches live on the device, and neighbours are evaluated one
+// An engine of DeviceRun (kernels/lsm/device_searches.cuh) for any neighbourhood: searches live on the device, and neighbours are evaluated one
 // by one. A search has a block to itself, many of them side by side, or the whole grid. What is special about a neighbourhood is its Place
 // (kernels/lsm/tuned/place.cuh).
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include "kernels/lsm/tuned/place_ppp.cuh"
 #include "kernels/lsm/tuned/place_qap.cuh"
 #include "kernels/lsm/tuned/place_tsp.cuh"
-#include "kernels/run/device_run.cuh"
+#include "kernels/lsm/device_searches.cuh"
 
 namespace vicinity::lsm {
 

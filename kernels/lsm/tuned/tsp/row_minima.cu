@@ -34,10 +34,10 @@
 #include "kernels/cuda/collective/mailbox.cuh"
 #include "kernels/cuda/collective/warp.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/lsm/device_searches.cuh"
 #include "kernels/lsm/tuned/tsp/scan.hpp"
 #include "kernels/lsm/tuned/tsp/tours.cuh"
 #include "kernels/lsm/tuned/tuned.hpp"
-#include "kernels/run/device_run.cuh"
 
 namespace vicinity::lsm {
 namespace {
@@ -635,7 +635,7 @@ template <bool Integral>
   return policy;
 }
 
-/// Engine of DeviceRun.
+/// A SearchEngine (kernels/lsm/device_searches.cuh).
 template <bool Integral>
 class RowMinimaEngine {
  public:

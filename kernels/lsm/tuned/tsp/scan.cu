@@ -26,9 +26,9 @@
 #include "core/util/math.hpp"
 #include "kernels/cuda/collective/warp.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/lsm/device_searches.cuh"
 #include "kernels/lsm/tuned/tsp/scan.hpp"
 #include "kernels/lsm/tuned/tsp/tours.cuh"
-#include "kernels/run/device_run.cuh"
 
 namespace vicinity::lsm {
 namespace {
@@ -430,7 +430,7 @@ template <bool Integral>
   return fits ? std::optional(policy) : std::nullopt;
 }
 
-/// Engine of DeviceRun.
+/// A SearchEngine (kernels/lsm/device_searches.cuh).
 template <bool Integral>
 class ScanEngine {
  public:
