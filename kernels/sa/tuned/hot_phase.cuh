@@ -1,6 +1,6 @@
 #pragma once
 // The hot phase of the tuned annealing: while many proposals are accepted, keeping all deltas up to date costs more than it saves.
-#include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/collective/warp.cuh"
 #include "kernels/sa/device.cuh"
 
 namespace vicinity::sa {
@@ -38,7 +38,7 @@ struct Position {
 
 /// B as permuted: b'(i,j) = b(p[i],p[j]), and its transpose for the second side. Mapping: blockIdx.y the chain, blockIdx.x a row, a thread
 /// a column after another; the padding becomes zero.
-template <class Types>
+template <ElementTypes Types>
 __global__ void __launch_bounds__(256)
     permute_kernel(DeviceQap<typename Types::Entry> qap, Chains chains, std::int64_t first, typename Types::Entry* permuted) {
   const std::int32_t* p = chains.current + (first + blockIdx.y) * qap.n;
@@ -49,12 +49,21 @@ __global__ void __launch_bounds__(256)
   }
 }
 
+/// The delta of swapping facilities c and o from `sum`, the sum over all k of (a(k,c) - a(k,o)) (b'(k,o) - b'(k,c)) of both sides: the
+/// terms of k = c and k = o are taken out, what they really contribute is put in. b'(i,j) = b(p[i],p[j]).
+template <class Delta>
+[[nodiscard]] __device__ __forceinline__ Delta corrected(Delta sum, Delta a_cc, Delta a_oo, Delta a_co, Delta a_oc, Delta b_cc, Delta b_oo,
+                                                         Delta b_co, Delta b_oc) {
+  return sum - (a_cc - a_co) * (b_co - b_cc) - (a_cc - a_oc) * (b_oc - b_cc) - (a_oc - a_oo) * (b_oo - b_oc) -
+         (a_co - a_oo) * (b_oo - b_co) + (a_cc - a_oo) * (b_oo - b_cc) + (a_co - a_oc) * (b_oc - b_co);
+}
+
 /// Mapping: one block a chain; in each round its 32 warps evaluate the next 32 proposals from scratch, lanes over the n terms in chunks of
 /// 16 bytes; the first accepted one in order is carried out. Permuted B is kept, so that all loads are coalesced: `permuted` has
 /// [sides][n][pitch] entries a chain. Synchronisation: one block barrier a round, a second one after a swap. Cost: 4n entries a proposal,
 /// from L1 or L2, and 4n moved a swap. Ends at `limit`, or when fewer than one proposal in
 /// HotPolicy::rejections is accepted.
-template <class Types>
+template <ElementTypes Types>
 class Hot {
  public:
   using Entry = typename Types::Entry;
@@ -168,7 +177,7 @@ class Hot {
   std::int32_t warp_, lane_;
 };
 
-template <class Types>
+template <ElementTypes Types>
 __global__ void __launch_bounds__(HotPolicy::threads)
     hot_kernel(const __grid_constant__ DeviceQap<typename Types::Entry> qap, Chains chains, typename Types::Entry* permuted,
                std::int64_t first, std::int64_t limit) {
