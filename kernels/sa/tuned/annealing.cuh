@@ -51,12 +51,16 @@ struct TeamRow {
   Delta a[Columns];          ///< the factor of A in a delta
 };
 
+/// A row of a sweep.
 struct SweepRow {
   std::int32_t row;
   std::int64_t sweep;
 };
 
-/// The search of one chain.
+/// The search of one chain. Mapping: a thread that scans has the columns thread, thread + team, ... of its team's row and, of the
+/// permutation, the diagonals and the vectors of a swap, the elements of those columns in registers; in update() it has a group of four
+/// columns of every update_lanes_-th of the block's rows. The progress warp, the last one, has nothing of a row.
+/// Counted: RowsPolicy::counted(), known when compiling: a kernel without the other ways is shorter, and faster at n = 100.
 template <ElementTypes Types, int Columns, SharedMatrices Where, bool Counted>
 class ChainSearch {
  public:
@@ -250,7 +254,7 @@ class ChainSearch {
     for (std::int32_t j = static_cast<std::int32_t>(threadIdx.x) % 32; j < n_; j += 32) best_[j] = location(j);
   }
 
-  // --- where the search stands: the same in all threads of all blocks ----------------------------------------------------
+  // --- the position of the search: the same in all threads of all blocks ----------------------------------------------------
 
   /// The next proposal is q.
   __device__ __forceinline__ void set_position(std::int64_t q) {
@@ -262,7 +266,7 @@ class ChainSearch {
     row_q_ = q - (at.s - at.r - 1);
     choose_window();
   }
-  /// So many rows on, to the start of one.
+  /// Goes to the start of a row, so many rows on.
   __device__ __forceinline__ void advance_rows(std::int32_t rows) {
     row_ += rows;
     at_.ahead -= rows;
