@@ -426,9 +426,10 @@ class ChainSearch {
     Delta f_ii, b_ii;
     Delta d[sides], e[sides];  ///< of a swap on its way
   };
-  /// Row i after the last swap, before update(). Of the permutation and the diagonal, elements of other threads' columns may be on their
-  /// way still: they are taken from before the swap.
-  [[nodiscard]] __device__ __forceinline__ Row pending_row(std::int32_t i) const {
+  /// The team's row after the last swap, before update(). Of the permutation and the diagonal, elements of other threads' columns may be on
+  /// their way still: they are taken from before the swap.
+  [[nodiscard]] __device__ __forceinline__ Row pending_row() const {
+    const std::int32_t i = at_.row;
     const int earlier = swapped() ? swaps_ ^ 1 : swaps_;
     Row row;
     row.p = p(earlier)[i];
@@ -447,11 +448,10 @@ class ChainSearch {
     row.b_ii = static_cast<Delta>(b_row(0, row.p)[row.p]);
     return row;
   }
-  /// Of facility i, the local_i-th of the block, and this thread's k-th column; `row` is pending_row(i), `factor` factor_of_a.
-  [[nodiscard]] __device__ __forceinline__ PairDelta<Delta> pending_pair(const Row& row, std::int32_t i, std::int32_t local_i, int k,
-                                                                         Delta factor) const {
-    const std::int32_t j = min(column(k), n_ - 1);
-    Delta f_ij = f_row(local_i)[before(j)], f_ji = in_block() ? f_row(j)[before(i)] : f_column(local_i)[j];
+  /// Of this row, pending_row(), and this thread's k-th column.
+  [[nodiscard]] __device__ __forceinline__ PairDelta<Delta> pending_pair(const Row& row, int k) const {
+    const std::int32_t i = at_.row, j = min(column(k), n_ - 1);
+    Delta f_ij = f_row(at_.local)[before(j)], f_ji = in_block() ? f_row(j)[before(i)] : f_column(at_.local)[j];
     if (swapped()) {
 #pragma unroll
       for (int side = 0; side < sides; ++side) {
@@ -461,7 +461,7 @@ class ChainSearch {
       if (!in_block() && (i == r_ || i == s_)) f_ji = receive_element(inbox(i == r_ ? 0 : 1) + j);
     }
     const Delta factor_of_b = both_ways([&](int side) { return b_row(side, row.p); }, p_[k]) - row.b_ii - b_jj_[k];
-    return {scale * (f_ij + f_ji - row.f_ii - f_jj_[k]) + factor * factor_of_b, f_ij, f_ji};
+    return {scale * (f_ij + f_ji - row.f_ii - f_jj_[k]) + at_.a[k] * factor_of_b, f_ij, f_ji};
   }
 
   /// The same where no swap is on its way, for any column j.
@@ -490,11 +490,11 @@ class ChainSearch {
     const std::int32_t i = at_.row, first = ahead == 0 ? column_ : i + 1;
     const std::int64_t left = end_ - at_.q;
     const std::int32_t behind = left < n_ ? i + 1 + static_cast<std::int32_t>(left) : n_;
-    const Row row = pending_row(i);
+    const Row row = pending_row();
 #pragma unroll
     for (int k = Columns - 1; k >= 0; --k) {
       const std::int32_t j = min(column(k), n_ - 1);
-      const PairDelta<Delta> pair = pending_pair(row, i, at_.local, k, at_.a[k]);
+      const PairDelta<Delta> pair = pending_pair(row, k);
       if (j >= first && j < behind && column(k) < n_ && annealing::accepts(pair.delta, at_.inverse[k], at_.threshold[k]))
         accepted_ = {FirstAccepted<Delta>::key_of(ahead, j), pair.delta, pair.f_ij, pair.f_ji};
     }
