@@ -17,14 +17,10 @@
 // Cost of a step: one message latency, and one more where r and s belong to different blocks; 2 n^2 / blocks products beside them.
 #include <cooperative_groups.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "core/api/device.hpp"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/sa/run.cuh"
 #include "kernels/sa/tuned/hot_phase.cuh"
@@ -822,24 +818,6 @@ struct TunedPolicy {
                                  : &search_kernel<Types, 1, none, false>;
   }
 };
-
-/// The parts of the machine that a chain of size n may get, the best first. Measured on an H100 (kernels/sa/README.md). VICINITY_CHAIN
-/// (block, cluster or grid) leaves only that one, for tests.
-[[nodiscard]] inline std::vector<RowsPolicy> rows_policies(std::int32_t n, std::int64_t chains) {
-  constexpr std::int32_t small = 32, cluster = 16;
-  const device::Info gpu = *device::info();
-  const std::int32_t team = RowsPolicy::of(n, Scope::block, 1, 1).team;
-  const RowsPolicy block = RowsPolicy::of(n, Scope::block, 1, std::max(RowsPolicy::most_scanners / team, 1));
-  std::vector<RowsPolicy> policies;
-  if (gpu.compute_capability >= 90)
-    for (const std::int32_t blocks : {cluster, cluster / 2}) policies.push_back(RowsPolicy::of(n, Scope::cluster, blocks, 1));
-  const bool scarce = chains > gpu.multiprocessors / cluster;  // more chains than clusters run at a time
-  policies.insert(n <= small || scarce ? policies.begin() : policies.end(), block);
-  if (chains == 1) policies.push_back(RowsPolicy::of(n, Scope::grid, gpu.multiprocessors, 1));
-  if (const char* only = std::getenv("VICINITY_CHAIN"); only != nullptr && *only != '\0')
-    std::erase_if(policies, [&](const RowsPolicy& policy) { return name_of(policy.scope) != std::string(only); });
-  return policies;
-}
 
 /// The first policy that fits this GPU, with B and then A in shared memory if they fit. Throws DoesNotFit.
 template <ElementTypes Types>

@@ -11,8 +11,13 @@
 // Synchronisation: messages of a step. Columns of F and, where an update takes longer than messages do, first accepted proposals are polled
 // words (kernels/cuda/collective/mailbox.cuh), in a cluster in the shared memory of the reader, in the grid in device memory.
 // Cost: 2 n^2 / blocks elements a block; products_kernel reads 2 n^3 / 32 entries.
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
 
+#include "core/api/device.hpp"
 #include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/collective/mailbox.cuh"
 #include "kernels/sa/device.cuh"
@@ -85,6 +90,24 @@ struct RowsPolicy {
     return reciprocal == 0 ? i : static_cast<std::int32_t>(__umulhi(static_cast<unsigned>(i), reciprocal));
   }
 };
+
+/// The parts of the machine that a chain of size n may get, the best first. Measured on an H100 (kernels/sa/README.md). VICINITY_CHAIN
+/// (block, cluster or grid) leaves only that one, for tests.
+[[nodiscard]] inline std::vector<RowsPolicy> rows_policies(std::int32_t n, std::int64_t chains) {
+  constexpr std::int32_t small = 32, cluster = 16;
+  const device::Info gpu = *device::info();
+  const std::int32_t team = RowsPolicy::of(n, Scope::block, 1, 1).team;
+  const RowsPolicy block = RowsPolicy::of(n, Scope::block, 1, std::max(RowsPolicy::most_scanners / team, 1));
+  std::vector<RowsPolicy> policies;
+  if (gpu.compute_capability >= 90)
+    for (const std::int32_t blocks : {cluster, cluster / 2}) policies.push_back(RowsPolicy::of(n, Scope::cluster, blocks, 1));
+  const bool scarce = chains > gpu.multiprocessors / cluster;  // more chains than clusters run at a time
+  policies.insert(n <= small || scarce ? policies.begin() : policies.end(), block);
+  if (chains == 1) policies.push_back(RowsPolicy::of(n, Scope::grid, gpu.multiprocessors, 1));
+  if (const char* only = std::getenv("VICINITY_CHAIN"); only != nullptr && *only != '\0')
+    std::erase_if(policies, [&](const RowsPolicy& policy) { return name_of(policy.scope) != std::string(only); });
+  return policies;
+}
 
 // --- what blocks tell each other -----------------------------------------------------------------------------------------
 
