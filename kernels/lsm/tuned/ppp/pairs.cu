@@ -181,7 +181,7 @@ struct Tile {
             const std::int32_t tabu = K == 3
                                           ? tabu_until[code + q]
                                           : tabu_until[(((i * 2 + half) * Shape::q_fragments + j) * 2 + c) * Shape::threads + threadIdx.x];
-            if (const MoveKey key{MoveKey::high_of(pair_z, tabu, t, best_z), code + static_cast<unsigned>(q)}; key.before(best)) best = key;
+            cuda::lower(best, MoveKey{high_of(pair_z, tabu, t, best_z), code + static_cast<unsigned>(q)});
           }
       }
   }
@@ -327,7 +327,7 @@ struct PairsEvaluator {
   }
   __device__ __forceinline__ MoveKey evaluate(bool moved, const moves::Move<K>& flipped, std::int32_t t, std::int32_t best_z) {
     const std::int32_t n = rows.matrix.n, tiles = Shape::tiles(rows.matrix.words_per_row), items = K == 2 ? tiles : tiles * n;
-    MoveKey best = MoveKey::no_move();
+    MoveKey best = cuda::no_key<MoveKey>();
     if constexpr (K == 2) {
       clear_linear();
       rows.sort(moved, flipped, -1);
@@ -353,7 +353,7 @@ struct PairsEvaluator {
     }
     if constexpr (K == 3)
       if (moved) sort_again(true, flipped, 0);  // a block without moves follows the last move all the same
-    return block_argmin(best);
+    return cuda::block_argmin(best, workspace.keys());
   }
   __device__ __forceinline__ void clear(std::int32_t first_thread) const { rows.clear_histogram(first_thread); }
   __device__ __forceinline__ void prefetch(const moves::Move<K>&) const {}
@@ -370,14 +370,6 @@ struct PairsEvaluator {
   }
 
  private:
-  /// In all lanes of warp 0. Synchronisation: a block barrier.
-  [[nodiscard]] __device__ __forceinline__ MoveKey block_argmin(const MoveKey& mine) {
-    const MoveKey of_warp = warp_argmin(mine);
-    if (lane() == 0) workspace.keys[warp()] = of_warp;
-    __syncthreads();
-    if (warp() > 0) return MoveKey::no_move();
-    return warp_argmin(lane() < warps() ? workspace.keys[lane()] : MoveKey::no_move());
-  }
   __device__ __forceinline__ void clear_linear() {
     for (int k = static_cast<int>(threadIdx.x); k < cost_terms; k += Shape::threads) workspace.cost_terms[k] = 0;
   }

@@ -21,8 +21,8 @@
 
 #include "core/problems/ppp/flip.hpp"
 #include "core/util/error.hpp"
+#include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
-#include "kernels/cuda/words.cuh"
 #include "kernels/lsm/tuned/ppp/state.cuh"
 #include "kernels/lsm/device_searches.cuh"
 
@@ -30,28 +30,7 @@ namespace vicinity::lsm::perceptron {
 
 // --- what a kernel is given ---------------------------------------------------------------------------------------------------
 
-/// The least key of the blocks of a search, by messages: a key above two bits that tell the step, counted from 1. Two sets of messages take
-/// turns: who writes the next but one knows that all have read this one.
-struct Mailbox {
-  using Message = cuda::Word;
-  Message* messages;  ///< [2][block], zero before the first step
-  std::int32_t blocks, block;
-
-  /// In all lanes. By one whole warp of each block, all lanes with the block's key.
-  [[nodiscard]] __device__ __forceinline__ MoveKey argmin(const MoveKey& of_block, unsigned step) const {
-    Message* now = messages + step % 2 * blocks;
-    const unsigned tag = (step / 2 + 1) % 4;  // differs from the last message here, and at first from zero
-    if (lane() == 0) {
-      const Message message = static_cast<Message>(of_block.high) << 33 | static_cast<Message>(of_block.low) << 2 | tag;
-      cuda::write_relaxed(now + block, message);
-    }
-    Message least = ~Message{0};
-    cuda::visit_words(
-        blocks, [&](int k) { return now + k; }, [&](Message message) { return (message & 3) == tag; },
-        [&](int, Message message) { least = min(least, message); });
-    return warp_argmin(MoveKey{static_cast<unsigned>(least >> 33), static_cast<unsigned>(least >> 2) & MoveKey::none});
-  }
-};
+using Mailbox = cuda::GridMailbox<MoveKey>;
 
 /// The searches of a launch, each by `blocks` blocks that follow each other.
 struct Searches {
@@ -75,13 +54,20 @@ template <int CostTerms>
 struct Workspace {
   Groups groups;
   std::int32_t cost_terms[CostTerms];  ///< of the evaluator: parts of z
-  MoveKey keys[33];                    ///< [warp], and the move taken
   int4 edges;                          ///< of Masks (singles.cu)
-  bool is_mine;                        ///< the move was evaluated by this block
-  alignas(local_search::SearchProgress) unsigned char progress[sizeof(local_search::SearchProgress)];
+  alignas(MoveKey) unsigned char key_bytes[33 * sizeof(MoveKey)];
+  bool is_mine;  ///< the move taken was evaluated by this block
+  alignas(local_search::SearchProgress) unsigned char progress_bytes[sizeof(local_search::SearchProgress)];
+
+  /// [warp], and the move taken.
+  [[nodiscard]] __device__ __forceinline__ MoveKey* keys() { return reinterpret_cast<MoveKey*>(key_bytes); }
+  [[nodiscard]] __device__ __forceinline__ local_search::SearchProgress& progress() {
+    return reinterpret_cast<local_search::SearchProgress&>(progress_bytes);
+  }
 };
 
-/// Evaluates a block's share of the moves. Made by all threads of the block from (rows, searches, workspace, tabu_until, block).
+/// Evaluates a block's share of the moves. Made by all threads of the block from (rows, searches, workspace,
+/// tabu_until, block).
 template <class E>
 concept Evaluator = requires(E evaluator, bool moved, const moves::Move<E::flips>& move, std::int32_t number, unsigned code,
                              const SharedLayout& layout) {
@@ -102,20 +88,21 @@ concept Evaluator = requires(E evaluator, bool moved, const moves::Move<E::flips
 
 /// The move taken, in all threads, and whether this block evaluated it. Warps but the first do `meanwhile` while that exchanges messages.
 /// Synchronisation: one block barrier, and one exchange when the search has several blocks.
-template <int CostTerms, class Meanwhile>
-[[nodiscard]] __device__ __forceinline__ MoveKey argmin_of_blocks(const MoveKey& of_block, Workspace<CostTerms>& workspace,
-                                                                  const Mailbox& mailbox, unsigned step, const Meanwhile& meanwhile) {
+template <class Meanwhile>
+[[nodiscard]] __device__ __forceinline__ MoveKey argmin_of_blocks(const MoveKey& of_block, MoveKey& shared, bool& is_mine,
+                                                                  const Mailbox& mailbox, unsigned step, std::int32_t block,
+                                                                  const Meanwhile& meanwhile) {
   if (warp() == 0) {
-    const MoveKey least = mailbox.blocks > 1 ? mailbox.argmin(of_block, step) : of_block;
+    const MoveKey least = mailbox.blocks > 1 ? mailbox.argmin(of_block, step, block) : of_block;
     if (lane() == 0) {
-      workspace.keys[32] = least;
-      workspace.is_mine = of_block.low == least.low;
+      shared = least;
+      is_mine = of_block.low == least.low;
     }
   } else {
     meanwhile();
   }
   __syncthreads();
-  return workspace.keys[32];
+  return shared;
 }
 
 /// Mapping: `searches.blocks` blocks a search, which must all be resident.
@@ -125,9 +112,9 @@ __global__ void __launch_bounds__(E::threads, 1)
                   const __grid_constant__ Searches searches, const Rules rules) {
   constexpr int K = E::flips;
   __shared__ Workspace<E::cost_terms> workspace;
-  const auto search = static_cast<std::int32_t>(blockIdx.x) / searches.blocks;
-  const Mailbox mailbox{searches.messages + static_cast<std::size_t>(search) * 2 * searches.blocks, searches.blocks,
-                        static_cast<std::int32_t>(blockIdx.x) % searches.blocks};
+  const auto search = static_cast<std::int32_t>(blockIdx.x) / searches.blocks,
+             block = static_cast<std::int32_t>(blockIdx.x) % searches.blocks;
+  const Mailbox mailbox{searches.messages + static_cast<std::size_t>(search) * 2 * searches.blocks, searches.blocks};
   local_search::SearchProgress& all_progress = searches.all_progress[search];
   std::uint32_t* negative = shared_at<std::uint32_t>(layout.negative);
   std::uint32_t* current = searches.current + static_cast<std::size_t>(search) * matrix.words_per_row;
@@ -141,29 +128,29 @@ __global__ void __launch_bounds__(E::threads, 1)
     negative[word] = current[word];
   __syncthreads();
   const SortedRows<K> rows{matrix, layout, workspace.groups, searches.scratch + blockIdx.x * layout.scratch_size};
-  E evaluator{rows, searches, workspace, tabu_until, mailbox.block};
+  E evaluator{rows, searches, workspace, tabu_until, block};
   rows.init();
   evaluator.init();
 
   // One thread of the search keeps its progress, one move late.
-  const bool keeps_progress = mailbox.block == 0 && threadIdx.x == E::threads - 1;
-  local_search::SearchProgress& progress = reinterpret_cast<local_search::SearchProgress&>(workspace.progress);
+  const bool keeps_progress = block == 0 && threadIdx.x == E::threads - 1;
+  local_search::SearchProgress& progress = workspace.progress();
   if (keeps_progress) progress = all_progress;
-  MoveKey taken = MoveKey::no_move();
+  MoveKey taken = cuda::no_key<MoveKey>();
   moves::Move<K> move{};
   bool moved = false;
   const auto update_progress = [&] {
-    if (keeps_progress) progress.take({taken.z(), moves::index<K>(matrix.n, move), taken.is_forbidden()}, rules.method);
+    if (keeps_progress) progress.take({z_of(taken), moves::index<K>(matrix.n, move), is_forbidden(taken)}, rules.method);
   };
   for (unsigned step = 1; !ended && t < rules.limit; ++step) {
     const MoveKey of_block = evaluator.evaluate(moved, move, t, best_z);
-    taken = argmin_of_blocks(of_block, workspace, mailbox, step, [&] {
+    taken = argmin_of_blocks(of_block, workspace.keys()[32], workspace.is_mine, mailbox, step, block, [&] {
       evaluator.clear(32);
       if (moved) update_progress();
     });
     move = move_of<K>(taken.low, matrix.n);
     moved = true;
-    ended = rules.method == local_search::Method::hill && taken.z() >= z;
+    ended = rules.method == local_search::Method::hill && z_of(taken) >= z;
     if (ended) break;
     evaluator.prefetch(move);
     if (threadIdx.x == 0) {
@@ -173,17 +160,17 @@ __global__ void __launch_bounds__(E::threads, 1)
     }
     if (threadIdx.x == 32) rows.reset_groups();
     __syncthreads();
-    z = taken.z();
+    z = z_of(taken);
     ++t;
     if (z >= best_z) continue;
     best_z = z;
-    if (mailbox.block == 0)
+    if (block == 0)
       for (std::int32_t word = static_cast<std::int32_t>(threadIdx.x); word < matrix.words_per_row; word += E::threads)
         best[word] = negative[word];
   }
   if (moved) update_progress();
   __syncthreads();
-  if (mailbox.block != 0) return;
+  if (block != 0) return;
   if (keeps_progress) all_progress = progress;
   for (std::int32_t word = static_cast<std::int32_t>(threadIdx.x); word < matrix.words_per_row; word += E::threads)
     current[word] = negative[word];

@@ -394,7 +394,7 @@ struct SinglesEvaluator {
       loaded = -1;
       rows.init();
     }
-    return warp_argmin(by_masks ? evaluate_masks(t, best_z) : evaluate_sorted(moved, flipped, t, best_z));
+    return cuda::warp_argmin(by_masks ? evaluate_masks(t, best_z) : evaluate_sorted(moved, flipped, t, best_z));
   }
   __device__ __forceinline__ void clear(std::int32_t first_thread) const {
     if (!by_masks) rows.clear_histogram(first_thread);
@@ -404,14 +404,15 @@ struct SinglesEvaluator {
  private:
   /// Both ways give a block the same tiles, since nobody else sees what a block writes to `tabu_until`.
   [[nodiscard]] __device__ __forceinline__ MoveKey evaluate_masks(std::int32_t t, std::int32_t best_z) {
-    MoveKey best = MoveKey::no_move();
+    MoveKey best = cuda::no_key<MoveKey>();
     for (std::int32_t tile = block; tile * Tile::columns < rows.matrix.n; tile += searches.blocks) {
       const std::int32_t column = tile * Tile::columns + lane(), tabu = is_move(column) ? tabu_until[column] : 0;
       if (tile != block) __syncthreads();
       if (tile != loaded) masks.load(loaded = tile);
       masks.evaluate(tile, workspace.cost_terms);
       __syncthreads();
-      if (is_move(column)) lower(best, masks.z(workspace.cost_terms), column, tabu, t, best_z);
+      if (is_move(column))
+        cuda::lower(best, MoveKey{high_of(masks.z(workspace.cost_terms), tabu, t, best_z), static_cast<unsigned>(column)});
     }
     return best;
   }
@@ -419,7 +420,7 @@ struct SinglesEvaluator {
                                                                    std::int32_t best_z) {
     if (warp() == 0) workspace.cost_terms[lane()] = rows.matrix.target_sum;
     rows.sort(moved, flipped, 0);
-    MoveKey best = MoveKey::no_move();
+    MoveKey best = cuda::no_key<MoveKey>();
     for (std::int32_t tile = block; tile * Tile::columns < rows.matrix.n; tile += searches.blocks) {
       const std::int32_t column = tile * Tile::columns + lane(), tabu = is_move(column) ? tabu_until[column] : 0;
       const SortedColumns columns{rows, tile * Tile::columns, rows.layout.slot_capacity > 0};
@@ -432,18 +433,14 @@ struct SinglesEvaluator {
       }
       columns.evaluate(workspace.cost_terms);
       __syncthreads();
-      if (is_move(column)) lower(best, workspace.cost_terms[lane()], column, tabu, t, best_z);
+      if (is_move(column))
+        cuda::lower(best, MoveKey{high_of(workspace.cost_terms[lane()], tabu, t, best_z), static_cast<unsigned>(column)});
     }
     return best;
   }
   /// Of this lane, whose column of the tile it is.
   [[nodiscard]] __device__ __forceinline__ bool is_move(std::int32_t column) const {
     return warp() == 0 && lane() < Tile::columns && column < rows.matrix.n;
-  }
-  static __device__ __forceinline__ void lower(MoveKey& best, std::int32_t z, std::int32_t column, std::int32_t tabu, std::int32_t t,
-                                               std::int32_t best_z) {
-    const MoveKey key{MoveKey::high_of(z, tabu, t, best_z), static_cast<unsigned>(column)};
-    if (key.before(best)) best = key;
   }
 };
 

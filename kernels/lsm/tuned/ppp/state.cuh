@@ -21,10 +21,13 @@
 #include "core/problems/moves.hpp"
 #include "core/problems/ppp/ppp.hpp"
 #include "core/util/math.hpp"
-#include "kernels/cuda/warp.cuh"
+#include "kernels/cuda/collective/key.cuh"
+#include "kernels/cuda/collective/scan.cuh"
+#include "kernels/cuda/collective/warp.cuh"
 
 namespace vicinity::lsm::perceptron {
 
+using cuda::warp_inclusive_sum;
 using cuda::warp_min;
 using cuda::warp_sum;
 
@@ -90,30 +93,19 @@ template <class T>
 // --- moves ----------------------------------------------------------------------------------------------------------------------
 
 /// The order of moves: (forbidden, z, number). `high` is z, below the bit of a forbidden move, and `low` the number of the move, or both
-/// of its columns for K = 2, which have the same order. 31 bits each.
-struct MoveKey {
-  static constexpr unsigned none = ~0u >> 1;
-  static constexpr unsigned forbidden = 1u << 30;  ///< above any z
-  unsigned high, low;
+/// of its columns for K = 2, which have the same order.
+using MoveKey = cuda::Key<unsigned, unsigned, 31, 31>;
 
-  [[nodiscard]] static __device__ __forceinline__ MoveKey no_move() { return {none, none}; }
+inline constexpr unsigned forbidden_bit = 1u << 30;  ///< above any z
 
-  /// `high` of a move that is tabu until an iteration (exclusive).
-  [[nodiscard]] static __device__ __forceinline__ unsigned high_of(std::int32_t z, std::int32_t tabu_until, std::int32_t t,
-                                                                   std::int32_t best_z) {
-    return static_cast<unsigned>(z) | (tabu_until > t && z >= best_z ? forbidden : 0u);
-  }
-  [[nodiscard]] __device__ __forceinline__ bool before(const MoveKey& other) const {
-    return high < other.high || (high == other.high && low < other.low);
-  }
-  [[nodiscard]] __device__ __forceinline__ std::int32_t z() const { return static_cast<std::int32_t>(high & (forbidden - 1)); }
-  [[nodiscard]] __device__ __forceinline__ bool is_forbidden() const { return high >= forbidden; }
-};
-
-[[nodiscard]] __device__ __forceinline__ MoveKey warp_argmin(const MoveKey& mine) {
-  const unsigned least = warp_min(mine.high);
-  return {least, warp_min(mine.high == least ? mine.low : MoveKey::none)};
+/// `high` of a move that is tabu until an iteration (exclusive).
+[[nodiscard]] __device__ __forceinline__ unsigned high_of(std::int32_t z, std::int32_t tabu_until, std::int32_t t, std::int32_t best_z) {
+  return static_cast<unsigned>(z) | (tabu_until > t && z >= best_z ? forbidden_bit : 0u);
 }
+[[nodiscard]] __device__ __forceinline__ std::int32_t z_of(const MoveKey& key) {
+  return static_cast<std::int32_t>(key.high & (forbidden_bit - 1));
+}
+[[nodiscard]] __device__ __forceinline__ bool is_forbidden(const MoveKey& key) { return key.high >= forbidden_bit; }
 
 template <int K>
 [[nodiscard]] __device__ __forceinline__ moves::Move<K> move_of(unsigned code, std::int32_t n) {
@@ -161,15 +153,6 @@ __device__ __forceinline__ void count_ones(std::int32_t (&counts)[4], const std:
         counts[2 * half + c] += __popc(column & __shfl_sync(~0u, a[2 * (k / 4) + half], lane() / 4 * 4 + k % 4));
     }
 #endif
-}
-
-/// Sum over this lane and those below it.
-[[nodiscard]] __device__ __forceinline__ std::int32_t warp_inclusive_sum(std::int32_t value) {
-  for (int offset = 1; offset < 32; offset *= 2) {
-    const std::int32_t below = __shfl_up_sync(~0u, value, offset);
-    if (lane() >= offset) value += below;
-  }
-  return value;
 }
 
 // --- rows grouped by product ------------------------------------------------------------------------------------------------------
