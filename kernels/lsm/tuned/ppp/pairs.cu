@@ -307,7 +307,7 @@ struct PairsEvaluator {
   std::int32_t loaded = -1;  ///< the tile whose bits are in place
   TilePosition first{};      ///< of this block
 
-  [[nodiscard]] static SharedLayout layout(std::int32_t m, std::int32_t n, std::uint32_t shared_bytes);
+  [[nodiscard]] static SharedLayout layout(std::int32_t m, std::int32_t n);
   [[nodiscard]] static std::int64_t shares(std::int32_t n) { return std::int64_t{Shape::tiles(divide_up(n, 32))} * (K == 3 ? n : 1); }
   [[nodiscard]] static std::size_t tabu_entries(std::int32_t n) {
     if constexpr (K == 3) return static_cast<std::size_t>(moves::count<3>(n));
@@ -420,7 +420,7 @@ struct PairsEvaluator {
 
 /// Bits and slots are there when they fit.
 template <int K, class Shape>
-SharedLayout PairsEvaluator<K, Shape>::layout(std::int32_t m, std::int32_t n, std::uint32_t shared_bytes) {
+SharedLayout PairsEvaluator<K, Shape>::layout(std::int32_t m, std::int32_t n) {
   constexpr std::int32_t least_slots = 32, spare_slots = 8;  // spare: may be read after the last
   SharedLayout layout = common_layout<K>(m, n);
   layout.spread = usual_spread(n);
@@ -428,7 +428,7 @@ SharedLayout PairsEvaluator<K, Shape>::layout(std::int32_t m, std::int32_t n, st
   layout.count_capacity = std::min(layout.device_count_capacity, layout.spread + 4);
   layout.words = layout.add(most_words(m, std::min(m, layout.spread)), sizeof(RowWord));
   layout.counts = layout.add(layout.count_capacity, sizeof(BinCount));
-  require_fit(layout, shared_bytes, m, n);
+  require_fit(layout, m, n);
 
   const std::int32_t most_slots = 1 + 2 * most_words(m, std::min(m, n / 2 + 3));  // of groups of -3 and more, and slot 0
   layout.device_words = static_cast<std::size_t>(most_slots + spare_slots) * Shape::pitch;
@@ -437,7 +437,7 @@ SharedLayout PairsEvaluator<K, Shape>::layout(std::int32_t m, std::int32_t n, st
   const SharedLayout without_slots = layout;
   layout.bits = layout.add(std::int64_t{Shape::words} * m, 4);
   layout.slots = layout.bytes;
-  const std::int64_t fit = (std::int64_t{layout_limit(shared_bytes)} - layout.bytes) / (4 * Shape::pitch) - spare_slots;
+  const std::int64_t fit = (std::int64_t{layout_limit()} - layout.bytes) / (4 * Shape::pitch) - spare_slots;
   if (fit < least_slots) return without_slots;
   layout.slot_capacity = static_cast<std::int32_t>(std::min<std::int64_t>(fit, most_slots));
   layout.add(std::int64_t{layout.slot_capacity + spare_slots} * Shape::pitch, 4);
@@ -448,11 +448,11 @@ SharedLayout PairsEvaluator<K, Shape>::layout(std::int32_t m, std::int32_t n, st
 /// Estimated cycles of an iteration, on the multiprocessor with most tiles. What a tile costs by itself is the sort for K = 3, and to load
 /// its bits for K = 2.
 template <int K, class Shape>
-[[nodiscard]] double cycles(const ppp::Ppp& instance, const DeviceLimits& device) {
+[[nodiscard]] double cycles(const ppp::Ppp& instance) {
   constexpr double to_pack = 11, to_count = 2.2, to_begin = K == 3 ? 1500 : 6000, to_change_window = 1500, in_device_memory = 2;
   const std::int32_t m = instance.rows(), n = instance.columns();
   const double bins = std::min<double>(std::min(m, n / 2 + 1), 1.7 * std::sqrt(n)), words = m / 32.0 + bins / 2;
-  const double slots = 1.1 * 2 * words, capacity = PairsEvaluator<K, Shape>::layout(m, n, device.shared_bytes).slot_capacity;
+  const double slots = 1.1 * 2 * words, capacity = PairsEvaluator<K, Shape>::layout(m, n).slot_capacity;
   double packing = words * Shape::words * to_pack, changing = 0, slower = 1;
   if (capacity < slots) {
     const double window = capacity - window_overlap;
@@ -464,16 +464,15 @@ template <int K, class Shape>
     }
   }
   const double of_tile = to_begin + (packing + changing + bins * 8 * Shape::p_words * Shape::q_words * to_count) * slower;
-  return std::ceil(static_cast<double>(PairsEvaluator<K, Shape>::shares(n)) / device.multiprocessors) * of_tile;
+  return std::ceil(static_cast<double>(PairsEvaluator<K, Shape>::shares(n)) / cuda::multiprocessors()) * of_tile;
 }
 
 /// With the shape of the fewest cycles.
 template <int K, class First, class... Rest>
 [[nodiscard]] std::unique_ptr<Run> run_with_best(const local_search::PppFlip<K>& neighborhood, const local_search::Task& task) {
-  const DeviceLimits device = DeviceLimits::present();
   if constexpr (sizeof...(Rest) > 0)
-    if (const double others[]{cycles<K, Rest>(neighborhood.instance(), device)...};
-        *std::min_element(std::begin(others), std::end(others)) < cycles<K, First>(neighborhood.instance(), device))
+    if (const double others[]{cycles<K, Rest>(neighborhood.instance())...};
+        *std::min_element(std::begin(others), std::end(others)) < cycles<K, First>(neighborhood.instance()))
       return run_with_best<K, Rest...>(neighborhood, task);
   return make_run<PairsEvaluator<K, First>>(neighborhood, task);
 }

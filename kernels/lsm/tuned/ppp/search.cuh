@@ -23,8 +23,8 @@
 #include "core/util/error.hpp"
 #include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
-#include "kernels/lsm/tuned/ppp/state.cuh"
 #include "kernels/lsm/device_searches.cuh"
+#include "kernels/lsm/tuned/ppp/state.cuh"
 
 namespace vicinity::lsm::perceptron {
 
@@ -66,15 +66,15 @@ struct Workspace {
   }
 };
 
-/// Evaluates a block's share of the moves. Made by all threads of the block from (rows, searches, workspace,
-/// tabu_until, block).
+/// Evaluates a block's share of the moves. Made by all threads of the block from (rows,
+/// searches, workspace, tabu_until, block).
 template <class E>
 concept Evaluator = requires(E evaluator, bool moved, const moves::Move<E::flips>& move, std::int32_t number, unsigned code,
                              const SharedLayout& layout) {
-  requires 1 <= E::flips&& E::flips <= 3 && E::threads % 32 == 0 && E::cost_terms > 0;
-  { E::layout(number, number, std::uint32_t{}) } -> std::same_as<SharedLayout>;  // for m, n, and the bytes that a block may have
-  { E::shares(number) } -> std::same_as<std::int64_t>;                           // most blocks that have moves, for n
-  { E::tabu_entries(number) } -> std::same_as<std::size_t>;                      // for n
+  requires(E::flips >= 1 && E::flips <= 3 && E::threads % 32 == 0 && E::cost_terms > 0);
+  { E::layout(number, number) } -> std::same_as<SharedLayout>;  // for m and n on the present device
+  { E::shares(number) } -> std::same_as<std::int64_t>;          // most blocks that have moves, for n
+  { E::tabu_entries(number) } -> std::same_as<std::size_t>;     // for n
   { E::record(layout) } -> std::same_as<Policy>;
   evaluator.init();
   // the best of the block's moves, in all lanes of warp 0; `moved`: `move` was made since the last call. (.., iteration, best z)
@@ -86,7 +86,8 @@ concept Evaluator = requires(E evaluator, bool moved, const moves::Move<E::flips
 
 // --- kernel -------------------------------------------------------------------------------------------------------------------
 
-/// The move taken, in all threads, and whether this block evaluated it. Warps but the first do `meanwhile` while that exchanges messages.
+/// The move taken, in all threads, and whether this block evaluated it. The other warps do `meanwhile` while the first
+/// exchanges messages.
 /// Synchronisation: one block barrier, and one exchange when the search has several blocks.
 template <class Meanwhile>
 [[nodiscard]] __device__ __forceinline__ MoveKey argmin_of_blocks(const MoveKey& of_block, MoveKey& shared, bool& is_mine,
@@ -178,14 +179,6 @@ __global__ void __launch_bounds__(E::threads, 1)
 
 // --- host -----------------------------------------------------------------------------------------------------------------------
 
-/// What the GPU offers.
-struct DeviceLimits {
-  std::int32_t multiprocessors = 0;
-  std::uint32_t shared_bytes = 0;  ///< that a block may have
-
-  [[nodiscard]] static DeviceLimits present() { return {cuda::multiprocessors(), static_cast<std::uint32_t>(cuda::most_shared())}; }
-};
-
 /// The matrix in device memory.
 class DeviceMatrix {
  public:
@@ -221,8 +214,8 @@ class DeviceMatrix {
 [[nodiscard]] inline std::int32_t usual_spread(std::int32_t n) {
   return std::min(n + 1, std::max(256, static_cast<std::int32_t>(6 * std::sqrt(static_cast<double>(n)))));
 }
-/// Of the bytes that a block may have, those left for SharedLayout beside Workspace.
-[[nodiscard]] inline std::uint32_t layout_limit(std::uint32_t shared_bytes) { return shared_bytes - 4096; }
+/// Bytes that a block may have beside its Workspace.
+[[nodiscard]] inline std::uint32_t layout_limit() { return static_cast<std::uint32_t>(cuda::most_shared()) - 4096; }
 
 /// The arrays that a search of K flips needs.
 template <int K>
@@ -239,8 +232,8 @@ template <int K>
   return layout;
 }
 /// Throws DoesNotFit when even the arrays that a search needs are too large.
-inline void require_fit(const SharedLayout& layout, std::uint32_t shared_bytes, std::int32_t m, std::int32_t n) {
-  if (layout.bytes > layout_limit(shared_bytes))
+inline void require_fit(const SharedLayout& layout, std::int32_t m, std::int32_t n) {
+  if (layout.bytes > layout_limit())
     throw DoesNotFit("size " + std::to_string(m) + " x " + std::to_string(n) + " is too large for the shared memory of this GPU; use gpu");
 }
 
@@ -252,10 +245,10 @@ struct SearchPolicy {
   SharedLayout layout;
 
   template <Evaluator E>
-  [[nodiscard]] static SearchPolicy of(const ppp::Ppp& instance, const local_search::Task& task, const DeviceLimits& device) {
-    const auto blocks = static_cast<std::int32_t>(std::min<std::int64_t>(E::shares(instance.columns()), device.multiprocessors));
-    return {E::threads, blocks, std::clamp<std::int64_t>(device.multiprocessors / blocks, 1, task.restarts),
-            E::layout(instance.rows(), instance.columns(), device.shared_bytes)};
+  [[nodiscard]] static SearchPolicy of(const ppp::Ppp& instance, const local_search::Task& task) {
+    const auto blocks = static_cast<std::int32_t>(std::min<std::int64_t>(E::shares(instance.columns()), cuda::multiprocessors()));
+    return {E::threads, blocks, std::clamp<std::int64_t>(cuda::multiprocessors() / blocks, 1, task.restarts),
+            E::layout(instance.rows(), instance.columns())};
   }
   [[nodiscard]] Policy record() const {
     return {{"block", threads}, {"blocks", blocks}, {"together", batch_size}, {"shared_bytes", layout.bytes}};
@@ -273,7 +266,7 @@ class Engine {
       : task_(task),
         stream_(stream),
         matrix_(neighborhood.instance()),
-        policy_(SearchPolicy::of<E>(neighborhood.instance(), task, DeviceLimits::present())),
+        policy_(SearchPolicy::of<E>(neighborhood.instance(), task)),
         tabu_entries_(E::tabu_entries(view().n)),
         tenure_(static_cast<std::int32_t>(local_search::tenure_of(task, neighborhood.moves()))),
         current_(searches() * words()),

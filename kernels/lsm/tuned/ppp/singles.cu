@@ -53,11 +53,11 @@ class Masks {
   }
 
   /// Adds two sets of masks to the layout, if they fit: each from three bins below the least product to three above the greatest.
-  static void add_to(SharedLayout& layout, std::int32_t m, std::int32_t n, std::uint32_t limit) {
+  static void add_to(SharedLayout& layout, std::int32_t m, std::int32_t n) {
     const std::int32_t quads = divide_up(m, 128);
     layout.mask_pitch = 4 * (quads + (quads + 1) % 2);  // the same words of eight masks lie in different banks
     const std::int64_t spare = 8 * layout.mask_pitch + 8 * Tile::chunks, wanted = usual_spread(n) + 6;  // spare: may be read after the last
-    const std::int64_t fit = ((std::int64_t{limit} - layout.bytes) / 4 - spare) / (2 * layout.mask_pitch);
+    const std::int64_t fit = ((std::int64_t{layout_limit()} - layout.bytes) / 4 - spare) / (2 * layout.mask_pitch);
     if (2 * fit < wanted) return;
     layout.mask_rows = static_cast<std::int32_t>(std::min(fit, wanted));
     layout.masks = layout.add(std::int64_t{2 * layout.mask_rows} * layout.mask_pitch + spare, 4);
@@ -371,14 +371,14 @@ struct SinglesEvaluator {
   bool by_masks = false;
   std::int32_t loaded = -1;  ///< the tile whose bits are in place
 
-  [[nodiscard]] static SharedLayout layout(std::int32_t m, std::int32_t n, std::uint32_t shared_bytes) {
+  [[nodiscard]] static SharedLayout layout(std::int32_t m, std::int32_t n) {
     SharedLayout layout = common_layout<1>(m, n);
-    require_fit(layout, shared_bytes, m, n);
-    Masks<Tile>::add_to(layout, m, n, layout_limit(shared_bytes));
+    require_fit(layout, m, n);
+    Masks<Tile>::add_to(layout, m, n);
     const SharedLayout without_bits = layout;
     layout.bits = layout.add(m, 4);
     layout.slot_capacity = 1;
-    return layout.bytes <= layout_limit(shared_bytes) ? layout : without_bits;
+    return layout.bytes <= layout_limit() ? layout : without_bits;
   }
   [[nodiscard]] static std::int64_t shares(std::int32_t n) { return divide_up(n, Tile::columns); }
   [[nodiscard]] static std::size_t tabu_entries(std::int32_t n) { return static_cast<std::size_t>(n); }
@@ -444,17 +444,13 @@ struct SinglesEvaluator {
   }
 };
 
-template <class Tile>
-[[nodiscard]] std::unique_ptr<Run> run_with(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
-  return make_run<SinglesEvaluator<Tile>>(neighborhood, task);
-}
 /// No more registers than the rows need.
 template <int Fragments>
 [[nodiscard]] std::unique_ptr<Run> run_with_fragments(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
   const std::int32_t m = neighborhood.instance().rows();
-  if (m <= 2 * rows_of_chunk) return run_with<SinglesTile<Fragments, 2>>(neighborhood, task);
-  if (m <= 6 * rows_of_chunk) return run_with<SinglesTile<Fragments, 6>>(neighborhood, task);
-  return run_with<SinglesTile<Fragments, 12>>(neighborhood, task);
+  if (m <= 2 * rows_of_chunk) return make_run<SinglesEvaluator<SinglesTile<Fragments, 2>>>(neighborhood, task);
+  if (m <= 6 * rows_of_chunk) return make_run<SinglesEvaluator<SinglesTile<Fragments, 6>>>(neighborhood, task);
+  return make_run<SinglesEvaluator<SinglesTile<Fragments, 12>>>(neighborhood, task);
 }
 
 }  // namespace
