@@ -5,7 +5,7 @@
 
 #include "core/problems/weierstrass/crowns.hpp"
 #include "kernels/lsm/tuned/place.cuh"
-#include "kernels/lsm/tuned/weierstrass/weierstrass_terms.cuh"
+#include "kernels/lsm/tuned/weierstrass/terms.cuh"
 
 namespace vicinity::lsm {
 

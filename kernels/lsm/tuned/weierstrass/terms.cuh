@@ -1,7 +1,12 @@
 #pragma once
-// The Weierstrass function of one coordinate on the device: what weierstrass::of_coordinate() computes, bit for bit, in fewer
-// instructions. A term takes 3 instructions for its folded phase and 13 for sine and sum in single precision; in double, where the 64-bit
-// lanes decide, 18 of theirs.
+// The Weierstrass function of one coordinate on the device, for search.cu and the generic engine: what weierstrass::of_coordinate()
+// computes, bit for bit, in fewer instructions.
+//
+// Problem. 100 terms of one coordinate, each the sine of a phase that is the one before times a power of two: a window into the bits of
+// |x| / 2 pi. Data layout: all in registers of one thread; four terms side by side hide each other's latencies. Phases: |x| / 2 pi in words
+// of 32 bits; then the terms from the last to the first, eight a pass of a loop, which stays short for the instruction cache. No
+// synchronisation. Cost: a term takes 3 instructions for its folded phase and 13 for sine and sum in single precision; in double precision
+// 18 of those on 64 bits, which are the limit there.
 #include <cstdint>
 
 #include "core/problems/weierstrass/weierstrass.hpp"
@@ -55,7 +60,7 @@ struct TurnWords<double> {
   }
 };
 
-/// Terms evaluated in step with each other, which hide each other's latencies.
+/// Terms evaluated side by side.
 template <class Real>
 struct Several {
   static constexpr int count = 4;
@@ -119,7 +124,7 @@ template <int count, class Real>
   return sum;
 }
 
-/// weierstrass::of_coordinate(x). The loop is short, so that it stays where instructions come from fastest.
+/// weierstrass::of_coordinate(x).
 template <class Real>
 [[nodiscard]] __device__ __forceinline__ Real value_of_coordinate(Real x) {
   constexpr bool wide = sizeof(Real) == 8;
@@ -131,7 +136,7 @@ template <class Real>
 #pragma unroll 1
   for (int word = 2; word >= 0; --word) {
 #pragma unroll 1
-    for (int behind = 32 - a_pass; behind >= 0; behind -= a_pass)  // bits of the first word before this pass's
+    for (int behind = 32 - a_pass; behind >= 0; behind -= a_pass)  // bits of the first word before those of this pass
       sum = add_terms<a_pass>(sum, __funnelshift_l(second, first, behind), __funnelshift_l(third, second, behind),
                               wide ? __funnelshift_l(fourth, third, behind) : 0);
     fourth = third;
