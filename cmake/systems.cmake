@@ -43,3 +43,6 @@ const std::vector<std::string>& system_folders() {
 
 }  // namespace vicinity
 ]] @ONLY)
+# For the scripts: where else descriptors (FOLDER/experiments) and packages of papers (FOLDER/analysis) are.
+list(JOIN VICINITY_SYSTEM_FOLDERS "\n" folders)
+file(WRITE ${CMAKE_BINARY_DIR}/generated/system_folders.txt "${folders}\n")

@@ -35,9 +35,7 @@ System systems::one_max() {
     constexpr std::int64_t sizes[]{1, 2, 31, 32, 33, 64, 1023, 1024, 1025, 3000}, ranges[]{0, 1, 1000, 1 << 30};
     return Case{"one-max",
                 "",
-                {{"size", sizes[seed % 10]},
-                 {"range", ranges[seed / 10 % 4]},
-                 {"instance_seed", static_cast<std::int64_t>(seed % 1000)}}};
+                {{"size", sizes[seed % 10]}, {"range", ranges[seed / 10 % 4]}, {"instance_seed", static_cast<std::int64_t>(seed % 1000)}}};
   };
   system.best_known = [](const Case& c) {
     std::int64_t sum = 0;

@@ -16,9 +16,9 @@ struct Filter {
 
 /// One case and seed for one implementation.
 struct Job {
-  Case asked = {};     ///< as the descriptor says
-  Case executed = {};  ///< the same, or with the extrapolated axis cut
-  double factor = 1;  ///< times of `executed` times this are the times of `asked`; 1 unless extrapolated
+  Case asked = {};        ///< as the descriptor says
+  Case executed = {};     ///< the same, or with the extrapolated axis cut
+  double factor = 1;      ///< times of `executed` times this are the times of `asked`; 1 unless extrapolated
   std::string axis = "";  ///< the axis that was cut; empty unless extrapolated
   const Implementation* implementation = nullptr;
   std::uint64_t seed = 1;

@@ -1,7 +1,7 @@
 #pragma once
-// An engine of DeviceRun (kernels/lsm/device_searches.cuh) for any neighbourhood: searches live on the device, and neighbours are evaluated one
-// by one. A search has a block to itself, many of them side by side, or the whole grid. What is special about a neighbourhood is its Place
-// (kernels/lsm/tuned/place.cuh).
+// An engine of DeviceRun (kernels/lsm/device_searches.cuh) for any neighbourhood: searches live on the device, and neighbours are evaluated
+// one by one. A search has a block to itself, many of them side by side, or the whole grid. What is special about a neighbourhood is its
+// Place (kernels/lsm/tuned/place.cuh).
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,11 +12,11 @@
 #include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/lsm/choice_key.cuh"
+#include "kernels/lsm/device_searches.cuh"
 #include "kernels/lsm/tuned/place_crowns.cuh"
 #include "kernels/lsm/tuned/place_ppp.cuh"
 #include "kernels/lsm/tuned/place_qap.cuh"
 #include "kernels/lsm/tuned/place_tsp.cuh"
-#include "kernels/lsm/device_searches.cuh"
 
 namespace vicinity::lsm {
 

@@ -10,7 +10,8 @@ PAPER = Paper(
         Claim(
             experiment="one-max/climb",
             name="same-climb",
-            text="The GPU takes the same flips as one core.",
+            quote="The GPU takes the same flips as one core.",
+            place="examples/one-max/README.md",
             rule="holds if every record of a GPU implementation was compared with the reference and agrees",
             judge=same_results,
         ),

@@ -40,9 +40,9 @@
 #include "core/methods/lsm/search.hpp"
 #include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/lsm/device_searches.cuh"
 #include "kernels/lsm/tuned/qap/searches.cuh"
 #include "kernels/lsm/tuned/tuned.hpp"
-#include "kernels/lsm/device_searches.cuh"
 
 namespace vicinity::lsm {
 namespace {

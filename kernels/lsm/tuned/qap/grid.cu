@@ -26,8 +26,8 @@
 #include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/collective/mailbox.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
-#include "kernels/lsm/tuned/qap/searches.cuh"
 #include "kernels/lsm/device_searches.cuh"
+#include "kernels/lsm/tuned/qap/searches.cuh"
 
 namespace vicinity::lsm {
 namespace {
