@@ -25,7 +25,7 @@ struct Memory {
 /// Mapping: neighbours in turns, one at a time each of the first `evaluators` threads of a block; then a block its best. The thread whose
 /// move was taken last writes that down: no other reads it. Synchronisation: a block reduction. Cost: an evaluation
 /// (kernels/lsm/published/neighbors.cuh) and a read of 4 bytes a neighbour, a write of 16 bytes a block.
-template <class View>
+template <NeighborView View>
 __global__ void __launch_bounds__(block_size)
     best_kernel(const __grid_constant__ View view, Slice slice, std::int32_t evaluators, Memory memory, ChoiceKey* found) {
   __shared__ ChoiceKey slots[block_size / 32];
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(block_size) best_of_blocks_kernel(const Choice
 }
 
 /// Method of GpuRun (kernels/lsm/published/run.cuh).
-template <class Neighborhood, class Place>
+template <class Neighborhood, class Path>
 class Reduction {
  public:
   Reduction(const Neighborhood& neighborhood, const cuda::Stream& stream)
@@ -70,10 +70,10 @@ class Reduction {
     taken_ = -1;
     neighbors_.begin(state);
   }
-  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state, Parts& parts) {
-    parts.mark(Parts::before_copies, stream_);
+  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state, PartTimer& timer) {
+    timer.mark(PartTimer::before_copies, stream_);
     const auto view = neighbors_.upload(state, stream_);
-    parts.mark(Parts::before_kernels, stream_);
+    timer.mark(PartTimer::before_kernels, stream_);
     const Memory memory{until_.data(), state.iteration(), state.best_value(), taken_, taken_until_};
     shape();
     best_kernel<<<static_cast<unsigned>(blocks_), block_size, shared_, stream_.get()>>>(
@@ -81,9 +81,9 @@ class Reduction {
     VICINITY_CUDA_CHECK(cudaGetLastError());
     best_of_blocks_kernel<<<1, block_size, 0, stream_.get()>>>(found_.data(), static_cast<std::int32_t>(blocks_), device_best_.data());
     VICINITY_CUDA_CHECK(cudaGetLastError());
-    parts.mark(Parts::after_kernels, stream_);
+    timer.mark(PartTimer::after_kernels, stream_);
     VICINITY_CUDA_CHECK(cudaMemcpyAsync(best_.data(), device_best_.data(), best_.bytes(), cudaMemcpyDeviceToHost, stream_.get()));
-    parts.mark(Parts::after_copies, stream_);
+    timer.mark(PartTimer::after_copies, stream_);
     stream_.synchronize();
     return choice_of(best_[0]);
   }
@@ -102,17 +102,20 @@ class Reduction {
   [[nodiscard]] Policy policy() const { return {{"block", block_size}, {"blocks", blocks_}, {"evaluators", evaluators_}}; }
 
  private:
-  /// Finds the shape of the grid for the View to come. As many blocks as can be resident at a time, at most: each ends with a reduction,
-  /// which is better paid once a thread.
+  using Evaluation = Neighbors<Neighborhood, Path>;
+  using View = ViewOf<Evaluation>;
+
+  /// Finds the shape of the grid for the view to come: at most as many blocks as are resident at the same time, since each ends with a
+  /// reduction.
   void shape() {
-    const Room room = neighbors_.room();
-    evaluators_ = std::min<std::int64_t>(block_size, room.block);
-    if (const std::size_t shared = neighbors_.shared(evaluators_); shared != shared_) {
+    const LaunchLimits limits = neighbors_.limits();
+    evaluators_ = std::min<std::int64_t>(block_size, limits.block);
+    if (const std::size_t shared = neighbors_.shared_bytes(evaluators_); shared != shared_) {
       shared_memory_.allow(best_kernel<View>, shared);
       resident_ = resident_blocks(shared);
       shared_ = shared;
     }
-    blocks_ = std::min({divide_up(moves_, evaluators_), resident_, room.grid / block_size});
+    blocks_ = std::min({divide_up(moves_, evaluators_), resident_, limits.grid / block_size});
   }
   [[nodiscard]] static std::int64_t resident_blocks(std::size_t shared) {
     int a_multiprocessor = 0;
@@ -120,16 +123,13 @@ class Reduction {
     return std::int64_t{cuda::multiprocessors()} * a_multiprocessor;
   }
 
-  using View = decltype(std::declval<Neighbors<Neighborhood, Place>&>().upload(std::declval<const SearchState<Neighborhood>&>(),
-                                                                               std::declval<const cuda::Stream&>()));
-
   const cuda::Stream& stream_;
   std::int64_t moves_;
   std::int64_t resident_;                     ///< blocks, with shared_ bytes of shared memory each
   std::int64_t blocks_ = 0, evaluators_ = 0;  ///< of the last launch
   std::size_t shared_ = 0;
   SharedMemory shared_memory_;
-  Neighbors<Neighborhood, Place> neighbors_;
+  Evaluation neighbors_;
   cuda::DeviceBuffer<std::int32_t> until_;
   cuda::DeviceBuffer<ChoiceKey> found_;  ///< [block]
   cuda::DeviceBuffer<ChoiceKey> device_best_;
@@ -140,6 +140,6 @@ class Reduction {
 
 }  // namespace
 
-std::unique_ptr<Run> prepare_reduction(const Case& c, const Instance& instance) { return prepare_gpu<Reduction, InGlobal>(c, instance); }
+std::unique_ptr<Run> prepare_reduction(const Case& c, const Instance& instance) { return prepare_gpu<Reduction, GlobalPath>(c, instance); }
 
 }  // namespace vicinity::lsm

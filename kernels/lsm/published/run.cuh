@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -16,9 +17,10 @@
 #include "core/util/error.hpp"
 #include "core/util/math.hpp"
 #include "kernels/cuda/runtime/launch.cuh"
-#include "kernels/lsm/published/neighbors.cuh"
-#include "kernels/lsm/published/neighbors_ppp.cuh"
-#include "kernels/lsm/published/neighbors_weierstrass.cuh"
+#include "kernels/lsm/published/ppp.cuh"
+#include "kernels/lsm/published/qap.cuh"
+#include "kernels/lsm/published/tsp.cuh"
+#include "kernels/lsm/published/weierstrass.cuh"
 
 namespace vicinity::lsm {
 
@@ -44,9 +46,9 @@ class SharedMemory {
   std::size_t allowed_ = 0;
 };
 
-/// Where the time of a search goes. Events take one iteration in 16 apart, the first included, and the others are taken to be like it: in
-/// each they would cost what a small copy costs.
-class Parts {
+/// Where the time of a search goes. One iteration in 16 is measured by events, the first included, and the others count like it: events in
+/// each would cost what a small copy costs.
+class PartTimer {
  public:
   /// Borders of an iteration's parts, in their order.
   enum Border : std::size_t { before_copies, before_kernels, after_kernels, after_copies };
@@ -58,13 +60,13 @@ class Parts {
   /// An iteration begins.
   void open() { opened_ = Clock::now(); }
   void mark(Border border, const cuda::Stream& stream) {
-    if (taken_apart()) events_[border].record(stream);
+    if (is_sampled()) events_[border].record(stream);
   }
-  /// It ends; all its borders are marked, and the stream is through.
+  /// It ends; all its borders are marked, and the stream has finished.
   void close() {
     const double seconds = std::chrono::duration<double>(Clock::now() - opened_).count();
     all_ += seconds;
-    if (taken_apart()) {
+    if (is_sampled()) {
       sampled_ += seconds;
       transfer_ +=
           events_[before_kernels].seconds_since(events_[before_copies]) + events_[after_copies].seconds_since(events_[after_kernels]);
@@ -81,19 +83,29 @@ class Parts {
  private:
   using Clock = std::chrono::steady_clock;
 
-  [[nodiscard]] bool taken_apart() const noexcept { return iterations_ % 16 == 0; }
+  [[nodiscard]] bool is_sampled() const noexcept { return iterations_ % 16 == 0; }
 
   std::int64_t iterations_ = 0;
-  double all_ = 0, sampled_ = 0;      ///< seconds of all iterations, and of those taken apart
-  double transfer_ = 0, kernel_ = 0;  ///< of those taken apart
+  double all_ = 0, sampled_ = 0;      ///< seconds of all iterations, and of the sampled
+  double transfer_ = 0, kernel_ = 0;  ///< of the sampled
   Clock::time_point opened_;
   std::array<cuda::Event, 4> events_;
 };
 
-/// A Method is made from (neighborhood, stream), and has begin(state), which prepares it for a state that was just made; choose(state,
-/// parts), the best of all moves; moved(state, choice), called after the state took it; poison(), which spoils what the device has to write
-/// and forgets what was learnt; policy(). The caller keeps the instance alive.
-template <class Neighborhood, class Method>
+/// Finds the best move of an iteration.
+template <class M, class Neighborhood>
+concept SearchMethod = requires(M method, const M& constant, const SearchState<Neighborhood>& state, const local_search::Choice& choice,
+                                PartTimer& timer) {
+  requires std::constructible_from<M, const Neighborhood&, const cuda::Stream&>;
+  method.begin(state);                                                    // a search begins
+  { method.choose(state, timer) } -> std::same_as<local_search::Choice>;  // the best of all moves
+  method.moved(state, choice);                                            // the state has taken it
+  method.poison();  // spoils what the device has to write, and forgets what was learnt
+  { constant.policy() } -> std::same_as<Policy>;
+};
+
+/// The caller keeps the instance alive.
+template <class Neighborhood, SearchMethod<Neighborhood> Method>
 class GpuRun final : public Run {
  public:
   GpuRun(const Neighborhood& neighborhood, const local_search::Task& task)
@@ -117,10 +129,10 @@ class GpuRun final : public Run {
     const auto start = Clock::now();
     do {
       if (!state_ && !next_state()) return false;
-      parts_.open();
-      const local_search::Choice choice = method_.choose(*state_, parts_);
+      timer_.open();
+      const local_search::Choice choice = method_.choose(*state_, timer_);
       if (state_->take(choice)) method_.moved(*state_, choice);
-      parts_.close();
+      timer_.close();
       if (!state_->done()) continue;
       finished_.push_back(state_->result());
       state_.reset();
@@ -128,7 +140,7 @@ class GpuRun final : public Run {
     return state_ != nullptr || !all_finished();
   }
   /// Together the whole search on the clock of the host, which takes part in it.
-  [[nodiscard]] Times times() const override { return parts_.of(seconds_); }
+  [[nodiscard]] Times times() const override { return timer_.of(seconds_); }
   [[nodiscard]] Outcome outcome() override {
     std::vector<Result> begun = finished_;
     if (state_) begun.push_back(state_->result());
@@ -149,7 +161,7 @@ class GpuRun final : public Run {
   void restart() {
     finished_.clear();
     state_.reset();
-    parts_.restart();
+    timer_.restart();
   }
   [[nodiscard]] bool all_finished() const { return static_cast<std::int64_t>(finished_.size()) == task_.restarts; }
   /// Begins the next restart, if there is one.
@@ -168,15 +180,15 @@ class GpuRun final : public Run {
   std::uint64_t seed_ = 0;
   std::unique_ptr<SearchState<Neighborhood>> state_;  ///< of the restart under way
   std::vector<Result> finished_;                      ///< of the restarts before it
-  Parts parts_;
+  PartTimer timer_;
   double seconds_ = 0;
 };
 
-/// `Method` with everything in the first of the places where it fits.
-template <template <class, class> class Method, class Place, class... Others, class Neighborhood>
+/// `Method` by the first of the memory paths for which it fits.
+template <template <class, class> class Method, class Path, class... Others, class Neighborhood>
 [[nodiscard]] std::unique_ptr<Run> gpu_run(const Neighborhood& neighborhood, const local_search::Task& task) {
   try {
-    return std::make_unique<GpuRun<Neighborhood, Method<Neighborhood, Place>>>(neighborhood, task);
+    return std::make_unique<GpuRun<Neighborhood, Method<Neighborhood, Path>>>(neighborhood, task);
   } catch (const DoesNotFit&) {
     if constexpr (sizeof...(Others) == 0)
       throw;
@@ -186,10 +198,10 @@ template <template <class, class> class Method, class Place, class... Others, cl
 }
 
 /// Prepares `Method`. The caller keeps the instance alive.
-template <template <class, class> class Method, class... Places>
+template <template <class, class> class Method, class... Paths>
 [[nodiscard]] std::unique_ptr<Run> prepare_gpu(const Case& c, const Instance& instance) {
   return with_neighborhood(c, instance,
-                           [task = task_of(c)](const auto& neighborhood) { return gpu_run<Method, Places...>(neighborhood, task); });
+                           [task = task_of(c)](const auto& neighborhood) { return gpu_run<Method, Paths...>(neighborhood, task); });
 }
 
 }  // namespace vicinity::lsm

@@ -7,7 +7,7 @@
 #include "core/problems/moves.hpp"
 #include "core/problems/tsp/swap.hpp"
 #include "core/util/math.hpp"
-#include "kernels/lsm/published/neighbors.cuh"
+#include "kernels/lsm/tsp_distances.cuh"
 #include "kernels/lsm/tuned/place.cuh"
 
 namespace vicinity::lsm {
