@@ -32,44 +32,34 @@ concept Reader = requires(const R reader, std::int64_t i, const typename R::Bind
   reader.stage();  // by all threads of a block, before any of them reads
 };
 
-/// Binding of a reader that is a pointer.
-template <class R>
-class PointerBinding {
- public:
-  PointerBinding(const cuda::DeviceBuffer<typename R::Element>& data, std::size_t&) : reader_{data.data()} {}
-  [[nodiscard]] R reader() const { return reader_; }
-
- private:
-  R reader_;
-};
-
-/// Global memory, by plain loads.
-template <class T>
-struct Global {
+/// Global memory, by plain loads or through the read-only cache (ld.global.nc).
+template <class T, bool read_only>
+struct Pointer {
   using Element = T;
-  using Binding = PointerBinding<Global>;
   const T* data;
 
   template <class I>
   __device__ T operator[](I i) const {
-    return data[i];
+    if constexpr (read_only)
+      return __ldg(data + i);
+    else
+      return data[i];
   }
   __device__ void stage() const {}
-};
 
-/// Global memory, by loads through the read-only cache (ld.global.nc).
+  class Binding {
+   public:
+    Binding(const cuda::DeviceBuffer<T>& data, std::size_t&) : reader_{data.data()} {}
+    [[nodiscard]] Pointer reader() const { return reader_; }
+
+   private:
+    Pointer reader_;
+  };
+};
 template <class T>
-struct ReadOnly {
-  using Element = T;
-  using Binding = PointerBinding<ReadOnly>;
-  const T* data;
-
-  template <class I>
-  __device__ T operator[](I i) const {
-    return __ldg(data + i);
-  }
-  __device__ void stage() const {}
-};
+using Global = Pointer<T, false>;
+template <class T>
+using ReadOnly = Pointer<T, true>;
 
 /// Global memory as a texture over linear memory. Doubles are fetched as pairs of words.
 template <class T>
@@ -194,7 +184,7 @@ class Copied {
     if (to.size() > 0) VICINITY_CUDA_CHECK(cudaMemcpyAsync(to.data(), staged(), to.bytes(), cudaMemcpyHostToDevice, stream.get()));
     return device_.reader();
   }
-  /// `from` has as many elements, and may change at once. The next copy waits for the stream.
+  /// `from` has as many elements, and may change at once. The stream must have finished before the next copy.
   [[nodiscard]] R send(const std::vector<Element>& from, const cuda::Stream& stream) {
     std::copy(from.begin(), from.end(), staged());
     return send(stream);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "core/methods/lsm/state.hpp"
 #include "core/problems/moves.hpp"

@@ -181,7 +181,7 @@ class Neighbors<local_search::PppFlip<K>, Path> {
     std::fill_n(offsets_.staged(), steps_ * PackedRows::step_rows / 4, int4{});
     const auto all = static_cast<std::size_t>(target_.data().size() + Counters::unread(K)) * Counters::step;
     if (shared_bytes_ > 0 && shared_bytes_ + all > most_shared_bytes_)
-      throw DoesNotFit("leaves no room in shared memory for the counters of a warp");
+      throw DoesNotFit("leaves no shared memory for the counters of a warp");
   }
 
   void begin(const SearchState<Neighborhood>& state) { products_ = ppp::products(ppp_, state.solution()); }

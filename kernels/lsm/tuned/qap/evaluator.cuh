@@ -84,7 +84,7 @@ struct QapEvaluator : DeviceSolution<std::int32_t> {
 };
 
 template <int K, class Entry, class Sum, bool in_shared>
-class QapStorage : public DeviceMemoryOnly {
+class QapStorage {
  public:
   using Neighborhood = local_search::QapExchange<K>;
   using Evaluator = QapEvaluator<K, Entry, Sum, in_shared>;
