@@ -44,7 +44,6 @@ std::shared_ptr<const qap::Qap> random_instance(const Case& c) {
 std::shared_ptr<const qap::Qap> load_qap(const CatalogueEntry& entry) {
   if (entry.format != "qaplib") throw InputError(fmt::format("instance '{}' is no QAP: its format is {}", entry.name, entry.format));
   auto instance = std::make_shared<qap::Qap>(entry.generator ? generated(entry) : read_qaplib(instance_file(entry)));
-  instance->best_known = best_value(entry);
   return instance;
 }
 
@@ -57,6 +56,10 @@ std::vector<Axis> qap_axes() {
           {"instance_seed", "number of the random instance (default 1)"},
           {"matrix", "symmetric, or asymmetric with random diagonals (default symmetric)"},
           {"range", "entries of a random instance are below this: 1 to 2^30 (default 100)"}};
+}
+
+std::string size_text(const qap::Qap& qap) {
+  return fmt::format("{} facilities, {}", qap.size(), qap.symmetric() ? "symmetric" : "asymmetric");
 }
 
 std::optional<std::int64_t> best_known_of(const qap::Qap& qap) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/api/run.hpp"
+#include "core/api/system.hpp"
 #include "core/problems/qap/qap.hpp"
 #include "data/catalogue.hpp"
 
@@ -21,6 +21,9 @@ namespace vicinity {
 [[nodiscard]] std::shared_ptr<const qap::Qap> make_qap(const Case& c);
 /// The axes of a random instance.
 [[nodiscard]] std::vector<Axis> qap_axes();
+
+/// "100 facilities, symmetric".
+[[nodiscard]] std::string size_text(const qap::Qap& qap);
 
 /// The best objective the catalogue knows for an instance with this very content.
 [[nodiscard]] std::optional<std::int64_t> best_known_of(const qap::Qap& qap);

@@ -24,7 +24,6 @@ tsp::Tsp generated(const CatalogueEntry& entry) {
 std::shared_ptr<const tsp::Tsp> load_tsp(const CatalogueEntry& entry) {
   if (entry.format != "tsplib") throw InputError(fmt::format("instance '{}' is no TSP: its format is {}", entry.name, entry.format));
   auto instance = std::make_shared<tsp::Tsp>(entry.generator ? generated(entry) : read_tsplib(instance_file(entry)));
-  instance->best_known = best_value(entry);
   return instance;
 }
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/api/device.hpp"
-#include "core/api/run.hpp"
+#include "core/api/system.hpp"
 
 namespace vicinity {
 

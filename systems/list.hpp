@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/api/run.hpp"
+#include "core/api/system.hpp"
 
 namespace vicinity {
 namespace systems {

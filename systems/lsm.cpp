@@ -135,7 +135,6 @@ Problem problem(const std::string& name, const std::string& meaning, const std::
       {"method", "tabu (default) or hill: hill climbing to the local optimum"},
       {"iterations", "moves of a tabu search: 1 to 10^9; the most of a hill climbing (0, the default: to the local optimum)"},
       {"restarts", "searches, with seeds one after the other: 1 to 65536 (default 1)"},
-      {"seed", "added to the protocol's seed (default 0)"},
       {"tenure", "iterations a move stays tabu: 1 to 10^9 (default an eighth of the neighbourhood)"},
       {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"}};
   return {name, meaning, joined(axes, shared)};
@@ -188,6 +187,7 @@ System systems::lsm() {
   system.reference = "cpu-serial";
   system.instance = [](const Case& c) { return make_instance(c); };
   system.random_case = random_case;
+  system.best_known = [](const Case& c) { return c.problem == "ppp" ? std::optional<std::int64_t>(0) : std::nullopt; };  // planted
   system.solver = solver();
   system.implementations = cpu_implementations();
   if constexpr (device::with_cuda) system.implementations = joined(system.implementations, gpu_implementations());

@@ -1,5 +1,5 @@
 #pragma once
-#include "core/api/run.hpp"
+#include "core/api/system.hpp"
 
 namespace vicinity::lsm {
 

@@ -52,9 +52,31 @@ Case random_case(std::uint64_t seed) {
 
 const qap::Qap& as_qap(const Instance& instance) { return dynamic_cast<const qap::Qap&>(instance); }
 
+class QapFiles final : public FileFormat {
+ public:
+  [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override {
+    return std::make_shared<qap::Qap>(read_qaplib(std::filesystem::path(file)));
+  }
+  [[nodiscard]] std::string problem_of(const Instance&) const override { return "qap"; }
+  [[nodiscard]] std::string size_of(const Instance& instance) const override { return size_text(as_qap(instance)); }
+  [[nodiscard]] std::optional<std::int64_t> best_known_of(const Instance& instance) const override {
+    return vicinity::best_known_of(as_qap(instance));
+  }
+  [[nodiscard]] std::string solution_suffix(const Instance&) const override { return ".sln"; }
+  [[nodiscard]] Solution read_solution(const Instance& instance, const std::string& file) const override {
+    return read_qaplib_solution(std::filesystem::path(file), as_qap(instance)).permutation;
+  }
+  [[nodiscard]] Objective objective_of(const Instance& instance, const Solution& solution) const override {
+    return qap::cost(as_qap(instance), solution);
+  }
+  [[nodiscard]] std::string text_of(const Instance& instance, const Solution& solution) const override {
+    return qaplib_solution_text(as_qap(instance), solution);
+  }
+};
+
 Solver solver() {
   Solver solver;
-  solver.problem = "qap";
+  solver.files = std::make_shared<QapFiles>();
   solver.families = {"qaplib"};
   solver.format = "QAPLIB .dat";
   solver.solution_suffix = ".sln";
@@ -64,22 +86,6 @@ Solver solver() {
   solver.most_work = most_iterations;
   solver.settings = {"t0", "tf", "samples", "chains", "threads"};
   solver.preference = {"gpu-tuned", "cpu-openmp", "cpu-serial"};
-  solver.read = [](const std::string& file) { return std::make_shared<qap::Qap>(read_qaplib(std::filesystem::path(file))); };
-  solver.start_from = [](const Instance& instance, const std::string& file) {
-    auto started = std::make_shared<qap::Qap>(as_qap(instance));
-    started->start = read_qaplib_solution(std::filesystem::path(file), *started).permutation;
-    return started;
-  };
-  solver.objective_of = [](const Instance& instance, const std::string& file) {
-    return read_qaplib_solution(std::filesystem::path(file), as_qap(instance)).objective;
-  };
-  solver.solution_text = [](const Instance& instance, const Outcome& outcome) {
-    return qaplib_solution_text(as_qap(instance), outcome.solution);
-  };
-  solver.size_text = [](const Instance& instance) {
-    return fmt::format("{} facilities, {}", as_qap(instance).size(), as_qap(instance).symmetric() ? "symmetric" : "asymmetric");
-  };
-  solver.best_known = [](const Instance& instance) { return best_known_of(as_qap(instance)); };
   solver.whole_work = [](const Case& c) {
     const annealing::Task task = task_of(c);
     return task.iterations * task.chains;
@@ -100,7 +106,6 @@ System systems::sa() {
   system.title = "Simulated annealing for the quadratic assignment problem (Paul)";
   const std::vector<Axis> own{{"iterations", "I, proposed swaps: 1 to 10^12"},
                               {"chains", "independent runs, with seeds one after the other: 1 to 65536 (default 1)"},
-                              {"seed", "added to the protocol's seed (default 0)"},
                               {"samples", "swaps that set the temperatures (default 1000)"},
                               {"t0", "first temperature, above 0, together with tf (default: sampled)"},
                               {"tf", "last temperature, above 0 (default: sampled)"},

@@ -1,4 +1,4 @@
-"""python -m vicinity_analysis: report, compare, regress, query, check."""
+"""python -m vicinity_analysis: report, compare, regress, query, check, measured."""
 
 import argparse
 import importlib
@@ -10,7 +10,7 @@ from typing import NoReturn
 from vicinity_analysis.errors import InputError
 
 FAILURES = {"regress": 3}  # where 2 means something else
-COMMANDS = ("report", "compare", "regress", "query", "check")
+COMMANDS = ("report", "compare", "regress", "query", "check", "measured")
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,10 +26,7 @@ def parser_of(commands: tuple[str, ...] = COMMANDS) -> argparse.ArgumentParser:
     for name in commands:
         module = importlib.import_module(f"vicinity_analysis.{name}")
         sub = subparsers.add_parser(
-            name,
-            help=module.HELP,
-            description=module.DESCRIPTION,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            name, help=module.HELP, description=module.DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
         )
         module.add_arguments(sub)
         sub.set_defaults(run=module.run)

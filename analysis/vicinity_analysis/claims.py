@@ -1,6 +1,6 @@
 """What the papers claim, judged: on their own printed numbers and on each machine measured.
 
-A paper adds a module with a tuple of Claim and names it in `all_claims`. A claim sees series of times (printed or
+A paper's package has a tuple of Claim. A claim sees series of times (printed or
 measured, the same to it) and returns findings; how strictly it judges stands in its `rule`, which the report prints."""
 
 from collections.abc import Callable, Iterable, Sequence
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from vicinity_analysis.cells import MARKS, significant
-from vicinity_analysis.load import Machine, Record
 from vicinity_analysis.published import Column, Key
+from vicinity_analysis.records import Machine, Record, shorten
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import device_label
 
@@ -27,7 +27,8 @@ class Series:
     times: dict[Key, float]
     sources: dict[Key, str]
     marks: frozenset[str] = frozenset()
-    records: dict[Key, Record] = field(default_factory=dict)  # empty for printed values
+    records: dict[Key, Record] = field(default_factory=dict)  # of the first seed; empty for printed values
+    runs: dict[tuple[Key, int], Record] = field(default_factory=dict)  # of every seed
     speedups: dict[Key, float] = field(default_factory=dict)  # printed ones, over the paper's own baseline
     shares: dict[Key, dict[str, float]] = field(default_factory=dict)  # printed percentages of the time, by part
     device: str = ""  # of printed values
@@ -135,22 +136,27 @@ def printed_evidence(studies: list[Study]) -> Evidence:
 
 
 def measured_evidence(studies: list[Study], machine: Machine) -> Evidence:
-    """Where several studies measured a case, the record measured in full and with the most samples counts."""
-    found: dict[str, dict[Key, Record]] = {}
+    """Where several studies measured a case and seed, the record measured in full and with the most samples counts."""
+    found: dict[str, dict[tuple[Key, int], Record]] = {}
     for study in studies:
-        for name, records in study.series(machine).items():
+        for name, cases in study.runs[machine.name].items():
             mine = found.setdefault(name, {})
-            mine |= {k: r for k, r in records.items() if r.ok and (k not in mine or _worth(r) > _worth(mine[k]))}
-    return Evidence(
-        machine.title, machine, tuple(series_of(name, records) for name, records in found.items() if records)
-    )
+            for at, record in (((key, r.seed), r) for key, records in cases.items() for r in records if r.ok):
+                if at not in mine or _worth(record) > _worth(mine[at]):
+                    mine[at] = record
+    return Evidence(machine.title, machine, tuple(series_of(name, runs) for name, runs in found.items() if runs))
 
 
-def series_of(name: str, records: dict[Key, Record]) -> Series:
+def series_of(name: str, runs: dict[tuple[Key, int], Record]) -> Series:
+    """Times are those of the first seed of each case."""
+    records: dict[Key, Record] = {}
+    for (key, seed), record in runs.items():
+        if key not in records or seed < records[key].seed:
+            records[key] = record
     times = {key: record.estimate().value for key, record in records.items()}
     sources = {key: record.source for key, record in records.items()}
     marks = frozenset(mark for record in records.values() for mark in record.marks)
-    return Series(name, next(iter(records.values())).backend, name, times, sources, marks, records)
+    return Series(name, next(iter(records.values())).backend, name, times, sources, marks, records, runs)
 
 
 def _worth(record: Record) -> tuple[bool, int]:
@@ -187,20 +193,11 @@ def finding(subject: str, verdict: str, numbers: str, *series: Series) -> Findin
     return Finding(subject, verdict, numbers, shorten(source for one in series for source in one.sources.values()))
 
 
-def shorten(sources: Iterable[str]) -> str:
-    """a.jsonl:1, a.jsonl:4, b.jsonl:2 -> a.jsonl:1,4 b.jsonl:2."""
-    files: dict[str, set[int]] = {}
-    for source in sources:
-        file, _, line = source.rpartition(":")
-        files.setdefault(file, set()).add(int(line))
-    return " ".join(f"{file}:{','.join(map(str, sorted(lines)))}" for file, lines in sorted(files.items()))
-
-
 def same_results(evidence: Evidence) -> list[Finding]:
     """Every GPU run has the digest of its moves, its cost and its count of iterations checked against the CPU's."""
     findings = []
     for series in evidence.of("gpu"):
-        records = list(series.records.values())
+        records = list(series.runs.values())
         if not records:
             continue
         checked = [
@@ -211,9 +208,3 @@ def same_results(evidence: Evidence) -> list[Finding]:
         verdict = HOLDS if len(checked) == len(records) else PART if checked else FAILS
         findings.append(Finding(series.label, verdict, numbers, shorten(r.source for r in records)))
     return findings
-
-
-def all_claims() -> tuple[Claim, ...]:
-    from vicinity_analysis import claims_fang, claims_lsm, claims_sa
-
-    return (*claims_fang.CLAIMS, *claims_sa.CLAIMS, *claims_lsm.CLAIMS)

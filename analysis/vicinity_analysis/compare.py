@@ -11,7 +11,7 @@ import numpy as np
 from vicinity_analysis import limits, stats
 from vicinity_analysis.cells import Cell, Column, Table, markdown, significant
 from vicinity_analysis.errors import InputError
-from vicinity_analysis.load import Machine, Record, load_machine
+from vicinity_analysis.records import Machine, Record, load_machine
 
 HELP = "what got faster or slower between two results folders"
 DESCRIPTION = """\
@@ -31,6 +31,7 @@ class Line:
     experiment: str
     case_key: str
     implementation: str
+    seed: int
     ratio: float  # time(A) / time(B)
     low: float
     high: float
@@ -197,12 +198,22 @@ def _median(values: list[float | None], digits: int = 3) -> str:
 
 
 def cases_table(lines: list[Line]) -> Table:
-    labels = ("experiment", "case", "implementation", "verdict", "A ÷ B", "95% interval", "÷ bandwidth", "÷ SM × clock")
+    labels = (
+        "experiment",
+        "case",
+        "implementation",
+        "seed",
+        "verdict",
+        "A ÷ B",
+        "95% interval",
+        "÷ bandwidth",
+        "÷ SM × clock",
+    )
     more = ("A, % of limit", "B, % of limit", "marks", "record A", "record B")
-    columns = [Column(text, kind="text" if text not in labels[4:] + more[:2] else "") for text in (*labels, *more)]
+    columns = [Column(text, kind="text" if text not in labels[5:] + more[:4] else "") for text in (*labels, *more)]
     table = Table("cases", "Cases", columns, [])
     for x in lines:
-        texts = [x.experiment, x.case_key, x.implementation, x.verdict, f"{significant(x.ratio)}×"]
+        texts = [x.experiment, x.case_key, x.implementation, str(x.seed), x.verdict, f"{significant(x.ratio)}×"]
         texts += [f"[{significant(x.low)}, {significant(x.high)}]"]
         texts += [_median([value]) for value in (x.by_bandwidth, x.by_clock)]
         texts += [_median([value], 2) for value in (x.percent_a, x.percent_b)]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from vicinity_analysis.cells import Cell, Column, Table, with_unit
-from vicinity_analysis.load import Machine
+from vicinity_analysis.records import Machine
 
 
 def _gpu(machine: Machine, name: str) -> Any:  # noqa: ANN401

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from vicinity_analysis import stats
+from vicinity_analysis.records import RecordKey
 
 RESAMPLES = 10000
 RESAMPLED = 200  # resampled quartiles kept of each process
@@ -26,7 +27,6 @@ FALSE_DISCOVERIES = 0.025  # one-sided, as the 95% interval is
 TOLERABLE = 0.25  # a case whose interval reaches further up than this (and its threshold) is too noisy to judge
 
 Processes = list[np.ndarray]  # the samples of each process of one side in one round
-Key = tuple[str, str, str]  # experiment, case key, implementation
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Round:
 class Judgement:
     """A case of one implementation: candidate time / base time, and what to think of it."""
 
-    key: Key
+    key: RecordKey
     ratio: float
     low: float
     high: float
@@ -74,7 +74,7 @@ def threshold_of(noise: float) -> float:
     return max(FLOOR, float(np.expm1(NOISE_FACTOR * noise)))
 
 
-def judge(key: Key, rounds: list[Round], seed: int = stats.SEED) -> Judgement:
+def judge(key: RecordKey, rounds: list[Round], seed: int = stats.SEED) -> Judgement:
     """One case from its paired rounds, before the correction for many cases."""
     count = len(rounds)
     effects = np.array([_logs(r.candidate).mean() - _logs(r.base).mean() for r in rounds])
@@ -119,7 +119,7 @@ def _resampled(samples: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return np.log(ordered[np.minimum((where * count).astype(int), count - 1)])
 
 
-def judge_stored(key: Key, stored: np.ndarray, processes: Processes) -> Judgement:
+def judge_stored(key: RecordKey, stored: np.ndarray, processes: Processes) -> Judgement:
     """Candidate processes against one recorded process, whose scatter is unknown: the candidate's stands in for it."""
     logs = _logs(processes)
     count = len(logs)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vicinity_analysis.cells import Cell, Column, Table, significant
-from vicinity_analysis.load import Machine, Record
 from vicinity_analysis.published import UNITS
+from vicinity_analysis.records import Machine, Record
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import measured, param_columns, params, provenance, rows_of, tidy, unit_of
 
@@ -49,7 +49,7 @@ def percentage(value: float) -> str:
 
 def limits_table(study: Study) -> Table | None:
     """Percentage of the speed of light, by case, machine and implementation; none for experiments over seeds."""
-    if "seed" in study.descriptor.axes:
+    if len(study.descriptor.seeds) > 1:
         return None
     keys = {key for _, key in rows_of(study)}  # a smoke run measures cases that no printed table has
     chosen = [
@@ -86,8 +86,9 @@ def summary_table(studies: list[Study]) -> Table | None:
     columns += [Column(label, "% of the limit") for label in ("least", "median", "most")] + [Column("cases")]
     table = Table("limits", "Speed of light: percentage of the limit reached", columns, [])
     for study in studies:
-        for machine, name, series in measured(study):
-            found = [(floor(r, machine), percent(r, machine)) for r in series.values()]
+        for machine, name, _ in measured(study):
+            runs = [r for records in study.runs[machine.name][name].values() for r in records]
+            found = [(floor(r, machine), percent(r, machine)) for r in runs]
             values = [value for _, value in found if value is not None]
             if not values:
                 continue

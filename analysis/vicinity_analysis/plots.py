@@ -1,106 +1,18 @@
-"""Figures as SVG and PNG: same records, same bytes; colours and markers that colour-blind readers can tell apart."""
+"""The usual figures of an experiment: the rows of a printed table, and lines along each axis that varies."""
 
-import io
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
-import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from vicinity_analysis import scaling
+from vicinity_analysis.figures import INK, Drawing, fitting, handle, legend, log_axis, render, style_of
 from vicinity_analysis.published import UNITS
 from vicinity_analysis.study import Study
-from vicinity_analysis.tables import axis_label, device_label, rows_of, short, unit_of
+from vicinity_analysis.tables import device_label, rows_of, short, unit_of
 
-INK = "#1c1e21"  # replaced by the page's text colour where a figure stands inside the report
-# Okabe and Ito's palette, in an order that keeps neighbours apart also in grey; each with a marker of its own.
-KNOWN = {
-    "cpu-traditional": ("#8C8C8C", "h"),
-    "cpu-serial": ("#D55E00", "s"),
-    "cpu-delta": ("#CC79A7", "v"),
-    "cpu-openmp": ("#E69F00", "D"),
-    "gpu": ("#0072B2", "o"),
-    "gpu-recompute": ("#56B4E9", "^"),
-    "gpu-tuned": ("#009E73", "P"),
-    "gpu-chains": ("#6A3D9A", "<"),
-    "gpu-texture": ("#56B4E9", "^"),
-    "gpu-readonly": ("#8C8C8C", "h"),
-    "gpu-shared": ("#A6761D", ">"),
-    "gpu-reduction": ("#CC79A7", "v"),
-    "gpu-thread-control": ("#A6761D", ">"),
-    "gpu-host-neighborhood": ("#7A6F00", "X"),
-}
-OTHERS = (("#CC79A7", "v"), ("#7A6F00", "X"), ("#8C8C8C", "h"), ("#6A3D9A", "<"), ("#A6761D", ">"))
 PUBLISHED = {"gpu": ("v", "<", "1", "^", ">", "2", "p", "3", "8", "4"), "cpu": ("s", "D", "h")}
-STYLE = {
-    "svg.fonttype": "path",
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.titlesize": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "grid.color": "#9a9a9a",
-    "grid.alpha": 0.3,
-    "grid.linewidth": 0.6,
-    "legend.frameon": False,
-    "lines.markersize": 6,
-    "figure.dpi": 100,
-}
-
-
-@dataclass(frozen=True)
-class Drawing:
-    name: str
-    title: str
-    caption: str
-    svg: str
-    png: bytes
-
-    @property
-    def inline(self) -> str:
-        """For the page: no XML head, ids of its own, ink in the page's colour."""
-        body = self.svg[self.svg.index("<svg") :]
-        body = re.sub(r'(id="|href="#|url\(#)', rf"\1{self.name}-", body)
-        body = re.sub(r'<svg ([^>]*?)width="[^"]*"', r"<svg \1", body, count=1)
-        body = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", body, count=1)
-        width = re.search(r'viewBox="0 0 ([\d.]+)', body)
-        if width:  # a narrow figure stays narrow
-            body = body.replace("<svg ", f'<svg style="max-width:{1.75 * float(width[1]):.0f}px" ', 1)
-        body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-        body = body.replace("<svg ", f'<svg role="img" aria-label="{_attribute(self.title)}" ', 1)
-        return re.sub(INK, "currentColor", body, flags=re.IGNORECASE)
-
-
-def _attribute(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-
-
-def look(implementation: str, all_names: list[str]) -> tuple[str, str]:
-    """(colour, marker): fixed for the common names, next in line for variants."""
-    if implementation in KNOWN:
-        return KNOWN[implementation]
-    others = [name for name in all_names if name not in KNOWN]
-    return OTHERS[others.index(implementation) % len(OTHERS)] if implementation in others else OTHERS[0]
-
-
-def render(name: str, title: str, caption: str, draw: Callable[[], Figure]) -> Drawing:
-    """Runs `draw` in our style and writes both formats without dates or random ids."""
-    with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}):
-        figure = draw()
-        svg, png = io.StringIO(), io.BytesIO()
-        figure.savefig(svg, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-        figure.savefig(png, format="png", dpi=160, facecolor="white", metadata={"Software": None})
-    text = "\n".join(line.rstrip() for line in svg.getvalue().splitlines()) + "\n"
-    return Drawing(name, title, caption, text, png.getvalue())
 
 
 def table_figure(study: Study) -> Drawing | None:
@@ -121,7 +33,7 @@ def table_figure(study: Study) -> Drawing | None:
         for machine, plot in zip(machines, axes, strict=True):
             _printed_points(study, plot, unit)
             for name, series in study.series(machine).items():
-                colour, marker = look(name, names)
+                colour, marker = style_of(study, name, names)
                 for position, (_, key) in enumerate(rows):
                     record = series.get(key)
                     if record and record.ok:
@@ -133,9 +45,9 @@ def table_figure(study: Study) -> Drawing | None:
             plot.set_ylim(len(rows) - 0.4, -0.6)
             plot.grid(True, axis="both")
         varies = {axis for _, key in rows for axis, value in key if dict(rows[0][1]).get(axis) != value}
-        labels = [" · ".join(f"{axis_label(a)} {value}" for a, value in key if a in varies) for _, key in rows]
+        labels = [" · ".join(f"{study.symbol(a)} {value}" for a, value in key if a in varies) for _, key in rows]
         axes[0].set_yticks(range(len(rows)), labels)
-        handles = _printed_handles(study) + [handle(*look(name, names), name) for name in names]
+        handles = _printed_handles(study) + [handle(*style_of(study, name, names), name) for name in names]
         columns = min(fitting(figure, handles), 2 + len(machines))
         figure.set_figheight(height + 0.2 * max(0, -(-len(handles) // columns) - 3))
         figure.legend(handles=handles, loc="outside lower center", ncols=columns)
@@ -175,36 +87,6 @@ def _printed_handles(study: Study) -> list[Line2D]:
     ]
 
 
-def handle(colour: str, marker: str, label: str, hollow: bool = False, line: str = "none") -> Line2D:
-    face = "none" if hollow else colour
-    return Line2D([], [], color=colour, marker=marker, markerfacecolor=face, linestyle=line, label=label)
-
-
-def fitting(figure: Figure, handles: list[Line2D]) -> int:
-    """Columns of a legend that fit the figure: 15 letters to an inch."""
-    widest = max(len(entry.get_label()) for entry in handles)
-    return max(1, min(len(handles), int(15 * figure.get_figwidth() / (widest + 6))))
-
-
-def legend(figure: Figure, handles: list[Line2D]) -> None:
-    """Below the panels."""
-    figure.legend(handles=handles, loc="outside lower center", ncols=fitting(figure, handles))
-
-
-def log_axis(plot: Axes, which: str, label: str, values: list[float] | None = None) -> None:
-    """Logarithmic with plain numbers; ticks at the measured values when these are few."""
-    getattr(plot, f"set_{which}scale")("log")
-    getattr(plot, f"set_{which}label")(label)
-    axis = getattr(plot, f"{which}axis")
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if value < 1e6 else f"{value:.0e}"))
-    axis.set_minor_formatter(NullFormatter())
-    if values and len(values) <= 8:
-        axis.set_major_locator(FixedLocator(values))
-        axis.set_minor_locator(NullLocator())
-    else:
-        axis.set_major_locator(LogLocator(base=10, numticks=8))
-
-
 def scaling_figures(study: Study, rates: bool = False) -> list[Drawing]:
     """For each axis that varies: time along it (`rates`: iterations a second), and GPU over CPU along it."""
     what = "iterations a second" if rates else "time"
@@ -213,9 +95,9 @@ def scaling_figures(study: Study, rates: bool = False) -> list[Drawing]:
         found = scaling.chosen(scaling.panels(study, axis))
         if not found:
             continue
-        symbol = axis_label(axis)
+        symbol = study.symbol(axis)
         held = "the other axes are held at the values above each panel (least, middle and most work)"
-        common = scaling.described(scaling.in_common(found))
+        common = scaling.described(study, scaling.in_common(found))
         held += f", and everywhere {common}" if common else ""
         caption = f"{what.capitalize()} along {symbol}; {held}. Hollow: extrapolated. Gaps: skipped or invalid. "
         caption += "Both axes logarithmic."
@@ -241,7 +123,9 @@ def _axes(found: list[scaling.Panel]) -> tuple[Figure, list[Axes]]:
     axes = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
     common = scaling.in_common(found)
     for panel, plot in zip(found, axes, strict=True):
-        plot.set_title(scaling.described(item for item in panel.held if item not in common) or panel.title)
+        plot.set_title(
+            scaling.described(panel.study, [item for item in panel.held if item not in common]) or panel.title
+        )
         plot.grid(True)
     return figure, list(axes)
 
@@ -255,7 +139,7 @@ def _time_panels(study: Study, axis: str, found: list[scaling.Panel], rates: boo
         for panel, plot in zip(found, axes, strict=True):
             values = sorted({at for line in panel.lines for at in line.points})
             for line in panel.lines:
-                colour, marker = look(line.implementation, names)
+                colour, marker = style_of(study, line.implementation, names)
                 own = line.machine.name == study.machines[0].name
                 shown = line.rates() if rates else {at: s / UNITS[unit] for at, s in line.seconds().items()}
                 heights = [shown.get(at, float("nan")) for at in line.points]
@@ -265,7 +149,7 @@ def _time_panels(study: Study, axis: str, found: list[scaling.Panel], rates: boo
                     plot.plot(at, height, marker, color=colour, markerfacecolor="none" if hollow else colour)
                 label = line.implementation + ("" if own else f" ({line.machine.title})")
                 handles.setdefault(label, handle(colour, marker, label, line="-" if own else "--"))
-            log_axis(plot, "x", axis_label(axis), values)
+            log_axis(plot, "x", study.symbol(axis), values)
             log_axis(plot, "y", ("iterations a second" if rates else f"time, {unit}") if plot is axes[0] else "")
         legend(figure, list(handles.values()))
         return figure
@@ -281,12 +165,12 @@ def _speedup_panels(study: Study, axis: str, found: list[scaling.Panel]) -> Call
         for panel, plot in zip(found, axes, strict=True):
             values = sorted({at for line in panel.lines for at in line.points})
             for (title, name), ratios in scaling.speedups(panel).items():
-                colour, marker = look(name, names)
+                colour, marker = style_of(study, name, names)
                 plot.plot(list(ratios), list(ratios.values()), "-", marker=marker, color=colour, linewidth=1.2)
                 label = name if title == study.machines[0].title else f"{name} ({title})"
                 handles.setdefault(label, handle(colour, marker, label, line="-"))
             plot.axhline(1, color=INK, linewidth=1)
-            log_axis(plot, "x", axis_label(axis), values)
+            log_axis(plot, "x", study.symbol(axis), values)
             log_axis(plot, "y", "fastest CPU ÷ GPU" if plot is axes[0] else "")
         legend(figure, list(handles.values()))
         return figure

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vicinity_analysis.errors import InputError
-from vicinity_analysis.gate import Key
-from vicinity_analysis.load import Record, load_machine
+from vicinity_analysis.records import Record, RecordKey, load_machine
 
 MACHINE = "regress"
 CHECK_FAILED = 1  # vicinity's exit status when a result was INVALID: the other cases still count
@@ -42,11 +41,11 @@ class Command:
         call += [word for name in self.implementations for word in ("--implementation", name)]
         return call + list(self.extra)
 
-    def narrowed(self, keys: list[Key]) -> "Command":
+    def narrowed(self, keys: list[RecordKey]) -> "Command":
         """Only the experiments and implementations of these cases."""
-        names = {f"{experiment}.yaml" for experiment, _, _ in keys}
+        names = {f"{key.experiment}.yaml" for key in keys}
         kept = tuple(path for path in self.descriptors if f"{path.parent.name}/{path.name}" in names)
-        implementations = tuple(sorted({implementation for _, _, implementation in keys}))
+        implementations = tuple(sorted({key.implementation for key in keys}))
         return replace(self, descriptors=kept or self.descriptors, implementations=implementations)
 
 
@@ -54,7 +53,7 @@ class Command:
 class Process:
     """What one process recorded."""
 
-    records: dict[Key, Record]
+    records: dict[RecordKey, Record]
     control: dict[str, list[float]] = field(default_factory=dict)  # backend -> seconds of the control kernel
 
 

@@ -12,7 +12,6 @@ import yaml
 from vicinity_analysis.errors import InputError
 
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-SYSTEMS = ("fang", "sa", "lsm", "alns", "lns")  # the order of the papers in every listing
 Key = tuple[tuple[str, str], ...]  # ((axis, value), ...): one point of a sweep, values as text
 
 
@@ -62,13 +61,18 @@ class Descriptor:
     csv: str | None = None
     mapping: dict[str, str] = field(default_factory=dict)  # published parameter -> axis
     metric: str = "time"
+    seeds: tuple[int, ...] = (1,)  # of the profile full
+    shown: str = ""  # its path as a command names it
 
     @property
-    def rank(self) -> tuple[int, bool, str]:
-        """Papers in their order, printed tables before experiments of our own."""
-        system, name = self.experiment.split("/")
-        beyond = self.csv is None and not name.startswith(("table", "figure"))
-        return (SYSTEMS.index(system) if system in SYSTEMS else 99, beyond, self.experiment)
+    def system(self) -> str:
+        return self.experiment.split("/")[0]
+
+    @property
+    def rank(self) -> tuple[bool, str]:
+        """Printed tables before experiments of our own."""
+        name = self.experiment.split("/")[1]
+        return (self.csv is None and not name.startswith(("table", "figure")), self.experiment)
 
 
 @dataclass(frozen=True)
@@ -120,13 +124,8 @@ class Published:
         return tuple((axis, str(case[axis])) for axis in axes if case.get(axis) is not None)
 
 
-def load_descriptors(root: Path) -> dict[str, Descriptor]:
-    """experiment id -> descriptor, in the order of a report."""
-    found = [read_descriptor(path) for path in sorted((root / "experiments").glob("*/*.yaml"))]
-    return {d.experiment: d for d in sorted(found, key=lambda d: d.rank)}
-
-
-def read_descriptor(path: Path) -> Descriptor:
+def read_descriptor(path: Path, shown: str = "") -> Descriptor:
+    """Raises InputError, with the path, for what is no descriptor."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -134,43 +133,51 @@ def read_descriptor(path: Path) -> Descriptor:
     if not isinstance(data, dict):
         raise InputError(f"{path}: expected a mapping")
     published = data.get("published") or {}
-    axes = tuple(data.get("axes") or {})
-    if data.get("instances"):
-        axes = ("instance", *axes)
+    protocol = (data.get("protocol") or {}) | (((data.get("profiles") or {}).get("full") or {}).get("protocol") or {})
+    axes = data.get("axes") or {}
+    names = tuple(axis for axis in axes if axis != "seed")
     return Descriptor(
         experiment=f"{path.parent.name}/{path.stem}",
         title=str(data.get("title", path.stem)),
         paper=str(data.get("paper", path.parent.name)),
         implementations=tuple(data.get("implementations") or ()),
-        axes=axes,
+        axes=("instance", *names) if data.get("instances") else names,
         path=path,
         csv=published.get("csv"),
         mapping=dict(published.get("axes") or {}),
         metric=published.get("metric", "time"),
+        seeds=_seeds(path, protocol, axes.get("seed") or [0]),
+        shown=shown or str(path),
     )
 
 
-def load_published(root: Path, descriptor: Descriptor) -> Published | None:
-    """The printed numbers of the descriptor's table; None for an experiment beyond the papers, and where no row is a
-    case."""
-    if descriptor.csv is None or not descriptor.mapping:
-        return None
-    path, observations = _observations(root, descriptor)
-    kept = [o for o in observations if o.metric == descriptor.metric]
-    if not kept:
-        raise InputError(f"{path}: no rows with metric '{descriptor.metric}' (asked by {descriptor.path})")
-    return Published(descriptor, kept)
+def _seeds(path: Path, protocol: dict[str, Any], offsets: list[int]) -> tuple[int, ...]:
+    """protocol.seeds is a list or {first, count}; older descriptors have protocol.seed and an axis counted from it."""
+    try:
+        match protocol.get("seeds"):
+            case None:
+                return tuple(int(protocol.get("seed", 1)) + int(offset) for offset in offsets)
+            case {"count": count, **rest}:
+                first = int(rest.get("first", 1))
+                return tuple(range(first, first + int(count)))
+            case listed:
+                return tuple(map(int, listed))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{path}: protocol.seeds: expected a list of integers or {{first, count}}") from error
 
 
-def load_others(root: Path, descriptor: Descriptor) -> dict[str, Published]:
-    """metric -> the table's printed numbers beside those the descriptor compares: speed-ups, shares of time."""
+def load_published(root: Path, descriptor: Descriptor) -> dict[str, Published]:
+    """metric -> the table's printed numbers: the one the descriptor compares, and what stands beside it (speed-ups,
+    shares of time). Empty for an experiment beyond the papers, and where no printed row is a case."""
     if descriptor.csv is None or not descriptor.mapping:
         return {}
-    found: dict[str, list[Observation]] = {}
-    for observation in _observations(root, descriptor)[1]:
-        if observation.metric != descriptor.metric:
-            found.setdefault(observation.metric, []).append(observation)
-    return {metric: Published(descriptor, observations) for metric, observations in found.items()}
+    found: dict[str, list[Observation]] = {descriptor.metric: []}
+    path, observations = _observations(root, descriptor)
+    for observation in observations:
+        found.setdefault(observation.metric, []).append(observation)
+    if not found[descriptor.metric]:
+        raise InputError(f"{path}: no rows with metric '{descriptor.metric}' (asked by {descriptor.path})")
+    return {metric: Published(descriptor, rows) for metric, rows in found.items()}
 
 
 def load_statements(root: Path, descriptor: Descriptor) -> list[Observation]:
@@ -179,35 +186,28 @@ def load_statements(root: Path, descriptor: Descriptor) -> list[Observation]:
 
 
 def _observations(root: Path, descriptor: Descriptor) -> tuple[Path, list[Observation]]:
-    path = root / "data" / "published" / str(descriptor.csv)
+    """Of data/published/ in the repository; for a descriptor kept elsewhere, the file may lie beside it."""
+    name, beside = str(descriptor.csv), descriptor.path.parent
+    path, shown = root / "data" / "published" / name, f"data/published/{name}"
+    if not path.exists() and (beside / name).exists():
+        path, shown = beside / name, f"{beside.parent.name}/{beside.name}/{name}"
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return path, list(_read_rows(file, path))
+            return path, list(_read_rows(file, path, shown))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error} (named by {descriptor.path})") from error
 
 
-def _read_rows(file: Iterable[str], path: Path) -> Iterable[Observation]:
+def _read_rows(file: Iterable[str], path: Path, shown: str) -> Iterable[Observation]:
+    same = ("row_key", "instance", "device", "device_kind", "implementation", "metric", "unit", "spread", "notes")
     for number, row in enumerate(csv.DictReader(file), start=2):
         try:
             params = dict(item.split("=", 1) for item in row["params"].split(";") if item)
             if row["instance"]:
                 params.setdefault("instance", row["instance"])
             float(row["value"])
-            yield Observation(
-                row_key=row["row_key"],
-                params=params,
-                instance=row["instance"],
-                device=row["device"],
-                device_kind=row["device_kind"],
-                implementation=row["implementation"],
-                metric=row["metric"],
-                unit=row["unit"],
-                text=row["value"],
-                spread=row["spread"],
-                notes=row["notes"],
-                place=row["table"],
-                source=f"data/published/{path.name}:{number}",
-            )
+            taken = {name: row[name] for name in same}
+            source = f"{shown}:{number}"
+            yield Observation(**taken, params=params, text=row["value"], place=row["table"], source=source)
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise InputError(f"{path}:{number}: {type(error).__name__}: {error}") from error

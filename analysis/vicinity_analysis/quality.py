@@ -1,6 +1,6 @@
 """How good the solutions of a search are, and in what time: gaps to the best known objective over seeds.
 
-For every system that minimises an objective of instances of the catalogue and records `best_known` as a counter."""
+For every system that searches instances of the catalogue and records the best known objective of each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from vicinity_analysis.cells import Cell, Column, Table, significant, with_unit
-from vicinity_analysis.load import Machine, Record
+from vicinity_analysis.records import SPECIAL, Machine, Record
 from vicinity_analysis.study import Study
-from vicinity_analysis.tables import MISSING, axis_label, gaps, provenance, reasons
+from vicinity_analysis.tables import MISSING, gaps, provenance, reasons
 
 FEWEST = 5  # seeds from which on the median time of an implementation is one
 Setting = tuple[tuple[str, Any], ...]  # (("iterations", 100000),): everything but instance and seed
@@ -23,7 +23,8 @@ class Group:
 
     instance: str
     setting: Setting
-    best_known: int | None
+    best_known: float | None
+    maximises: bool = False
     records: dict[tuple[str, str], dict[int, Record]] = field(default_factory=dict)  # (machine, implementation) -> seed
 
     @property
@@ -36,51 +37,55 @@ class Group:
         return dict(sorted(found.items()))
 
     @property
-    def objectives(self) -> list[int]:
-        return [int(record.data["objective"]) for record in self.by_seed.values()]
+    def objectives(self) -> list[float]:
+        return [record.objective for record in self.by_seed.values() if record.objective is not None]
+
+    @property
+    def best(self) -> float:
+        return max(self.objectives) if self.maximises else min(self.objectives)
 
     @property
     def gaps(self) -> list[float]:
-        """Percent above the best known, by seed; empty where none is known."""
+        """Percent short of the best known, by seed; empty where none is known."""
         return [gap for record in self.by_seed.values() if (gap := gap_of(record)) is not None]
 
     @property
     def hits(self) -> int:
-        return sum(objective <= self.best_known for objective in self.objectives) if self.best_known is not None else 0
+        """Seeds that reached the best known objective, or went beyond it."""
+        return sum(gap <= 0 for gap in self.gaps)
 
     def value(self, axis: str) -> Any:  # noqa: ANN401
         return dict(self.setting).get(axis)
 
 
 def gap_of(record: Record) -> float | None:
-    best = record.counters.get("best_known")
-    return 100 * (record.data["objective"] - best) / best if best else None
+    """Percent by which the objective falls short of the best known: above it where less is better, else below it."""
+    best, value = record.best_known, record.objective
+    if not best or value is None:
+        return None
+    return 100 * (best - value if record.maximises else value - best) / abs(best)
 
 
 def usable(record: Record) -> bool:
     """A shorter run scaled up says nothing of quality."""
-    return record.ok and record.data.get("objective") is not None and "extrapolated" not in record.marks
+    return record.ok and record.objective is not None and "extrapolated" not in record.marks
 
 
 def groups(studies: Sequence[Study]) -> list[Group]:
     """By instance (in the descriptors' and records' order), then setting."""
     found: dict[tuple[str, Setting], Group] = {}
-    for study in studies:
-        for machine in study.machines:
-            for name, series in study.series(machine).items():
-                for record in series.values():
-                    if record.case.get("instance") and usable(record):
-                        _add(found, machine, name, record)
+    for machine, record in ((m, r) for study in studies for m in study.machines for r in study.all_runs(m)):
+        if record.case.get("instance") and usable(record):
+            _add(found, machine, record)
     order = list(dict.fromkeys(instance for instance, _ in found))
     return sorted(found.values(), key=lambda group: (order.index(group.instance), group.setting))
 
 
-def _add(found: dict[tuple[str, Setting], Group], machine: Machine, name: str, record: Record) -> None:
-    case = record.case
-    setting = tuple(sorted((k, v) for k, v in case.items() if k not in ("problem", "instance", "seed")))
-    best = record.counters.get("best_known")
-    group = found.setdefault((case["instance"], setting), Group(case["instance"], setting, best))
-    group.records.setdefault((machine.name, name), {}).setdefault(int(case.get("seed") or 0), record)
+def _add(found: dict[tuple[str, Setting], Group], machine: Machine, record: Record) -> None:
+    instance = record.case["instance"]
+    setting = tuple(sorted((k, v) for k, v in record.case.items() if k not in SPECIAL))
+    group = found.setdefault((instance, setting), Group(instance, setting, record.best_known, record.maximises))
+    group.records.setdefault((machine.name, record.implementation), {}).setdefault(record.seed, record)
 
 
 def columns_of(studies: Sequence[Study]) -> list[tuple[Machine, str]]:
@@ -88,7 +93,7 @@ def columns_of(studies: Sequence[Study]) -> list[tuple[Machine, str]]:
     found: dict[tuple[str, str], tuple[Machine, str]] = {}
     for machine in studies[0].machines if studies else []:
         names = [name for study in studies for name in study.descriptor.implementations]
-        recorded = {n for study in studies for n, s in study.series(machine).items() if any(map(usable, s.values()))}
+        recorded = {r.implementation for study in studies for r in study.all_runs(machine) if usable(r)}
         for name in sorted(recorded, key=lambda n: names.index(n) if n in names else 99):
             found[machine.name, name] = (machine, name)
     return list(found.values())
@@ -106,7 +111,7 @@ def gap_table(study: Study, studies: Sequence[Study]) -> Table | None:
         return None
     axes = list(dict.fromkeys(axis for group in found for axis, _ in group.setting))
     axes.sort(key=lambda axis: (axis not in study.descriptor.axes, axis))
-    columns = [Column("instance", kind="param"), *(Column(axis_label(axis), kind="param") for axis in axes)]
+    columns = [Column("instance", kind="param"), *(Column(study.symbol(axis), kind="param") for axis in axes)]
     columns += [Column("best known"), Column("seeds")]
     columns += [Column(label, "gap, %") for label in ("mean", "least", "median", "most")]
     columns += [Column("reached", "best known")]
@@ -141,7 +146,7 @@ def _value(value: object) -> str:
 def _spread(group: Group) -> list[str]:
     values = group.gaps
     if not values:
-        least = f"(cost {min(group.objectives):,})"
+        least = f"(cost {group.best:,})"
         return ["—", least, "—", "—", "—"]
     found = [float(f(values)) for f in (np.mean, np.min, np.median, np.max)]
     return [*(f"{value:.3f}" for value in found), f"{group.hits} of {len(values)}"]
@@ -176,11 +181,7 @@ def _tidy(group: Group) -> list[dict[str, Any]]:
                 "machine": machine,
                 "implementation": name,
             }
-            row |= {
-                "objective": record.data["objective"],
-                "best_known": group.best_known,
-                "gap_percent": gap_of(record),
-            }
+            row |= {"objective": record.objective, "best_known": group.best_known, "gap_percent": gap_of(record)}
             row |= {"seconds": record.estimate().value, "marks": " ".join(record.marks), "record": record.source}
             rows.append(row)
     return rows

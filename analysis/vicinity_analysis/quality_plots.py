@@ -9,10 +9,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from vicinity_analysis import quality
-from vicinity_analysis.annealing_plots import label_outer, panels
-from vicinity_analysis.load import Machine
-from vicinity_analysis.plots import Drawing, handle, log_axis, look, render
+from vicinity_analysis.figures import Drawing, handle, label_outer, log_axis, panels, render, style_of
 from vicinity_analysis.quality import FEWEST, Group
+from vicinity_analysis.records import Machine
 from vicinity_analysis.study import Study
 
 LINEAR = 0.1  # percent: below this the axis of gaps is linear, so that 0 has a place
@@ -35,7 +34,9 @@ def gap_figures(study: Study, studies: Sequence[Study], line: str = "iterations"
             "0.1 %, logarithmic above."
         )
         title = f"{study.descriptor.title}, {machine.title}"
-        drawings.append(render(f"{study.slug}-{machine.name}", title, caption, _panels(machine, names, own, line)))
+        drawings.append(
+            render(f"{study.slug}-{machine.name}", title, caption, _panels(study, machine, names, own, line))
+        )
     return drawings
 
 
@@ -44,7 +45,7 @@ def _values(found: list[Group], axis: str) -> str:
     return ", ".join(f"{number:g}" for number in numbers)
 
 
-def _panels(machine: Machine, names: list[str], found: list[Group], line: str) -> Callable[[], Figure]:
+def _panels(study: Study, machine: Machine, names: list[str], found: list[Group], line: str) -> Callable[[], Figure]:
     instances = list(dict.fromkeys(group.instance for group in found))
 
     def draw() -> Figure:
@@ -54,19 +55,19 @@ def _panels(machine: Machine, names: list[str], found: list[Group], line: str) -
             for name in names:
                 groups = [g for g in found if g.instance == instance and (machine.name, name) in g.records]
                 groups.sort(key=lambda group: group.value(line) or 0)
-                _series(plot, machine, name, names, groups)
+                _series(study, plot, machine, name, names, groups)
             log_axis(plot, "x", "")
             _gap_axis(plot, max(gap for group in found for gap in group.gaps))
         label_outer(axes, "run time, s", "gap, %")
-        handles: list[Line2D] = [handle(*look(name, names), name, line="-") for name in names]
+        handles: list[Line2D] = [handle(*style_of(study, name, names), name, line="-") for name in names]
         figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 6))
         return figure
 
     return draw
 
 
-def _series(plot: Axes, machine: Machine, name: str, names: list[str], groups: list[Group]) -> None:
-    colour, marker = look(name, names)
+def _series(study: Study, plot: Axes, machine: Machine, name: str, names: list[str], groups: list[Group]) -> None:
+    colour, marker = style_of(study, name, names)
     middles = []
     for group in groups:
         records = group.records[machine.name, name]

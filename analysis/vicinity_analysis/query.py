@@ -7,7 +7,7 @@ from typing import Any
 
 from vicinity_analysis import stats
 from vicinity_analysis.errors import InputError
-from vicinity_analysis.load import PROFILES, Record, load_machine, select
+from vicinity_analysis.records import PROFILES, Record, load_machine, select
 
 HELP = "print a recorded value with its interval"
 DESCRIPTION = """\
@@ -20,8 +20,10 @@ Exit status: 0 when every match has a value, 2 when nothing matches or a match h
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("results", type=Path, help="results folder of a machine, e.g. results/nvidia-h200")
-    parser.add_argument("--experiment", required=True, metavar="SYSTEM/NAME", help="e.g. fang/table1")
-    parser.add_argument("--where", nargs="+", action="extend", default=[], metavar="AXIS=VALUE", help="all must hold")
+    parser.add_argument("--experiment", required=True, metavar="SYSTEM/NAME", help="SYSTEM is a folder of experiments/")
+    parser.add_argument(
+        "--where", nargs="+", action="extend", default=[], metavar="AXIS=VALUE", help="e.g. size=100 seed=1"
+    )
     parser.add_argument("--implementation", metavar="NAME", help="e.g. gpu-tuned (default: all)")
     parser.add_argument("--profile", choices=PROFILES, help="only this profile (default: the best recorded)")
     parser.add_argument("--time", metavar="PART", help="kernel, total, wall or a part (default: the protocol's)")
@@ -61,7 +63,11 @@ def parse_where(conditions: list[str]) -> dict[str, str]:
 
 
 def matches_where(record: Record, conditions: dict[str, str]) -> bool:
-    return all(same_value(record.case.get(axis), value) for axis, value in conditions.items())
+    return all(same_value(_values(record).get(axis), value) for axis, value in conditions.items())
+
+
+def _values(record: Record) -> dict[str, Any]:
+    return record.case | {"seed": record.seed}
 
 
 def same_value(recorded: object, asked: str) -> bool:
@@ -81,6 +87,7 @@ def answer(record: Record, part: str | None, statistic: str) -> dict[str, Any]:
     return {
         "experiment": record.experiment,
         "case": record.case,
+        "seed": record.seed,
         "implementation": record.implementation,
         "machine": data.get("machine"),
         "status": data["status"],
@@ -106,7 +113,7 @@ def answer(record: Record, part: str | None, statistic: str) -> dict[str, Any]:
 
 def _line(item: dict[str, Any]) -> str:
     axes = " ".join(f"{name}={value}" for name, value in item["case"].items() if value is not None)
-    head = f"{item['experiment']} {axes} {item['implementation']}:"
+    head = f"{item['experiment']} {axes} seed={item['seed']} {item['implementation']}:"
     if item["status"] != "ok":
         return f"{head} {item['status']}: {item['message']} [{item['record']}]"
     low, high = (f"{1e3 * bound:.4g}" for bound in item["interval"])
@@ -121,11 +128,13 @@ def _line(item: dict[str, Any]) -> str:
 def _no_match(known: list[Record], conditions: dict[str, str], args: argparse.Namespace) -> str:
     """Says which condition is to blame, and what would have matched."""
     place = f"{args.results}: {args.experiment}"
-    axes = sorted({axis for record in known for axis in record.case})
+    axes = sorted({axis for record in known for axis in _values(record)})
     for axis, value in conditions.items():
         if axis not in axes:
             return f"{place}: no axis '{axis}'; there are: {', '.join(axes)}"
-        values = sorted({record.case.get(axis) for record in known}, key=lambda v: (isinstance(v, str), v is None, v))
+        values = sorted(
+            {_values(record).get(axis) for record in known}, key=lambda v: (isinstance(v, str), v is None, v)
+        )
         if not any(same_value(recorded, value) for recorded in values):
             return f"{place}: {axis}={value} is not recorded; there are: {', '.join(map(str, values))}"
     names = sorted({record.implementation for record in known})

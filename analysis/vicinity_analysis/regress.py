@@ -12,9 +12,9 @@ import numpy as np
 
 from vicinity_analysis import compare, gate, verdicts
 from vicinity_analysis.errors import InputError
-from vicinity_analysis.gate import Judgement, Key, Round
-from vicinity_analysis.load import PROFILES, load_machine
+from vicinity_analysis.gate import Judgement, Round
 from vicinity_analysis.processes import Command, Process, environment_of, execute, progress
+from vicinity_analysis.records import PROFILES, RecordKey, load_machine
 from vicinity_analysis.verdicts import PASS, Change, Verdict
 
 HELP = "the regression gate: base against candidate, with exit codes"
@@ -79,14 +79,14 @@ class Series:
         self.base += [first, last]
         self.candidate += [one, two]
 
-    def rounds(self, key: Key) -> list[Round]:
+    def rounds(self, key: RecordKey) -> list[Round]:
         sides = [[_samples(process, key) for process in side] for side in (self.base, self.candidate)]
         if any(samples is None for side in sides for samples in side):
             return []
         base, candidate = sides
         return [Round(base[i : i + 2], candidate[i : i + 2]) for i in range(0, len(base), 2)]
 
-    def judge(self, keys: list[Key]) -> list[Judgement]:
+    def judge(self, keys: list[RecordKey]) -> list[Judgement]:
         rounds = ((key, self.rounds(key)) for key in keys)
         return gate.decide([gate.judge(key, found) for key, found in rounds if found])
 
@@ -97,11 +97,11 @@ class Series:
         for name in names:
             base, candidate = ([np.array([min(p.control[name])]) for p in side] for side in (self.base, self.candidate))
             rounds = [Round(base[i : i + 2], candidate[i : i + 2]) for i in range(0, len(base), 2)]
-            judged.append(gate.judge(("control", name, name), rounds))
+            judged.append(gate.judge(RecordKey("control", name, name, 0), rounds))
         return judged
 
 
-def _samples(process: Process, key: Key) -> np.ndarray | None:
+def _samples(process: Process, key: RecordKey) -> np.ndarray | None:
     record = process.records.get(key)
     return record.times() if record is not None and record.ok else None
 
@@ -183,7 +183,7 @@ def interleaved(sides: Sides) -> Verdict:
     return verdicts.conclude(verdict, steady)
 
 
-def measure(sides: Sides, name: str, keys: list[Key] | None) -> tuple[Series, list[Judgement], list[Judgement]]:
+def measure(sides: Sides, name: str, keys: list[RecordKey] | None) -> tuple[Series, list[Judgement], list[Judgement]]:
     """Rounds until every case can be judged, or the most allowed."""
     series = Series()
     while True:
@@ -198,7 +198,7 @@ def measure(sides: Sides, name: str, keys: list[Key] | None) -> tuple[Series, li
 
 def exact(series: Series, first: Process) -> list[Change]:
     """What is deterministic must be the same in every process of both sides."""
-    found: dict[tuple[Key, str], Change] = {}
+    found: dict[tuple[RecordKey, str], Change] = {}
     reference = {key: verdicts.facts(record) for key, record in first.records.items()}
     for change in verdicts.changes(reference, series.base, "base"):
         found.setdefault((change.key, change.what), change)
@@ -238,7 +238,7 @@ def against_stored(folder: Path, candidate: Command, count: int) -> Verdict:
     return verdicts.conclude(verdict, steady=same)
 
 
-def _judge_stored(records: dict[Key, Any], processes: list[Process]) -> list[Judgement]:
+def _judge_stored(records: dict[RecordKey, Any], processes: list[Process]) -> list[Judgement]:
     judged = []
     for key, record in records.items():
         samples = [_samples(process, key) for process in processes]

@@ -2,20 +2,23 @@
 
 import argparse
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import numpy as np
 
-from vicinity_analysis import cells, check, claims, environment, limits, parts, plots
+from vicinity_analysis import catalogue, cells, check, claims, environment, limits
+from vicinity_analysis.catalogue import Catalogue
 from vicinity_analysis.cells import Cell, Column, Table, significant
 from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART, Judged
 from vicinity_analysis.errors import InputError
-from vicinity_analysis.load import Machine, find_root, load_machine
-from vicinity_analysis.study import Study, load_studies
+from vicinity_analysis.paper import Paper
+from vicinity_analysis.records import Machine, load_machine
+from vicinity_analysis.study import Study
 from vicinity_analysis.tables import MISSING
+from vicinity_analysis.views import View, view_of
 
 HELP = "write the report of a machine"
 DESCRIPTION = """\
@@ -23,13 +26,6 @@ Writes results/<machine>/report/: index.html (self-contained), report.md, figure
 the record behind each number, and LaTeX). Other recorded machines are shown beside it with --with.
 The same records give the same bytes."""
 
-PAPERS = {
-    "fang": "FANG: fast and efficient successor-state generation (Köster, Groß, Krüger)",
-    "sa": "Simulated annealing for the quadratic assignment problem on a GPU (Paul)",
-    "lsm": "GPU computing for parallel local search metaheuristics (Luong, Melab, Talbi)",
-    "alns": "Adaptive large neighbourhood search on the GPU (Bach, Hasle, Schulz)",
-    "lns": "A GPU implementation of large neighbourhood search (Campeotto, Dovier, Fioretto, Pontelli)",
-}
 BADGE = {HOLDS: "yes", PART: "part", FAILS: "no", OPEN: "open"}
 
 
@@ -39,10 +35,11 @@ class Section:
 
     study: Study
     judged: list[Judged]
-    shown: list[Table]  # in sight
-    folded: list[Table]  # behind a click
-    figures: list[plots.Drawing]
-    sentences: list[str] = field(default_factory=list)
+    view: View
+
+    @property
+    def tables(self) -> list[Table]:
+        return self.view.shown + self.view.folded
 
     @property
     def slug(self) -> str:
@@ -54,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     other = {"dest": "others", "type": Path, "nargs": "+", "action": "extend", "default": [], "metavar": "DIR"}
     parser.add_argument("--with", help="results folders of other machines to show beside it", **other)
     parser.add_argument("--out", type=Path, help="folder to write (default: <results>/report)")
-    parser.add_argument("--root", type=Path, help="repository with experiments/ and data/published/")
+    catalogue.add_arguments(parser)
     parser.add_argument("--check-links", action="store_true", help="check the written pages; status 1 on a fault")
 
 
@@ -62,8 +59,9 @@ def run(args: argparse.Namespace) -> int:
     folders = list(dict.fromkeys(path.resolve() for path in [args.results, *args.others]))
     machines = [load_machine(folder) for folder in folders]
     out = args.out or args.results / "report"
+    known = catalogue.open_catalogue(args.root, args.papers, args.experiments)
     try:
-        write(out, find_root(args.root), machines)
+        write(out, known, machines)
     except OSError as error:
         raise InputError(f"{out}: {error}") from error
     print(out / "index.html")
@@ -74,17 +72,17 @@ def run(args: argparse.Namespace) -> int:
     return 1 if faults else 0
 
 
-def write(out: Path, root: Path, machines: list[Machine]) -> None:
+def write(out: Path, known: Catalogue, machines: list[Machine]) -> None:
     """Writes the whole report; figures and tables of an earlier one are replaced."""
-    sections = build(load_studies(root, machines))
-    context = {**_context(machines, sections), "style": _template_text("style.css")}
+    sections = build(known, known.studies(machines))
+    context = {**_context(known, machines, sections), "style": _template_text("style.css")}
     for name, suffixes in (("figures", (".svg", ".png")), ("tables", (".csv", ".tex"))):
         folder = out / name
         folder.mkdir(parents=True, exist_ok=True)
         for path in folder.iterdir():
             if path.suffix in suffixes:
                 path.unlink()
-    for drawing in (drawing for section in sections for drawing in section.figures):
+    for drawing in (drawing for section in sections for drawing in section.view.figures):
         (out / "figures" / f"{drawing.name}.svg").write_text(drawing.svg, encoding="utf-8")
         (out / "figures" / f"{drawing.name}.png").write_bytes(drawing.png)
     for table in context["all_tables"]:
@@ -96,31 +94,31 @@ def write(out: Path, root: Path, machines: list[Machine]) -> None:
         (out / name).write_text(_environment().get_template(template).render(context), encoding="utf-8")
 
 
-def build(studies: list[Study]) -> list[Section]:
-    return [_section(study, studies) for study in studies]
+def build(known: Catalogue, studies: list[Study]) -> list[Section]:
+    sections = []
+    for study in studies:
+        paper = known.papers.get(study.descriptor.system) or Paper(study.descriptor.system, "")
+        judged = claims.judge_all(study, studies, paper.claims)
+        sections.append(Section(study, judged, view_of(study, studies, paper.views)))
+    return sections
 
 
-def _section(study: Study, studies: list[Study]) -> Section:
-    judged = claims.judge_all(study, studies, claims.all_claims())
-    found = parts.parts_of(study, studies)
-    return Section(study, judged, found.shown, found.folded, found.figures, found.sentences)
-
-
-def _context(machines: list[Machine], sections: list[Section]) -> dict[str, Any]:
+def _context(known: Catalogue, machines: list[Machine], sections: list[Section]) -> dict[str, Any]:
     studies = [section.study for section in sections]
     limit_tables = [table for table in map(limits.limits_table, studies) if table]
     limit_summary = limits.summary_table(studies)
     summary = _summary_table(sections)
     surroundings = [environment.environment_table(machines), environment.ceilings_table(machines)]
     provenance = environment.provenance_table(machines)
-    every = [table for section in sections for table in section.shown + section.folded]
+    every = [table for section in sections for table in section.tables]
     every += [*limit_tables, *(t for t in (limit_summary, summary, *surroundings, provenance) if t)]
     used = {mark for table in every for mark in table.marks()}
+    titles = {system: paper.title for system, paper in known.papers.items()}
     papers = list(dict.fromkeys(section.study.descriptor.paper for section in sections))
     return {
         "machines": machines,
         "machine": machines[0],
-        "papers": [(p, PAPERS.get(p, p), [s for s in sections if s.study.descriptor.paper == p]) for p in papers],
+        "papers": [(p, titles.get(p, p), [s for s in sections if s.study.descriptor.paper == p]) for p in papers],
         "sections": sections,
         "judged": [(section, judged) for section in sections for judged in section.judged],
         "tally": _tally(sections),
@@ -147,7 +145,7 @@ def _summary_table(sections: list[Section]) -> Table | None:
     machines = sections[0].study.machines if sections else []
     found: dict[tuple[str, str, str], dict[str, list[float]]] = {}
     for section in sections:
-        for row in (row for table in section.shown if table.name.endswith("-ratios") for row in table.tidy):
+        for row in (row for table in section.view.shown if table.name.endswith("-ratios") for row in table.tidy):
             line = found.setdefault((section.study.name, row["implementation"], row["against"]), {})
             line.setdefault(row["machine"], []).append(row["ratio"])
     columns = [Column(label, kind="text") for label in ("table", "implementation", "against, as published")]

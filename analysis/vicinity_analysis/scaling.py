@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from vicinity_analysis.cells import Cell, Column, Table, significant, with_unit
-from vicinity_analysis.load import Machine, Record
 from vicinity_analysis.published import Key
+from vicinity_analysis.records import Machine, Record
 from vicinity_analysis.study import Study, number, without
-from vicinity_analysis.tables import MISSING, axis_label
+from vicinity_analysis.tables import MISSING
 
 PANELS = 4  # settings of the other axes shown for each axis; of more, the smallest, the middle and the largest work
 
@@ -32,17 +32,18 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
+    study: Study
     axis: str
     held: Key  # the other axes
     lines: list[Line]
 
     @property
     def title(self) -> str:
-        return described(self.held) or "nothing else varies"
+        return described(self.study, self.held) or "nothing else varies"
 
 
-def described(held: Iterable[tuple[str, str]]) -> str:
-    return ", ".join(f"{axis_label(axis)} = {value}" for axis, value in held)
+def described(study: Study, held: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(f"{study.symbol(axis)} = {value}" for axis, value in held)
 
 
 def in_common(found: list[Panel]) -> list[tuple[str, str]]:
@@ -88,7 +89,7 @@ def panels(study: Study, axis: str) -> list[Panel]:
     for held, lines in settings.items():
         ordered = [Line(x.machine, x.implementation, dict(sorted(x.points.items()))) for x in lines.values()]
         if max(len(line.seconds()) for line in ordered) >= 3:
-            found.append(Panel(axis, held, ordered))
+            found.append(Panel(study, axis, held, ordered))
     return sorted(found, key=lambda panel: _size(panel.held))
 
 
@@ -189,9 +190,9 @@ def crossover_table(study: Study, axis: str) -> Table | None:
     if not names:
         return None
     held = [name for name, _ in found[0][0].held]
-    columns = [Column(axis_label(name), kind="param") for name in held]
-    columns += [Column(name, f"{title}, faster than the CPU along {axis_label(axis)}") for title, name in names]
-    title = f"{study.descriptor.title}: from which {axis_label(axis)} on the GPU wins"
+    columns = [Column(study.symbol(name), kind="param") for name in held]
+    columns += [Column(name, f"{title}, faster than the CPU along {study.symbol(axis)}") for title, name in names]
+    title = f"{study.descriptor.title}: from which {study.symbol(axis)} on the GPU wins"
     table = Table(f"{study.slug}-crossover-{axis}", title, columns, [])
     machines = dict.fromkeys(line.machine.name for panel, _ in found for line in panel.lines)
     bases = [f"{m.title}: {baseline(m)}" for m in study.machines if m.name in machines]
@@ -250,7 +251,7 @@ def growth_sentences(study: Study, axis: str) -> list[str]:
         slope = exponent(line.seconds())
         if slope is not None:
             parts.append(f"{line.implementation} {slope:.2f}")
-    symbol = axis_label(axis)
+    symbol = study.symbol(axis)
     return [
         f"At {panel.title}, between the two largest {symbol}, time grows as {symbol} to the power: {', '.join(parts)}."
     ]

@@ -4,8 +4,8 @@ from typing import Any
 
 from vicinity_analysis import stats
 from vicinity_analysis.cells import Cell, Column, Table
-from vicinity_analysis.load import Machine, Record
 from vicinity_analysis.published import Published
+from vicinity_analysis.records import Machine, Record
 from vicinity_analysis.study import Study
 from vicinity_analysis.tables import (
     MISSING,

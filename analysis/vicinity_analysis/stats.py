@@ -64,13 +64,6 @@ def ratio(numerator: np.ndarray, denominator: np.ndarray, statistic: str = "medi
     return Estimate(float(centre(numerator) / centre(denominator)), low, high, min(len(numerator), len(denominator)))
 
 
-def paired_ratio(numerator: np.ndarray, denominator: np.ndarray) -> Estimate:
-    """Geometric mean of numerator[i] / denominator[i]; the pairs are resampled together."""
-    logs = np.log(np.asarray(numerator, dtype=float) / np.asarray(denominator, dtype=float))
-    low, high = percentile_interval(bootstrap(logs, "mean"))
-    return Estimate(float(np.exp(logs.mean())), float(np.exp(low)), float(np.exp(high)), len(logs))
-
-
 def benjamini_hochberg(p_values: Sequence[float]) -> np.ndarray:
     """Adjusted p-values (Benjamini and Hochberg 1995): those <= q are discoveries at false discovery rate q."""
     p = np.asarray(p_values, dtype=float)

@@ -1,20 +1,22 @@
 """One experiment with everything known about it: descriptor, printed numbers, records of every machine."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 
-from vicinity_analysis.load import SPECIAL, Machine, Record
-from vicinity_analysis.published import (
-    Descriptor,
-    Key,
-    Observation,
-    Published,
-    load_descriptors,
-    load_others,
-    load_published,
-    load_statements,
-)
+from vicinity_analysis.published import Descriptor, Key, Observation, Published
+from vicinity_analysis.records import SPECIAL, Machine, Record, first_of, over_seeds
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How a paper writes what we measure."""
+
+    symbols: Mapping[str, str] = field(default_factory=dict)  # axis -> the paper's symbol
+    # our name of an implementation -> those of the published files it may be held against, best first
+    counterparts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # implementation of this paper alone -> (colour, marker) in figures
+    styles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,9 @@ class Study:
     machines: list[Machine]
     statements: list[Observation] = field(default_factory=list)  # numbers the text states of a figure
     others: dict[str, Published] = field(default_factory=dict)  # metric -> what else the table prints
-    pool: tuple[str, ...] = ()  # experiments that measure the same cases; their records stand in where there are none
+    notation: Notation = field(default_factory=Notation)
+    pool: tuple[str, ...] = ()  # experiments that measure the same cases
+    pooled: bool = False  # records of the pool stand in where there are none
     suffix: str = ""  # of the names of tables and figures
 
     @property
@@ -37,23 +41,40 @@ class Study:
     def slug(self) -> str:
         return self.name.replace("/", "-") + self.suffix
 
+    def symbol(self, axis: str) -> str:
+        return self.notation.symbols.get(axis, axis)
+
+    def with_pool(self) -> "Study":
+        return replace(self, pooled=True)
+
     @cached_property
-    def records(self) -> dict[str, dict[str, dict[Key, Record]]]:
-        """machine -> implementation -> case -> record, in the descriptor's order of implementations."""
+    def runs(self) -> dict[str, dict[str, dict[Key, list[Record]]]]:
+        """machine -> implementation (in the descriptor's order) -> case -> its records, by seed."""
         return {machine.name: self._of(machine) for machine in self.machines}
 
-    def _of(self, machine: Machine) -> dict[str, dict[Key, Record]]:
-        found: dict[str, dict[Key, Record]] = {}
+    def _of(self, machine: Machine) -> dict[str, dict[Key, list[Record]]]:
+        found: dict[str, dict[Key, dict[int, Record]]] = {}
         for record in self._recorded(machine):
             key = self.key_of(record)
             if not self._full_cases or key in self._full_cases:
-                found.setdefault(record.implementation, {}).setdefault(key, record)
+                found.setdefault(record.implementation, {}).setdefault(key, {}).setdefault(record.seed, record)
         order = {name: position for position, name in enumerate(self.descriptor.implementations)}
-        return {name: found[name] for name in sorted(found, key=lambda name: (order.get(name, 99), name))}
+        names = sorted(found, key=lambda name: (order.get(name, 99), name))
+        return {n: {key: [r for _, r in sorted(runs.items())] for key, runs in found[n].items()} for n in names}
+
+    @cached_property
+    def records(self) -> dict[str, dict[str, dict[Key, Record]]]:
+        """machine -> implementation -> case -> the record of its first seed that has a time."""
+        return {
+            machine: {
+                name: {key: first_of(records) for key, records in cases.items()} for name, cases in series.items()
+            }
+            for machine, series in self.runs.items()
+        }
 
     def _recorded(self, machine: Machine) -> list[Record]:
-        """Its own records first, then those of the pool; each in the order of their file."""
-        names = (self.name, *self.pool)
+        """Its own records first, then those of the pool where it is used; each in the order of their file."""
+        names = (self.name, *self.pool) if self.pooled else (self.name,)
         return [record for name in names for record in sorted(machine.of(name), key=lambda record: record.order)]
 
     @cached_property
@@ -69,7 +90,17 @@ class Study:
         return self.published.key_of_case(record.case) if self.published else case_key(record, self.descriptor.axes)
 
     def series(self, machine: Machine) -> dict[str, dict[Key, Record]]:
+        """implementation -> case -> the record of its first seed."""
         return self.records[machine.name]
+
+    def over_seeds(self, machine: Machine, implementation: str, key: Key) -> Record | None:
+        """Of one case, with the samples of all its seeds."""
+        runs = self.runs[machine.name][implementation].get(key)
+        return over_seeds(runs) if runs else None
+
+    def all_runs(self, machine: Machine) -> list[Record]:
+        """Of every case and seed."""
+        return [record for cases in self.runs[machine.name].values() for runs in cases.values() for record in runs]
 
     def missing(self, machine: Machine) -> list[str]:
         """Implementations of the descriptor without any record on this machine."""
@@ -77,9 +108,8 @@ class Study:
 
     def command(self, implementations: list[str]) -> str:
         """How to measure what is missing."""
-        path = f"experiments/{self.name}.yaml"
         chosen = " --implementation " + " ".join(implementations) if implementations else ""
-        return f"build/vicinity run {path}{chosen}"
+        return f"build/vicinity run {self.descriptor.shown}{chosen}"
 
 
 def case_key(record: Record, order: tuple[str, ...]) -> Key:
@@ -109,25 +139,3 @@ def growth(times: dict[Key, float], axis: str, low: float, high: float) -> dict[
 
     small, large = at(low), at(high)
     return {key: large[key] / small[key] for key in small if key in large}
-
-
-def load_studies(root: Path, machines: list[Machine]) -> list[Study]:
-    """Every experiment that has a descriptor or a record, in the papers' order."""
-    descriptors = load_descriptors(root)
-    recorded = sorted({record.experiment for machine in machines for record in machine.all_records})
-    for name in recorded:
-        if name not in descriptors:
-            descriptors[name] = _described_by_records(root, name, machines)
-    ordered = sorted(descriptors.values(), key=lambda descriptor: descriptor.rank)
-    return [
-        Study(d, load_published(root, d), machines, load_statements(root, d), load_others(root, d)) for d in ordered
-    ]
-
-
-def _described_by_records(root: Path, name: str, machines: list[Machine]) -> Descriptor:
-    """Records whose descriptor is gone: shown as measured, without a printed table."""
-    records = [record for machine in machines for record in machine.of(name)]
-    implementations = tuple(dict.fromkeys(record.implementation for record in records))
-    axes = tuple(axis for axis in records[0].case if axis not in SPECIAL)
-    paper = records[0].data.get("paper") or name.split("/")[0]
-    return Descriptor(name, f"{name} (descriptor not found)", paper, implementations, axes, root / "experiments" / name)

@@ -2,37 +2,19 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from vicinity_analysis import stats
 from vicinity_analysis.cells import Cell, Column, Table, significant
-from vicinity_analysis.load import ONE_CORE, Machine, Record
 from vicinity_analysis.published import UNITS, Key
 from vicinity_analysis.published import Column as Printed
+from vicinity_analysis.records import Machine, Record, uses_one_core
 from vicinity_analysis.study import Study
 
-AXES = {
-    "states": "|X|",
-    "variables": "|λ|",
-    "possibilities": "|R|",
-    "size": "N",
-    "iterations": "I",
-}  # the papers' own symbols, where they have one
-PRINTED = {  # our name of an implementation -> those of the published files it may be held against, best first
-    "gpu": ("gpu", "gpu-tex"),
-    "gpu-texture": ("gpu-tex",),
-    "gpu-reduction": ("gpu-tex-reduction",),
-    "gpu-host-neighborhood": ("gpu-tex-cpu-generation",),
-    "gpu-thread-control": ("gpu-tex-threadcontrol",),
-}
 MISSING = Cell("—", "not measured", marks=("missing",), kind="state")
-
-
-def axis_label(axis: str) -> str:
-    return AXES.get(axis, axis)
 
 
 def rows_of(study: Study) -> list[tuple[str, Key]]:
@@ -69,14 +51,14 @@ def axes_of(study: Study) -> list[str]:
 
 
 def param_columns(study: Study) -> list[Column]:
-    return [Column(axis_label(axis), kind="param") for axis in axes_of(study)]
+    return [Column(study.symbol(axis), kind="param") for axis in axes_of(study)]
 
 
 def provenance(record: Record) -> str:
     """What the pointer shows over a number."""
     text = f"{record.source} ({record.profile}"
     if record.ok:
-        text += f", {len(record.times())} samples"
+        text += f", {len(record.times())} samples" + (f" of {n} seeds" if (n := len(record.data["seeds"])) > 1 else "")
     message = record.data.get("message")
     return text + ")" + (f": {message}" if message else "")
 
@@ -85,6 +67,13 @@ def state_cell(record: Record) -> Cell:
     status = record.data["status"]
     text = "INVALID" if status == "invalid" else status
     return Cell(text, provenance(record), marks=(status,), kind="state")
+
+
+def value_cell(record: Record | None, text: Callable[[Record], str]) -> Cell:
+    """What stands for a record: its value, its state, or that there is none."""
+    if record is None:
+        return MISSING
+    return Cell(text(record), provenance(record), marks=record.marks) if record.ok else state_cell(record)
 
 
 def measured(study: Study) -> list[tuple[Machine, str, dict[Key, Record]]]:
@@ -96,8 +85,8 @@ def tidy(study: Study, row: str, key: Key, **values: object) -> dict[str, Any]:
 
 
 def times_table(study: Study, part: str | None = None) -> Table:
-    """Printed values of each device, then measured values by machine and implementation, all in the paper's unit.
-    `part`: another time than the protocol's, e.g. "total"."""
+    """Printed values of each device, then measured values by machine and implementation, all in the paper's unit;
+    several seeds together. `part`: another time than the protocol's, e.g. "total"."""
     unit, printed = unit_of(study), study.published.columns if study.published else []
     columns = param_columns(study) + [Column(device_label(c, printed), f"published, {unit}") for c in printed]
     columns += [Column(name, f"{machine.title}, {unit}") for machine, name, _ in measured(study)]
@@ -117,8 +106,8 @@ def times_table(study: Study, part: str | None = None) -> Table:
             source = {"origin": "published", "machine": column.device, "implementation": column.implementation}
             table.tidy.append(tidy(study, row, key, **source, value=observation.value / UNITS[unit], unit=unit))
             table.tidy[-1] |= {"record": observation.source}
-        for machine, name, series in measured(study):
-            record = series.get(key)
+        for machine, name, _ in measured(study):
+            record = study.over_seeds(machine, name, key)
             cells.append(_time_cell(record, unit, part))
             if record:
                 table.tidy.append(tidy(study, row, key, **_tidy_time(machine, name, record, unit, part)))
@@ -195,7 +184,7 @@ def reasons(studies: Iterable[Study]) -> list[str]:
                 for key, record in series.items():
                     if not record.ok:
                         status = f"{record.data['status']}: {record.data.get('message', '')}".strip(": ")
-                        told = found.setdefault((f"{_case_name(key, record)} on {machine.title}", status), [])
+                        told = found.setdefault((f"{_case_name(study, key, record)} on {machine.title}", status), [])
                         told += [name] if key in measured_cases else []
     lines = []
     for (what, why), names in found.items():
@@ -204,15 +193,15 @@ def reasons(studies: Iterable[Study]) -> list[str]:
     return lines
 
 
-def _case_name(key: Key, record: Record) -> str:
-    return record.case.get("instance") or ", ".join(f"{axis_label(axis)} = {value}" for axis, value in key)
+def _case_name(study: Study, key: Key, record: Record) -> str:
+    return record.case.get("instance") or ", ".join(f"{study.symbol(axis)} = {value}" for axis, value in key)
 
 
 def counterpart(study: Study, record: Record) -> Printed | None:
     """The printed column a measured value is held against: the paper's fastest device of the same kind; its own
     version of the implementation where it has one."""
     columns = [column for column in study.published.columns if column.kind == record.backend] if study.published else []
-    for name in PRINTED.get(record.implementation, ()):
+    for name in study.notation.counterparts.get(record.implementation, ()):
         own = [column for column in columns if column.implementation == name]
         if own:
             return fastest(study, own)
@@ -295,7 +284,7 @@ def baseline_name(machine: Machine, implementation: str, records: Iterable[Recor
     cpu = machine.environment.get("cpu") or {}
     total = cpu.get("cores", "?")
     used = sorted({threads for record in records if (threads := record.threads) is not None})
-    if implementation in ONE_CORE:
+    if uses_one_core(implementation):
         cores = "1 core"
     elif used in ([], [total]):
         cores = f"{total} cores"

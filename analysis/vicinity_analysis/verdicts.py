@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vicinity_analysis.cells import Cell, Column, Table, markdown
-from vicinity_analysis.gate import Judgement, Key
-from vicinity_analysis.load import Machine, Record
+from vicinity_analysis.gate import Judgement
 from vicinity_analysis.processes import Process
+from vicinity_analysis.records import Machine, Record, RecordKey
 
 PASS, REGRESSION, INCONCLUSIVE, ERROR = 0, 1, 2, 3
 NAMES = {PASS: "pass", REGRESSION: "regression", INCONCLUSIVE: "inconclusive", ERROR: "error"}
@@ -17,7 +17,7 @@ NAMES = {PASS: "pass", REGRESSION: "regression", INCONCLUSIVE: "inconclusive", E
 class Change:
     """Something deterministic that is not what it was."""
 
-    key: Key
+    key: RecordKey
     what: str
     before: str
     after: str
@@ -37,7 +37,7 @@ class Verdict:
     worth: str = ""
     second: list[Judgement] = field(default_factory=list)
     second_control: list[Judgement] = field(default_factory=list)
-    confirmed: list[Key] = field(default_factory=list)
+    confirmed: list[RecordKey] = field(default_factory=list)
 
 
 def facts(record: Record, portable: bool = False) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def facts(record: Record, portable: bool = False) -> dict[str, Any]:
     return found
 
 
-def changes(reference: dict[Key, dict[str, Any]], processes: Iterable[Process], side: str) -> list[Change]:
+def changes(reference: dict[RecordKey, dict[str, Any]], processes: Iterable[Process], side: str) -> list[Change]:
     """Every fact of the reference that a process reports differently. Facts only one side knows are no change."""
     found = []
     for process in processes:
@@ -95,12 +95,12 @@ def conclude(verdict: Verdict, steady: bool) -> Verdict:
 
 def unjudged(cases: list[Judgement]) -> list[str]:
     """Implementations of which every case is too noisy."""
-    names = sorted({judgement.key[2] for judgement in cases})
-    return [n for n in names if all(j.outcome == "too noisy" for j in cases if j.key[2] == n)]
+    names = sorted({judgement.key.implementation for judgement in cases})
+    return [n for n in names if all(j.outcome == "too noisy" for j in cases if j.key.implementation == n)]
 
 
-def name(key: Key) -> str:
-    return f"{key[0]} {key[1]} {key[2]}"
+def name(key: RecordKey) -> str:
+    return f"{key.experiment} {key.case_key} {key.implementation} seed {key.seed}"
 
 
 def stored_worth(stored: Machine, here: Machine, same: bool) -> str:
@@ -142,15 +142,16 @@ def _table(judgements: list[Judgement]) -> Table:
         "experiment",
         "case",
         "implementation",
+        "seed",
         "outcome",
         "candidate ÷ base",
         "95% interval",
         "A/A noise",
         "threshold",
     )
-    columns = [Column(label, kind="text" if index < 4 else "") for index, label in enumerate((*labels, "p, adjusted"))]
+    columns = [Column(label, kind="text" if index < 5 else "") for index, label in enumerate((*labels, "p, adjusted"))]
     rows = []
     for j in judgements:
-        texts = [*j.key, j.outcome, f"{j.ratio:.3f}", f"[{j.low:.3f}, {j.high:.3f}]", f"{100 * j.noise:.1f}%"]
+        texts = [*map(str, j.key), j.outcome, f"{j.ratio:.3f}", f"[{j.low:.3f}, {j.high:.3f}]", f"{100 * j.noise:.1f}%"]
         rows.append([Cell(text) for text in (*texts, f"{100 * j.threshold:.1f}%", f"{j.p_adjusted:.2g}")])
     return Table("cases", "Cases", columns, rows)

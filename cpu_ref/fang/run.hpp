@@ -1,6 +1,5 @@
 #pragma once
 // What the CPU implementations share around their search loops: buffers, the clone step's timing, the judgement.
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -25,27 +24,26 @@ class CpuRun final : public Run {
         targets_(instance.states, sources_.state_words, sources_.active_words),
         method_(c) {}
 
-  void reset(std::uint64_t seed) override {
-    seed_ = seed;
-    sources_ = make_sources(domain_, instance_, seed);
+  void reset(const Start& start) override {
+    seed_ = start.seed;
+    sources_ = make_sources(domain_, instance_, seed_);
     std::memset(targets_.words.data(), 0xA5, targets_.words.size() * sizeof(std::int32_t));
     std::memset(targets_.active.data(), 0xA5, targets_.active.size() * sizeof(std::uint32_t));
     std::memset(targets_.successors.data(), 0xA5, targets_.successors.size() * sizeof(std::uint64_t));
   }
 
-  void execute() override {
-    const auto start = std::chrono::steady_clock::now();
+  bool execute(const Budget&) override {
+    const Stopwatch watch;
     method_.clone(sources_, targets_, instance_.successors, seed_);
-    const auto cloned = std::chrono::steady_clock::now();
+    const double cloned = watch.seconds();
     std::apply(
         [this](const auto&... heuristic) {
           std::uint32_t type = 0;
           (assign(heuristic, type++), ...);
         },
         heuristics_);
-    const auto end = std::chrono::steady_clock::now();
-    times_ = {{"clone", std::chrono::duration<double>(cloned - start).count()},
-              {"kernel", std::chrono::duration<double>(end - cloned).count()}};
+    times_ = {{Part::clone, {cloned, TimeSource::host}}, {Part::kernel, {watch.seconds() - cloned, TimeSource::host}}};
+    return false;
   }
 
   [[nodiscard]] Times times() const override { return times_; }

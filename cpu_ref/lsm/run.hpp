@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,35 +34,45 @@ template <class Neighborhood>
   return static_cast<int>(std::clamp(operations / a_thread, 1.0, std::max(most, 1.0)));
 }
 
-/// The restarts of a case, for SearchRun. A Method is made from (neighborhood, task, threads), and has begin(state), which prepares it for
-/// a state that was just made; choose(state), the best of all moves; moved(state, choice), called after the state took it; policy();
-/// work(neighborhood_evaluations), the least all looks take.
-template <class Neighborhood, class M>
+/// What finds the best of all moves, for one search at a time: made from (neighborhood, task, threads).
+template <class M>
+concept SearchMethod = requires(M& method, const M& fixed, const SearchState<typename M::Neighborhood>& state,
+                                const local_search::Choice& choice, std::int64_t evaluations) {
+  method.begin(state);  // prepares it for a search that was just begun
+  { method.choose(state) } -> std::same_as<local_search::Choice>;
+  method.moved(state, choice);  // called after the search took it
+  { fixed.policy() } -> std::same_as<Policy>;
+  { fixed.work(evaluations) } -> std::same_as<Work>;  // the least that so many evaluations of the neighbourhood take
+};
+
+/// The restarts of a case, for SearchRun.
+template <SearchMethod M>
 class Restarts {
  public:
   using Method = M;
-  using State = local_search::SearchState<Neighborhood>;
+  using Neighborhood = typename Method::Neighborhood;
+  using State = SearchState<Neighborhood>;
   using Result = typename State::Result;
 
   Restarts(std::shared_ptr<const Neighborhood> neighborhood, const local_search::Task& task)
       : neighborhood_(std::move(neighborhood)), task_(std::make_shared<const local_search::Task>(task)) {}
 
   [[nodiscard]] std::int64_t count() const { return task_->restarts; }
-  [[nodiscard]] std::unique_ptr<State> begin(Method& method, std::uint64_t seed, std::int64_t k) const {
-    auto state = std::make_unique<State>(*neighborhood_, *task_, task_->seed(seed, k));
+  [[nodiscard]] std::unique_ptr<State> begin(Method& method, const Start& start, std::int64_t k) const {
+    auto state = std::make_unique<State>(*neighborhood_, *task_, start, k);
     method.begin(*state);
     return state;
   }
-  static void go_on(Method& method, State& state, const Deadline& deadline) {
-    do {
-      const local_search::Choice choice = method.choose(state);
-      if (state.take(choice)) method.moved(state, choice);
-    } while (!state.done() && !deadline.past());
+  static void step(Method& method, State& state, const StepLimit& limit) {
+    if (state.iteration() >= limit.iterations) return;
+    const local_search::Choice choice = method.choose(state);
+    if (state.take(choice)) method.moved(state, choice);
   }
   [[nodiscard]] static bool done(const State& state) { return state.done(); }
+  [[nodiscard]] static TracePoint progress(const State& state) { return local_search::progress_of(state.result()); }
   [[nodiscard]] static Result result(const State& state) { return state.result(); }
-  [[nodiscard]] Outcome judge(const std::vector<Result>& searches, bool begun, bool whole) const {
-    return local_search::judge(*neighborhood_, *task_, searches, whole || !begun);
+  [[nodiscard]] Outcome judge(const std::vector<Result>& searches, bool whole) const {
+    return local_search::judge(*neighborhood_, *task_, searches, whole);
   }
   [[nodiscard]] Policy policy(const Method& method, std::size_t workers) const {
     Policy policy = method.policy();
@@ -87,7 +98,7 @@ template <class Method, class Neighborhood>
   const auto workers = std::min<std::int64_t>(threads, task.restarts);
   std::vector<std::unique_ptr<Method>> methods;
   for (std::int64_t k = 0; k < workers; ++k) methods.push_back(std::make_unique<Method>(*shared, task, workers > 1 ? 1 : threads));
-  return std::make_unique<SearchRun<Restarts<Neighborhood, Method>>>(Restarts<Neighborhood, Method>(shared, task), std::move(methods));
+  return std::make_unique<SearchRun<Restarts<Method>>>(Restarts<Method>(shared, task), std::move(methods));
 }
 
 }  // namespace vicinity::lsm

@@ -12,9 +12,11 @@
 namespace vicinity::lsm {
 namespace {
 
-template <class Neighborhood>
+template <local_search::SearchNeighborhood N>
 class Serial {
  public:
+  using Neighborhood = N;
+
   Serial(const Neighborhood& neighborhood, const local_search::Task&, int)
       : neighborhood_(neighborhood),
         plain_(neighborhood),

@@ -1,10 +1,11 @@
 #pragma once
-// A case of many searches on the CPU: who takes which, searches that stop and go on, the clock.
+// The one driver of searches on the CPU: which worker takes which search, budgets, the clock, the trace, the judgement.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -14,110 +15,131 @@
 
 namespace vicinity {
 
-/// When a search shall pause.
-class Deadline {
- public:
-  Deadline() = default;  ///< never
-  explicit Deadline(double seconds)
-      : at_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(seconds, 1e9)))) {}
+/// How far one call of step() may go: to at most `iterations` of the search, and where `briefly`, for some microseconds.
+struct StepLimit {
+  std::int64_t iterations;
+  bool briefly;
+};
 
-  [[nodiscard]] bool never() const { return at_ == Clock::time_point::max(); }
-  [[nodiscard]] bool past() const { return !never() && Clock::now() >= at_; }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point at_ = Clock::time_point::max();
+/// The searches of a case. A method belongs to one worker, a state is one search under way.
+template <class S>
+concept CpuSearches = requires(const S searches, typename S::Method& method, typename S::State& state, const Start& start, std::int64_t k,
+                               const std::vector<typename S::Result>& results, bool whole, std::size_t workers) {
+  { searches.count() } -> std::same_as<std::int64_t>;
+  { searches.begin(method, start, k) } -> std::same_as<std::unique_ptr<typename S::State>>;  // search k of the run
+  searches.step(method, state, StepLimit{});  // at least one iteration, none beyond the limit; never called when done
+  { searches.done(state) } -> std::same_as<bool>;
+  { searches.progress(state) } -> std::same_as<TracePoint>;  // all but the seconds
+  { searches.result(state) } -> std::same_as<typename S::Result>;
+  { searches.judge(results, whole) } -> std::same_as<Outcome>;  // of the searches begun; `whole`: all have come to their end
+  { searches.policy(method, workers) } -> std::same_as<Policy>;
+  { searches.work(method, results, workers) } -> std::same_as<Work>;
 };
 
 /// Searches 0 .. count()-1, shared among workers: one search at a time each, on a thread of its own when there are several workers.
-/// A Problem has the types Method (of one worker), State (a search under way) and Result, and
-///   count()                      how many searches the case has
-///   begin(method, seed, k)       a new state, of search k of the run with this seed
-///   go_on(method, state, deadline)  goes on until the state is done or the deadline past; at least one step
-///   done(state), result(state)
-///   judge(results, begun, whole) the outcome; `begun`: any search was, `whole`: all have come to their end
-///   policy(method, workers), work(method, results, workers)
-template <class Problem>
+template <CpuSearches Searches>
 class SearchRun final : public Run {
  public:
-  using Method = typename Problem::Method;
+  using Method = typename Searches::Method;
+  using Result = typename Searches::Result;
 
-  SearchRun(Problem problem, std::vector<std::unique_ptr<Method>> methods) : problem_(std::move(problem)) {
+  SearchRun(Searches searches, std::vector<std::unique_ptr<Method>> methods) : searches_(std::move(searches)) {
     for (auto& method : methods) workers_.push_back({std::move(method), nullptr, 0});
     reset(0);
   }
 
-  void reset(std::uint64_t seed) override {
-    seed_ = seed;
+  void reset(const Start& start) override {
+    start_ = start;
     next_ = 0;
-    finished_.assign(static_cast<std::size_t>(problem_.count()), std::nullopt);
+    seconds_ = 0;
+    trace_.clear();
+    finished_.assign(static_cast<std::size_t>(searches_.count()), std::nullopt);
     for (Worker& worker : workers_) worker.state.reset();
   }
-  void execute() override {
-    reset(seed_);
-    const auto start = std::chrono::steady_clock::now();
-    go_on({});
-    times_ = {{"kernel", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()}};
-  }
-  [[nodiscard]] bool advance(double seconds) override {
-    go_on(Deadline(seconds));
-    return next_ < problem_.count() ||
+  bool execute(const Budget& budget) override {
+    const Stopwatch watch;
+    spent_ = false;
+    const auto workers = static_cast<int>(workers_.size());
+    if (workers == 1) {
+      go_on(workers_.front(), budget, watch);
+    } else {
+#pragma omp parallel for num_threads(workers) schedule(static, 1)
+      for (Worker& worker : workers_) go_on(worker, budget, watch);
+    }
+    seconds_ += watch.seconds();
+    return next_ < searches_.count() ||
            std::any_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.state != nullptr; });
   }
-  [[nodiscard]] Times times() const override { return times_; }
+  [[nodiscard]] Times times() const override { return {{Part::kernel, {seconds_, TimeSource::host}}}; }
   [[nodiscard]] Outcome outcome() override {
     const bool whole = std::all_of(finished_.begin(), finished_.end(), [](const auto& one) { return one.has_value(); });
-    return problem_.judge(begun(), next_ > 0, whole);
+    return searches_.judge(begun(), whole || next_ == 0);
   }
-  [[nodiscard]] Policy policy() const override { return problem_.policy(*workers_.front().method, workers_.size()); }
-  [[nodiscard]] Work work() const override { return problem_.work(*workers_.front().method, begun(), workers_.size()); }
+  [[nodiscard]] Trace trace() const override { return trace_; }
+  [[nodiscard]] Policy policy() const override { return searches_.policy(*workers_.front().method, workers_.size()); }
+  [[nodiscard]] Work work() const override { return searches_.work(*workers_.front().method, begun(), workers_.size()); }
 
  private:
   struct Worker {
     std::unique_ptr<Method> method;
-    std::unique_ptr<typename Problem::State> state;
+    std::unique_ptr<typename Searches::State> state;
     std::int64_t search;
   };
 
-  void go_on(const Deadline& deadline) {
-    if (workers_.size() == 1) return go_on(workers_.front(), deadline);
-#pragma omp parallel for num_threads(static_cast <int>(workers_.size())) schedule(static, 1)
-    for (Worker& worker : workers_) go_on(worker, deadline);
-  }
-  /// Goes on with this worker's search, and the next ones.
-  void go_on(Worker& worker, const Deadline& deadline) {
-    do {
+  /// Goes on with this worker's search, and the next ones, until the budget is spent.
+  void go_on(Worker& worker, const Budget& budget, const Stopwatch& watch) {
+    while (!spent_) {
       if (!worker.state) {
         worker.search = next_++;
-        if (worker.search >= problem_.count()) return;
-        worker.state = problem_.begin(*worker.method, seed_, worker.search);
+        if (worker.search >= searches_.count()) return;
+        worker.state = searches_.begin(*worker.method, start_, worker.search);
+        if (worker.search == 0) note(searches_.progress(*worker.state), watch);
       }
-      problem_.go_on(*worker.method, *worker.state, deadline);
-      if (!problem_.done(*worker.state)) return;
-      finished_[static_cast<std::size_t>(worker.search)] = problem_.result(*worker.state);
+      const bool first = worker.search == 0;
+      const std::int64_t limit = first && budget.iterations ? *budget.iterations : std::numeric_limits<std::int64_t>::max();
+      searches_.step(*worker.method, *worker.state, {limit, !budget.unlimited()});
+      const bool done = searches_.done(*worker.state);
+      if (done || !budget.unlimited() || budget.improvements) check(worker, budget, watch, limit, done);
+      if (!done) continue;
+      finished_[static_cast<std::size_t>(worker.search)] = searches_.result(*worker.state);
       worker.state.reset();
-    } while (!deadline.past());
+    }
+  }
+  /// Is the budget spent? What does the trace need?
+  void check(const Worker& worker, const Budget& budget, const Stopwatch& watch, std::int64_t limit, bool done) {
+    const bool first = worker.search == 0;
+    const TracePoint now = searches_.progress(*worker.state);
+    if ((budget.iterations && first && (done || now.iterations >= limit)) || (budget.target && now.objective.reaches(*budget.target)) ||
+        (budget.stop != nullptr && *budget.stop) || (budget.seconds && watch.seconds() >= *budget.seconds))
+      spent_ = true;
+    if (first && (spent_ || done || (budget.improvements && now.objective.better_than(trace_.back().objective)))) note(now, watch);
+  }
+  void note(TracePoint now, const Stopwatch& watch) {
+    now.seconds = seconds_ + watch.seconds();
+    trace_.push_back(now);
   }
   /// The searches finished and under way, in order.
-  [[nodiscard]] std::vector<typename Problem::Result> begun() const {
-    std::vector<typename Problem::Result> results;
-    for (std::int64_t k = 0; k < problem_.count(); ++k) {
+  [[nodiscard]] std::vector<Result> begun() const {
+    std::vector<Result> results;
+    for (std::int64_t k = 0; k < searches_.count(); ++k) {
       const auto under_way =
           std::find_if(workers_.begin(), workers_.end(), [&](const Worker& worker) { return worker.state && worker.search == k; });
       if (under_way != workers_.end())
-        results.push_back(problem_.result(*under_way->state));
+        results.push_back(searches_.result(*under_way->state));
       else if (finished_[static_cast<std::size_t>(k)])
         results.push_back(*finished_[static_cast<std::size_t>(k)]);
     }
     return results;
   }
 
-  Problem problem_;
+  Searches searches_;
   std::vector<Worker> workers_;
-  std::uint64_t seed_ = 0;
-  std::atomic<std::int64_t> next_ = 0;  ///< the first that no worker has taken
-  std::vector<std::optional<typename Problem::Result>> finished_;
-  Times times_;
+  Start start_ = 0;
+  std::atomic<std::int64_t> next_ = 0;  ///< the first search that no worker has taken
+  std::atomic<bool> spent_ = false;     ///< the budget of this call
+  std::vector<std::optional<Result>> finished_;
+  Trace trace_;
+  double seconds_ = 0;  ///< of all calls since reset()
 };
 
 }  // namespace vicinity

@@ -1,6 +1,7 @@
 #pragma once
 // What the CPU implementations share around their search loops: chains that stop and go on, bookkeeping, the judgement.
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -18,8 +19,9 @@ namespace vicinity::sa {
 /// One chain under way: the contract's state, and what follows from an accepted or a rejected proposal.
 class ChainState {
  public:
-  ChainState(const qap::Qap& qap, const annealing::Task& task, std::uint64_t seed) : qap_(&qap), seed_(seed) {
-    chain_.current = chain_.best = annealing::start_of(qap, seed);
+  ChainState(const qap::Qap& qap, const annealing::Task& task, const Start& start, std::int64_t chain)
+      : qap_(&qap), seed_(task.seed(start.seed, chain)) {
+    chain_.current = chain_.best = annealing::start_of(qap, task, start, chain);
     chain_.cost = chain_.best_cost = qap::cost(qap, chain_.current);
     cooling_ = task.cooling ? *task.cooling : sampled(task);
   }
@@ -82,34 +84,45 @@ class ChainState {
   std::int64_t last_accepted_ = -1;
 };
 
-/// The chains of a case, for SearchRun. A Method is made from (instance, task), and has begin(state), which prepares it for a state that
-/// was just made; advance(state, limit), which goes on until state.next() == limit; policy(); work(proposals, accepted).
+/// What runs a chain: made from (instance, task).
 template <class M>
-class ChainsOf {
+concept ChainMethod = requires(M& method, const M& fixed, ChainState& state, std::int64_t count) {
+  method.begin(state);           // prepares it for a chain that was just begun
+  method.advance(state, count);  // goes on until state.next() == count
+  { fixed.policy() } -> std::same_as<Policy>;
+  { fixed.work(count, count) } -> std::same_as<Work>;  // of so many proposals and accepted swaps
+};
+
+/// The chains of a case, for SearchRun.
+template <ChainMethod M>
+class Chains {
  public:
   using Method = M;
   using State = ChainState;
   using Result = annealing::Chain;
 
-  ChainsOf(const qap::Qap& qap, annealing::Task task) : qap_(&qap), task_(std::move(task)) {}
+  Chains(const qap::Qap& qap, annealing::Task task) : qap_(&qap), task_(std::move(task)) {}
 
   [[nodiscard]] std::int64_t count() const { return task_.chains; }
-  [[nodiscard]] std::unique_ptr<ChainState> begin(Method& method, std::uint64_t seed, std::int64_t chain) const {
-    auto state = std::make_unique<ChainState>(*qap_, task_, task_.seed(seed, chain));
+  [[nodiscard]] std::unique_ptr<State> begin(Method& method, const Start& start, std::int64_t chain) const {
+    auto state = std::make_unique<State>(*qap_, task_, start, chain);
     method.begin(*state);
     return state;
   }
-  void go_on(Method& method, ChainState& state, const Deadline& deadline) const {
-    do {  // 1024 proposals take microseconds
-      const std::int64_t step = std::max<std::int64_t>(1024, state.next() / 16);
-      method.advance(state, deadline.never() ? task_.iterations : std::min(task_.iterations, state.next() + step));
-    } while (!done(state) && !deadline.past());
+  void step(Method& method, State& state, const StepLimit& limit) const {
+    // 1024 proposals take microseconds
+    const std::int64_t far = limit.briefly ? state.next() + std::max<std::int64_t>(1024, state.next() / 16) : task_.iterations;
+    method.advance(state, std::max(state.next(), std::min({task_.iterations, limit.iterations, far})));
   }
-  [[nodiscard]] bool done(const ChainState& state) const { return state.next() == task_.iterations; }
-  [[nodiscard]] static Result result(const ChainState& state) { return state.chain(); }
-  [[nodiscard]] Outcome judge(const std::vector<Result>& chains, bool begun, bool) const {
+  [[nodiscard]] bool done(const State& state) const { return state.next() == task_.iterations; }
+  [[nodiscard]] static TracePoint progress(const State& state) {
+    const annealing::Chain& chain = state.chain();
+    return {.iterations = chain.proposals, .objective = chain.best_cost, .digest = chain.digest};
+  }
+  [[nodiscard]] static Result result(const State& state) { return state.chain(); }
+  [[nodiscard]] Outcome judge(const std::vector<Result>& chains, bool whole) const {
     annealing::Task done = task_;
-    if (begun) done.chains = static_cast<std::int64_t>(chains.size());
+    if (!whole) done.chains = std::max<std::int64_t>(1, static_cast<std::int64_t>(chains.size()));
     return annealing::judge(*qap_, done, chains);
   }
   [[nodiscard]] Policy policy(const Method& method, std::size_t workers) const {
@@ -137,7 +150,7 @@ template <class Method>
   const auto& qap = dynamic_cast<const qap::Qap&>(instance);
   std::vector<std::unique_ptr<Method>> methods;
   for (int k = 0; k < workers; ++k) methods.push_back(std::make_unique<Method>(qap, task));
-  return std::make_unique<SearchRun<ChainsOf<Method>>>(ChainsOf<Method>(qap, task), std::move(methods));
+  return std::make_unique<SearchRun<Chains<Method>>>(Chains<Method>(qap, task), std::move(methods));
 }
 
 }  // namespace vicinity::sa

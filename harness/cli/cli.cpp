@@ -124,6 +124,7 @@ void add_solve(CLI::App& app, Options& options, const std::vector<System>& syste
   }
   solve->add_option("--time", own.seconds, "Stop after so many seconds");
   add_seed(*solve, options, "Another seed, another search");
+  solve->add_option("--target", own.target, "Stop when the objective is as good as this");
   solve->add_option("--start", own.start, "Solution file to start from (default: drawn from the seed)");
   solve->add_option("--implementation", own.implementation, "Default: the one that vicinity list names");
   solve->add_option("--set", own.settings, "axis=value: a parameter of the search");

@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "core/api/run.hpp"
+#include "core/api/system.hpp"
 
 namespace vicinity {
 

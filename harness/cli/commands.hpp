@@ -1,6 +1,6 @@
 #pragma once
 // The commands. Each returns an exit code; errors are exceptions that main turns into one line.
-#include "core/api/run.hpp"
+#include "core/api/system.hpp"
 #include "harness/cli/options.hpp"
 
 namespace vicinity {

@@ -16,12 +16,12 @@ namespace {
 volatile std::sig_atomic_t child_process = 0;
 volatile std::sig_atomic_t was_interrupted = 0;
 volatile std::sig_atomic_t deferred = 0;
-volatile std::sig_atomic_t stop_wanted = 0;
+std::atomic<bool> stop_wanted = false;
 std::atomic<std::int64_t> stop_time{0};  // of the first deferred signal, ms
 const char* volatile first_words = "";
 const char* volatile last_words = "";
 
-static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void say(const char* words) { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words, std::strlen(words)); }
 
@@ -43,8 +43,8 @@ extern "C" void on_interrupt(int) {
     kill(child_process, SIGINT);
     return;
   }
-  if (deferred != 0 && stop_wanted == 0) {
-    stop_wanted = 1;
+  if (deferred != 0 && !stop_wanted) {
+    stop_wanted = true;
     stop_time = milliseconds();
     say(first_words);
     return;
@@ -72,12 +72,12 @@ void handle_interrupts(const char* note) {
 
 void defer_interrupts(const char* note) {
   first_words = note;
-  stop_wanted = 0;
+  stop_wanted = false;
   deferred = 1;
   install(on_interrupt, {SIGINT, SIGTERM, SIGHUP});
 }
 
-bool stop_requested() { return stop_wanted != 0; }
+const std::atomic<bool>& stop_requested() { return stop_wanted; }
 
 void set_interrupted_child(pid_t child) { child_process = child; }
 

@@ -1,6 +1,8 @@
 #pragma once
 #include <sys/types.h>
 
+#include <atomic>
+
 namespace vicinity {
 
 inline constexpr int exit_interrupted = 130;
@@ -14,8 +16,8 @@ void handle_interrupts(const char* note);
 /// one, unless it follows within a moment, ends the process at once, as above.
 void defer_interrupts(const char* note);
 
-/// Has a deferred signal come?
-[[nodiscard]] bool stop_requested();
+/// Becomes true when a deferred signal comes.
+[[nodiscard]] const std::atomic<bool>& stop_requested();
 
 /// The child to pass signals to; 0 = none.
 void set_interrupted_child(pid_t child);

@@ -28,8 +28,7 @@ std::string default_implementation(const System& system) {
 Json solver_json(const System& system) {
   if (!system.solver) return nullptr;
   const Solver& solver = *system.solver;
-  return {{"problem", solver.problem},
-          {"format", solver.format},
+  return {{"format", solver.format},
           {"families", solver.families},
           {"solution_suffix", solver.solution_suffix},
           {"work_axis", solver.work_axis},

@@ -15,6 +15,11 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// Case and seed.
+std::string baseline_key(const Json& record) {
+  return record.at("case_key").get<std::string>() + record.value("seeds", Json::array()).dump();
+}
+
 /// What stands after the ratio.
 std::string remarks(const Json& record) {
   std::string text;
@@ -42,7 +47,7 @@ Progress::Progress(const Descriptor& descriptor, const Profile& profile, const s
       start_(std::chrono::steady_clock::now()),
       spoken_(start_) {
   for (const Job& job : jobs) {
-    case_width_ = std::max(case_width_, describe(job.asked, profile).size());
+    case_width_ = std::max(case_width_, describe(job, profile).size());
     name_width_ = std::max(name_width_, job.implementation->name.size());
   }
   fmt::print("{:<{}}  {:<{}}  {:>10}  vs {}\n", "case", case_width_, "implementation", name_width_, "median", reference_);
@@ -65,13 +70,13 @@ std::string Progress::remaining() const {
 
 void Progress::recall(const Json& record) {
   if (record.value("implementation", "") == reference_ && record.value("status", "") == "ok")
-    baselines_[record.at("case_key").get<std::string>()] = {chosen_median(record), !record.at("extrapolated").is_null()};
+    baselines_[baseline_key(record)] = {chosen_median(record), !record.at("extrapolated").is_null()};
 }
 
 std::string Progress::comparison(const Json& record, double seconds) const {
   const auto text = [&](const char* name) { return record.at(name).get<std::string>(); };
   if (text("status") != "ok") return text("status") + ": " + text("message");
-  const auto baseline = baselines_.find(text("case_key"));
+  const auto baseline = baselines_.find(baseline_key(record));
   if (baseline == baselines_.end() || text("implementation") == reference_) return fmt::format("-{}", remarks(record));
   return fmt::format("{:.3g}x{}{}", baseline->second.seconds / seconds, baseline->second.extrapolated ? " (its time extrapolated)" : "",
                      remarks(record));
@@ -80,7 +85,7 @@ std::string Progress::comparison(const Json& record, double seconds) const {
 void Progress::begin(const Job& job) {
   constexpr double quiet_seconds = 10;  // plain output: a line now and then
   if (terminal_) {
-    fmt::print(stderr, "\r\033[K{}: {} {}", remaining(), job.implementation->name, describe(job.asked, profile_));
+    fmt::print(stderr, "\r\033[K{}: {} {}", remaining(), job.implementation->name, describe(job, profile_));
     std::fflush(stderr);
   } else if (seconds_since(spoken_) >= quiet_seconds) {
     fmt::print(stderr, "{}\n", remaining());
@@ -93,7 +98,7 @@ void Progress::finish(const Job& job, const Json& record) {
   recall(record);
   clear_line();
   const double seconds = chosen_median(record);
-  fmt::print("{:<{}}  {:<{}}  {:>10}  {}\n", describe(job.asked, profile_), case_width_, job.implementation->name, name_width_,
+  fmt::print("{:<{}}  {:<{}}  {:>10}  {}\n", describe(job, profile_), case_width_, job.implementation->name, name_width_,
              human_seconds(seconds), comparison(record, seconds));
   std::fflush(stdout);
 }

@@ -120,7 +120,7 @@ class Experiment {
     } catch (const InputError& error) {
       const std::string message = error.what();
       if (message.starts_with(descriptor_.path)) throw;
-      throw InputError(fmt::format("{}: case {}: {}", descriptor_.path, describe(job.asked, profile_), message));
+      throw InputError(fmt::format("{}: case {}: {}", descriptor_.path, describe(job, profile_), message));
     }
   }
 

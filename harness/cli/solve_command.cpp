@@ -29,22 +29,22 @@ class Solving {
         system_(solvable_system(systems, options.system)),
         solver_(*system_.solver),
         case_(case_of(solver_, asked_.settings)),
+        start_(options.seed),
         candidates_(candidates(system_, asked_.implementation, device::info().has_value())) {
     if (asked_.seconds && !(*asked_.seconds > 0 && std::isfinite(*asked_.seconds)))
       throw InputError(fmt::format("--time: {} is not a number of seconds above 0", *asked_.seconds));
     case_.values[solver_.work_axis] = given_work();
     instance_ = instance_of(system_, asked_.instance);
-    if (solver_.variant_of) case_.problem = solver_.variant_of(*instance_).problem;
+    case_.problem = solver_.files->problem_of(*instance_);
     if (!asked_.start.empty()) {
-      start_objective_ = solver_.objective_of(*instance_, asked_.start);
-      instance_ = solver_.start_from(*instance_, asked_.start);
+      start_.solution = solver_.files->read_solution(*instance_, asked_.start);
+      start_objective_ = objective_in(asked_.start);
     }
     prepared_ = prepare_first(candidates_, case_, *instance_);
   }
 
   int run() {
-    const SolutionFile file(output_path(), asked_.instance, asked_.force,
-                            [this](const std::string& path) { return solver_.objective_of(*instance_, path); });
+    const SolutionFile file(output_path(), asked_.instance, asked_.force, [this](const std::string& path) { return objective_in(path); });
     const std::optional<double> left = work_by_ == WorkBy::time ? choose_work() : asked_.seconds;
     SolveReport report = report_before();
     report.found = searched(left, report);
@@ -53,6 +53,10 @@ class Solving {
   }
 
  private:
+  [[nodiscard]] std::int64_t objective_in(const std::string& file) const {
+    return solver_.files->objective_of(*instance_, solver_.files->read_solution(*instance_, file)).value();
+  }
+
   /// The work axis; 1 when the time shall decide.
   [[nodiscard]] std::int64_t given_work() {
     for (const auto& [axis, text] : asked_.work) {
@@ -68,8 +72,7 @@ class Solving {
   /// The user's file, else the instance's name in the current folder.
   [[nodiscard]] std::string output_path() const {
     if (!asked_.output.empty()) return asked_.output;
-    const std::string suffix = solver_.variant_of ? solver_.variant_of(*instance_).solution_suffix : solver_.solution_suffix;
-    return std::filesystem::path(asked_.instance).stem().string() + suffix;
+    return std::filesystem::path(asked_.instance).stem().string() + solver_.files->solution_suffix(*instance_);
   }
 
   /// By the time. Returns what is left of it.
@@ -89,7 +92,7 @@ class Solving {
     report.system = &system_;
     report.implementation = prepared_.implementation;
     report.instance = asked_.instance;
-    report.size = solver_.size_text(*instance_);
+    report.size = solver_.files->size_of(*instance_);
     report.c = case_;
     report.seed = options_.seed;
     report.work_by = work_by_;
@@ -97,14 +100,14 @@ class Solving {
     report.time_limit = asked_.seconds;
     report.start = asked_.start;
     report.start_objective = start_objective_;
-    report.best_known = solver_.best_known(*instance_);
+    report.best_known = solver_.files->best_known_of(*instance_);
     return report;
   }
 
   [[nodiscard]] Found searched(std::optional<double> seconds, const SolveReport& report) {
     defer_interrupts("\nvicinity: stopping; once more ends it at once, without a solution\n");
     SolveProgress progress({report.whole_work, solver_.unit, seconds, report.best_known}, asked_.quiet);
-    return search(*prepared_.run, options_.seed, seconds, progress);
+    return search(*prepared_.run, start_, seconds, asked_.target, progress);
   }
 
   int invalid(const SolveReport& report) const {
@@ -117,7 +120,7 @@ class Solving {
 
   /// Writes the solution and prints what is to be said. A solution that cannot be written after all is printed: it may have cost hours.
   int deliver(const SolutionFile& file, SolveReport& report) const {
-    const std::string text = solver_.solution_text(*instance_, report.found.outcome);
+    const std::string text = solver_.files->text_of(*instance_, report.found.outcome.solution);
     std::string failure;
     try {
       report.output_kept = file.better_than(report.found.outcome.objective.value());
@@ -142,6 +145,7 @@ class Solving {
   const System& system_;
   const Solver& solver_;
   Case case_;
+  Start start_;
   WorkBy work_by_ = WorkBy::fallback;
   std::vector<const Implementation*> candidates_;
   std::shared_ptr<const Instance> instance_;

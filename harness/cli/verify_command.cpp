@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/api/device.hpp"
+#include "core/util/digest.hpp"
 #include "core/util/error.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/text.hpp"
@@ -21,6 +22,7 @@ struct Tally {
   std::string name;
   std::vector<std::string> implementations;
   int cases = 0, comparisons = 0, failed = 0, skipped = 0;
+  Digest digest;  ///< of all outcomes: equal before and after a change that must not change results
 };
 
 class Verifier {
@@ -38,7 +40,7 @@ class Verifier {
     for (const Job& job : plan.jobs) {
       if (job.asked.key() != previous) ++tally().cases;
       previous = job.asked.key();
-      compare(referee, job, profile.protocol.seed, "");
+      compare(referee, job, "");
     }
     finish();
   }
@@ -48,14 +50,14 @@ class Verifier {
     begin(fmt::format("twins random {}", system.name));
     for (int index = 0; index < cases; ++index) {
       const std::uint64_t own_seed = seed + static_cast<std::uint64_t>(index);
-      Referee referee(system, Check{.identical = true, .tolerance = 0, .reference = system.reference});
+      Referee referee(system, Check{.kind = Check::Kind::identical, .tolerance = 0, .iterations = 0, .reference = system.reference});
       const Case c = system.random_case(own_seed);
       ++tally().cases;
       say_where(index, cases);
       const std::string again = fmt::format(" (again: vicinity verify --system {} --random 1 --seed {})", system.name, own_seed);
       for (const Implementation* implementation : implementations) {
-        const Job job{.asked = c, .executed = c, .factor = 1, .axis = "", .implementation = implementation};
-        compare(referee, job, own_seed, again);
+        const Job job{.asked = c, .executed = c, .factor = 1, .axis = "", .implementation = implementation, .seed = own_seed};
+        compare(referee, job, again);
       }
     }
     finish();
@@ -83,6 +85,7 @@ class Verifier {
                                 {"comparisons", t.comparisons},
                                 {"failed", t.failed},
                                 {"skipped", t.skipped},
+                                {"digest", hex16(t.digest.value())},
                                 {"implementations", t.implementations}});
     }
     return json;
@@ -91,7 +94,7 @@ class Verifier {
  private:
   Tally& tally() { return tallies_.back(); }
 
-  void begin(const std::string& name) { tallies_.push_back({.name = name, .implementations = {}}); }
+  void begin(const std::string& name) { tallies_.push_back({.name = name, .implementations = {}, .digest = {}}); }
 
   void finish() {
     say_where(0, 0);
@@ -101,17 +104,18 @@ class Verifier {
     std::fflush(stdout);
   }
 
-  void compare(Referee& referee, const Job& job, std::uint64_t seed, const std::string& again) {
+  void compare(Referee& referee, const Job& job, const std::string& again) {
     const std::string& name = job.implementation->name;
     auto& names = tally().implementations;
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    const Result result = verify(referee, job, seed);
+    const Result result = verify(referee, job);
     if (result.status == Status::skipped) {
       ++tally().skipped;
       if (result.missing_input && missing_.insert(result.message).second) fmt::print("skipped {}: {}\n", job.asked.key(), result.message);
       return;
     }
     ++tally().comparisons;
+    tally().digest.add(result.outcome->digest);
     if (result.status == Status::ok) return;
     ++tally().failed;
     fmt::print("FAILED {} {}: {}{}\n", name, job.executed.key(), result.message, again);

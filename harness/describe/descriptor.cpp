@@ -115,9 +115,27 @@ void read_sweeps(const YamlReader& node, Profile& profile) {
   }
 }
 
+/// A list, or {first: 1, count: 20}.
+std::vector<std::uint64_t> read_seeds(const YamlReader& node) {
+  constexpr std::int64_t largest = std::int64_t{1} << 40, many = 100'000;
+  std::vector<std::uint64_t> seeds;
+  if (node.is_list()) {
+    for (const YamlReader& item : node.items()) {
+      seeds.push_back(static_cast<std::uint64_t>(item.integer(0, largest)));
+      if (std::count(seeds.begin(), seeds.end(), seeds.back()) > 1) item.fail(fmt::format("seed {} appears twice", seeds.back()));
+    }
+    if (seeds.empty()) node.fail("no seed at all");
+    return seeds;
+  }
+  node.require_keys({"first", "count"});
+  const std::int64_t first = node.at("first").integer(0, largest), count = node.at("count").integer(1, many);
+  for (std::int64_t k = 0; k < count; ++k) seeds.push_back(static_cast<std::uint64_t>(first + k));
+  return seeds;
+}
+
 void read_protocol(const YamlReader& node, Protocol& protocol) {
   constexpr int many = 1'000'000;
-  node.require_keys({"statistic", "repetitions", "warmup", "time", "flush_l2", "seed", "max_seconds"});
+  node.require_keys({"statistic", "repetitions", "warmup", "time", "flush_l2", "seeds", "max_seconds", "budget", "trace"});
   if (const auto key = node.find("statistic")) protocol.statistic = key->one_of("statistic", {"median", "mean", "min"});
   if (const auto key = node.find("repetitions")) protocol.repetitions = static_cast<int>(key->integer(1, many));
   if (const auto key = node.find("warmup")) protocol.warmup = static_cast<int>(key->integer(0, many));
@@ -126,20 +144,32 @@ void read_protocol(const YamlReader& node, Protocol& protocol) {
     protocol.time_location = key->location();
   }
   if (const auto key = node.find("flush_l2")) protocol.flush_l2 = key->boolean();
-  if (const auto key = node.find("seed"))
-    protocol.seed = static_cast<std::uint64_t>(key->integer(0, std::numeric_limits<std::int64_t>::max()));
+  if (const auto key = node.find("seeds")) protocol.seeds = read_seeds(*key);
+  if (const auto key = node.find("trace")) protocol.trace = key->boolean();
+  if (const auto key = node.find("budget")) {
+    key->require_keys({"seconds", "target"});
+    if (const auto limit = key->find("seconds")) protocol.budget.seconds = limit->real(1e-3, 1e6);
+    if (const auto limit = key->find("target"))
+      protocol.budget.target = limit->integer(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
+    if (protocol.budget.unlimited()) key->fail("a budget has seconds, a target or both");
+  }
   if (const auto key = node.find("max_seconds")) protocol.max_seconds = key->real(0, 1e6);
 }
 
 Check read_check(const YamlReader& node, const System& system) {
-  node.require_keys({"kind", "tolerance", "reference"});
-  Check check{.identical = node.at("kind").one_of("kind of check", {"identical", "tolerance"}) == "identical",
+  node.require_keys({"kind", "tolerance", "iterations", "reference"});
+  const std::string kind = node.at("kind").one_of("kind of check", {"identical", "tolerance", "prefix"});
+  Check check{.kind = kind == "identical"   ? Check::Kind::identical
+                      : kind == "tolerance" ? Check::Kind::tolerance
+                                            : Check::Kind::prefix,
               .tolerance = 0,
+              .iterations = 0,
               .reference = system.reference};
   if (const auto key = node.find("tolerance")) {
     check.tolerance = key->real(0, 1);
-    if (check.identical && check.tolerance != 0) key->fail("tolerance must be 0, or the kind 'tolerance'");
+    if (check.kind != Check::Kind::tolerance && check.tolerance != 0) key->fail("tolerance must be 0, or the kind 'tolerance'");
   }
+  if (check.kind == Check::Kind::prefix) check.iterations = node.at("iterations").integer(1, std::numeric_limits<std::int64_t>::max());
   if (const auto key = node.find("reference")) check.reference = key->one_of("reference", implementation_names(system));
   return check;
 }
@@ -270,7 +300,11 @@ Descriptor load_descriptor(const std::string& path, const std::vector<System>& s
                         .profiles = {}};
   if (const auto key = root.find("published")) descriptor.published = read_published(*key, base);
   const YamlReader profiles = root.at("profiles");
-  for (const auto& [name, node] : profiles.entries()) descriptor.profiles.emplace(name, read_profile(node, base, system));
+  for (const auto& [name, node] : profiles.entries()) {
+    descriptor.profiles.emplace(name, read_profile(node, base, system));
+    if (!descriptor.profiles.at(name).protocol.budget.unlimited() && descriptor.check.kind != Check::Kind::prefix)
+      node.fail("a run with a budget is not repeatable; its check is of the kind 'prefix'");
+  }
   for (const char* name : {"smoke", "quick", "full"}) {
     if (!descriptor.profiles.contains(name))
       profiles.fail(fmt::format("profile '{}' is missing; every descriptor has smoke, quick and full", name));

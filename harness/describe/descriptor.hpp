@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/api/run.hpp"
+#include "core/api/system.hpp"
 
 namespace vicinity {
 
@@ -16,18 +16,26 @@ struct Protocol {
   std::string statistic = "median";  ///< the paper's own: median, mean or min
   int repetitions = 30;
   int warmup = 3;
-  std::string time = "kernel";  ///< part of Times that the paper's number means; "total" is the sum of all parts
+  std::string time = "kernel";  ///< the Part that the paper's number means, "total" (the sum of all parts) or "wall"
   std::string time_location;    ///< "path:line" where the descriptor says so, for errors found later
   bool flush_l2 = false;
-  std::uint64_t seed = 1;
-  double max_seconds = 0;  ///< limit a case and implementation; 0 = none
+  std::vector<std::uint64_t> seeds{1};  ///< a distribution: each case is run, and recorded, once a seed
+  Budget budget;                        ///< of a search that is judged by how good and how soon: seconds, target
+  bool trace = false;                   ///< records have the trace of each search
+  double max_seconds = 0;               ///< limit a case and implementation; 0 = none
 };
 
 /// What a result must pass before it is timed.
 struct Check {
-  bool identical = true;  ///< digests equal; otherwise objectives within `tolerance`
-  double tolerance = 0;   ///< relative
-  std::string reference;  ///< implementation to compare with
+  enum class Kind {
+    identical,  ///< digests equal
+    tolerance,  ///< objectives within `tolerance`, relative
+    prefix,     ///< digests equal after the first `iterations`, for runs the reference cannot repeat; the oracle judges the end
+  };
+  Kind kind = Kind::identical;
+  double tolerance = 0;
+  std::int64_t iterations = 0;
+  std::string reference = "";  ///< implementation to compare with
 };
 
 /// How rows of a published table map to cases.

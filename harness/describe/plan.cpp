@@ -105,8 +105,8 @@ std::vector<Case> expand(const Descriptor& descriptor, const Profile& profile, c
   return cases;
 }
 
-Job make_job(const Case& asked, const Implementation& implementation, const Profile& profile) {
-  Job job{.asked = asked, .executed = asked, .factor = 1, .axis = "", .implementation = &implementation};
+Job make_job(const Case& asked, const Implementation& implementation, const Profile& profile, std::uint64_t seed) {
+  Job job{.asked = asked, .executed = asked, .factor = 1, .axis = "", .implementation = &implementation, .seed = seed};
   const auto cut = std::find_if(profile.extrapolations.begin(), profile.extrapolations.end(), [&](const Extrapolation& entry) {
     return contains(entry.implementations, implementation.name) && passes(asked, entry.where);
   });
@@ -137,15 +137,18 @@ Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filte
     }
   }
   for (const Case& c : expand(descriptor, profile, filter)) {
-    for (const Implementation* implementation : runnable) plan.jobs.push_back(make_job(c, *implementation, profile));
+    for (const std::uint64_t seed : profile.protocol.seeds)
+      for (const Implementation* implementation : runnable) plan.jobs.push_back(make_job(c, *implementation, profile, seed));
   }
   return plan;
 }
 
-std::string describe(const Case& c, const Profile& profile) {
+std::string describe(const Job& job, const Profile& profile) {
+  const Case& c = job.asked;
   std::vector<std::string> parts;
   if (!c.instance.empty()) parts.push_back(c.instance);
   for (const auto& [axis, values] : profile.axes) parts.push_back(axis + "=" + to_string(c.values.at(axis)));
+  if (profile.protocol.seeds.size() > 1) parts.push_back(fmt::format("seed {}", job.seed));
   return fmt::format("{}", fmt::join(parts, " "));
 }
 

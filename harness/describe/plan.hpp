@@ -14,17 +14,18 @@ struct Filter {
   std::map<std::string, std::vector<Value>> where;  ///< axis (or "instance") -> values kept
 };
 
-/// One case for one implementation.
+/// One case and seed for one implementation.
 struct Job {
-  Case asked;         ///< as the descriptor says
-  Case executed;      ///< the same, or with the extrapolated axis cut
+  Case asked = {};     ///< as the descriptor says
+  Case executed = {};  ///< the same, or with the extrapolated axis cut
   double factor = 1;  ///< times of `executed` times this are the times of `asked`; 1 unless extrapolated
-  std::string axis;   ///< the axis that was cut; empty unless extrapolated
+  std::string axis = "";  ///< the axis that was cut; empty unless extrapolated
   const Implementation* implementation = nullptr;
+  std::uint64_t seed = 1;
 };
 
 struct Plan {
-  std::vector<Job> jobs;                ///< case by case, implementations in the descriptor's order
+  std::vector<Job> jobs;                ///< case by case, seed by seed, implementations in the descriptor's order
   std::vector<std::string> deviceless;  ///< GPU implementations left out because there is no GPU here
 };
 
@@ -38,9 +39,9 @@ struct Plan {
 [[nodiscard]] Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filter& filter, bool has_device);
 
 /// `asked` as `implementation` runs it: with the extrapolated axis cut where the profile says so.
-[[nodiscard]] Job make_job(const Case& asked, const Implementation& implementation, const Profile& profile);
+[[nodiscard]] Job make_job(const Case& asked, const Implementation& implementation, const Profile& profile, std::uint64_t seed);
 
-/// "load=1 states=1024" in the descriptor's order, for people.
-[[nodiscard]] std::string describe(const Case& c, const Profile& profile);
+/// "load=1 states=1024" in the descriptor's order, for people; with the seed where there are several.
+[[nodiscard]] std::string describe(const Job& job, const Profile& profile);
 
 }  // namespace vicinity

@@ -21,22 +21,28 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+/// The work of a repetition: the whole of it, or what the budget allows; with a boundary where the reference's prefix ends.
+void execute(Run& run, const Check& check, const Protocol& protocol) {
+  if (check.kind == Check::Kind::prefix && !run.execute({.iterations = check.iterations})) return;
+  Budget budget = protocol.budget;
+  budget.improvements = protocol.trace;
+  static_cast<void>(run.execute(budget));
+}
+
 /// One run under measurement.
 class Timing {
  public:
-  Timing(Run& run, const Job& job, const Protocol& protocol, double slowdown)
-      : run_(run), job_(job), protocol_(protocol), slowdown_(slowdown) {}
+  Timing(Run& run, const Job& job, const Protocol& protocol, const Check& check, double slowdown)
+      : run_(run), job_(job), protocol_(protocol), check_(check), slowdown_(slowdown) {}
 
   /// The full path of one repetition, times of one piece of work.
   [[nodiscard]] Sample once() {
-    run_.reset(protocol_.seed);
+    run_.reset(job_.seed);
     if (protocol_.flush_l2 && job_.implementation->backend == Backend::gpu) device::flush_l2();
     const auto start = Clock::now();
-    run_.execute();
+    execute(run_, check_, protocol_);
     if (slowdown_ > 1) spin_until(start, seconds_since(start) * slowdown_);
-    Sample sample{.wall = seconds_since(start) / batch_, .parts = run_.times()};
-    for (auto& [part, seconds] : sample.parts) seconds *= slowdown_;
-    return sample;
+    return {.wall = seconds_since(start) / batch_, .parts = run_.times()};
   }
 
   /// Warms up, chooses the batch, and returns the seconds one repetition takes, reset included. `checked` seconds went into the run
@@ -47,15 +53,15 @@ class Timing {
     double kernel = INFINITY, each = checked;
     if (protocol_.warmup == 0) {
       const Times times = run_.times();
-      if (const auto part = times.find("kernel"); part != times.end()) kernel = part->second;
-      require_chosen_part({.wall = checked, .parts = times});
+      if (times[Part::kernel]) kernel = times[Part::kernel]->seconds;
+      require_chosen_part(times);
     }
     for (int done = 0; done < protocol_.warmup && (done == 0 || seconds_since(start) < limit); ++done) {
       const auto begun = Clock::now();
       const Sample sample = once();
       each = seconds_since(begun);
-      if (const auto part = sample.parts.find("kernel"); part != sample.parts.end()) kernel = std::min(kernel, part->second);
-      require_chosen_part(sample);
+      if (sample.parts[Part::kernel]) kernel = std::min(kernel, sample.parts[Part::kernel]->seconds);
+      require_chosen_part(sample.parts);
     }
     const int wanted = batch_for(job_.implementation->backend, kernel, protocol_.flush_l2);
     if (wanted == 1 || !run_.set_batch(wanted)) return each;
@@ -73,10 +79,10 @@ class Timing {
     }
   }
 
-  void require_chosen_part(const Sample& sample) const {
-    if (protocol_.time == "total" || protocol_.time == "wall" || sample.parts.contains(protocol_.time)) return;
+  void require_chosen_part(const Times& times) const {
     std::vector<std::string> allowed{"total", "wall"};
-    for (const auto& part : sample.parts) allowed.push_back(part.first);
+    times.for_each([&](Part part, const PartTime&) { allowed.emplace_back(name_of(part)); });
+    if (std::find(allowed.begin(), allowed.end(), protocol_.time) != allowed.end()) return;
     throw InputError(fmt::format("{}: time: {} does not report the part '{}'; {}", protocol_.time_location, job_.implementation->name,
                                  protocol_.time, hint(protocol_.time, allowed)));
   }
@@ -84,45 +90,52 @@ class Timing {
   Run& run_;
   const Job& job_;
   const Protocol& protocol_;
+  const Check& check_;
   double slowdown_;
   int batch_ = 1;
 };
 
 /// Runs once and compares with the reference. Sets the status to ok or invalid. Returns the seconds the run took, reset included.
-double prove(Referee& referee, const Job& job, std::uint64_t seed, Run& run, Result& result) {
+double prove(Referee& referee, const Job& job, const Protocol& protocol, Run& run, Result& result) {
   const auto start = Clock::now();
-  run.reset(seed);
-  run.execute();
+  run.reset(job.seed);
+  execute(run, referee.check(), protocol);
   const double seconds = seconds_since(start);
-  result.outcome = run.outcome();
-  if (job.implementation->name == referee.check().reference) referee.adopt(job.executed, seed, *result.outcome);
-  result.reference = referee.reference(job.executed, seed);
-  result.message = referee.complaint(*result.outcome, *result.reference);
+  const Verdict found{run.outcome(), run.trace()};
+  result.outcome = found.outcome;
+  if (job.implementation->name == referee.check().reference) referee.adopt(job.executed, job.seed, found);
+  const Verdict& expected = referee.reference(job.executed, job.seed);
+  result.reference = expected.outcome;
+  result.message = referee.complaint(found, expected);
   result.status = result.message.empty() ? Status::ok : Status::invalid;
   return seconds;
 }
 
 /// The result of the last repetition must be that of the first: a race, or work skipped when nobody looks, shows here.
-void prove_again(const Referee& referee, Run& run, Result& result) {
-  const Outcome last = run.outcome();
-  std::string complaint = referee.complaint(last, *result.reference);
-  if (complaint.empty() && last.digest != result.outcome->digest)
-    complaint = fmt::format("digest {}, {} before the repetitions", hex16(last.digest), hex16(result.outcome->digest));
+void prove_again(Referee& referee, const Job& job, const Protocol& protocol, Run& run, Result& result) {
+  const Verdict last{run.outcome(), run.trace()};
+  std::string complaint = referee.complaint(last, referee.reference(job.executed, job.seed));
+  if (complaint.empty() && protocol.budget.unlimited() && last.outcome.digest != result.outcome->digest)
+    complaint = fmt::format("digest {}, {} before the repetitions", hex16(last.outcome.digest), hex16(result.outcome->digest));
   if (complaint.empty()) return;
   result.status = Status::invalid;
   result.message = "after the last repetition: " + complaint;
   result.samples.clear();
 }
 
-void keep_samples(const std::vector<Sample>& samples, double factor, Result& result) {
+/// `slowdown` stretches the parts as it did the wall time.
+void keep_samples(const std::vector<Sample>& samples, double factor, double slowdown, Result& result) {
   for (const Sample& sample : samples) {
     result.samples["wall"].push_back(sample.wall * factor);
-    for (const auto& [part, seconds] : sample.parts) result.samples[part].push_back(seconds * factor);
+    sample.parts.for_each([&](Part part, const PartTime& time) {
+      result.samples[std::string(name_of(part))].push_back(time.seconds * factor * slowdown);
+      result.time_source[std::string(name_of(part))] = name_of(time.source);
+    });
   }
 }
 
 /// Clock, throttle reasons and control kernels, taken twice.
-void look_around(const Job& job, bool control, bool before, Result& result) {
+void sample_conditions(const Job& job, bool control, bool before, Result& result) {
   const auto place = [before](auto& around) -> auto& {
     if (!around) around.emplace();
     return before ? around->first : around->second;
@@ -135,15 +148,16 @@ void look_around(const Job& job, bool control, bool before, Result& result) {
   if (const auto state = nvml::state(device->pci_bus)) place(result.clocks) = *state;
 }
 
-void time(const Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options, double checked, Run& run,
+void time(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options, double checked, Run& run,
           Result& result) {
-  Timing timing(run, job, protocol, options.slowdown);
+  Timing timing(run, job, protocol, referee.check(), options.slowdown);
   const double each = timing.warm_up(checked);
-  look_around(job, options.control, true, result);
-  keep_samples(sample([&] { return timing.once(); }, repetitions_for(protocol, each)), job.factor, result);
-  look_around(job, options.control, false, result);
+  sample_conditions(job, options.control, true, result);
+  keep_samples(sample([&] { return timing.once(); }, repetitions_for(protocol, each)), job.factor, options.slowdown, result);
+  sample_conditions(job, options.control, false, result);
   result.batch = timing.batch();
-  prove_again(referee, run, result);
+  if (protocol.trace) result.trace = run.trace();
+  prove_again(referee, job, protocol, run, result);
 }
 
 /// What the work asks for, of the asked case.
@@ -190,7 +204,7 @@ Result guarded(Referee& referee, const Job& job, Body body) {
 
 Result measure(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options) {
   return guarded(referee, job, [&](Run& run, Result& result) {
-    const double checked = prove(referee, job, protocol.seed, run, result);
+    const double checked = prove(referee, job, protocol, run, result);
     if (result.status == Status::ok) time(referee, job, protocol, options, checked, run, result);
     result.policy = run.policy();
     result.work = run.work();
@@ -198,8 +212,8 @@ Result measure(Referee& referee, const Job& job, const Protocol& protocol, const
   });
 }
 
-Result verify(Referee& referee, const Job& job, std::uint64_t seed) {
-  return guarded(referee, job, [&](Run& run, Result& result) { static_cast<void>(prove(referee, job, seed, run, result)); });
+Result verify(Referee& referee, const Job& job) {
+  return guarded(referee, job, [&](Run& run, Result& result) { static_cast<void>(prove(referee, job, {}, run, result)); });
 }
 
 int batch_for(Backend backend, double kernel_seconds, bool flush_l2) {

@@ -23,6 +23,8 @@ struct Result {
   std::string message;                                 ///< why it is invalid or skipped
   bool missing_input = false;                          ///< skipped for want of an instance file: worth another try when it is there
   std::map<std::string, std::vector<double>> samples;  ///< "wall" and every part; seconds, one entry a repetition
+  std::map<std::string, std::string> time_source;      ///< part -> the clock it was read from
+  Trace trace;                                         ///< of the last repetition, where the protocol asks for it
   int batch = 1;
   std::optional<Outcome> outcome;
   std::optional<Outcome> reference;
@@ -44,7 +46,7 @@ struct MeasureOptions {
 [[nodiscard]] Result measure(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options = {});
 
 /// The check alone.
-[[nodiscard]] Result verify(Referee& referee, const Job& job, std::uint64_t seed);
+[[nodiscard]] Result verify(Referee& referee, const Job& job);
 
 /// Repetitions of the work in one timed interval: 1, or enough that a GPU kernel shorter than 20 us fills 200 us.
 [[nodiscard]] int batch_for(Backend backend, double kernel_seconds, bool flush_l2);

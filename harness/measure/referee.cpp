@@ -15,7 +15,7 @@ namespace {
 
 std::string outcome_key(const Case& c, std::uint64_t seed) { return fmt::format("{};seed={}", c.key(), seed); }
 
-std::string objective_text(const std::optional<std::int64_t>& objective) { return objective ? fmt::format("{}", *objective) : "none"; }
+std::string objective_text(const Objective& objective) { return objective ? fmt::format("{}", *objective) : "none"; }
 
 /// Relative to the reference, and absolute near 0.
 bool within(std::int64_t value, std::int64_t expected, double tolerance) {
@@ -35,9 +35,9 @@ std::shared_ptr<const Instance> Referee::instance(const Case& c) {
   return instance_;
 }
 
-const Outcome& Referee::reference(const Case& c, std::uint64_t seed) {
+const Verdict& Referee::reference(const Case& c, std::uint64_t seed) {
   const std::string key = outcome_key(c, seed);
-  if (const auto known = outcomes_.find(key); known != outcomes_.end()) return known->second;
+  if (const auto known = verdicts_.find(key); known != verdicts_.end()) return known->second;
   const auto& all = system_->implementations;
   const auto found = std::find_if(all.begin(), all.end(), [&](const auto& i) { return i.name == check_.reference; });
   if (found == all.end() || (found->backend == Backend::gpu && !device::info()))
@@ -45,18 +45,22 @@ const Outcome& Referee::reference(const Case& c, std::uint64_t seed) {
   const auto data = instance(c);
   const auto run = found->prepare(c, *data);
   run->reset(seed);
-  run->execute();
-  return outcomes_.emplace(key, run->outcome()).first->second;
+  Budget budget;
+  if (check_.kind == Check::Kind::prefix) budget.iterations = check_.iterations;
+  static_cast<void>(run->execute(budget));
+  return verdicts_.emplace(key, Verdict{run->outcome(), run->trace()}).first->second;
 }
 
-void Referee::adopt(const Case& c, std::uint64_t seed, Outcome outcome) { outcomes_.emplace(outcome_key(c, seed), std::move(outcome)); }
+void Referee::adopt(const Case& c, std::uint64_t seed, Verdict found) { verdicts_.emplace(outcome_key(c, seed), std::move(found)); }
 
-std::string Referee::complaint(const Outcome& outcome, const Outcome& reference) const {
+std::string Referee::complaint(const Verdict& found, const Verdict& expected) const {
+  const Outcome &outcome = found.outcome, &reference = expected.outcome;
   if (!outcome.feasible) return "infeasible: " + (outcome.complaint.empty() ? "the oracle rejects the result" : outcome.complaint);
   if (!reference.feasible)
     return fmt::format("the reference {} is infeasible: {}", check_.reference,
                        reference.complaint.empty() ? "rejected by the oracle" : reference.complaint);
-  if (check_.identical) {
+  if (check_.kind == Check::Kind::prefix) return prefix_complaint(found.trace, expected.trace);
+  if (check_.kind == Check::Kind::identical) {
     if (outcome.digest != reference.digest)
       return fmt::format("digest {}, {} has {}", hex16(outcome.digest), check_.reference, hex16(reference.digest));
     if (outcome.objective != reference.objective)
@@ -70,6 +74,18 @@ std::string Referee::complaint(const Outcome& outcome, const Outcome& reference)
   if (!within(*outcome.objective, *reference.objective, check_.tolerance))
     return fmt::format("objective {}, {} has {}: beyond the tolerance {}", *outcome.objective, check_.reference, *reference.objective,
                        check_.tolerance);
+  return "";
+}
+
+std::string Referee::prefix_complaint(const Trace& found, const Trace& expected) const {
+  if (expected.empty()) return fmt::format("the reference {} has no trace to compare a prefix with", check_.reference);
+  const TracePoint& boundary = expected.back();  // where the prefix ends, or earlier the search itself
+  const auto there =
+      std::find_if(found.begin(), found.end(), [&](const TracePoint& point) { return point.iterations == boundary.iterations; });
+  if (there == found.end()) return fmt::format("its trace has no boundary at iteration {}", boundary.iterations);
+  if (there->digest != boundary.digest)
+    return fmt::format("digest {} at iteration {}, {} has {}", hex16(there->digest), boundary.iterations, check_.reference,
+                       hex16(boundary.digest));
   return "";
 }
 

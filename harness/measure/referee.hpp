@@ -5,10 +5,16 @@
 #include <memory>
 #include <string>
 
-#include "core/api/run.hpp"
+#include "core/api/system.hpp"
 #include "harness/describe/descriptor.hpp"
 
 namespace vicinity {
+
+/// What a run gave, for judging: its trace serves checks of a prefix.
+struct Verdict {
+  Outcome outcome;
+  Trace trace;
+};
 
 class Referee {
  public:
@@ -18,19 +24,22 @@ class Referee {
   [[nodiscard]] const Check& check() const noexcept { return check_; }
   /// The case's instance; the last one built is kept.
   [[nodiscard]] std::shared_ptr<const Instance> instance(const Case& c);
-  /// The reference implementation's outcome, run at the first call for this case and seed. Throws DoesNotFit.
-  [[nodiscard]] const Outcome& reference(const Case& c, std::uint64_t seed);
-  /// Takes an outcome of the reference implementation that was computed anyway.
-  void adopt(const Case& c, std::uint64_t seed, Outcome outcome);
-  /// What is wrong with `outcome`, in one line; empty when it passes.
-  [[nodiscard]] std::string complaint(const Outcome& outcome, const Outcome& reference) const;
+  /// What the reference implementation gives, run at the first call for this case and seed: whole, or for a check of a prefix so many
+  /// iterations. Throws DoesNotFit.
+  [[nodiscard]] const Verdict& reference(const Case& c, std::uint64_t seed);
+  /// Takes what the reference implementation gave when it was run anyway.
+  void adopt(const Case& c, std::uint64_t seed, Verdict found);
+  /// What is wrong with `found`, in one line; empty when it passes.
+  [[nodiscard]] std::string complaint(const Verdict& found, const Verdict& reference) const;
 
  private:
+  [[nodiscard]] std::string prefix_complaint(const Trace& found, const Trace& expected) const;
+
   const System* system_;
   Check check_;
   std::string instance_key_;
   std::shared_ptr<const Instance> instance_;
-  std::map<std::string, Outcome> outcomes_;
+  std::map<std::string, Verdict> verdicts_;
 };
 
 }  // namespace vicinity

@@ -7,25 +7,17 @@
 namespace vicinity {
 namespace {
 
-/// Keeps every repetition, drops the aggregates, prints nothing.
-class Collector : public benchmark::BenchmarkReporter {
+/// Prints nothing: every repetition is kept where it is measured.
+class Silence : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
-
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) {
-      if (run.run_type != Run::RT_Iteration) continue;
-      Sample& entry = samples.emplace_back(Sample{.wall = run.real_accumulated_time, .parts = {}});
-      for (const auto& [part, counter] : run.counters) entry.parts[part] = counter.value;
-    }
-  }
-
-  std::vector<Sample> samples;
+  void ReportRuns(const std::vector<Run>&) override {}
 };
 
 }  // namespace
 
 std::vector<Sample> sample(const std::function<Sample()>& repetition, int count) {
+  std::vector<Sample> samples;
   std::exception_ptr failure;  // Google Benchmark must not be unwound: it is told to skip, and the exception waits here
   const auto body = [&](benchmark::State& state) {
     for ([[maybe_unused]] const auto _ : state) {
@@ -34,9 +26,8 @@ std::vector<Sample> sample(const std::function<Sample()>& repetition, int count)
         break;
       }
       try {
-        const Sample measured = repetition();
-        state.SetIterationTime(measured.wall);
-        for (const auto& [part, seconds] : measured.parts) state.counters[part] = seconds;
+        samples.push_back(repetition());
+        state.SetIterationTime(samples.back().wall);
       } catch (...) {
         failure = std::current_exception();
         state.SkipWithError("failed");
@@ -46,11 +37,11 @@ std::vector<Sample> sample(const std::function<Sample()>& repetition, int count)
   };
   benchmark::ClearRegisteredBenchmarks();
   benchmark::RegisterBenchmark("case", body)->UseManualTime()->Iterations(1)->Repetitions(count);
-  Collector collector;
-  benchmark::RunSpecifiedBenchmarks(&collector);
+  Silence silence;
+  benchmark::RunSpecifiedBenchmarks(&silence);
   benchmark::ClearRegisteredBenchmarks();  // it held references to this frame
   if (failure) std::rethrow_exception(failure);
-  return std::move(collector.samples);
+  return samples;
 }
 
 }  // namespace vicinity

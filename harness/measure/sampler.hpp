@@ -7,9 +7,9 @@
 
 namespace vicinity {
 
-/// One repetition, in seconds.
+/// One repetition.
 struct Sample {
-  double wall = 0;  ///< host clock around execute()
+  double wall = 0;  ///< seconds of the host's clock around execute()
   Times parts;
 };
 

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <optional>
+
+#include "data/catalogue.hpp"
 #include "harness/cli/text.hpp"
 
 namespace vicinity {
@@ -18,9 +22,19 @@ Json case_json(const Case& c) {
   return json;
 }
 
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
 Json protocol_json(const Protocol& protocol, double slowdown) {
-  Json json{{"statistic", protocol.statistic}, {"repetitions", protocol.repetitions}, {"warmup", protocol.warmup},
-            {"time", protocol.time},           {"flush_l2", protocol.flush_l2},       {"seed", protocol.seed}};
+  Json json{{"statistic", protocol.statistic},
+            {"repetitions", protocol.repetitions},
+            {"warmup", protocol.warmup},
+            {"time", protocol.time},
+            {"flush_l2", protocol.flush_l2}};
+  if (!protocol.budget.unlimited())
+    json["budget"] = {{"seconds", or_null(protocol.budget.seconds)}, {"target", or_null(protocol.budget.target)}};
   if (slowdown != 1) json["test_slowdown"] = slowdown;  // never mistaken for a measurement
   return json;
 }
@@ -57,6 +71,16 @@ Json extrapolated_json(const Job& job) {
   return {{"axis", job.axis}, {"at", to_json(job.executed.values.at(job.axis))}, {"factor", job.factor}};
 }
 
+Json trace_json(const Trace& trace) {
+  Json json = Json::array();
+  for (const TracePoint& point : trace)
+    json.push_back({{"seconds", point.seconds},
+                    {"iterations", point.iterations},
+                    {"objective", point.objective ? Json(*point.objective) : Json()},
+                    {"digest", hex16(point.digest)}});
+  return json;
+}
+
 void add_outcome(const Result& result, const Check& check, Json& json) {
   json["verified"] = result.status == Status::ok;
   json["reference"] = check.reference;
@@ -64,6 +88,7 @@ void add_outcome(const Result& result, const Check& check, Json& json) {
   json["reference_digest"] = result.reference ? Json(hex16(result.reference->digest)) : Json();
   const Outcome outcome = result.outcome.value_or(Outcome{});
   json["objective"] = outcome.objective ? Json(*outcome.objective) : Json();
+  json["objective_sense"] = outcome.objective.sense() == Sense::minimise ? "minimise" : "maximise";
   json["feasible"] = outcome.feasible;
   json["iterations"] = outcome.iterations;
   json["evaluations"] = outcome.evaluations;
@@ -85,6 +110,12 @@ std::string key_of(const Parts&... parts) {
   std::string key;
   ((key += fmt::format("{}{}", parts, separator)), ...);
   return key;
+}
+
+/// As the catalogue has it, or the system.
+std::optional<std::int64_t> best_known_of(const System& system, const Case& c) {
+  if (!c.instance.empty() && catalogue().contains(c.instance)) return best_value(catalogue().at(c.instance));
+  return system.best_known ? system.best_known(c) : std::nullopt;
 }
 
 }  // namespace
@@ -109,15 +140,19 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
             {"version", context.version},
             {"process", {{"pid", getpid()}, {"start", context.started}}},
             {"protocol", protocol_json(protocol, context.slowdown)},
-            {"seeds", Json::array({protocol.seed})},
+            {"seeds", Json::array({job.seed})},
             {"batch", result.batch},
-            {"samples", object(result.samples)}};
+            {"samples", object(result.samples)},
+            {"time_source", object(result.time_source)}};
   add_outcome(result, descriptor.check, json);
+  json["best_known"] = or_null(best_known_of(*descriptor.system, job.asked));
   json["policy"] = object(result.policy);
   json["work"] = object(result.work);
   json["clocks"] = clocks_json(result.clocks);
   json["throttled"] = result.clocks && (result.clocks->first.throttled || result.clocks->second.throttled);
   json["extrapolated"] = extrapolated_json(job);
+  if (descriptor.check.kind == Check::Kind::prefix) json["proof"] = {{"kind", "prefix"}, {"iterations", descriptor.check.iterations}};
+  if (!result.trace.empty()) json["trace"] = trace_json(result.trace);
   if (result.missing_input) json["missing_input"] = true;
   json["control"] = control_json(result);
   return json;
@@ -125,7 +160,7 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
 
 std::string resume_key(const RunContext& context, const Descriptor& descriptor, const Job& job, const Protocol& protocol) {
   return key_of(descriptor.experiment, job.asked.key(), job.implementation->name, context.profile, context.machine, context.sources,
-                descriptor.hash, protocol.repetitions, context.slowdown);
+                descriptor.hash, protocol.repetitions, context.slowdown, job.seed);
 }
 
 std::string resume_key(const Json& record) {
@@ -133,9 +168,10 @@ std::string resume_key(const Json& record) {
   const auto text = [&](const char* name) { return record.value(name, std::string()); };
   const std::string status = text("status");
   if ((status != "ok" && status != "skipped") || record.value("missing_input", false)) return "";
-  const Json protocol = record.value("protocol", Json::object());
+  const Json protocol = record.value("protocol", Json::object()), seeds = record.value("seeds", Json::array());
+  const std::uint64_t seed = seeds.is_array() && seeds.size() == 1 && seeds[0].is_number_integer() ? seeds[0].get<std::uint64_t>() : 0;
   return key_of(text("experiment"), text("case_key"), text("implementation"), text("profile"), text("machine"), text("sources"),
-                text("descriptor"), protocol.value("repetitions", 0), protocol.value("test_slowdown", 1.0));
+                text("descriptor"), protocol.value("repetitions", 0), protocol.value("test_slowdown", 1.0), seed);
 }
 
 }  // namespace vicinity

@@ -57,7 +57,7 @@ double time_of(double limit, const Solver& solver, const Implementation& impleme
   run->reset(seed);
   const auto start = Clock::now();
   bool more = true;
-  while (more && seconds_since(start) < limit) more = run->advance(std::min(slice_seconds, limit / 4));
+  while (more && seconds_since(start) < limit) more = run->execute({.seconds = std::min(slice_seconds, limit / 4)});
   const double seconds = seconds_since(start);
   if (!more) return seconds;
   const auto done = static_cast<double>(std::max<std::int64_t>(1, run->outcome().iterations));
@@ -77,6 +77,12 @@ double work_for(double seconds, const Trial& before, const Trial& last) {
   if (seconds <= last.seconds) return seconds / average;
   const double difference = (last.seconds - before.seconds) / (last.work - before.work);
   return last.work + (seconds - last.seconds) / (difference > 0 ? difference : average);
+}
+
+/// Has the search found an objective this good?
+bool reaches(const Run& run, std::int64_t target) {
+  const Trace trace = run.trace();
+  return !trace.empty() && trace.back().objective.reaches(target);
 }
 
 }  // namespace
@@ -103,7 +109,7 @@ std::int64_t parse_work(const std::string& option, const std::string& text, std:
 }
 
 Case case_of(const Solver& solver, const std::vector<std::string>& settings) {
-  Case c{solver.problem, "", {}};
+  Case c;
   for (const std::string& setting : settings) {
     const auto equals = setting.find('=');
     if (equals == 0 || equals == std::string::npos || equals + 1 == setting.size())
@@ -121,10 +127,10 @@ Case case_of(const Solver& solver, const std::vector<std::string>& settings) {
 std::shared_ptr<const Instance> instance_of(const System& system, const std::string& file_or_name) {
   const Solver& solver = *system.solver;
   std::error_code error;
-  if (std::filesystem::exists(file_or_name, error)) return solver.read(file_or_name);
+  if (std::filesystem::exists(file_or_name, error)) return solver.files->read(file_or_name);
   const auto names = catalogue_names(solver);
   if (std::find(names.begin(), names.end(), file_or_name) != names.end())
-    return system.instance({.problem = solver.problem, .instance = file_or_name, .values = {}});
+    return system.instance({.problem = "", .instance = file_or_name, .values = {}});
   const auto meant = nearest(std::filesystem::path(file_or_name).stem().string(), names);
   const std::string catalogue_says = names.empty() ? "" : ", and the catalogue has no instance of this name";
   throw InputError(
@@ -186,29 +192,25 @@ std::int64_t work_within(double seconds, const Solver& solver, const Implementat
   }
 }
 
-Found search(Run& run, std::uint64_t seed, std::optional<double> seconds, SearchObserver& observer) {
+Found search(Run& run, const Start& start_at, std::optional<double> seconds, std::optional<std::int64_t> target, SearchObserver& observer) {
   Found found;
-  run.reset(seed);
+  run.reset(start_at);
   const auto start = Clock::now();
   for (double left = seconds.value_or(INFINITY);;) {
-    const bool more = run.advance(std::clamp(left, 1e-3, slice_seconds));
+    const bool more =
+        run.execute({.seconds = std::clamp(left, 1e-3, slice_seconds), .target = target, .stop = &stop_requested(), .improvements = true});
     found.seconds = seconds_since(start);
     left = seconds.value_or(INFINITY) - found.seconds;
-    if (more && !stop_requested() && left > 0) {
-      observer.look(run, found.seconds);
+    const bool reached = target && more && reaches(run, *target);
+    if (more && !reached && !stop_requested() && left > 0) {
+      observer.on_progress(run, found.seconds);
       continue;
     }
-    if (more) found.stop = stop_requested() ? Stop::signal : Stop::time;
+    if (more) found.stop = reached ? Stop::target : stop_requested() ? Stop::signal : Stop::time;
     found.outcome = run.outcome();
+    found.trace = run.trace();
     return found;
   }
-}
-
-std::optional<double> gap_percent(std::optional<std::int64_t> objective, std::optional<std::int64_t> best_known) {
-  if (!objective || !best_known) return std::nullopt;
-  if (*objective == *best_known) return 0;
-  if (*best_known == 0) return std::nullopt;
-  return 100 * static_cast<double>(*objective - *best_known) / std::abs(static_cast<double>(*best_known));
 }
 
 }  // namespace vicinity

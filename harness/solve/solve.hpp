@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/api/run.hpp"
+#include "core/api/system.hpp"
 #include "harness/cli/options.hpp"
 
 namespace vicinity {
@@ -40,10 +40,11 @@ struct Prepared {
 [[nodiscard]] std::int64_t work_within(double seconds, const Solver& solver, const Implementation& implementation, Case c,
                                        const Instance& instance, std::uint64_t seed);
 
-enum class Stop { done, time, signal };
+enum class Stop { done, time, target, signal };
 
 struct Found {
   Outcome outcome;
+  Trace trace;
   double seconds = 0;
   Stop stop = Stop::done;
 
@@ -54,13 +55,11 @@ struct Found {
 class SearchObserver {
  public:
   virtual ~SearchObserver() = default;
-  virtual void look(Run& run, double elapsed) = 0;
+  virtual void on_progress(Run& run, double elapsed) = 0;
 };
 
-/// Searches until the work is done, `seconds` are over or a signal asks to stop (stop_requested()).
-[[nodiscard]] Found search(Run& run, std::uint64_t seed, std::optional<double> seconds, SearchObserver& observer);
-
-/// Percent above the best known; empty when there is none to divide by.
-[[nodiscard]] std::optional<double> gap_percent(std::optional<std::int64_t> objective, std::optional<std::int64_t> best_known);
+/// Searches until the work is done, `seconds` are over, the objective reaches `target` or a signal asks to stop (stop_requested()).
+[[nodiscard]] Found search(Run& run, const Start& start, std::optional<double> seconds, std::optional<std::int64_t> target,
+                           SearchObserver& observer);
 
 }  // namespace vicinity

@@ -11,7 +11,7 @@
 
 namespace vicinity {
 
-std::string objective_text(std::optional<std::int64_t> objective, std::optional<std::int64_t> best_known) {
+std::string objective_text(const Objective& objective, std::optional<std::int64_t> best_known) {
   if (!objective) return "none";
   const auto gap = gap_percent(objective, best_known);
   return gap ? fmt::format("{} (gap {:.2f} %)", *objective, *gap) : fmt::format("{}", *objective);
@@ -34,7 +34,7 @@ SolveProgress::~SolveProgress() {
   if (terminal_ && !quiet_) fmt::print(stderr, "\r\033[K");
 }
 
-void SolveProgress::look(Run& run, double elapsed) {
+void SolveProgress::on_progress(Run& run, double elapsed) {
   constexpr double share = 50;
   if (quiet_ || elapsed < due_) return;
   const auto start = std::chrono::steady_clock::now();

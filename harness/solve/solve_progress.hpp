@@ -20,7 +20,7 @@ struct SolveGoal {
 [[nodiscard]] std::string progress_text(const SolveGoal& goal, const Outcome& outcome, double elapsed);
 
 /// "21125314 (gap 0.38 %)"; without the gap when nothing is known.
-[[nodiscard]] std::string objective_text(std::optional<std::int64_t> objective, std::optional<std::int64_t> best_known);
+[[nodiscard]] std::string objective_text(const Objective& objective, std::optional<std::int64_t> best_known);
 
 /// On a terminal one line that changes; elsewhere a line now and then. Asking a run for its outcome costs time, so that it is asked
 /// seldom: the questions take a fiftieth of the time at most.
@@ -31,7 +31,7 @@ class SolveProgress final : public SearchObserver {
   SolveProgress(const SolveProgress&) = delete;
   SolveProgress& operator=(const SolveProgress&) = delete;
 
-  void look(Run& run, double elapsed) override;
+  void on_progress(Run& run, double elapsed) override;
 
  private:
   SolveGoal goal_;

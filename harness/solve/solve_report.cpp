@@ -14,6 +14,8 @@ const char* stop_name(Stop stop) {
       return "done";
     case Stop::time:
       return "time";
+    case Stop::target:
+      return "target";
     case Stop::signal:
       return "signal";
   }
@@ -25,6 +27,7 @@ std::string work_text(const SolveReport& report) {
   std::string text = fmt::format("{}", outcome.iterations);
   if (outcome.iterations != report.whole_work) text += fmt::format(" of {}", report.whole_work);
   if (report.found.stop == Stop::time) text += ": stopped by --time";
+  if (report.found.stop == Stop::target) text += ": reached --target";
   if (report.found.stop == Stop::signal) text += ": INTERRUPTED";
   return text;
 }
@@ -54,13 +57,11 @@ void add_found(const SolveReport& report, Json& json) {
   const Outcome& outcome = report.found.outcome;
   json["feasible"] = outcome.feasible;
   json["complaint"] = text_or_null(outcome.complaint);
-  json["objective"] = or_null(outcome.objective);
+  json["objective"] = outcome.objective ? Json(*outcome.objective) : Json();
   json["best_known"] = or_null(report.best_known);
   json["gap_percent"] = or_null(gap_percent(outcome.objective, report.best_known));
   json["counters"] = Json::object();
-  for (const auto& [name, value] : outcome.counters) {
-    if (name != "best_known") json["counters"][name] = value;
-  }
+  for (const auto& [name, value] : outcome.counters) json["counters"][name] = value;
   json["digest"] = hex16(outcome.digest);
   json["seconds"] = report.found.seconds;
   json["per_second"] = report.found.speed();

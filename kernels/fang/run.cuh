@@ -93,16 +93,16 @@ class GpuRun final : public Run {
     static_cast<void>(set_batch(1));
   }
 
-  void reset(std::uint64_t seed) override {
-    seed_ = seed;
-    host_sources_ = make_sources(domain_, instance_, seed);
+  void reset(const Start& start) override {
+    seed_ = start.seed;
+    host_sources_ = make_sources(domain_, instance_, seed_);
     sources_.assign(host_sources_, stream_);
     for (auto& targets : targets_) targets.poison(stream_);
     method_.poison(stream_);
     stream_.synchronize();
   }
 
-  void execute() override {
+  bool execute(const Budget&) override {
     start_.record(stream_);
     for (auto& targets : targets_) clone_states(sources_.view(), targets.view(), instance_.successors, seed_, stream_);
     cloned_.record(stream_);
@@ -115,11 +115,13 @@ class GpuRun final : public Run {
           heuristics_);
     end_.record(stream_);
     stream_.synchronize();
+    return false;
   }
 
   [[nodiscard]] Times times() const override {
     const auto batch = static_cast<double>(targets_.size());
-    return {{"clone", cloned_.seconds_since(start_) / batch}, {"kernel", end_.seconds_since(cloned_) / batch}};
+    return {{Part::clone, {cloned_.seconds_since(start_) / batch, TimeSource::device}},
+            {Part::kernel, {end_.seconds_since(cloned_) / batch, TimeSource::device}}};
   }
 
   [[nodiscard]] Outcome outcome() override {

@@ -1,25 +1,36 @@
 #pragma once
-// What the annealing's CUDA implementations share around their kernels: chains on the device, start costs and temperatures, slices,
-// timing by events, the judgement.
-#include <chrono>
+// The annealing's chains on the device, for the driver: start costs and temperatures, timing by events, the judgement.
+#include <algorithm>
+#include <concepts>
 #include <cstdint>
-#include <limits>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "core/methods/sa/task.hpp"
+#include "kernels/run/search_run.cuh"
 #include "kernels/sa/setup.cuh"
 
 namespace vicinity::sa {
 
-/// A Method is made from (instance, matrices, task); it has launch(chains, first, count, limit, stream), which takes chains first .. first
-/// + count - 1 up to proposal `limit`, batch_size() - how many chains one launch takes -, and policy().
-template <class Method>
-class GpuRun final : public Run {
+/// What runs chains on the device; made from (instance, matrices, task).
+template <class M>
+concept ChainMethod = requires(M& method, const M& fixed, const Chains& chains, std::int64_t count, const cuda::Stream& stream) {
+  typename M::Types;
+  { fixed.batch_size() } -> std::same_as<std::int64_t>;  // how many chains one launch takes
+  method.launch(chains, count, count, count, stream);    // chains first .. first + count - 1 up to proposal `limit`; asynchronous
+  { fixed.policy() } -> std::same_as<Policy>;
+};
+
+/// The chains of a case, for the driver (kernels/run/search_run.cuh). All of them lie on the device throughout.
+template <ChainMethod Method>
+class DeviceChains {
  public:
   using Entry = typename Method::Types::Entry;
   using Delta = typename Method::Types::Delta;
+  static constexpr std::int64_t first_slice = 1 << 14;
 
-  GpuRun(const qap::Qap& qap, const annealing::Task& task)
+  DeviceChains(const qap::Qap& qap, const annealing::Task& task)
       : qap_(qap),
         task_(task),
         matrices_(qap, Method::Types::sides),
@@ -30,12 +41,16 @@ class GpuRun final : public Run {
         best_(chains() * size()),
         method_(qap, matrices_.view(), task) {}
 
-  void reset(std::uint64_t seed) override {
+  [[nodiscard]] std::int64_t count() const { return task_.chains; }
+  [[nodiscard]] std::int64_t batch_size() const { return std::min(task_.chains, method_.batch_size()); }
+  [[nodiscard]] std::int64_t most_iterations() const { return task_.iterations; }
+
+  void reset(const Start& start) {
     std::vector<std::int32_t> starts;
     seeds_.clear();
     for (std::int64_t chain = 0; chain < task_.chains; ++chain) {
-      seeds_.push_back(task_.seed(seed, chain));
-      const qap::Permutation p = annealing::start_of(qap_, seeds_.back());
+      seeds_.push_back(task_.seed(start.seed, chain));
+      const qap::Permutation p = annealing::start_of(qap_, task_, start, chain);
       starts.insert(starts.end(), p.begin(), p.end());
     }
     VICINITY_CUDA_CHECK(cudaMemcpyAsync(start_.data(), starts.data(), start_.bytes(), cudaMemcpyHostToDevice, stream_.get()));
@@ -44,44 +59,36 @@ class GpuRun final : public Run {
     best_.fill(0xA5, stream_);
     stream_.synchronize();
     begun_ = false;
-    done_ = 0;
-    reached_ = 0;
+    timing_ = false;
+    seconds_ = 0;
   }
-
-  void execute() override {
-    started_.record(stream_);
-    begin();
-    for (std::int64_t first = 0; first < task_.chains; first += batch_size()) launch(first, task_.iterations);
+  /// With the first, all chains: start permutations, their costs, their temperatures.
+  void begin(std::int64_t first, std::int64_t count) {
+    first_ = first;
+    count_ = count;
+    if (first > 0) return;
+    open();
+    setup_.launch(view(), start_.data(), seeds_, stream_);
+    begun_ = true;
+  }
+  void launch(std::int64_t limit) {
+    open();
+    method_.launch(view(), first_, count_, limit, stream_);
+    reached_ = limit;
+  }
+  [[nodiscard]] bool wait() {
     ended_.record(stream_);
     stream_.synchronize();
-    done_ = task_.chains;
+    seconds_ += ended_.seconds_since(started_);
+    timing_ = false;
+    return reached_ == task_.iterations;
   }
-
-  [[nodiscard]] bool advance(double seconds) override {
-    const auto start = std::chrono::steady_clock::now();
-    if (!begun_) begin();
-    while (done_ < task_.chains) {
-      const std::int64_t limit = std::min(task_.iterations, reached_ + step_);
-      const auto before = std::chrono::steady_clock::now();
-      launch(done_, limit);
-      stream_.synchronize();
-      const auto now = std::chrono::steady_clock::now();
-      const double slice = std::chrono::duration<double>(now - before).count();
-      if (slice < seconds / 4) step_ *= 2;
-      if (slice > seconds && step_ > 1024) step_ /= 2;
-      reached_ = limit;
-      if (limit == task_.iterations) {
-        done_ += batch_size();
-        reached_ = 0;
-      }
-      if (std::chrono::duration<double>(now - start).count() > seconds) break;
-    }
-    return done_ < task_.chains;
+  [[nodiscard]] TracePoint progress() const {
+    ChainState state;
+    VICINITY_CUDA_CHECK(cudaMemcpy(&state, states_.data() + first_, sizeof state, cudaMemcpyDeviceToHost));
+    return {.iterations = state.next, .objective = state.best_cost, .digest = state.digest.value()};
   }
-
-  [[nodiscard]] Times times() const override { return {{"kernel", ended_.seconds_since(started_)}}; }
-
-  [[nodiscard]] Outcome outcome() override {
+  [[nodiscard]] Outcome judge(bool) const {
     const std::vector<ChainState> states = states_.to_host();
     const std::vector<std::int32_t> current = current_.to_host(), best = best_.to_host();
     std::vector<annealing::Chain> results(chains());
@@ -96,14 +103,15 @@ class GpuRun final : public Run {
     }
     return annealing::judge(qap_, task_, results);
   }
-
-  [[nodiscard]] Policy policy() const override {
+  /// On the clock of the device, without what the host does between slices.
+  [[nodiscard]] Times times(double) const { return {{Part::kernel, {seconds_, TimeSource::device}}}; }
+  [[nodiscard]] Policy policy() const {
     Policy policy = method_.policy();
     policy["entry_bits"] = 8 * sizeof(Entry);
     policy["delta_bits"] = 8 * sizeof(Delta);
     return policy;
   }
-  [[nodiscard]] Work work() const override {
+  [[nodiscard]] Work work() const {
     if (!begun_) return {};
     std::int64_t proposals = 0, accepted = 0;
     for (const ChainState& chain : states_.to_host()) {
@@ -116,17 +124,10 @@ class GpuRun final : public Run {
  private:
   [[nodiscard]] std::size_t chains() const { return static_cast<std::size_t>(task_.chains); }
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(qap_.size()); }
-  [[nodiscard]] std::int64_t batch_size() const { return std::min(task_.chains, method_.batch_size()); }
   [[nodiscard]] Chains view() { return {states_.data(), current_.data(), best_.data()}; }
-
-  /// Start permutations, their costs, their temperatures.
-  void begin() {
-    setup_.launch(view(), start_.data(), seeds_, stream_);
-    begun_ = true;
-  }
-  void launch(std::int64_t first, std::int64_t limit) {
-    method_.launch(view(), first, std::min(batch_size(), task_.chains - first), limit, stream_);
-    VICINITY_CUDA_CHECK(cudaGetLastError());
+  /// The device's clock runs from here to wait().
+  void open() {
+    if (!std::exchange(timing_, true)) started_.record(stream_);
   }
 
   const qap::Qap& qap_;
@@ -139,9 +140,14 @@ class GpuRun final : public Run {
   cuda::DeviceBuffer<std::int32_t> start_, current_, best_;
   Method method_;
   std::vector<std::uint64_t> seeds_;
-  bool begun_ = false;
-  std::int64_t done_ = 0, reached_ = 0, step_ = 1 << 14;
+  std::int64_t first_ = 0, count_ = 0;  ///< the batch
+  std::int64_t reached_ = 0;
+  bool begun_ = false, timing_ = false;
+  double seconds_ = 0;
 };
+
+template <class Method>
+using GpuRun = DeviceSearchRun<DeviceChains<Method>>;
 
 /// visit(Types{}), with the smallest types that are exact for an instance.
 template <class Visit>

@@ -1,5 +1,10 @@
+import os
+
 import pytest
 import synthetic
+
+for name in ("VICINITY_PAPERS", "VICINITY_EXPERIMENTS"):  # the tests are about this repository
+    os.environ.pop(name, None)
 
 
 @pytest.fixture(scope="session")

@@ -33,3 +33,15 @@ def test_nothing_in_common(tmp_path, capsys):
     synthetic.make_machine(tmp_path, "b", experiments={"table2": synthetic.TABLE2 | {"load": [8]}})
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 2
     assert "no case and implementation in common" in capsys.readouterr().err
+
+
+def test_seeds_are_compared_one_by_one(tmp_path, capsys):
+    for name in ("a", "b"):
+        runs = [
+            synthetic.record(name, "new/search", {"size": 8}, "gpu", [seed * 1.0] * 5, seeds=[seed]) for seed in (1, 2)
+        ]
+        synthetic.write_records(tmp_path, name, runs, "GPU")
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--json", str(tmp_path / "c.json")]) == 0
+    lines = json.loads((tmp_path / "c.json").read_text())["lines"]
+    assert [(line["seed"], line["ratio"]) for line in lines] == [(1, 1.0), (2, 1.0)]
+    assert "2 compared; 0 only in A" in capsys.readouterr().out

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from vicinity_analysis import gate
 from vicinity_analysis.gate import Round
+from vicinity_analysis.records import RecordKey
 
-KEY = ("fang/table1", "states=16", "gpu")
+KEY = RecordKey("fang/table1", "states=16", "gpu", 1)
 
 
 def process(random, level, scatter, disturbed):

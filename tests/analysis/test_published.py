@@ -1,12 +1,17 @@
 from pathlib import Path
 
 import pytest
+from vicinity_analysis.catalogue import open_catalogue
 from vicinity_analysis.errors import InputError
-from vicinity_analysis.published import load_descriptors, load_published
+from vicinity_analysis.published import load_published, read_descriptor
+
+
+def descriptors(root):
+    return open_catalogue(root).descriptors()
 
 
 def published(root, name="fang/table1"):
-    return load_published(root, load_descriptors(root)[name])
+    return load_published(root, descriptors(root)[name])["time"]
 
 
 def test_fang_table_1(root):
@@ -35,11 +40,11 @@ def test_a_printed_row_may_hold_two_cases():
 
 
 def test_order_of_experiments(root):
-    assert list(load_descriptors(root)) == ["fang/table1", "fang/table2", "fang/scaling"]
+    assert list(descriptors(root)) == ["fang/table1", "fang/table2", "fang/scaling"]
 
 
 def test_broken_inputs_name_file_and_line(root, tmp_path):
-    descriptor = load_descriptors(root)["fang/table1"]
+    descriptor = descriptors(root)["fang/table1"]
     with pytest.raises(InputError, match=r"fang_table1.csv"):
         load_published(tmp_path, descriptor)
     text = (root / "data" / "published" / "fang_table1.csv").read_text().replace(",2.20,", ",fast,", 1)
@@ -50,4 +55,28 @@ def test_broken_inputs_name_file_and_line(root, tmp_path):
     (tmp_path / "experiments" / "fang").mkdir(parents=True)
     (tmp_path / "experiments" / "fang" / "bad.yaml").write_text("axes: [1\n")
     with pytest.raises(InputError, match=r"bad.yaml: "):
-        load_descriptors(tmp_path)
+        descriptors(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"),
+    [
+        ("{}", (1,)),
+        ("{protocol: {seed: 7}}", (7,)),
+        ("{protocol: {seed: 1}, axes: {size: [10], seed: [0, 1, 2]}}", (1, 2, 3)),
+        ("{protocol: {seeds: [4, 6]}}", (4, 6)),
+        ("{protocol: {seeds: {first: 1, count: 3}}}", (1, 2, 3)),
+        ("{protocol: {seed: 1}, profiles: {full: {protocol: {seeds: {count: 2}}}}}", (1, 2)),
+    ],
+)
+def test_seeds_of_old_and_new_descriptors(tmp_path, text, seeds):
+    path = tmp_path / "some.yaml"
+    path.write_text(text)
+    found = read_descriptor(path)
+    assert found.seeds == seeds and "seed" not in found.axes
+
+
+def test_seeds_that_are_none(tmp_path):
+    (tmp_path / "some.yaml").write_text("{protocol: {seeds: [one]}}")
+    with pytest.raises(InputError, match=r"protocol\.seeds"):
+        read_descriptor(tmp_path / "some.yaml")

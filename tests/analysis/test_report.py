@@ -26,10 +26,15 @@ def files(folder):
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
-def test_same_records_same_bytes(root, report, tmp_path):
-    assert write(root, "gpu-a", tmp_path, "gpu-b", "cpu-only") == 0
-    first, second = files(report), files(tmp_path)
-    assert first.keys() == second.keys()
+def test_same_records_same_bytes(tmp_path):
+    few = {"table1": synthetic.TABLE1, "scaling": synthetic.SCALING | {"load": [1], "possibilities": [8]}}
+    root = synthetic.make_root(tmp_path / "root", few)
+    for name in ("one", "two"):
+        synthetic.make_machine(root / "results", name, "GPU", experiments=few)
+    for out in ("first", "second"):
+        assert write(root, "one", tmp_path / out, "two") == 0
+    first, second = files(tmp_path / "first"), files(tmp_path / "second")
+    assert first.keys() == second.keys() and "figures/fang-scaling-states.svg" in first
     assert [name for name in first if first[name] != second[name]] == []
 
 
@@ -125,15 +130,17 @@ def test_unreadable_folders_are_one_line(root, tmp_path, capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_checks_of_many_experiments_are_told_as_one(root, tmp_path):
-    shutil.copytree(root, tmp_path / "root")
+def test_checks_of_many_experiments_are_told_as_one(tmp_path):
+    root = synthetic.make_root(tmp_path / "root", {"table1": synthetic.TABLE1})
+    for name in ("gpu-a", "gpu-b"):
+        synthetic.make_machine(root / "results", name, "GPU", experiments={"table1": synthetic.TABLE1})
     checks = [("twins a/b smoke", 3, 0), ("twins a/c smoke", 2, 0), ("compute-sanitizer racecheck a/b", 1, 1)]
     found = {
         "sources": "0123",
         "checks": [dict(zip(("name", "cases", "failed"), check, strict=True)) for check in checks],
     }
-    (tmp_path / "root/results/gpu-a/verification.json").write_text(json.dumps(found))
-    assert write(tmp_path / "root", "gpu-a", tmp_path / "out", "gpu-b") == 0
+    (root / "results/gpu-a/verification.json").write_text(json.dumps(found))
+    assert write(root, "gpu-a", tmp_path / "out", "gpu-b") == 0
     text = (tmp_path / "out/report.md").read_text()
     assert "twins smoke: 5 cases; compute-sanitizer racecheck: 1 cases, 1 FAILED (sources `0123`)" in text
     assert text.count("no verification.json") == 1

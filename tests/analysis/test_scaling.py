@@ -1,14 +1,13 @@
 import pytest
 import synthetic
-from vicinity_analysis import scaling
-from vicinity_analysis.load import load_machine
-from vicinity_analysis.study import load_studies
+from vicinity_analysis import catalogue, scaling
+from vicinity_analysis.records import load_machine
+from worlds import studies_of, study_of
 
 
 @pytest.fixture(scope="module")
 def study(root):
-    machines = [load_machine(root / "results" / "gpu-a")]
-    return next(s for s in load_studies(root, machines) if s.name == "fang/scaling")
+    return study_of(studies_of(root, "gpu-a"), "fang/scaling")
 
 
 def test_where_the_gpu_starts_to_win():
@@ -49,7 +48,8 @@ def test_beside_a_full_sweep_stand_no_cases_of_shorter_ones(tmp_path):
     short = synthetic.write_records(tmp_path / "results", "short", quick)
 
     def variables(name, *folders):
-        found = next(s for s in load_studies(root, [load_machine(folder) for folder in folders]) if s.name == name)
+        machines = [load_machine(folder) for folder in folders]
+        found = study_of(catalogue.open_catalogue(root).studies(machines), name)
         return {dict(key)["variables"] for machine in found.records.values() for s in machine.values() for key in s}
 
     assert variables("fang/scaling", both, short) == {"8"}

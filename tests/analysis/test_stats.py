@@ -47,15 +47,6 @@ def test_ratio_and_its_inverse():
     assert (turned.value, turned.low, turned.high) == (4.0, 2.0, 8.0)
 
 
-def test_pairing_removes_common_drift():
-    random = np.random.default_rng(7)
-    drift = np.linspace(1, 3, 40)
-    paired = stats.paired_ratio(1.2 * drift * random.normal(1, 0.01, 40), drift * random.normal(1, 0.01, 40))
-    unpaired = stats.ratio(1.2 * drift, drift)
-    assert paired.value == pytest.approx(1.2, rel=0.01) and paired.low < paired.value < paired.high
-    assert paired.high - paired.low < 0.1 * (unpaired.high - unpaired.low)
-
-
 @pytest.mark.parametrize("count", [1, 2, 7, 100])
 def test_benjamini_hochberg_agrees_with_scipy(count):
     p = np.random.default_rng(count).random(count) ** 3

@@ -4,14 +4,13 @@ import io
 import pytest
 import synthetic
 from vicinity_analysis import cells, limits, speedups, tables
-from vicinity_analysis.load import load_machine
-from vicinity_analysis.study import load_studies
+from vicinity_analysis.records import load_machine
+from worlds import column, studies_of
 
 
 @pytest.fixture(scope="module")
 def studies(root):
-    machines = [load_machine(root / "results" / name) for name in ("gpu-a", "cpu-only")]
-    return {study.name: study for study in load_studies(root, machines)}
+    return {study.name: study for study in studies_of(root, "gpu-a", "cpu-only")}
 
 
 @pytest.mark.parametrize(
@@ -33,10 +32,6 @@ def test_three_significant_digits(value, text):
 def test_units():
     assert cells.with_unit(2.84e12, "B/s") == "2.84 TB/s"
     assert cells.with_unit(3e-6, "s") == "3.00 µs"
-
-
-def column(table, label, group=""):
-    return next(i for i, c in enumerate(table.columns) if c.label == label and group in c.group)
 
 
 def test_rows_and_columns_of_the_paper(studies):

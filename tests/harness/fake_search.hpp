@@ -9,50 +9,47 @@
 #include <fstream>
 #include <thread>
 
-#include "core/api/run.hpp"
+#include "core/api/system.hpp"
 #include "core/util/digest.hpp"
 #include "core/util/error.hpp"
 
 namespace vicinity::fake {
 
 struct Quarry : Instance {
-  std::int64_t size = 0;   ///< the worst solution
-  std::int64_t start = 0;  ///< where searches begin
+  std::int64_t size = 0;  ///< the worst solution, where searches begin
   [[nodiscard]] std::uint64_t hash() const override { return static_cast<std::uint64_t>(size); }
 };
 
 class Hunt : public Run {
  public:
-  Hunt(const Quarry& quarry, const Case& c, bool infeasible)
+  Hunt(const Quarry& quarry, const Case& c, bool infeasible, std::int64_t drifts_after = 1'000'000'000)
       : quarry_(quarry),
         steps_(c.integer("steps", 1, 1'000'000)),
         pause_(c.integer_or("microseconds", 0, 0, 1'000'000)),
-        infeasible_(infeasible) {}
+        infeasible_(infeasible),
+        drifts_after_(drifts_after) {}
 
-  void reset(std::uint64_t seed) override {
-    seed_ = seed;
+  void reset(const Start& start) override {
+    seed_ = start.seed;
+    from_ = start.solution ? start.solution->front() : quarry_.size;
     done_ = 0;
+    trace_.clear();
   }
-  void execute() override {
-    while (advance(1)) {
-    }
-  }
-  [[nodiscard]] bool advance(double seconds) override {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    while (done_ < steps_) {
+  bool execute(const Budget& budget) override {
+    const Stopwatch watch;
+    while (done_ < steps_ && (!budget.iterations || done_ < *budget.iterations)) {
       if (pause_.count() > 0) std::this_thread::sleep_for(pause_);
       ++done_;
-      if (std::chrono::steady_clock::now() > end) break;
+      if ((budget.seconds && watch.seconds() > *budget.seconds) || (budget.target && Objective(best()).reaches(*budget.target))) break;
     }
+    trace_.push_back({.seconds = watch.seconds(), .iterations = done_, .objective = best(), .digest = digest()});
     return done_ < steps_;
   }
-  [[nodiscard]] Times times() const override { return {{"kernel", 1e-3}}; }
+  [[nodiscard]] Times times() const override { return {{Part::kernel, {1e-3, TimeSource::host}}}; }
   [[nodiscard]] Outcome outcome() override {
-    Digest digest;
-    digest.add(seed_);
     Outcome outcome;
-    outcome.digest = digest.value();
-    outcome.objective = std::max<std::int64_t>(0, quarry_.start - done_ / 10);
+    outcome.digest = digest();
+    outcome.objective = best();
     outcome.feasible = !infeasible_;
     outcome.complaint = infeasible_ ? "it got away" : "";
     outcome.iterations = outcome.evaluations = done_;
@@ -61,13 +58,25 @@ class Hunt : public Run {
     return outcome;
   }
 
+  [[nodiscard]] Trace trace() const override { return trace_; }
+
  private:
+  [[nodiscard]] std::int64_t best() const { return std::max<std::int64_t>(0, from_ - done_ / 10); }
+  [[nodiscard]] std::uint64_t digest() const {
+    Digest digest;
+    digest.add(seed_);
+    digest.add(static_cast<std::uint64_t>(done_ > drifts_after_));
+    return digest.value();
+  }
+
   const Quarry& quarry_;
   std::int64_t steps_;
   std::chrono::microseconds pause_;
   bool infeasible_;
+  std::int64_t drifts_after_;  ///< takes another path from then on
   std::uint64_t seed_ = 0;
-  std::int64_t done_ = 0;
+  std::int64_t done_ = 0, from_ = 0;
+  Trace trace_;
 };
 
 /// The one whole number in a file.
@@ -82,13 +91,39 @@ inline std::int64_t number_in(const std::string& file) {
 inline Implementation hunter(const std::string& name, Backend backend = Backend::cpu) {
   return {name, backend, "a fake search", "nothing", [name](const Case& c, const Instance& instance) -> std::unique_ptr<Run> {
             if (name == "cpu-openmp") throw DoesNotFit("needs 1 TB");
-            return std::make_unique<Hunt>(dynamic_cast<const Quarry&>(instance), c, name == "cpu-blind");
+            return std::make_unique<Hunt>(dynamic_cast<const Quarry&>(instance), c, name == "cpu-blind",
+                                          name == "cpu-drifting" ? 30 : 1'000'000'000);
           }};
 }
 
+class QuarryFiles final : public FileFormat {
+ public:
+  [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override {
+    auto quarry = std::make_shared<Quarry>();
+    quarry->size = number_in(file);
+    return quarry;
+  }
+  [[nodiscard]] std::string problem_of(const Instance&) const override { return "quarry"; }
+  [[nodiscard]] std::string size_of(const Instance& instance) const override { return fmt::format("from {}", size(instance)); }
+  [[nodiscard]] std::optional<std::int64_t> best_known_of(const Instance& instance) const override {
+    return size(instance) % 2 == 0 ? std::optional(size(instance) / 2) : std::nullopt;
+  }
+  [[nodiscard]] std::string solution_suffix(const Instance&) const override { return ".caught"; }
+  [[nodiscard]] Solution read_solution(const Instance&, const std::string& file) const override {
+    return {static_cast<std::int32_t>(number_in(file))};
+  }
+  [[nodiscard]] Objective objective_of(const Instance&, const Solution& solution) const override { return solution.front(); }
+  [[nodiscard]] std::string text_of(const Instance&, const Solution& solution) const override {
+    return fmt::format("{}\n", solution.front());
+  }
+
+ private:
+  [[nodiscard]] static std::int64_t size(const Instance& instance) { return dynamic_cast<const Quarry&>(instance).size; }
+};
+
 inline Solver hunt_solver() {
   Solver solver;
-  solver.problem = "quarry";
+  solver.files = std::make_shared<QuarryFiles>();
   solver.format = "a number";
   solver.solution_suffix = ".caught";
   solver.work_axis = "steps";
@@ -97,23 +132,6 @@ inline Solver hunt_solver() {
   solver.most_work = 1'000'000;
   solver.settings = {"microseconds"};
   solver.preference = {"gpu-tuned", "cpu-openmp"};
-  solver.read = [](const std::string& file) {
-    auto quarry = std::make_shared<Quarry>();
-    quarry->size = quarry->start = number_in(file);
-    return quarry;
-  };
-  solver.start_from = [](const Instance& instance, const std::string& file) {
-    auto quarry = std::make_shared<Quarry>(dynamic_cast<const Quarry&>(instance));
-    quarry->start = number_in(file);
-    return quarry;
-  };
-  solver.objective_of = [](const Instance&, const std::string& file) { return number_in(file); };
-  solver.solution_text = [](const Instance&, const Outcome& outcome) { return fmt::format("{}\n", outcome.solution.front()); };
-  solver.size_text = [](const Instance& instance) { return fmt::format("from {}", dynamic_cast<const Quarry&>(instance).size); };
-  solver.best_known = [](const Instance& instance) -> std::optional<std::int64_t> {
-    const std::int64_t size = dynamic_cast<const Quarry&>(instance).size;
-    return size % 2 == 0 ? std::optional(size / 2) : std::nullopt;
-  };
   solver.whole_work = [](const Case& c) { return c.integer("steps", 1, 1'000'000); };
   return solver;
 }
@@ -125,7 +143,8 @@ inline System hunt() {
   system.problems = {{"quarry", "a number", {{"steps", "how many"}, {"microseconds", "of a step"}}}};
   system.reference = "cpu-serial";
   system.instance = [](const Case&) -> std::shared_ptr<const Instance> { throw InputError("only from files"); };
-  system.implementations = {hunter("cpu-serial"), hunter("cpu-openmp"), hunter("cpu-blind"), hunter("gpu-tuned", Backend::gpu)};
+  system.implementations = {hunter("cpu-serial"), hunter("cpu-openmp"), hunter("cpu-blind"), hunter("cpu-drifting"),
+                            hunter("gpu-tuned", Backend::gpu)};
   system.solver = hunt_solver();
   return system;
 }

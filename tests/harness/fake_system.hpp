@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "core/api/run.hpp"
+#include "core/api/system.hpp"
 #include "core/util/digest.hpp"
 #include "core/util/error.hpp"
 #include "tests/harness/fake_search.hpp"
@@ -39,18 +39,19 @@ class FakeRun : public Run {
   FakeRun(Behaviour behaviour, std::int64_t size, std::int64_t milliseconds)
       : behaviour_(behaviour), size_(size), milliseconds_(milliseconds) {}
 
-  void reset(std::uint64_t seed) override {
-    seed_ = seed;
+  void reset(const Start& start) override {
+    seed_ = start.seed;
     ++resets;
   }
-  void execute() override {
+  bool execute(const Budget&) override {
     ++executions;
     if (behaviour_.crashes) std::raise(SIGKILL);
     if (behaviour_.kernel_seconds == 0) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds_));
+    return false;
   }
   [[nodiscard]] Times times() const override {
     const double kernel = behaviour_.kernel_seconds == 0 ? static_cast<double>(milliseconds_) * 1e-3 : behaviour_.kernel_seconds;
-    return {{"kernel", kernel}, {"clone", kernel / 2}};
+    return {{Part::kernel, {kernel, TimeSource::device}}, {Part::clone, {kernel / 2, TimeSource::device}}};
   }
   [[nodiscard]] Outcome outcome() override {
     Digest digest;

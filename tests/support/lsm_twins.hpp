@@ -129,8 +129,7 @@ inline Outcome naive_outcome(const Trial& trial, std::uint64_t seed) {
   const local_search::Task task = task_of(trial.c);
   return with_neighborhood(trial.c, *trial.instance, [&](const auto& neighborhood) {
     std::vector<local_search::SearchResult<typename std::decay_t<decltype(neighborhood)>::Solution>> searches;
-    for (std::int64_t k = 0; k < task.restarts; ++k)
-      searches.push_back(naive_search(neighborhood, task, seed + static_cast<std::uint64_t>(task.seed_offset + k)));
+    for (std::int64_t k = 0; k < task.restarts; ++k) searches.push_back(naive_search(neighborhood, task, task.seed(seed, k)));
     return local_search::judge(neighborhood, task, searches);
   });
 }
@@ -155,11 +154,11 @@ inline void expect_one_run_is_as_good_as_a_new_one(const std::vector<Implementat
       const auto run = implementation.prepare(one.c, *one.instance);
       const std::uint64_t first = expect_seeds_decide(*run, implementation.name);
       run->reset(1);
-      static_cast<void>(run->advance(0));
+      static_cast<void>(run->execute({.seconds = 0}));
       EXPECT_TRUE(run->outcome().feasible) << "a search under way has a solution";
       run->execute();
       EXPECT_EQ(first, run->outcome().digest) << implementation.name;
-      EXPECT_GT(run->times().at("kernel"), 0) << implementation.name;
+      EXPECT_GT(run->times()[Part::kernel].value().seconds, 0) << implementation.name;
       run->reset(1);
       EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
     }

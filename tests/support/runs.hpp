@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "core/api/run.hpp"
+#include "core/api/system.hpp"
 
 namespace vicinity {
 
@@ -34,6 +35,7 @@ struct Trial {
   Case c;
   std::shared_ptr<const Instance> instance;
   std::string name;
+  std::optional<Solution> start = std::nullopt;
 };
 
 /// The system's own random cases, on one to three threads.
@@ -57,13 +59,13 @@ inline const Implementation& named(const std::vector<Implementation>& all, const
 /// The outcome of a run, which `go` takes from its reset() to its end.
 inline Outcome outcome_of(const Implementation& implementation, const Trial& trial, const std::function<void(Run&)>& go) {
   const auto run = implementation.prepare(trial.c, *trial.instance);
-  run->reset(11);
+  run->reset({11, trial.start});
   go(*run);
   return run->outcome();
 }
 inline void at_once(Run& run) { run.execute(); }
 inline void in_slices(Run& run) {
-  while (run.advance(0)) {
+  while (run.execute({.seconds = 0})) {
   }
 }
 
@@ -84,6 +86,34 @@ inline void expect_twins(const Implementation& reference, const std::vector<Impl
     EXPECT_TRUE(expected.feasible) << trial.name << ": " << expected.complaint;
     for (const Implementation& implementation : implementations)
       expect_same(outcome_of(implementation, trial, go), expected, trial.name + " " + implementation.name);
+  }
+}
+
+/// The trace of the run at iteration `prefix` of its first search, and the rest of it afterwards gives what the run at once gives.
+inline TracePoint point_at(const Implementation& implementation, const Trial& trial, std::int64_t prefix) {
+  const auto run = implementation.prepare(trial.c, *trial.instance);
+  run->reset({11, trial.start});
+  const bool left = run->execute({.iterations = prefix});
+  const TracePoint point = run->trace().back();
+  if (left) run->execute();
+  const Outcome whole = run->outcome();
+  EXPECT_EQ(whole.digest, outcome_of(implementation, trial, at_once).digest) << trial.name << " " << implementation.name;
+  return point;
+}
+
+/// Every implementation has the first one's digest at some iteration in the middle.
+inline void expect_prefix_twins(const std::vector<Implementation>& implementations, const std::vector<Trial>& trials) {
+  for (const Trial& trial : trials) {
+    const Implementation& reference = implementations.front();
+    const std::int64_t prefix = 1 + outcome_of(reference, trial, at_once).iterations / 3;
+    const TracePoint expected = point_at(reference, trial, prefix);
+    EXPECT_LE(expected.iterations, prefix);
+    for (const Implementation& implementation : implementations) {
+      const TracePoint point = point_at(implementation, trial, prefix);
+      EXPECT_EQ(point.iterations, expected.iterations) << trial.name << " " << implementation.name;
+      EXPECT_EQ(point.digest, expected.digest) << trial.name << " " << implementation.name;
+      EXPECT_EQ(point.objective, expected.objective) << trial.name << " " << implementation.name;
+    }
   }
 }
 

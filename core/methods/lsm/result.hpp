@@ -1,16 +1,7 @@
 #pragma once
-// What a local search found, and its judgement. A Neighborhood (core/neighborhoods/) has
-//   Solution                              what is searched
-//   moves()                               M
-//   start(seed)                           where a search starts
-//   value(solution)                       a whole number; less is better
-//   apply(solution, seed, t, move)        takes move `move` in iteration t of the search with this seed
-//   complaint(solution, value)            what the oracle finds wrong with a solution or its claimed value; empty when nothing
-//   objective(solution), encoded(solution)  by the oracle, as Outcome has them
-//   fewest_operations(), ceiling          that evaluate all moves once, for the speed of light, and which ceiling of a GPU they meet:
-//                                         "integer", or "issue" where most of them are not on integers
-//   best_known()                          objective, where one is known
+// What a local search found, and its judgement.
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -22,13 +13,46 @@
 
 namespace vicinity::local_search {
 
+/// A neighbourhood of a problem (core/problems/).
+///
+///   moves()                          M
+///   start(seed)                      where a search starts
+///   value(solution)                  a whole number; less is better
+///   apply(solution, seed, t, move)   takes move `move` in iteration t of the search with this seed
+///   complaint(solution, value)       what the oracle finds wrong with a solution or its claimed value; empty when nothing
+///   objective(solution)              by the oracle, as Outcome has it
+///   encoded(solution), decoded(s)    to and from the encoding of Outcome
+///   fewest_operations(), ceiling     that evaluate all moves once, for the speed of light, and which ceiling of a GPU they meet:
+///   "integer",
+///                                    or "issue" where most of them are not on integers
+template <class N>
+concept SearchNeighborhood = std::copyable<N> &&
+    requires(const N n, typename N::Solution& solution, const typename N::Solution& given, const vicinity::Solution& words,
+             std::uint64_t seed, std::int64_t t, std::int64_t move) {
+  { n.moves() } -> std::same_as<std::int64_t>;
+  { n.start(seed) } -> std::same_as<typename N::Solution>;
+  { n.value(given) } -> std::same_as<std::int64_t>;
+  n.apply(solution, seed, t, move);
+  { n.complaint(given, move) } -> std::same_as<std::string>;
+  { n.objective(given) } -> std::same_as<std::int64_t>;
+  { n.encoded(given) } -> std::same_as<vicinity::Solution>;
+  { n.decoded(words) } -> std::same_as<typename N::Solution>;
+  { n.fewest_operations() } -> std::same_as<double>;
+  { N::ceiling } -> std::convertible_to<const char*>;
+};
+
 template <class Solution>
 struct SearchResult : SearchProgress {
   Solution current, best;
 };
 
+/// Where a search is.
+[[nodiscard]] inline TracePoint progress_of(const SearchProgress& search) {
+  return {.iterations = search.iterations, .objective = search.best_value, .digest = search.digest.value()};
+}
+
 /// What the oracle finds wrong with a search; empty when nothing. `whole`: it must have come to its end.
-template <class Neighborhood>
+template <SearchNeighborhood Neighborhood>
 [[nodiscard]] std::string complaint(const Neighborhood& neighborhood, const Task& task,
                                     const SearchResult<typename Neighborhood::Solution>& search, bool whole) {
   if (std::string what = neighborhood.complaint(search.current, search.value); !what.empty()) return what;
@@ -41,7 +65,7 @@ template <class Neighborhood>
 }
 
 /// The outcome of a case: objective and solution of its best restart (the first of equals). Unfinished searches pass unless `whole`.
-template <class Neighborhood>
+template <SearchNeighborhood Neighborhood>
 [[nodiscard]] Outcome judge(const Neighborhood& neighborhood, const Task& task,
                             const std::vector<SearchResult<typename Neighborhood::Solution>>& searches, bool whole = true) {
   Outcome outcome;
@@ -75,12 +99,11 @@ template <class Neighborhood>
   outcome.objective = neighborhood.objective(best.best);
   outcome.solution = neighborhood.encoded(best.best);
   outcome.counters = {{"best_iteration", best.best_iteration}, {"local_optima", optima}};
-  if (const auto known = neighborhood.best_known()) outcome.counters["best_known"] = *known;
   return outcome;
 }
 
 /// The least that searches may take, under the ceiling of a GPU that they meet.
-template <class Neighborhood>
+template <SearchNeighborhood Neighborhood>
 [[nodiscard]] Work work_of(const Neighborhood& neighborhood, const std::vector<SearchResult<typename Neighborhood::Solution>>& searches) {
   std::int64_t neighborhood_evaluations = 0;
   for (const auto& search : searches) neighborhood_evaluations += search.neighborhood_evaluations;

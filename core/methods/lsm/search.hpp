@@ -34,13 +34,10 @@ struct Task {
   Method method = Method::tabu;
   std::int64_t iterations = 0;  ///< of a tabu search; the most of a hill climbing (0: until the local optimum)
   std::int64_t restarts = 1;    ///< restart k is the search with seed + k
-  std::int64_t seed_offset = 0;
-  std::int64_t tenure = 0;   ///< 0: max(1, M/8)
-  std::int64_t threads = 0;  ///< of cpu-openmp; 0: all
+  std::int64_t tenure = 0;      ///< 0: max(1, M/8)
+  std::int64_t threads = 0;     ///< of cpu-openmp; 0: all
 
-  [[nodiscard]] std::uint64_t seed(std::uint64_t run, std::int64_t restart) const {
-    return run + static_cast<std::uint64_t>(seed_offset) + static_cast<std::uint64_t>(restart);
-  }
+  [[nodiscard]] std::uint64_t seed(std::uint64_t run, std::int64_t restart) const { return run + static_cast<std::uint64_t>(restart); }
   /// The most moves a search may take.
   [[nodiscard]] std::int64_t limit() const { return iterations > 0 ? iterations : most_iterations; }
 };

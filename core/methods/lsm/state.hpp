@@ -1,22 +1,29 @@
 #pragma once
 // A local search under way: the bookkeeping around its choices, which say nothing of how they were found.
 #include <cstdint>
+#include <string>
 
 #include "core/methods/lsm/result.hpp"
 #include "core/methods/lsm/search.hpp"
+#include "core/util/error.hpp"
 
 namespace vicinity::local_search {
 
 /// One search under way: what follows from a choice.
-template <class Neighborhood>
+template <SearchNeighborhood Neighborhood>
 class SearchState {
  public:
   using Result = SearchResult<typename Neighborhood::Solution>;
 
-  SearchState(const Neighborhood& neighborhood, const Task& task, std::uint64_t seed)
-      : neighborhood_(neighborhood), task_(task), seed_(seed), tenure_(tenure_of(task, neighborhood.moves())) {
-    result_.current = result_.best = neighborhood.start(seed);
+  /// Search `k` of a run. Throws InputError when the given start is no solution.
+  SearchState(const Neighborhood& neighborhood, const Task& task, const Start& start, std::int64_t k)
+      : neighborhood_(neighborhood), task_(task), seed_(task.seed(start.seed, k)), tenure_(tenure_of(task, neighborhood.moves())) {
+    result_.current = start.solution ? neighborhood.decoded(*start.solution) : neighborhood.start(seed_);
+    result_.best = result_.current;
     result_.value = result_.best_value = neighborhood.value(result_.current);
+    if (!start.solution) return;
+    if (const std::string what = neighborhood.complaint(result_.current, result_.value); !what.empty())
+      throw InputError("the start is no solution: " + what);
   }
 
   [[nodiscard]] const Result& result() const noexcept { return result_; }

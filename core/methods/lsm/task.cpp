@@ -58,7 +58,6 @@ local_search::Task task_of(const Case& c) {
   task.iterations =
       tabu ? c.integer("iterations", 1, local_search::most_iterations) : c.integer_or("iterations", 0, 0, local_search::most_iterations);
   task.restarts = c.integer_or("restarts", 1, 1, 65536);
-  task.seed_offset = c.integer_or("seed", 0, 0, std::int64_t{1} << 40);
   task.tenure = c.integer_or("tenure", 0, 0, local_search::most_tenure);
   task.threads = c.integer_or("threads", 0, 0, 4096);
   return task;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/util/digest.hpp"
+#include "core/util/error.hpp"
 #include "core/util/permutation.hpp"
 
 namespace vicinity::annealing {
@@ -35,9 +36,11 @@ void add(const Chain& chain, Digest& digest) {
 
 }  // namespace
 
-qap::Permutation start_of(const qap::Qap& qap, std::uint64_t seed) {
-  if (qap.start) return *qap.start;
-  return shuffled(qap.size(), seed, start_stream);
+qap::Permutation start_of(const qap::Qap& qap, const Task& task, const Start& start, std::int64_t chain) {
+  if (!start.solution) return shuffled(qap.size(), task.seed(start.seed, chain), start_stream);
+  if (const std::string what = qap::complaint(qap.size(), *start.solution); !what.empty())
+    throw InputError("the start is no permutation: " + what);
+  return *start.solution;
 }
 
 double fewest_operations(const qap::Qap& qap, std::int64_t proposals, std::int64_t accepted, std::int64_t bits) {
@@ -67,7 +70,6 @@ Outcome judge(const qap::Qap& qap, const Task& task, const std::vector<Chain>& c
   outcome.objective = best.best_cost;  // by the oracle: any other would be a complaint
   outcome.solution = best.best;
   outcome.counters = {{"accepted", accepted}, {"best_proposal", best.best_proposal}, {"frozen_at", best.frozen_at}};
-  if (qap.best_known) outcome.counters["best_known"] = *qap.best_known;
   return outcome;
 }
 

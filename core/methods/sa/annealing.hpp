@@ -157,16 +157,13 @@ VICINITY_HD bool accepts(Delta delta, float inverse_temperature, float threshold
 
 /// What a case asks for.
 struct Task {
-  std::int64_t iterations = 0;  ///< I: proposals of a chain
-  std::int64_t chains = 1;      ///< chain c is the run with seed + c
-  std::int64_t seed_offset = 0;
+  std::int64_t iterations = 0;     ///< I: proposals of a chain
+  std::int64_t chains = 1;         ///< chain c is the run with seed + c
   std::int64_t samples = 1000;     ///< swaps that set the temperatures
   std::optional<Cooling> cooling;  ///< given, not sampled
   std::int64_t threads = 0;        ///< of cpu-openmp; 0: all
 
-  [[nodiscard]] std::uint64_t seed(std::uint64_t run, std::int64_t chain) const {
-    return run + static_cast<std::uint64_t>(seed_offset) + static_cast<std::uint64_t>(chain);
-  }
+  [[nodiscard]] std::uint64_t seed(std::uint64_t run, std::int64_t chain) const { return run + static_cast<std::uint64_t>(chain); }
 };
 
 /// Result of one chain.
@@ -181,8 +178,9 @@ struct Chain {
   qap::Permutation current, best;
 };
 
-/// The start of a chain: the instance's own, or a uniform shuffle (Fisher and Yates) drawn from the seed.
-[[nodiscard]] qap::Permutation start_of(const qap::Qap& qap, std::uint64_t seed);
+/// The start of chain `chain`: the given permutation, or a uniform shuffle (Fisher and Yates) drawn from the chain's seed. Throws
+/// InputError when the given one is none.
+[[nodiscard]] qap::Permutation start_of(const qap::Qap& qap, const Task& task, const Start& start, std::int64_t chain);
 
 /// Fewest 32-bit operations of a search that keeps the delta of every pair: a product and a sum a pair and accepted swap, both twice when
 /// the instance is not symmetric; of factors of `bits` = 16 bits, two products or sums are one operation. A proposal needs a quarter of a

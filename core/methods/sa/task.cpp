@@ -25,7 +25,6 @@ annealing::Task task_of(const Case& c) {
   annealing::Task task;
   task.iterations = c.integer("iterations", 1, most_iterations);
   task.chains = c.integer_or("chains", 1, 1, 65536);
-  task.seed_offset = c.integer_or("seed", 0, 0, std::int64_t{1} << 40);
   task.samples = c.integer_or("samples", 1000, 1, 10'000'000'000);
   task.threads = c.integer_or("threads", 0, 0, 4096);
   task.cooling = cooling_of(c, task.iterations);

@@ -120,13 +120,13 @@ template <Domain D>
   digest.add(targets.active);
   digest.add(targets.successors);
   outcome.digest = digest.value();
-  outcome.objective = 0;
+  std::int64_t objective = 0;
   for (std::uint32_t s = 0; s < targets.count; ++s) {
     const std::uint32_t source = s / instance.successors;
     const auto active = [&](std::uint32_t type, std::uint32_t variable) {
       return (sources.active[std::size_t{source} * sources.active_words + offsets[type] + variable / 32] >> (variable % 32) & 1u) != 0;
     };
-    *outcome.objective += domain.objective(targets.state(s));
+    objective += domain.objective(targets.state(s));
     if (outcome.complaint.empty()) {
       std::string complaint = domain.complaint(sources.state(source), targets.state(s), active);
       if (!complaint.empty()) outcome.complaint = "state " + std::to_string(s) + ": " + complaint;
@@ -135,6 +135,7 @@ template <Domain D>
       if (targets.active[std::size_t{s} * targets.active_words + w] != 0)
         outcome.complaint = "state " + std::to_string(s) + ": a variable is still active";
   }
+  outcome.objective = objective;
   outcome.feasible = outcome.complaint.empty();
   outcome.iterations = targets.count;
   outcome.evaluations = count_evaluations(domain, sources, instance);

@@ -2,7 +2,6 @@
 // The searches' view of the permuted perceptron problem: flips of K signs, the neighbours at Hamming distance K (sections 4.3 and 6.2;
 // K = 3 is in appendix C.2).
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,9 +48,8 @@ class PppFlip {
     return cost == claimed ? "" : "cost " + std::to_string(cost) + ", not " + std::to_string(claimed) + " as claimed";
   }
   [[nodiscard]] std::int64_t objective(const Solution& v) const { return ppp::cost(*ppp_, v); }
-  [[nodiscard]] std::vector<std::int32_t> encoded(const Solution& v) const { return {v.begin(), v.end()}; }
-  /// A planted solution costs nothing.
-  [[nodiscard]] std::optional<std::int64_t> best_known() const { return 0; }
+  [[nodiscard]] vicinity::Solution encoded(const Solution& v) const { return {v.begin(), v.end()}; }
+  [[nodiscard]] Solution decoded(const vicinity::Solution& v) const { return {v.begin(), v.end()}; }
 
  private:
   const ppp::Ppp* ppp_;

@@ -2,7 +2,6 @@
 // The searches' view of the quadratic assignment problem: exchanges of K locations. K = 2 is the paper's pair-wise exchange (section 4.6),
 // K = 3 the exchange of three (appendix A.3).
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +21,8 @@ class QapExchange {
 
   [[nodiscard]] const qap::Qap& instance() const noexcept { return *qap_; }
   [[nodiscard]] std::int64_t moves() const { return moves::count<K>(qap_->size()); }
-  /// The instance's own start, or a uniform shuffle.
-  [[nodiscard]] Solution start(std::uint64_t seed) const { return qap_->start ? *qap_->start : shuffled(qap_->size(), seed, start_stream); }
+  /// A uniform shuffle.
+  [[nodiscard]] Solution start(std::uint64_t seed) const { return shuffled(qap_->size(), seed, start_stream); }
   [[nodiscard]] std::int64_t value(const Solution& p) const { return qap::cost(*qap_, p); }
   void apply(Solution& p, std::uint64_t, std::int64_t, std::int64_t move) const { moves::exchange(p, moves::at<K>(qap_->size(), move)); }
   static constexpr const char* ceiling = "integer";
@@ -42,8 +41,8 @@ class QapExchange {
     return cost == claimed ? "" : "cost " + std::to_string(cost) + ", not " + std::to_string(claimed) + " as claimed";
   }
   [[nodiscard]] std::int64_t objective(const Solution& p) const { return qap::cost(*qap_, p); }
-  [[nodiscard]] std::vector<std::int32_t> encoded(const Solution& p) const { return p; }
-  [[nodiscard]] std::optional<std::int64_t> best_known() const { return qap_->best_known; }
+  [[nodiscard]] vicinity::Solution encoded(const Solution& p) const { return p; }
+  [[nodiscard]] Solution decoded(const vicinity::Solution& p) const { return p; }
 
  private:
   const qap::Qap* qap_;

@@ -55,7 +55,6 @@ std::uint64_t Qap::hash() const {
   digest.add(static_cast<std::uint64_t>(n_));
   digest.add(a_);
   digest.add(b_);
-  if (start) digest.add(*start);
   return digest.value();
 }
 

@@ -2,7 +2,6 @@
 // The quadratic assignment problem: place n facilities on n locations so that sum A[i][j] * B[p[i]][p[j]] is least
 // (Koopmans and Beckmann 1957; Paul, equation 1). Facility i is placed on location p[i]; all indices from 0.
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -96,9 +95,6 @@ class Qap final : public Instance {
   /// No delta, sum of its parts or inner product of a row of A and a row of B is larger in magnitude.
   [[nodiscard]] std::int64_t delta_bound() const noexcept { return delta_bound_; }
   [[nodiscard]] bool narrow() const noexcept { return delta_bound_ < (std::int64_t{1} << 31); }
-
-  std::optional<std::int64_t> best_known;  ///< objective, where the catalogue knows one
-  std::optional<Permutation> start;        ///< where searches start; empty: drawn from the seed
 
  private:
   std::string name_;

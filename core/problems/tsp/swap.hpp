@@ -1,7 +1,6 @@
 #pragma once
 // The searches' view of the travelling salesman problem: swaps of the cities at two places of the tour (section 6.4).
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +19,8 @@ class TspSwap {
 
   [[nodiscard]] const tsp::Tsp& instance() const noexcept { return *tsp_; }
   [[nodiscard]] std::int64_t moves() const { return moves::count<2>(tsp_->size()); }
-  /// The instance's own start, or a uniform shuffle.
-  [[nodiscard]] Solution start(std::uint64_t seed) const { return tsp_->start ? *tsp_->start : shuffled(tsp_->size(), seed, start_stream); }
+  /// A uniform shuffle.
+  [[nodiscard]] Solution start(std::uint64_t seed) const { return shuffled(tsp_->size(), seed, start_stream); }
   [[nodiscard]] std::int64_t value(const Solution& tour) const { return tsp::length(*tsp_, tour); }
   void apply(Solution& tour, std::uint64_t, std::int64_t, std::int64_t move) const {
     moves::exchange(tour, moves::at<2>(tsp_->size(), move));
@@ -38,8 +37,8 @@ class TspSwap {
     return length == claimed ? "" : "length " + std::to_string(length) + ", not " + std::to_string(claimed) + " as claimed";
   }
   [[nodiscard]] std::int64_t objective(const Solution& tour) const { return tsp::length(*tsp_, tour); }
-  [[nodiscard]] std::vector<std::int32_t> encoded(const Solution& tour) const { return tour; }
-  [[nodiscard]] std::optional<std::int64_t> best_known() const { return tsp_->best_known; }
+  [[nodiscard]] vicinity::Solution encoded(const Solution& tour) const { return tour; }
+  [[nodiscard]] Solution decoded(const vicinity::Solution& tour) const { return tour; }
 
  private:
   const tsp::Tsp* tsp_;

@@ -39,7 +39,6 @@ std::uint64_t Tsp::hash() const {
   digest.add(x_.size());
   for (const auto* coordinates : {&x_, &y_})
     for (const double c : *coordinates) digest.add(static_cast<std::uint64_t>(bits_of(c + 0.0)));
-  if (start) digest.add(*start);
   return digest.value();
 }
 

@@ -2,7 +2,6 @@
 // The travelling salesman problem in the plane (paper, section 6.4): the shortest tour through n cities. Distances are TSPLIB's EUC_2D: the
 // Euclidean distance rounded to the nearest whole number, (int)(sqrt(dx dx + dy dy) + 0.5) in double precision, nothing fused.
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -72,9 +71,6 @@ class Tsp final : public Instance {
   [[nodiscard]] std::int32_t size() const noexcept { return static_cast<std::int32_t>(x_.size()); }
   /// Whole coordinates that fit 16 bits from the least on: rounded_root() may be used, and single precision holds them.
   [[nodiscard]] bool integral() const noexcept { return integral_; }
-
-  std::optional<std::int64_t> best_known;  ///< length, where the catalogue knows one
-  std::optional<Tour> start;               ///< where searches start; empty: drawn from the seed
 
  private:
   std::string name_;

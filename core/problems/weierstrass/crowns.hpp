@@ -3,7 +3,7 @@
 // point it holds in an iteration; that is also what tabu search remembers. Values are weierstrass::ordered().
 #include <cmath>
 #include <cstdint>
-#include <optional>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -65,8 +65,8 @@ class WeierstrassCrowns {
   /// In units of 10^-9.
   [[nodiscard]] std::int64_t objective(const Solution& x) const { return std::llround(1e9 * oracle(x)); }
   /// The bits of the coordinates, lower word first.
-  [[nodiscard]] std::vector<std::int32_t> encoded(const Solution& x) const {
-    std::vector<std::int32_t> words;
+  [[nodiscard]] vicinity::Solution encoded(const Solution& x) const {
+    vicinity::Solution words;
     for (const Real coordinate : x) {
       const auto bits = bits_of(coordinate);
       words.push_back(static_cast<std::int32_t>(bits));
@@ -74,7 +74,12 @@ class WeierstrassCrowns {
     }
     return words;
   }
-  [[nodiscard]] std::optional<std::int64_t> best_known() const { return std::nullopt; }
+  [[nodiscard]] Solution decoded(const vicinity::Solution& words) const {
+    constexpr std::size_t each = sizeof(Real) / 4;
+    Solution x(words.size() / each);
+    std::memcpy(x.data(), words.data(), x.size() * sizeof(Real));
+    return x;
+  }
 
  private:
   [[nodiscard]] static double oracle(const Solution& x) { return weierstrass::value(std::vector<double>(x.begin(), x.end())); }

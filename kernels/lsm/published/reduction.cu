@@ -59,7 +59,7 @@ struct ReductionPolicy {
   [[nodiscard]] Policy record() const { return {{"block", block_size}, {"blocks", blocks}, {"evaluators", evaluators}}; }
 };
 
-/// Method of GpuRun (kernels/lsm/published/run.cuh).
+/// HostMethod (kernels/lsm/published/run.cuh).
 template <class Neighborhood, class Path>
 class Reduction {
  public:

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/methods/lsm/result.hpp"
@@ -21,6 +22,7 @@
 #include "kernels/lsm/published/qap.cuh"
 #include "kernels/lsm/published/tsp.cuh"
 #include "kernels/lsm/published/weierstrass.cuh"
+#include "kernels/run/search_run.cuh"
 
 namespace vicinity::lsm {
 
@@ -77,7 +79,9 @@ class PartTimer {
   /// Parts of a search that took so many seconds; the host has what the device did not take.
   [[nodiscard]] Times of(double seconds) const {
     const double scale = sampled_ > 0 ? all_ / sampled_ : 0, kernel = scale * kernel_, transfer = scale * transfer_;
-    return {{"kernel", kernel}, {"transfer", transfer}, {"host", seconds - kernel - transfer}};
+    return {{Part::kernel, {kernel, TimeSource::device}},
+            {Part::transfer, {transfer, TimeSource::device}},
+            {Part::host, {seconds - kernel - transfer, TimeSource::host}}};
   }
 
  private:
@@ -92,103 +96,89 @@ class PartTimer {
   std::array<cuda::Event, 4> events_;
 };
 
-/// Finds the best move of an iteration.
+/// What finds the best of all moves with the host in the loop; made from (neighborhood, stream). The caller keeps the instance alive.
 template <class M, class Neighborhood>
-concept SearchMethod = requires(M method, const M& constant, const SearchState<Neighborhood>& state, const local_search::Choice& choice,
-                                PartTimer& timer) {
-  requires std::constructible_from<M, const Neighborhood&, const cuda::Stream&>;
-  method.begin(state);                                                    // a search begins
-  { method.choose(state, timer) } -> std::same_as<local_search::Choice>;  // the best of all moves
-  method.moved(state, choice);                                            // the state has taken it
-  method.poison();  // spoils what the device has to write, and forgets what was learnt
-  { constant.policy() } -> std::same_as<Policy>;
+concept HostMethod = requires(M& method, const M& fixed, const SearchState<Neighborhood>& state, PartTimer& timer,
+                              const local_search::Choice& choice) {
+  method.begin(state);  // prepares it for a search that was just begun
+  { method.choose(state, timer) } -> std::same_as<local_search::Choice>;
+  method.moved(state, choice);  // called after the search took it
+  method.poison();              // spoils what the device has to write and forgets what was learnt
+  { fixed.policy() } -> std::same_as<Policy>;
 };
 
-/// The caller keeps the instance alive.
-template <class Neighborhood, SearchMethod<Neighborhood> Method>
-class GpuRun final : public Run {
+/// The restarts of a case one after the other, for the driver (kernels/run/search_run.cuh).
+template <local_search::SearchNeighborhood Neighborhood, HostMethod<Neighborhood> Method>
+class HostRestarts {
  public:
-  GpuRun(const Neighborhood& neighborhood, const local_search::Task& task)
-      : neighborhood_(neighborhood), task_(task), method_(neighborhood_, stream_) {
-    VICINITY_CUDA_CHECK(cudaDeviceSynchronize());  // the instance is in place
-  }
+  static constexpr std::int64_t first_slice = 1;
 
-  void reset(std::uint64_t seed) override {
-    seed_ = seed;
-    restart();
+  HostRestarts(const Neighborhood& neighborhood, const local_search::Task& task)
+      : neighborhood_(neighborhood), task_(task), method_(neighborhood_, stream_) {}
+
+  [[nodiscard]] std::int64_t count() const { return task_.restarts; }
+  [[nodiscard]] static std::int64_t batch_size() { return 1; }
+  [[nodiscard]] std::int64_t most_iterations() const { return task_.limit(); }
+
+  void reset(const Start& start) {
+    start_ = start;
+    finished_.clear();
+    state_.reset();
+    timer_.restart();
     method_.poison();
     stream_.synchronize();
   }
-  void execute() override {
-    restart();
-    const auto start = Clock::now();
-    static_cast<void>(advance(std::numeric_limits<double>::infinity()));
-    seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+  void begin(std::int64_t first, std::int64_t) {
+    if (state_) finished_.push_back(state_->result());
+    state_.emplace(neighborhood_, task_, start_, first);
+    method_.begin(*state_);
   }
-  [[nodiscard]] bool advance(double seconds) override {
-    const auto start = Clock::now();
-    do {
-      if (!state_ && !next_state()) return false;
+  void launch(std::int64_t limit) {
+    while (!state_->done() && state_->iteration() < limit) {
       timer_.open();
       const local_search::Choice choice = method_.choose(*state_, timer_);
       if (state_->take(choice)) method_.moved(*state_, choice);
       timer_.close();
-      if (!state_->done()) continue;
-      finished_.push_back(state_->result());
-      state_.reset();
-    } while (std::chrono::duration<double>(Clock::now() - start).count() <= seconds);
-    return state_ != nullptr || !all_finished();
+    }
   }
+  [[nodiscard]] bool wait() const { return state_->done(); }
+  [[nodiscard]] TracePoint progress() const { return local_search::progress_of(state_->result()); }
+  [[nodiscard]] Outcome judge(bool whole) const { return local_search::judge(neighborhood_, task_, begun(), whole); }
   /// Together the whole search on the clock of the host, which takes part in it.
-  [[nodiscard]] Times times() const override { return timer_.of(seconds_); }
-  [[nodiscard]] Outcome outcome() override {
-    std::vector<Result> begun = finished_;
-    if (state_) begun.push_back(state_->result());
-    return local_search::judge(neighborhood_, task_, begun, begun.empty() || all_finished());
-  }
-  [[nodiscard]] Policy policy() const override { return method_.policy(); }
-  /// Each look is at least one launch that the host waits for.
-  [[nodiscard]] Work work() const override {
-    Work work = local_search::work_of(neighborhood_, finished_);
-    for (const Result& search : finished_) work["launch"] += static_cast<double>(search.neighborhood_evaluations);
+  [[nodiscard]] Times times(double seconds) const { return timer_.of(seconds); }
+  [[nodiscard]] Policy policy() const { return method_.policy(); }
+  /// Each evaluation of the neighbourhood is at least one launch that the host waits for.
+  [[nodiscard]] Work work() const {
+    const std::vector<Result> all = begun();
+    Work work = local_search::work_of(neighborhood_, all);
+    for (const Result& search : all) work["launch"] += static_cast<double>(search.neighborhood_evaluations);
     return work;
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   using Result = typename SearchState<Neighborhood>::Result;
 
-  void restart() {
-    finished_.clear();
-    state_.reset();
-    timer_.restart();
-  }
-  [[nodiscard]] bool all_finished() const { return static_cast<std::int64_t>(finished_.size()) == task_.restarts; }
-  /// Begins the next restart, if there is one.
-  bool next_state() {
-    if (all_finished()) return false;
-    state_ =
-        std::make_unique<SearchState<Neighborhood>>(neighborhood_, task_, task_.seed(seed_, static_cast<std::int64_t>(finished_.size())));
-    method_.begin(*state_);
-    return true;
+  [[nodiscard]] std::vector<Result> begun() const {
+    std::vector<Result> all = finished_;
+    if (state_) all.push_back(state_->result());
+    return all;
   }
 
   const Neighborhood neighborhood_;
   const local_search::Task task_;
   cuda::Stream stream_;
   Method method_;
-  std::uint64_t seed_ = 0;
-  std::unique_ptr<SearchState<Neighborhood>> state_;  ///< of the restart under way
-  std::vector<Result> finished_;                      ///< of the restarts before it
+  Start start_ = 0;
+  std::optional<SearchState<Neighborhood>> state_;  ///< of the restart under way
+  std::vector<Result> finished_;                    ///< of the restarts before it
   PartTimer timer_;
-  double seconds_ = 0;
 };
 
 /// `Method` by the first of the memory paths for which it fits.
 template <template <class, class> class Method, class Path, class... Others, class Neighborhood>
 [[nodiscard]] std::unique_ptr<Run> gpu_run(const Neighborhood& neighborhood, const local_search::Task& task) {
   try {
-    return std::make_unique<GpuRun<Neighborhood, Method<Neighborhood, Path>>>(neighborhood, task);
+    return std::make_unique<DeviceSearchRun<HostRestarts<Neighborhood, Method<Neighborhood, Path>>>>(neighborhood, task);
   } catch (const DoesNotFit&) {
     if constexpr (sizeof...(Others) == 0)
       throw;

@@ -63,7 +63,7 @@ class FixedGrid {
   GridShape shape_{};  ///< of the last launch
 };
 
-/// Method of GpuRun (kernels/lsm/published/run.cuh).
+/// HostMethod (kernels/lsm/published/run.cuh).
 template <class Neighborhood, MemoryPath Path, GridPolicy Grid>
 class PublishedSearch {
  public:

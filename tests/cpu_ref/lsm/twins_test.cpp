@@ -94,7 +94,7 @@ TEST(LsmCpu, SlicesOfMovesGiveTheSame) {
     const local_search::Task task = task_of(one.c);
     with_neighborhood(one.c, *one.instance, [&](const auto& neighborhood) {
       using Neighborhood = std::decay_t<decltype(neighborhood)>;
-      const SearchState<Neighborhood> state(neighborhood, task, 5);
+      const SearchState<Neighborhood> state(neighborhood, task, 5, 0);
       Plain<Neighborhood> plain(neighborhood);
       plain.begin(state.solution());
       const std::int64_t moves = neighborhood.moves();
@@ -107,6 +107,8 @@ TEST(LsmCpu, SlicesOfMovesGiveTheSame) {
     });
   }
 }
+
+TEST(LsmCpu, PrefixesAreTheSame) { expect_prefix_twins(cpu_implementations(), random_trials(40)); }
 
 }  // namespace
 }  // namespace vicinity::lsm

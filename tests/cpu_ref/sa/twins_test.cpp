@@ -37,7 +37,7 @@ TEST(SaCpu, OneRunIsAsGoodAsANewOne) {
     const auto run = implementation.prepare(one.c, *one.instance);
     const std::uint64_t first = expect_seeds_decide(*run, implementation.name);
     run->reset(1);
-    static_cast<void>(run->advance(0));
+    static_cast<void>(run->execute({.seconds = 0}));
     run->execute();
     EXPECT_EQ(first, run->outcome().digest) << implementation.name;
     run->reset(1);
@@ -99,6 +99,8 @@ TEST(SaCpu, WorkGrowsWithWhatWasDone) {
     }
   }
 }
+
+TEST(SaCpu, PrefixesAreTheSame) { expect_prefix_twins(cpu_implementations(), random_trials(40)); }
 
 }  // namespace
 }  // namespace vicinity::sa

@@ -28,11 +28,11 @@ protocol:
   statistic: mean
   repetitions: 20
   flush_l2: true
-  seed: 5
+  seeds: {first: 5, count: 3}
   max_seconds: 1.5
 check: {kind: tolerance, tolerance: 0.01, reference: cpu-openmp}
 profiles:
-  smoke: {axes: {size: [2]}, implementations: [cpu-wrong], protocol: {repetitions: 3}}
+  smoke: {axes: {size: [2]}, implementations: [cpu-wrong], protocol: {repetitions: 3, seeds: [9, 2]}}
   quick: {extrapolate: {axis: size, at: 5, implementations: [cpu-serial]}}
   full: {}
 )";
@@ -73,7 +73,7 @@ TEST_F(DescriptorTest, ReadsEveryKey) {
   EXPECT_EQ(d.hash.size(), 16U);
   EXPECT_EQ(d.published->csv, "fang_table1.csv");
   EXPECT_EQ(d.published->axes.at("states"), "size");
-  EXPECT_FALSE(d.check.identical);
+  EXPECT_EQ(d.check.kind, Check::Kind::tolerance);
   EXPECT_DOUBLE_EQ(d.check.tolerance, 0.01);
   EXPECT_EQ(d.check.reference, "cpu-openmp");
   const Profile& full = d.profile("full");
@@ -85,7 +85,7 @@ TEST_F(DescriptorTest, ReadsEveryKey) {
   EXPECT_EQ(full.protocol.repetitions, 20);
   EXPECT_EQ(full.protocol.warmup, 3);
   EXPECT_TRUE(full.protocol.flush_l2);
-  EXPECT_EQ(full.protocol.seed, 5U);
+  EXPECT_EQ(full.protocol.seeds, (std::vector<std::uint64_t>{5, 6, 7}));
   EXPECT_DOUBLE_EQ(full.protocol.max_seconds, 1.5);
 }
 
@@ -96,7 +96,7 @@ TEST_F(DescriptorTest, ProfilesOverride) {
   EXPECT_EQ(smoke.axes[1].second.size(), 3U);
   EXPECT_EQ(smoke.implementations, std::vector<std::string>{"cpu-wrong"});
   EXPECT_EQ(smoke.protocol.repetitions, 3);
-  EXPECT_EQ(smoke.protocol.seed, 5U);
+  EXPECT_EQ(smoke.protocol.seeds, (std::vector<std::uint64_t>{9, 2}));
   EXPECT_TRUE(smoke.extrapolations.empty());
   ASSERT_EQ(d.profile("quick").extrapolations.size(), 1U);
   EXPECT_EQ(d.profile("quick").extrapolations[0].at, 5);
@@ -170,6 +170,35 @@ TEST_F(DescriptorTest, BrokenFiles) {
   EXPECT_EQ(error_of("schema: 1\nschema: 1\n"), "table.yaml:2: key 'schema' appears twice");
   EXPECT_THROW(static_cast<void>(load_descriptor("/nonexistent/x.yaml", fake::systems())), InputError);
   EXPECT_THROW(static_cast<void>(load_descriptor("/tmp", fake::systems())), InputError);  // a folder
+}
+
+TEST_F(DescriptorTest, SeedsAreAList) {
+  const auto with = [](const std::string& seeds) {
+    std::string text = good;
+    const std::string was = "seeds: {first: 5, count: 3}";
+    return text.replace(text.find(was), was.size(), "seeds: " + seeds);
+  };
+  EXPECT_EQ(load(with("[4]")).profile("full").protocol.seeds, std::vector<std::uint64_t>{4});
+  for (const char* wrong : {"[4, 4]", "[]", "[-1]", "{first: 1}", "{first: 1, count: 0}"})
+    EXPECT_THROW(static_cast<void>(load(with(wrong))), InputError) << wrong;
+}
+
+TEST_F(DescriptorTest, ABudgetNeedsACheckOfAPrefix) {
+  std::string text = good;
+  const std::string was = "check: {kind: tolerance, tolerance: 0.01, reference: cpu-openmp}";
+  const auto with = [&](const std::string& check, const std::string& budget) {
+    std::string changed = text;
+    changed.replace(changed.find(was), was.size(), "check: " + check);
+    return changed.replace(changed.find("  flush_l2: true\n"), 0, "  budget: " + budget + "\n");
+  };
+  const Descriptor d = load(with("{kind: prefix, iterations: 20, reference: cpu-openmp}", "{seconds: 2, target: 7}"));
+  EXPECT_EQ(d.check.kind, Check::Kind::prefix);
+  EXPECT_EQ(d.check.iterations, 20);
+  EXPECT_DOUBLE_EQ(d.profile("full").protocol.budget.seconds.value(), 2);
+  EXPECT_EQ(d.profile("full").protocol.budget.target, 7);
+  EXPECT_THROW(static_cast<void>(load(with("{kind: identical, reference: cpu-openmp}", "{seconds: 2}"))), InputError);
+  EXPECT_THROW(static_cast<void>(load(with("{kind: prefix, reference: cpu-openmp}", "{seconds: 2}"))), InputError);
+  EXPECT_THROW(static_cast<void>(load(with("{kind: prefix, iterations: 3, reference: cpu-openmp}", "{}"))), InputError);
 }
 
 }  // namespace

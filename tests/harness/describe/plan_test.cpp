@@ -26,7 +26,7 @@ Descriptor descriptor() {
 TEST(Plan, ExpandsInOrderLastAxisFastest) {
   const Descriptor d = descriptor();
   std::vector<std::string> keys;
-  for (const Case& c : expand(d, d.profile("quick"), {})) keys.push_back(describe(c, d.profile("quick")));
+  for (const Case& c : expand(d, d.profile("quick"), {})) keys.push_back(describe({.asked = c}, d.profile("quick")));
   EXPECT_EQ(keys, (std::vector<std::string>{"size=4 mode=a", "size=4 mode=b", "size=100 mode=a", "size=100 mode=b"}));
 }
 
@@ -46,7 +46,7 @@ TEST(Plan, SweepsAreAUnionWithoutRepeats) {
   profile.axes = {{"size", {std::int64_t{4}}}, {"mode", {std::string("a")}}};
   profile.sweeps = {{{"size", {std::int64_t{1}, std::int64_t{4}}}}, {{"mode", {std::string("a"), std::string("b")}}}};
   std::vector<std::string> keys;
-  for (const Case& c : expand(d, profile, {})) keys.push_back(describe(c, profile));
+  for (const Case& c : expand(d, profile, {})) keys.push_back(describe({.asked = c}, profile));
   EXPECT_EQ(keys, (std::vector<std::string>{"size=1 mode=a", "size=4 mode=a", "size=4 mode=b"}));
   EXPECT_EQ(values_of(profile, "size"), (std::vector<Value>{std::int64_t{4}, std::int64_t{1}}));
   EXPECT_EQ(expand(d, profile, {.implementations = {}, .where = parse_where({"size=1"})}).size(), 1U);
@@ -100,6 +100,20 @@ TEST(Plan, GpuNeedsADevice) {
   EXPECT_EQ(plan.jobs.size(), 4U);
   EXPECT_EQ(plan.deviceless, std::vector<std::string>{"gpu"});
   EXPECT_THROW(static_cast<void>(make_plan(d, d.profile("quick"), {.implementations = {"cpu-serail"}, .where = {}}, true)), InputError);
+}
+
+TEST(Plan, AJobForEachSeed) {
+  Descriptor d = descriptor();
+  d.profiles["quick"].implementations = {"cpu-serial", "cpu-openmp"};
+  d.profiles["quick"].protocol.seeds = {7, 3};
+  const Plan plan = make_plan(d, d.profile("quick"), {}, false);
+  ASSERT_EQ(plan.jobs.size(), 16U);
+  EXPECT_EQ(plan.jobs[0].seed, 7U);
+  EXPECT_EQ(plan.jobs[1].seed, 7U);
+  EXPECT_EQ(plan.jobs[1].implementation->name, "cpu-openmp");
+  EXPECT_EQ(plan.jobs[2].seed, 3U);
+  EXPECT_EQ(plan.jobs[2].asked.key(), plan.jobs[0].asked.key());
+  EXPECT_EQ(describe(plan.jobs[2], d.profile("quick")), "size=4 mode=a seed 3");
 }
 
 }  // namespace

@@ -25,9 +25,7 @@ Job job(const std::string& implementation, std::int64_t size, std::int64_t execu
   return job;
 }
 
-Referee referee(Check check = {.identical = true, .tolerance = 0, .reference = "cpu-serial"}) {
-  return {fake::systems().front(), std::move(check)};
-}
+Referee referee(Check check = {.reference = "cpu-serial"}) { return {fake::systems().front(), std::move(check)}; }
 
 Protocol protocol(int repetitions) {
   Protocol p;
@@ -80,9 +78,9 @@ TEST(Measurement, WithoutWarmUpTheCheckedRunIsTheOnlyOneBefore) {
 }
 
 TEST(Measurement, ToleranceComparesObjectives) {
-  Referee wide = referee({.identical = false, .tolerance = 0.01, .reference = "cpu-serial"});
+  Referee wide = referee({.kind = Check::Kind::tolerance, .tolerance = 0.01, .reference = "cpu-serial"});
   EXPECT_EQ(measure(wide, job("cpu-wrong", 13), protocol(3)).status, Status::ok);  // 131 against 130
-  Referee narrow = referee({.identical = false, .tolerance = 0.001, .reference = "cpu-serial"});
+  Referee narrow = referee({.kind = Check::Kind::tolerance, .tolerance = 0.001, .reference = "cpu-serial"});
   EXPECT_EQ(measure(narrow, job("cpu-wrong", 13), protocol(3)).status, Status::invalid);
 }
 
@@ -92,7 +90,7 @@ TEST(Measurement, WhatDoesNotFitIsSkipped) {
   EXPECT_EQ(big.status, Status::skipped);
   EXPECT_EQ(big.message, "does not fit: needs 1 TB");
   EXPECT_EQ(measure(judge, job("cpu-picky", 10), protocol(3)).message, "not supported: even sizes only");
-  Referee unable = referee({.identical = true, .tolerance = 0, .reference = "cpu-big"});
+  Referee unable = referee({.reference = "cpu-big"});
   EXPECT_EQ(measure(unable, job("cpu-serial", 10), protocol(3)).status, Status::skipped);
 }
 
@@ -103,7 +101,7 @@ TEST(Measurement, MissingInstanceIsSkippedAndSaysHowToGetIt) {
   EXPECT_EQ(result.message, "file of size 404 not found; make it");
   EXPECT_TRUE(result.missing_input);
   EXPECT_TRUE(result.samples.empty());
-  EXPECT_TRUE(verify(judge, job("cpu-openmp", fake::missing_size), 1).missing_input);
+  EXPECT_TRUE(verify(judge, job("cpu-openmp", fake::missing_size)).missing_input);
   EXPECT_EQ(measure(judge, job("cpu-openmp", 10), protocol(3)).status, Status::ok);
 }
 
@@ -179,6 +177,49 @@ TEST(Measurement, TotalIsTheSumOfTheParts) {
   EXPECT_EQ(chosen_times(samples, "total"), (std::vector<double>{4, 6}));
   EXPECT_EQ(chosen_times(samples, "kernel"), (std::vector<double>{1, 2}));
   EXPECT_EQ(chosen_times(samples, "wall"), (std::vector<double>{9, 9}));
+}
+
+/// A search that counts steps of no length.
+Result measure_hunt(const std::string& implementation, std::int64_t prefix, Protocol protocol) {
+  System hunt = fake::hunt();
+  hunt.instance = [](const Case&) {
+    auto quarry = std::make_shared<fake::Quarry>();
+    quarry->size = 1000;
+    return std::shared_ptr<const Instance>(quarry);
+  };
+  const Case c{"quarry", "", {{"steps", std::int64_t{1'000'000}}}};
+  const auto& all = hunt.implementations;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Implementation& i) { return i.name == implementation; });
+  Referee judge(hunt, {.kind = Check::Kind::prefix, .iterations = prefix, .reference = "cpu-serial"});
+  return measure(judge, {.asked = c, .executed = c, .implementation = &*found}, protocol);
+}
+
+TEST(Measurement, ARunTooLongForTheReferenceIsProvedOnAPrefix) {
+  Protocol p = protocol(3);
+  p.time = "wall";
+  p.trace = true;
+  const Result result = measure_hunt("cpu-serial", 20, p);
+  EXPECT_EQ(result.status, Status::ok) << result.message;
+  EXPECT_EQ(result.outcome->iterations, 1'000'000);
+  EXPECT_EQ(result.samples.at("wall").size(), 3U);
+  ASSERT_EQ(result.trace.size(), 2U);
+  EXPECT_EQ(result.trace.front().iterations, 20);
+  EXPECT_EQ(measure_hunt("cpu-drifting", 20, p).status, Status::ok);  // what comes after the prefix is the oracle's
+  const Result drifting = measure_hunt("cpu-drifting", 40, p);
+  EXPECT_EQ(drifting.status, Status::invalid);
+  EXPECT_TRUE(drifting.message.ends_with("at iteration 40, cpu-serial has " + drifting.message.substr(drifting.message.size() - 16)))
+      << drifting.message;
+  EXPECT_EQ(measure_hunt("cpu-blind", 20, p).status, Status::invalid);
+}
+
+TEST(Measurement, ABudgetEndsTheRun) {
+  Protocol p = protocol(3);
+  p.time = "wall";
+  p.budget.target = 990;
+  const Result result = measure_hunt("cpu-serial", 20, p);
+  EXPECT_EQ(result.status, Status::ok) << result.message;
+  EXPECT_EQ(result.outcome->objective, 990);
+  EXPECT_EQ(result.outcome->iterations, 100);
 }
 
 }  // namespace

@@ -27,14 +27,14 @@ std::string complaint(Call call) {
 
 fake::Quarry quarry(std::int64_t size) {
   fake::Quarry quarry;
-  quarry.size = quarry.start = size;
+  quarry.size = size;
   return quarry;
 }
 
 Case hunting(std::int64_t steps, std::int64_t microseconds) { return {"quarry", "", {{"steps", steps}, {"microseconds", microseconds}}}; }
 
-struct Looks : SearchObserver {
-  void look(Run& run, double) override { iterations.push_back(run.outcome().iterations); }
+struct Watcher : SearchObserver {
+  void on_progress(Run& run, double) override { iterations.push_back(run.outcome().iterations); }
   std::vector<std::int64_t> iterations;
 };
 
@@ -92,8 +92,8 @@ TEST(SolveImplementation, NamedMustBeAbleToRun) {
 TEST(SolveSearch, GoesToTheEnd) {
   const auto instance = quarry(100);
   fake::Hunt run(instance, hunting(500, 0), false);
-  Looks looks;
-  const Found found = search(run, 7, std::nullopt, looks);
+  Watcher watcher;
+  const Found found = search(run, 7, std::nullopt, std::nullopt, watcher);
   EXPECT_EQ(found.stop, Stop::done);
   EXPECT_EQ(found.outcome.iterations, 500);
   EXPECT_EQ(found.outcome.objective, 50);
@@ -102,23 +102,34 @@ TEST(SolveSearch, GoesToTheEnd) {
 TEST(SolveSearch, StopsWhenTheTimeIsOver) {
   const auto instance = quarry(1'000'000);
   fake::Hunt run(instance, hunting(1'000'000, 1000), false);
-  Looks looks;
-  const Found found = search(run, 1, 0.35, looks);
+  Watcher watcher;
+  const Found found = search(run, 1, 0.35, std::nullopt, watcher);
   EXPECT_EQ(found.stop, Stop::time);
   EXPECT_GE(found.seconds, 0.35);
   EXPECT_LT(found.seconds, 5);
   EXPECT_GT(found.outcome.iterations, 0);
   EXPECT_LT(found.outcome.iterations, 400);
-  ASSERT_FALSE(looks.iterations.empty());  // slices
-  EXPECT_LT(looks.iterations.front(), found.outcome.iterations);
+  ASSERT_FALSE(watcher.iterations.empty());  // slices
+  EXPECT_LT(watcher.iterations.front(), found.outcome.iterations);
   EXPECT_DOUBLE_EQ(found.speed(), static_cast<double>(found.outcome.iterations) / found.seconds);
+}
+
+TEST(SolveSearch, StopsAtTheTarget) {
+  const auto instance = quarry(100);
+  fake::Hunt run(instance, hunting(500, 0), false);
+  Watcher watcher;
+  const Found found = search(run, {1, Solution{90}}, std::nullopt, 80, watcher);
+  EXPECT_EQ(found.stop, Stop::target);
+  EXPECT_EQ(found.outcome.objective, 80);
+  EXPECT_EQ(found.outcome.iterations, 100);
+  EXPECT_EQ(found.trace.back().objective, 80);
 }
 
 TEST(SolveSearch, WorksALittleEvenWithoutTime) {
   const auto instance = quarry(100);
   fake::Hunt run(instance, hunting(500, 1000), false);
-  Looks looks;
-  const Found found = search(run, 1, -1, looks);
+  Watcher watcher;
+  const Found found = search(run, 1, -1, std::nullopt, watcher);
   EXPECT_EQ(found.stop, Stop::time);
   EXPECT_GT(found.outcome.iterations, 0);
 }
@@ -143,7 +154,8 @@ TEST(SolveText, Gap) {
   EXPECT_DOUBLE_EQ(*gap_percent(0, 0), 0);
   EXPECT_FALSE(gap_percent(1, 0).has_value());
   EXPECT_FALSE(gap_percent(1, std::nullopt).has_value());
-  EXPECT_FALSE(gap_percent(std::nullopt, 1).has_value());
+  EXPECT_DOUBLE_EQ(*gap_percent({99, Sense::maximise}, 100), 1);
+  EXPECT_FALSE(gap_percent(Objective(), 1).has_value());
 }
 
 TEST(SolveText, ProgressSaysTheNearerEnd) {

@@ -122,5 +122,11 @@ TEST_F(LsmGpu, OneRunIsAsGoodAsANewOne) { expect_one_run_is_as_good_as_a_new_one
 
 TEST_F(LsmGpu, ARestartIsTheRunWithItsSeed) { expect_restarts_are_runs_with_their_seeds(gpu_implementations()); }
 
+TEST_F(LsmGpu, PrefixesAreTheSame) {
+  std::vector<Implementation> all{cpu_implementations().front()};
+  for (const Implementation& implementation : gpu_implementations()) all.push_back(implementation);
+  expect_prefix_twins(all, random_trials(40));
+}
+
 }  // namespace
 }  // namespace vicinity::lsm

@@ -72,10 +72,11 @@ TEST_F(LsmVariants, ThreadControlTriesShapesAndSurvivesLaunchesThatFail) {
 TEST_F(LsmVariants, PartsAreTheWholeTime) {
   for (const char* name : {"gpu", "gpu-host-neighborhood", "gpu-reduction"}) {
     const auto run = executed(name, trial("ppp", {{"m", whole(101)}, {"n", whole(117)}, {"iterations", whole(50)}}));
-    for (const char* part : {"kernel", "transfer", "host"}) EXPECT_GE(run->times().at(part), 0) << name << ' ' << part;
-    EXPECT_GT(run->times().at("kernel"), 0) << name;
-    EXPECT_GT(run->times().at("transfer"), 0) << name;
-    EXPECT_EQ(run->times().size(), 3u);
+    for (const Part part : {Part::kernel, Part::transfer, Part::host})
+      EXPECT_GE(run->times()[part].value().seconds, 0) << name << ' ' << name_of(part);
+    EXPECT_GT(run->times()[Part::kernel]->seconds, 0) << name;
+    EXPECT_GT(run->times()[Part::transfer]->seconds, 0) << name;
+    EXPECT_FALSE(run->times()[Part::clone]) << name;
     EXPECT_GT(run->work().at("integer"), 0) << name;
   }
 }

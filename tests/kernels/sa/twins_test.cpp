@@ -109,12 +109,14 @@ std::shared_ptr<const Instance> nearly_solved(std::int32_t n) {
       far.push_back(std::min(std::abs(i - j), 255));
       near.push_back(255 - far.back());
     }
-  auto instance = std::make_shared<qap::Qap>("test", n, std::move(near), std::move(far));
-  instance->start.emplace(static_cast<std::size_t>(n));
-  std::iota(instance->start->begin(), instance->start->end(), 0);
-  std::swap(instance->start->at(10), instance->start->at(n - 100));
-  std::swap(instance->start->at(n / 2), instance->start->at(n / 2 + 1));
-  return instance;
+  return std::make_shared<qap::Qap>("test", n, std::move(near), std::move(far));
+}
+Solution nearly_best(std::int32_t n) {
+  Solution start(static_cast<std::size_t>(n));
+  std::iota(start.begin(), start.end(), 0);
+  std::swap(start.at(10), start.at(n - 100));
+  std::swap(start.at(n / 2), start.at(n / 2 + 1));
+  return start;
 }
 
 TEST_F(SaGpu, SizesOfSixColumnsAThread) {
@@ -125,6 +127,7 @@ TEST_F(SaGpu, SizesOfSixColumnsAThread) {
     for (const char* matrix : {"symmetric", "asymmetric"}) trials.push_back(trial(size, 100000, {{"matrix", std::string(matrix)}}));
     trials.push_back(trial(size, 4'000'000, cold));
     trials.back().instance = nearly_solved(size);
+    trials.back().start = nearly_best(size);
   }
   std::erase_if(trials, [&](const Trial& one) { return !takes(tuned, one); });
   EXPECT_GE(trials.size(), 6u);
@@ -152,7 +155,7 @@ void expect_slices_add_up(const Implementation& implementation, const Trial& tri
   const std::string what = trial.name + " " + implementation.name;
   const auto run = implementation.prepare(trial.c, *trial.instance);
   run->reset(11);
-  ASSERT_TRUE(run->advance(0)) << what << ": one slice was all";
+  ASSERT_TRUE(run->execute({.seconds = 0})) << what << ": one slice was all";
   EXPECT_TRUE(run->outcome().feasible) << what << " after a slice: " << run->outcome().complaint;
   in_slices(*run);
   const std::uint64_t sliced = run->outcome().digest;
@@ -186,13 +189,11 @@ TEST_F(SaGpu, AChainIsTheRunOfItsSeed) {
   }
 }
 
-TEST_F(SaGpu, StartsWhereTheInstanceSays) {
+TEST_F(SaGpu, StartsWhereItIsTold) {
   std::vector<Trial> trials{trial(33, 1, {{"t0", 1e-3}, {"tf", 1e-3}}), trial(33, 4000)};
   for (Trial& one : trials) {
-    auto instance = std::make_shared<qap::Qap>(qap_of(one));
-    instance->start.emplace();
-    for (std::int32_t i = 0; i < 33; ++i) instance->start->push_back((7 * i + 3) % 33);
-    one.instance = instance;
+    one.start.emplace();
+    for (std::int32_t i = 0; i < 33; ++i) one.start->push_back((7 * i + 3) % 33);
   }
   expect_gpu_twins(trials);
 }
@@ -207,6 +208,12 @@ TEST_F(SaGpu, ARunThatDidNothingDoesNotPass) {
     run->reset(11);
     EXPECT_FALSE(run->outcome().feasible) << implementation.name;
   }
+}
+
+TEST_F(SaGpu, PrefixesAreTheSame) {
+  std::vector<Implementation> all{cpu_implementations().front()};
+  for (const Implementation& implementation : gpu_implementations()) all.push_back(implementation);
+  expect_prefix_twins(all, random_trials(40));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@
 #include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/lsm/choice_key.cuh"
-#include "kernels/run/device_run.cuh"
+#include "kernels/lsm/device_searches.cuh"
 
 namespace vicinity::lsm {
 
@@ -216,7 +216,7 @@ struct GenericPolicy {
   }
 };
 
-/// Engine of DeviceRun (kernels/run/device_run.cuh).
+/// SearchEngine of the driver (kernels/lsm/device_searches.cuh).
 template <EvaluatorStorage Storage, Group group>
 class GenericSearch {
  public:

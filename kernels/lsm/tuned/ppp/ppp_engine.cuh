@@ -13,7 +13,7 @@
 #include "core/util/math.hpp"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/lsm/tuned/ppp/ppp_kernel.cuh"
-#include "kernels/run/device_run.cuh"
+#include "kernels/lsm/device_searches.cuh"
 
 namespace vicinity::lsm::perceptron {
 
@@ -124,7 +124,7 @@ template <int K, class Shape>
   }
 }
 
-/// Engine of DeviceRun (kernels/run/device_run.cuh).
+/// Engine of DeviceRun (kernels/lsm/device_searches.cuh).
 template <int K, class S>
 class Engine {
  public:

@@ -12,7 +12,7 @@
 #include "kernels/lsm/tuned/tsp/tsp_runs.hpp"
 #include "kernels/lsm/tuned/tsp/tsp_search.cuh"
 #include "kernels/lsm/tuned/tuned.hpp"
-#include "kernels/run/device_run.cuh"
+#include "kernels/lsm/device_searches.cuh"
 
 namespace vicinity::lsm {
 namespace {

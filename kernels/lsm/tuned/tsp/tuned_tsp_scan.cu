@@ -10,7 +10,7 @@
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/lsm/tuned/tsp/tsp_runs.hpp"
 #include "kernels/lsm/tuned/tsp/tsp_scan.cuh"
-#include "kernels/run/device_run.cuh"
+#include "kernels/lsm/device_searches.cuh"
 
 namespace vicinity::lsm {
 namespace {

@@ -10,7 +10,7 @@
 #include "kernels/lsm/choice_key.cuh"
 #include "kernels/lsm/tuned/tuned.hpp"
 #include "kernels/lsm/tuned/weierstrass/weierstrass_terms.cuh"
-#include "kernels/run/device_run.cuh"
+#include "kernels/lsm/device_searches.cuh"
 
 namespace vicinity::lsm {
 namespace {
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(CrownsPolicy::clerk + CrownsPolicy::most_worke
   if (threadIdx.x == 0) *search.progress = progress;
 }
 
-/// Engine of DeviceRun (kernels/run/device_run.cuh).
+/// Engine of DeviceRun (kernels/lsm/device_searches.cuh).
 template <class Real>
 class TunedCrowns {
  public:

@@ -1,5 +1,7 @@
 #include "core/methods/sa/annealing.hpp"
 
+#include "core/util/error.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -110,13 +112,16 @@ TEST(Samples, ArePairsAndReachAllOfThem) {
   EXPECT_EQ(static_cast<std::int64_t>(seen.size()), pairs(7));
 }
 
-TEST(Start, IsAPermutationOfTheSeedOrTheInstancesOwn) {
-  qap::Qap qap("zeros", 50, std::vector<std::int32_t>(2500), std::vector<std::int32_t>(2500));
-  EXPECT_EQ(qap::complaint(50, start_of(qap, 1)), "");
-  EXPECT_EQ(start_of(qap, 1), start_of(qap, 1));
-  EXPECT_NE(start_of(qap, 1), start_of(qap, 2));
-  qap.start = start_of(qap, 9);
-  EXPECT_EQ(start_of(qap, 1), *qap.start);
+TEST(Start, IsAPermutationOfTheSeedOrTheGivenOne) {
+  const qap::Qap qap("zeros", 50, std::vector<std::int32_t>(2500), std::vector<std::int32_t>(2500));
+  const Task task;
+  EXPECT_EQ(qap::complaint(50, start_of(qap, task, 1, 0)), "");
+  EXPECT_EQ(start_of(qap, task, 1, 0), start_of(qap, task, 1, 0));
+  EXPECT_NE(start_of(qap, task, 1, 0), start_of(qap, task, 2, 0));
+  EXPECT_EQ(start_of(qap, task, 1, 1), start_of(qap, task, 2, 0));  // chain 1 is the run with the next seed
+  const qap::Permutation given = start_of(qap, task, 9, 0);
+  EXPECT_EQ(start_of(qap, task, {1, given}, 3), given);
+  EXPECT_THROW(static_cast<void>(start_of(qap, task, {1, Solution{1, 2}}, 0)), InputError);
 }
 
 TEST(FewestOperations, CountProposalsAndUpdates) {

@@ -1,0 +1,155 @@
+"""Figures as SVG and PNG: same records, same bytes; colours and markers that colour-blind readers can tell apart."""
+
+import io
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from vicinity_analysis.study import Study
+
+INK = "#1c1e21"  # replaced by the page's text colour where a figure stands inside the report
+# Okabe and Ito's palette, in an order that keeps neighbours apart also in grey; each with a marker of its own.
+COMMON = {
+    "cpu-serial": ("#D55E00", "s"),
+    "cpu-openmp": ("#E69F00", "D"),
+    "gpu": ("#0072B2", "o"),
+    "gpu-tuned": ("#009E73", "P"),
+    "gpu-chains": ("#6A3D9A", "<"),
+}
+OTHERS = (("#CC79A7", "v"), ("#7A6F00", "X"), ("#8C8C8C", "h"), ("#6A3D9A", "<"), ("#A6761D", ">"))
+STYLE = {
+    "svg.fonttype": "path",
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "grid.color": "#9a9a9a",
+    "grid.alpha": 0.3,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.markersize": 6,
+    "figure.dpi": 100,
+}
+COLUMNS = 4  # panels side by side
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    name: str
+    title: str
+    caption: str
+    svg: str
+    png: bytes
+
+    @property
+    def inline(self) -> str:
+        """For the page: no XML head, ids of its own, ink in the page's colour."""
+        body = self.svg[self.svg.index("<svg") :]
+        body = re.sub(r'(id="|href="#|url\(#)', rf"\1{self.name}-", body)
+        body = re.sub(r'<svg ([^>]*?)width="[^"]*"', r"<svg \1", body, count=1)
+        body = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", body, count=1)
+        width = re.search(r'viewBox="0 0 ([\d.]+)', body)
+        if width:  # a narrow figure stays narrow
+            body = body.replace("<svg ", f'<svg style="max-width:{1.75 * float(width[1]):.0f}px" ', 1)
+        body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+        body = body.replace("<svg ", f'<svg role="img" aria-label="{_attribute(self.title)}" ', 1)
+        return re.sub(INK, "currentColor", body, flags=re.IGNORECASE)
+
+
+def _attribute(text: str) -> str:
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+
+
+def style_of(study: Study, implementation: str, names: list[str]) -> tuple[str, str]:
+    """(colour, marker): the paper's or that of a common name; of `names`, others take the next in line."""
+    fixed = {**COMMON, **study.notation.styles}
+    if implementation in fixed:
+        return fixed[implementation]
+    others = [name for name in names if name not in fixed]
+    return OTHERS[others.index(implementation) % len(OTHERS)] if implementation in others else OTHERS[0]
+
+
+def render(name: str, title: str, caption: str, draw: Callable[[], Figure]) -> Drawing:
+    """Runs `draw` in our style and writes both formats without dates or random ids."""
+    with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}):
+        figure = draw()
+        svg, png = io.StringIO(), io.BytesIO()
+        figure.savefig(svg, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        figure.savefig(png, format="png", dpi=160, facecolor="white", metadata={"Software": None})
+    text = "\n".join(line.rstrip() for line in svg.getvalue().splitlines()) + "\n"
+    return Drawing(name, title, caption, text, png.getvalue())
+
+
+def handle(colour: str, marker: str, label: str, hollow: bool = False, line: str = "none") -> Line2D:
+    face = "none" if hollow else colour
+    return Line2D([], [], color=colour, marker=marker, markerfacecolor=face, linestyle=line, label=label)
+
+
+def fitting(figure: Figure, handles: list[Line2D]) -> int:
+    """Columns of a legend that fit the figure: 15 letters to an inch."""
+    widest = max(len(entry.get_label()) for entry in handles)
+    return max(1, min(len(handles), int(15 * figure.get_figwidth() / (widest + 6))))
+
+
+def legend(figure: Figure, handles: list[Line2D]) -> None:
+    """Below the panels."""
+    figure.legend(handles=handles, loc="outside lower center", ncols=fitting(figure, handles))
+
+
+def log_axis(plot: Axes, which: str, label: str, values: list[float] | None = None) -> None:
+    """Logarithmic with plain numbers; ticks at the measured values when these are few."""
+    getattr(plot, f"set_{which}scale")("log")
+    getattr(plot, f"set_{which}label")(label)
+    axis = getattr(plot, f"{which}axis")
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if value < 1e6 else f"{value:.0e}"))
+    axis.set_minor_formatter(NullFormatter())
+    if values and len(values) <= 8:
+        axis.set_major_locator(FixedLocator(values))
+        axis.set_minor_locator(NullLocator())
+    else:
+        axis.set_major_locator(LogLocator(base=10, numticks=8))
+
+
+def panels(count: int, height: float = 2.5) -> tuple[Figure, list[Axes]]:
+    """A figure of `count` panels, at most COLUMNS side by side, that share both axes."""
+    columns = min(count, COLUMNS)
+    rows = math.ceil(count / columns)
+    figure = Figure(figsize=(max(1.0 + 2.5 * columns, 7.0), 1.1 + height * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten()
+    for spare in axes[count:]:
+        spare.set_visible(False)
+    for plot in axes:
+        plot.grid(True)
+    return figure, list(axes[:count])
+
+
+def label_outer(axes: list[Axes], x: str, y: str) -> None:
+    """Labels at the left and below only: the panels share their axes."""
+    columns = min(len(axes), COLUMNS)
+    for index, plot in enumerate(axes):
+        plot.set_ylabel(y if index % columns == 0 else "")
+        last = index + columns >= len(axes)
+        plot.set_xlabel(x if last else "")
+        plot.tick_params(labelbottom=last)
+
+
+def decades(plot: Axes, which: str, label: str = "") -> None:
+    """Logarithmic over many decades: powers of ten, as many as there is room for."""
+    log_axis(plot, which, label)
+    axis = getattr(plot, f"{which}axis")
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"10{f'{math.log10(value):.0f}'.translate(RAISED)}"))
+    axis.set_major_locator(LogLocator(base=10, numticks=6))

@@ -1,0 +1,33 @@
+"""What the package of one paper tells the report: `papers/<system>/__init__.py` exposes one object, PAPER.
+
+Nothing of it must be there: an experiment without a view, and a system without a package, get the usual tables and
+figures. A package outside the repository is found through `--papers DIR` or VICINITY_PAPERS, where DIR/<package>/ has
+its __init__.py. The least one:
+
+    from vicinity_analysis.paper import Paper
+
+    PAPER = Paper(system="one-max", title="Counting ones")
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from vicinity_analysis.claims import Claim
+from vicinity_analysis.quantities import MeasuredTable
+from vicinity_analysis.study import Notation
+from vicinity_analysis.views import MakeView
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One paper: its system (the folder in experiments/ and results/) and what is particular to it. Listings are by
+    `order`, then system."""
+
+    system: str
+    title: str
+    order: int = 100
+    notation: Notation = field(default_factory=Notation)
+    claims: tuple[Claim, ...] = ()
+    views: Mapping[str, MakeView] = field(default_factory=dict)  # experiment -> what the report shows of it
+    pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # experiment -> others of the same cases
+    measured: tuple[MeasuredTable, ...] = ()  # tables of the page of measured numbers

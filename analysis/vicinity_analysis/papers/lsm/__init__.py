@@ -1,0 +1,40 @@
+"""Tabu search and hill climbing on four problems: Tables 1 to 9 and experiments beyond them."""
+
+from vicinity_analysis.paper import Paper
+from vicinity_analysis.papers.lsm import views
+from vicinity_analysis.papers.lsm.claims import CLAIMS
+from vicinity_analysis.papers.lsm.measured import TABLES
+from vicinity_analysis.study import Notation
+
+PAPER = Paper(
+    system="lsm",
+    order=3,
+    title="GPU computing for parallel local search metaheuristics (Luong, Melab, Talbi)",
+    notation=Notation(
+        symbols={"size": "N", "iterations": "I"},
+        counterparts={
+            "gpu": ("gpu", "gpu-tex"),
+            "gpu-texture": ("gpu-tex",),
+            "gpu-reduction": ("gpu-tex-reduction",),
+            "gpu-host-neighborhood": ("gpu-tex-cpu-generation",),
+            "gpu-thread-control": ("gpu-tex-threadcontrol",),
+        },
+        styles={
+            "gpu-texture": ("#56B4E9", "^"),
+            "gpu-readonly": ("#8C8C8C", "h"),
+            "gpu-shared": ("#A6761D", ">"),
+            "gpu-reduction": ("#CC79A7", "v"),
+            "gpu-thread-control": ("#A6761D", ">"),
+            "gpu-host-neighborhood": ("#7A6F00", "X"),
+        },
+    ),
+    claims=CLAIMS,
+    views=views.VIEWS,
+    pools={
+        "lsm/table7": ("lsm/table6",),
+        "lsm/table8": ("lsm/table4",),
+        "lsm/table9": ("lsm/table9_small",),
+        "lsm/quality_qap": ("lsm/quality_long",),
+    },
+    measured=TABLES,
+)

@@ -1,0 +1,283 @@
+"""How the claims of Luong, Melab and Talbi are judged; the claims themselves are in claims_lsm.py.
+
+Ratios over one core are the paper's as printed and ours over cpu-serial; all cores stand beside them and do not
+decide."""
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from vicinity_analysis import quality
+from vicinity_analysis.cells import significant
+from vicinity_analysis.claims import FAILS, HOLDS, PART, Evidence, Finding, finding, shares, shorten, span, within
+from vicinity_analysis.papers.lsm.searches import (
+    PRINTED_PARTS,
+    PUBLISHED,
+    Gain,
+    beside,
+    between,
+    distance,
+    label,
+    ordered,
+    over_one_core,
+    size,
+    whole,
+)
+from vicinity_analysis.papers.lsm.searches import shares as shares_of
+from vicinity_analysis.published import Key
+from vicinity_analysis.records import Record
+from vicinity_analysis.study import without
+
+Judge = Callable[[Evidence], list[Finding]]
+FALL = 0.9  # a speed-up may fall by a tenth from row to row and still counts as growing: two digits are printed
+PLAIN, TEXTURE = ("gpu", "gpu"), ("gpu-texture", "gpu-tex")  # (our name, that of the published files)
+REDUCTION = ("gpu-reduction", "gpu-tex-reduction")
+CONTROL = ("gpu-thread-control", "gpu-tex-threadcontrol")
+ON_CPU = ("gpu-host-neighborhood", "gpu-tex-cpu-generation")
+ANY = tuple(name for _, name in (PLAIN, TEXTURE, REDUCTION, CONTROL))
+
+
+def _gains(evidence: Evidence, *ways: tuple[str, str]) -> list[Gain]:
+    return over_one_core(evidence, tuple(theirs for _, theirs in ways), tuple(ours for ours, _ in ways))
+
+
+def _told(gain: Gain, verdict: str, numbers: str, evidence: Evidence) -> Finding:
+    return finding(gain.subject, verdict, numbers + beside(evidence), *gain.used)
+
+
+def _ends(gain: Gain) -> str:
+    first, last = next(iter(gain.ratios)), next(reversed(gain.ratios))
+    ends = f"{significant(gain.ratios[first])}× at {label(first)}, {significant(gain.ratios[last])}× at {label(last)}"
+    return ends if len(gain.ratios) > 1 else f"{significant(gain.ratios[first])}× at {label(first)}"
+
+
+def up_to(bound: float) -> Judge:
+    """The largest speed-up of the paper's ways over one core reaches `bound`; in part: half of it."""
+
+    def judge(evidence: Evidence) -> list[Finding]:
+        gains = over_one_core(evidence, ANY, PUBLISHED)
+        if not gains:
+            return []
+        best = max(gains, key=lambda gain: max(gain.values))
+        at, value = max(best.ratios.items(), key=lambda item: item[1])
+        verdict = HOLDS if value >= bound else PART if value >= bound / 2 else FAILS
+        return [_told(best, verdict, f"at most {significant(value)}× ({label(at)})", evidence)]
+
+    return judge
+
+
+def range_and_growth(low: float) -> Judge:
+    """Every speed-up of the plain way at least `low`, and growing."""
+
+    def judge(evidence: Evidence) -> list[Finding]:
+        findings = []
+        for gain in _gains(evidence, PLAIN):
+            flags = [min(gain.values) >= low, _grows(gain.values)]
+            findings.append(_told(gain, shares(flags), f"{_ends(gain)}; {span(gain.values)}", evidence))
+        return findings
+
+    return judge
+
+
+def _grows(values: Sequence[float]) -> bool:
+    return all(later >= FALL * earlier for earlier, later in pairwise(values)) and values[-1] > values[0]
+
+
+def grows(neighborhood: str = "", *ways: tuple[str, str]) -> Judge:
+    """The speed-up over one core grows with the size of the instance."""
+
+    def judge(evidence: Evidence) -> list[Finding]:
+        gains = [gain.of(neighborhood) for gain in _gains(evidence, *(ways or (TEXTURE,)))]
+        kept = [gain for gain in gains if len(gain.ratios) >= 3]
+        return [_told(g, HOLDS if _grows(g.values) else FAILS, _ends(g), evidence) for g in kept]
+
+    return judge
+
+
+def faster_everywhere(neighborhood: str = "") -> Judge:
+    """With texture memory every row is faster than one core."""
+
+    def judge(evidence: Evidence) -> list[Finding]:
+        gains = [gain.of(neighborhood) for gain in _gains(evidence, TEXTURE)]
+        found = [(gain, [ratio > 1 for ratio in gain.values]) for gain in gains if gain.ratios]
+        return [
+            _told(g, shares(flags), f"{sum(flags)} of {len(flags)} rows; {_ends(g)}", evidence) for g, flags in found
+        ]
+
+    return judge
+
+
+def loses_below(first: int, way: tuple[str, str]) -> Judge:
+    """At Hamming distance one: slower than one core below n = `first`, faster from it on."""
+
+    def judge(evidence: Evidence) -> list[Finding]:
+        findings = []
+        for gain in (gain.of("hamming1") for gain in _gains(evidence, way)):
+            small = [ratio <= 1 for key, ratio in gain.ratios.items() if size(key)[0] < first]
+            large = [ratio > 1 for key, ratio in gain.ratios.items() if size(key)[0] >= first]
+            if small and large:
+                verdict = HOLDS if all(small + large) else PART if all(small) or all(large) else FAILS
+                wins = next((label(key) for key, ratio in gain.ratios.items() if ratio > 1), "no instance")
+                findings.append(_told(gain, verdict, f"faster from {wins} on; {_ends(gain)}", evidence))
+        return findings
+
+    return judge
+
+
+def texture_helps(evidence: Evidence) -> list[Finding]:
+    """t(gpu) / t(gpu-texture) at least 1.1 in every row."""
+    gains = between(evidence, TEXTURE, PLAIN)
+    return [finding(g.subject, within(g.values, 1.1, math.inf), span(g.values), *g.used) for g in gains]
+
+
+def texture_helps_less(evidence: Evidence) -> list[Finding]:
+    """On a card with a cache the median gain is below 1.3; printed: the M2050 is that card, and gains least of the
+    four."""
+    gains = between(evidence, TEXTURE, PLAIN)
+    if not gains:
+        return []
+    medians = {gain.subject: float(np.median(gain.values)) for gain in gains}
+    cached = next((gain for gain in gains if evidence.machine or "M2050" in gain.subject), None)
+    if cached is None:
+        return []
+    least = min(medians.values()) == medians[cached.subject]
+    told = "; ".join(f"{subject}: {significant(median)}× in the median" for subject, median in medians.items())
+    return [finding(cached.subject, HOLDS if least and medians[cached.subject] < 1.3 else FAILS, told, *cached.used)]
+
+
+def larger_neighborhood(evidence: Evidence) -> list[Finding]:
+    """The speed-up of a pair of flips against that of one flip, on the same instance."""
+    findings = []
+    for gain in _gains(evidence, TEXTURE):
+        one, two = ({key[:2]: ratio for key, ratio in gain.of(f"hamming{d}").ratios.items()} for d in (1, 2))
+        common = [key for key in one if key in two]
+        if common:
+            flags = [two[key] > one[key] for key in common]
+            numbers = f"{sum(flags)} of {len(flags)} instances; one flip {span(one[k] for k in common)}, "
+            numbers += f"two {span(two[k] for k in common)}"
+            findings.append(_told(gain, shares(flags), numbers, evidence))
+    return findings
+
+
+def quadratic(evidence: Evidence) -> list[Finding]:
+    """d log time / d log dimension over the upper half of the dimensions, on the CPUs."""
+    findings = []
+    for series in evidence.of("cpu"):
+        times = {size(key)[0]: time for key, time in series.times.items()}
+        high = max(times, default=0.0)
+        if high >= 2 and high / 2 in times:
+            power = math.log(times[high] / times[high / 2]) / math.log(2)
+            verdict = HOLDS if 1.7 <= power <= 2.3 else FAILS
+            numbers = f"time grows as the dimension to the power {power:.2f} between {high / 2:g} and {high:g}"
+            findings.append(finding(series.label, verdict, numbers, series))
+    return findings
+
+
+def double_is_better(evidence: Evidence) -> list[Finding]:
+    """Objectives of runs that differ in precision only; minimised."""
+    found: dict[str, dict[tuple[Key, int], Record]] = {"float": {}, "double": {}}
+    for series in evidence.series:
+        for (key, seed), record in series.runs.items():
+            if quality.usable(record):
+                found[record.case["precision"]].setdefault((without(key, "precision"), seed), record)
+    common = [key for key in found["float"] if key in found["double"]]
+    if not common:
+        return []
+    single, double = ([found[precision][key].data["objective"] for key in common] for precision in ("float", "double"))
+    flags = [two < one for one, two in zip(single, double, strict=True)]
+    numbers = f"double precision ends lower in {sum(flags)} of {len(flags)} runs; mean {np.mean(double) * 1e-9:.4f} "
+    numbers += f"against {np.mean(single) * 1e-9:.4f}"
+    sources = (found[precision][key].source for key in common for precision in found)
+    return [Finding("objective by precision", shares(flags), numbers, shorten(sources))]
+
+
+LARGE = 2392  # cities from which on the paper's cards failed
+
+
+def fails_on_large(evidence: Evidence) -> list[Finding]:
+    """Instances from pr2392 on without a time. Printed: the three cards the paper speaks of."""
+    findings = []
+    for series in evidence.series:
+        if series.implementation in ("gpu", "gpu-tex", "gpu-texture") and "M2050" not in series.label:
+            large = [label(key) for key in ordered(series.times) if size(key)[0] >= LARGE]
+            if evidence.printed:
+                verdict, numbers = (HOLDS if len(large) < 3 else FAILS), f"{3 - len(large)} of 3 failed"
+            else:
+                verdict, numbers = FAILS, f"ran: {', '.join(large)}"
+            if large or evidence.printed:
+                findings.append(finding(series.label, verdict, numbers, series))
+    return findings
+
+
+def control_runs_all(evidence: Evidence) -> list[Finding]:
+    findings = []
+    for series in evidence.series:
+        if series.implementation in CONTROL:
+            large = [label(key) for key in ordered(series.times) if size(key)[0] >= LARGE]
+            if large:
+                verdict = HOLDS if len(large) == 3 else PART
+                findings.append(finding(series.label, verdict, f"ran: {', '.join(large)}", series))
+    return findings
+
+
+def control_gains(evidence: Evidence) -> list[Finding]:
+    """t(gpu-texture) / t(gpu-thread-control) between 1.01 and 1.05, where all iterations were run: in fewer the trials
+    would weigh too much."""
+    findings = []
+    for gain in between(evidence, CONTROL, TEXTURE):
+        records = gain.used[0].records
+        kept = [ratio for key, ratio in gain.ratios.items() if key not in records or whole(records[key])]
+        if kept:
+            findings.append(finding(gain.subject, within(kept, 1.01, 1.05), span(kept), *gain.used))
+    return findings
+
+
+def transfers_dominate(evidence: Evidence) -> list[Finding]:
+    """Share of the transfers where neighbours are generated on the CPU: 70 to 80 % in every row."""
+    findings = []
+    for series in evidence.series:
+        if series.implementation not in ON_CPU:
+            continue
+        rows: dict[Key, float] = {key: parts[PRINTED_PARTS["transfer"]] for key, parts in series.shares.items()}
+        measured = {key: shares_of(record) for key, record in series.records.items()}
+        rows |= {key: parts["transfer"] for key, parts in measured.items() if parts}
+        if rows:
+            values = list(ordered(rows).values())
+            findings.append(finding(series.label, within(values, 70, 80), span(values, " %"), series))
+    return findings
+
+
+def diminishes(evidence: Evidence) -> list[Finding]:
+    """The speed-up over one core falls with the size where neighbours are generated on the CPU."""
+    found = [gain for gain in _gains(evidence, ON_CPU) if len(gain.ratios) >= 3]
+    findings = []
+    for gain in found:
+        falls = all(later * FALL <= earlier for earlier, later in pairwise(gain.values))
+        verdict = HOLDS if falls and gain.values[-1] < gain.values[0] else FAILS
+        findings.append(_told(gain, verdict, _ends(gain), evidence))
+    return findings
+
+
+def generate_on_gpu(evidence: Evidence) -> list[Finding]:
+    """t(neighbours from the CPU) / t(neighbours on the GPU) above 1 in every row."""
+    gains = between(evidence, TEXTURE, ON_CPU)
+    flagged = [(gain, [ratio > 1 for ratio in gain.values]) for gain in gains]
+    return [finding(g.subject, shares(flags), f"{_ends(g)}; {span(g.values)}", *g.used) for g, flags in flagged]
+
+
+def reduction_gains(evidence: Evidence) -> list[Finding]:
+    """Most rows gain 10 to 20 %, by neighbourhood. Ours: over `gpu`, which evaluates in the same way."""
+    findings = []
+    for both in between(evidence, REDUCTION, TEXTURE if evidence.printed else PLAIN):
+        for neighborhood in dict.fromkeys(map(distance, both.ratios)):
+            gain = both.of(neighborhood)
+            inside = sum(1.1 <= ratio <= 1.2 for ratio in gain.values)
+            better = sum(ratio > 1 for ratio in gain.values)
+            half = len(gain.values) / 2
+            verdict = HOLDS if inside > half else PART if better > half else FAILS
+            numbers = f"{inside} of {len(gain.values)} inside 1.1 to 1.2, {better} above 1; {_ends(gain)}"
+            subject = f"{both.subject}, Hamming {neighborhood.removeprefix('hamming')}"
+            findings.append(finding(subject, verdict, numbers, *gain.used))
+    return findings

@@ -1,0 +1,26 @@
+"""Simulated annealing: Figures 1 and 2, of which the paper prints no numbers, and the quality of solutions."""
+
+from vicinity_analysis.paper import Paper
+from vicinity_analysis.papers.sa import views
+from vicinity_analysis.papers.sa.claims import CLAIMS
+from vicinity_analysis.papers.sa.measured import TABLES
+from vicinity_analysis.study import Notation
+
+PAPER = Paper(
+    system="sa",
+    order=2,
+    title="Simulated annealing for the quadratic assignment problem on a GPU (Paul)",
+    notation=Notation(
+        symbols={"size": "N", "iterations": "I"},
+        styles={"cpu-traditional": ("#8C8C8C", "h"), "cpu-delta": ("#CC79A7", "v")},
+    ),
+    claims=CLAIMS,
+    views=views.VIEWS,
+    pools={
+        "sa/figure1": ("sa/figure2",),
+        "sa/figure2": ("sa/figure1",),
+        "sa/crossover": ("sa/figure1", "sa/figure2"),
+        "sa/quality": ("sa/quality_long", "sa/quality_times"),
+    },
+    measured=TABLES,
+)

@@ -1,0 +1,75 @@
+"""Claims about the quality of solutions, judged on runs over seeds: for every system that records gaps."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from vicinity_analysis.claims import Evidence, Finding, shares, shorten
+from vicinity_analysis.quality import gap_of, usable
+
+
+def _gaps(evidence: Evidence) -> dict[str, dict[int, dict[int, float]]]:
+    """instance -> I -> seed -> gap in percent, whatever implementation ran it."""
+    found: dict[str, dict[int, dict[int, float]]] = {}
+    for record in (record for series in evidence.series for record in series.runs.values()):
+        gap, instance = gap_of(record), record.case.get("instance")
+        if usable(record) and gap is not None and instance and record.case.get("samples") is None:
+            found.setdefault(instance, {}).setdefault(record.case["iterations"], {})[record.seed] = gap
+    return {name: dict(sorted(rows.items())) for name, rows in found.items()}
+
+
+def _sources(evidence: Evidence) -> str:
+    return shorten(record.source for series in evidence.series for record in series.runs.values())
+
+
+def longer_is_better(evidence: Evidence) -> list[Finding]:
+    """Mean gap over the seeds falls from each number of iterations to the next, until it is 0."""
+    flags, parts = [], []
+    for name, rows in _gaps(evidence).items():
+        means = {i: float(np.mean(list(row.values()))) for i, row in rows.items() if len(row) >= 3}
+        if len(means) >= 2:
+            flags.append(all(later < earlier or later == earlier == 0 for earlier, later in pairwise(means.values())))
+            parts.append(f"{name}: " + ", ".join(f"{mean:.2f} % at {i:g}" for i, mean in means.items()))
+    return [Finding("mean gap over the seeds", shares(flags), "; ".join(parts), _sources(evidence))] if flags else []
+
+
+def many_short_for_one_long(evidence: Evidence) -> list[Finding]:
+    """The best of ten runs against the mean of a run ten times as long; the former as its mean over all choices of
+    ten seeds."""
+    flags, parts = [], []
+    for name, rows in _gaps(evidence).items():
+        for i, row in rows.items():
+            long = rows.get(10 * i, {})
+            if len(row) >= 10 and len(long) >= 3:
+                one, ten = float(np.mean(list(long.values()))), expected_best(list(row.values()), 10)
+                if one or ten:  # both at the best known: nothing to tell apart
+                    flags.append(one < ten)
+                    parts.append(f"{name}, 10 runs of {i:g}: {ten:.2f} %, one of {10 * i:g}: {one:.2f} %")
+    if not flags:
+        return []
+    return [Finding("gap at equal work", shares(flags), "; ".join(parts), _sources(evidence))]
+
+
+def expected_best(found: Sequence[float], count: int) -> float:
+    """Mean of the least of `count` values drawn from `found` without replacement."""
+    ordered, size = sorted(found), len(found)
+    total, left = 0.0, 1.0  # `left`: probability that none of the smaller ones was drawn
+    for position, value in enumerate(ordered):
+        share = min(1.0, count / (size - position))
+        total += left * share * value
+        left *= 1 - share
+    return total
+
+
+def converged(evidence: Evidence) -> list[Finding]:
+    """100000 iterations take less than a tenth off the mean gap that 10000 leave, over the same seeds."""
+    flags, parts = [], []
+    for name, rows in _gaps(evidence).items():
+        short, long = rows.get(10_000, {}), rows.get(100_000, {})
+        common = [seed for seed in short if seed in long]
+        if len(common) >= 3:
+            before, after = (float(np.mean([row[seed] for seed in common])) for row in (short, long))
+            flags.append(after >= 0.9 * before)
+            parts.append(f"{name}: {before:.2f} % after 10000, {after:.2f} % after 100000 ({len(common)} seeds)")
+    return [Finding("mean gap over the seeds", shares(flags), "; ".join(parts), _sources(evidence))] if flags else []

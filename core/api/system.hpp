@@ -1,0 +1,78 @@
+#pragma once
+// A system: one paper's problems and implementations, and what `vicinity solve` needs of one that searches.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/api/run.hpp"
+
+namespace vicinity {
+
+/// A parameter a descriptor may sweep.
+struct Axis {
+  std::string name;
+  std::string meaning;  ///< with unit and range, for `vicinity list`
+};
+
+struct Problem {
+  std::string name;
+  std::string meaning;
+  std::vector<Axis> axes;
+};
+
+/// Instances and solutions as files. What reads throws InputError "file:line: ...".
+class FileFormat {
+ public:
+  virtual ~FileFormat() = default;
+  [[nodiscard]] virtual std::shared_ptr<const Instance> read(const std::string& file) const = 0;
+  /// Name of the problem the instance is one of.
+  [[nodiscard]] virtual std::string problem_of(const Instance& instance) const = 0;
+  /// How large it is, in words: "100 facilities".
+  [[nodiscard]] virtual std::string size_of(const Instance& instance) const = 0;
+  /// The best objective known of this instance, by its content; empty when it is not in the catalogue.
+  [[nodiscard]] virtual std::optional<std::int64_t> best_known_of(const Instance& instance) const = 0;
+  /// How solution files of the instance end: ".sln".
+  [[nodiscard]] virtual std::string solution_suffix(const Instance& instance) const = 0;
+  [[nodiscard]] virtual Solution read_solution(const Instance& instance, const std::string& file) const = 0;
+  /// By the oracle.
+  [[nodiscard]] virtual Objective objective_of(const Instance& instance, const Solution& solution) const = 0;
+  /// The solution as its files have it.
+  [[nodiscard]] virtual std::string text_of(const Instance& instance, const Solution& solution) const = 0;
+};
+
+/// What `vicinity solve` needs to know of a system that searches.
+struct Solver {
+  std::shared_ptr<const FileFormat> files;
+  std::string format;                 ///< of instance files, in words: "QAPLIB .dat"
+  std::string solution_suffix;        ///< in words: ".sln"
+  std::vector<std::string> families;  ///< of its instances in data/catalogue.yaml
+  std::string work_axis;              ///< the axis that says how long to search: "iterations"
+  std::string unit;                   ///< what Outcome::iterations counts, for people: "proposals"
+  std::int64_t default_work = 0;
+  std::int64_t most_work = 0;           ///< largest value of the work axis
+  std::vector<std::string> settings;    ///< the other axes that mean something when the instance is given
+  std::vector<std::string> preference;  ///< implementations, best first; the first that can run is taken, in the end the reference
+  std::int64_t (*whole_work)(const Case&) = nullptr;  ///< Outcome::iterations of the whole case
+};
+
+/// Its problems and its implementations.
+struct System {
+  std::string name;
+  std::string title;
+  std::vector<Problem> problems;
+  std::vector<Implementation> implementations;
+  std::string reference;  ///< the implementation all others are compared with
+  /// Builds (or reads) the instance of a case. Throws InputError.
+  std::function<std::shared_ptr<const Instance>(const Case&)> instance;
+  /// A random valid case for `vicinity verify --random`; covers the sizes at which implementations change path.
+  std::function<Case(std::uint64_t seed)> random_case;
+  /// The best objective known of a case that the catalogue does not name; may be empty.
+  std::function<std::optional<std::int64_t>(const Case&)> best_known;
+  std::optional<Solver> solver;  ///< empty: nothing to solve
+};
+
+}  // namespace vicinity
