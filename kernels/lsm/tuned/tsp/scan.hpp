@@ -1,5 +1,5 @@
 #pragma once
-// The tuned search of the travelling salesman for few cities. The caller keeps the instance alive.
+// Entry of scan.cu, the tuned search of the travelling salesman problem for few cities.
 #include <memory>
 
 #include "core/api/run.hpp"
@@ -8,7 +8,7 @@
 
 namespace vicinity::lsm {
 
-/// A search a block, all moves in its shared memory; null where they do not fit.
+/// Null where the keys of all swaps do not fit the shared memory of a block. The caller keeps the instance alive.
 [[nodiscard]] std::unique_ptr<Run> tsp_scan_run(const local_search::TspSwap& neighborhood, const local_search::Task& task);
 
 }  // namespace vicinity::lsm

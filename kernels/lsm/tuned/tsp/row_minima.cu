@@ -1,0 +1,706 @@
+// gpu-tuned for the travelling salesman problem with many cities: tabu search and hill climbing that keep the least swap of each row.
+//
+// Problem: the swaps (i, j) of the cities at positions i < j of the tour. An iteration takes the least of (forbidden, delta, i, j).
+// Method: a row stands for one position i and covers swaps of i; every swap is covered by the row of one of its positions or by both. A row
+// keeps its least swap that is not tabu, a lower bound of the deltas of its other swaps, and its least tabu swap. A swap of the cities at
+// r and s changes six swaps in each row. Their new deltas either replace the row's least swap or lower its bound, so no other swap has to
+// be evaluated until the bound of some row comes before the least swap of all rows. Then that row is scanned anew.
+//
+// Data layout: a search has one block, or up to 16 in a cluster. Each block has all cities in tour order (StoredCity), and the rows of
+// consecutive positions; both are in shared memory, or in device memory if they do not fit. Tours and tabu times are in device memory. A
+// Bloom filter of the swaps taken, in shared memory, avoids most reads of tabu times.
+// Phases of an iteration:
+//   1. update_rows: a lane a row evaluates the six changed swaps, repairs the row, and lowers its least key and least bound;
+//   2. reduce_keys: the least key of the search in all lanes, and the least bound of each block;
+//   3. if a bound comes before the least key: rescan_rows scans one row a block, which all blocks share, and 2 follows again;
+//   4. take_move: every thread takes the same move. One thread records it while the others go on.
+// Synchronisation: two block barriers and one message from each block to each in phase 2; two more barriers and messages in phase 3.
+// Cost: ten distances a row and iteration; three distances a swap in scans.
+#include <cooperative_groups.h>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/methods/lsm/search.hpp"
+#include "core/problems/moves.hpp"
+#include "core/util/math.hpp"
+#include "kernels/cuda/collective/cluster.cuh"
+#include "kernels/cuda/collective/mailbox.cuh"
+#include "kernels/cuda/collective/warp.cuh"
+#include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/lsm/device_searches.cuh"
+#include "kernels/lsm/tuned/tsp/scan.hpp"
+#include "kernels/lsm/tuned/tsp/tours.cuh"
+#include "kernels/lsm/tuned/tuned.hpp"
+
+namespace vicinity::lsm {
+namespace {
+
+using cuda::warp_min;
+
+/// Threads of a block. Double precision takes more registers.
+template <bool Integral>
+inline constexpr int row_threads = Integral ? 768 : 512;
+/// Blocks of a search at most: one for each lane of half a warp in reduce_keys().
+inline constexpr int most_blocks = 16;
+/// 32-bit words of the Bloom filter: 2^16 bits.
+inline constexpr int filter_words = 2048;
+
+// --- keys and rows -----------------------------------------------------------------------------------------------------------
+
+/// A swap or a bound in one word. Keys compare by (delta, i, j); a bound comes before swaps with its delta.
+using Key = unsigned long long;
+inline constexpr Key no_key = ~0ull;
+[[nodiscard]] __device__ __forceinline__ Key bound_key(std::int32_t delta, std::int32_t row) {
+  return static_cast<Key>(static_cast<std::uint32_t>(delta + (1 << 30))) << 33 | static_cast<std::uint32_t>(row);
+}
+[[nodiscard]] __device__ __forceinline__ Key swap_key(std::int32_t delta, std::int32_t a, std::int32_t b) {
+  const std::uint32_t i = static_cast<std::uint32_t>(min(a, b)), j = static_cast<std::uint32_t>(max(a, b));
+  return static_cast<Key>(static_cast<std::uint32_t>(delta + (1 << 30))) << 33 | 1ull << 32 | i << 16 | j;
+}
+[[nodiscard]] __device__ __forceinline__ std::int32_t delta_of(Key key) { return static_cast<std::int32_t>(key >> 33) - (1 << 30); }
+[[nodiscard]] __device__ __forceinline__ moves::Move<2> swap_of(Key key) {
+  return {{static_cast<std::int32_t>(key >> 16 & 0xFFFF), static_cast<std::int32_t>(key & 0xFFFF)}};
+}
+
+/// What is known of the swaps that a row covers. The column of a swap is its other position. Among swaps with the same delta the one with
+/// the lesser column comes first. Each covered swap other than (delta, column)
+///   has a delta of `bound` or more, or
+///   is tabu until `tabu_end` or longer and has a delta of `tabu_delta` or more.
+/// Column -1: the delta is a lower bound only.
+struct Row {
+  std::int32_t delta = no_delta, column = -1;
+  std::int32_t bound = no_delta;
+  std::int32_t tabu_end = no_delta;
+  std::int32_t tabu_delta = no_delta, tabu_column = -1;
+
+  /// Adds swaps that the row does not cover, or no longer since remove(): the least is (d, c), the others have a delta of `others` or more.
+  /// The least is tabu before iteration until(), which is called only if the row depends on it.
+  template <std::invocable Until>
+  __device__ __forceinline__ void insert(std::int32_t d, std::int32_t c, std::int32_t others, std::int32_t now, const Until& until) {
+    if (d >= bound && !(d == delta && c < column)) return;
+    const std::int32_t end = until();
+    if (end > now) {
+      tabu_end = min(tabu_end, end);
+      if (d < tabu_delta || (d == tabu_delta && c < tabu_column)) {
+        tabu_delta = d;
+        tabu_column = c;
+      }
+      bound = min(bound, others);
+      if (others <= delta) {
+        delta = bound;
+        column = -1;
+      }
+    } else if (d < delta || (d == delta && c < column)) {
+      if (column >= 0) bound = delta;
+      bound = min(bound, others);
+      delta = d;
+      column = c;
+    } else {
+      bound = d;
+    }
+  }
+  /// Removes the swaps for whose columns changed(column). It is called for column -1 as well.
+  template <std::predicate<std::int32_t> Changed>
+  __device__ __forceinline__ void remove(const Changed& changed) {
+    if (changed(column)) {
+      delta = bound;
+      column = -1;
+    }
+    if (changed(tabu_column)) tabu_column = -1;
+  }
+  /// Makes tabu swaps ordinary ones if the tabu time of one of them may end before iteration `now`.
+  __device__ __forceinline__ void end_tabu(std::int32_t now) {
+    if (tabu_end > now) return;
+    bound = min(bound, tabu_delta);
+    if (bound <= delta) {
+      delta = bound;
+      column = -1;
+    }
+    tabu_end = tabu_delta = no_delta;
+    tabu_column = -1;
+  }
+  /// Lowers `best` to the row's least swap and `least_bound` to its least bound. Tabu swaps count below `aspiration` only.
+  __device__ __forceinline__ void lower_keys(std::int32_t row, std::int32_t aspiration, Key& best, Key& least_bound) const {
+    if (delta != no_delta) {
+      if (column >= 0)
+        best = min(best, swap_key(delta, row, column));
+      else
+        least_bound = min(least_bound, bound_key(delta, row));
+    }
+    if (tabu_delta < aspiration) {
+      if (tabu_column >= 0)
+        best = min(best, swap_key(tabu_delta, row, tabu_column));
+      else
+        least_bound = min(least_bound, bound_key(tabu_delta, row));
+    }
+  }
+};
+
+/// A row in a message.
+inline constexpr int row_words = 6;
+[[nodiscard]] __device__ __forceinline__ std::int32_t word_of(const Row& row, std::int32_t word) {
+  const std::int32_t tabu = word == 4 ? row.tabu_delta : row.tabu_column;
+  return word == 0 ? row.delta : word == 1 ? row.column : word == 2 ? row.bound : word == 3 ? row.tabu_end : tabu;
+}
+[[nodiscard]] __device__ __forceinline__ Row row_of(const std::int32_t (&words)[row_words]) {
+  return {words[0], words[1], words[2], words[3], words[4], words[5]};
+}
+
+/// The row that covers what the rows of all lanes cover, which have different columns of the same position; in all lanes.
+[[nodiscard]] __device__ __forceinline__ Row merged(const Row& mine) {
+  Row all;
+  all.delta = warp_min(mine.delta);
+  all.column = static_cast<std::int32_t>(warp_min(static_cast<unsigned>(mine.delta == all.delta ? mine.column : -1)));
+  all.bound = warp_min(mine.column == all.column ? mine.bound : mine.delta);
+  if (__any_sync(~0u, mine.tabu_delta != no_delta)) {
+    all.tabu_delta = warp_min(mine.tabu_delta);
+    all.tabu_column = static_cast<std::int32_t>(warp_min(static_cast<unsigned>(mine.tabu_delta == all.tabu_delta ? mine.tabu_column : -1)));
+    all.tabu_end = warp_min(mine.tabu_end);
+  }
+  return all;
+}
+
+/// Scans a part of the row of position i, by a warp: the columns first .. first + warp_positions - 1, the same `step` columns further, and
+/// so on, before `last`. Swap (i, j) is tabu before iteration until(i, j).
+template <bool Integral, std::invocable<std::int32_t, std::int32_t> Until>
+[[nodiscard]] __device__ __forceinline__ Row scan_row(const StoredCity<Integral>* cities, std::int32_t n, std::int32_t i,
+                                                      std::int32_t first, std::int32_t last, std::int32_t step, std::int32_t now,
+                                                      const Until& until) {
+  const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
+  const StoredCity<Integral> near = cities[wrapped(i - 1 + lane % 3, n)];
+  const City<Integral> window = near.city();
+  Row mine;
+  for (; first < last; first += step) {
+    const std::int32_t position = lane_position(first, lane, n);
+    const StoredCity<Integral> own = cities[position];
+    std::int32_t delta[1];
+    swap_deltas<1>(window, 0, wrapped(i - 1, n), own.city(), position, n, delta);
+    if (lane >= 1 && lane <= warp_positions && first + lane - 1 < last)
+      mine.insert(delta[0], position, no_delta, now, [&] { return until(i, position); });
+    __syncwarp();
+  }
+  return merged(mine);
+}
+
+// --- the searches of a launch, and their rows at its start -------------------------------------------------------------------
+
+template <bool Integral>
+struct RowSearches {
+  Tours<Integral> tours;
+  StoredCity<Integral>* cities;  ///< [search][position]; [search][block][position] if blocks do not keep them in shared memory
+  Row* rows;                     ///< [search][position]
+  std::uint32_t* filters;        ///< [search][block][word]: a bit for each swap taken that has a position of the block
+  std::int32_t blocks;           ///< of a search
+  std::int32_t block_rows;       ///< block b has the rows from b block_rows on
+};
+
+inline constexpr int setup_threads = 256;
+
+/// Mapping: a thread a position; blockIdx.y: the search. Cost: reads three cities, writes one.
+template <bool Integral>
+__global__ void __launch_bounds__(setup_threads)
+    tsp_cities_kernel(const __grid_constant__ RowSearches<Integral> searches, std::int32_t copies) {
+  const std::int32_t n = searches.tours.tsp.n, p = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (p >= n) return;
+  const StoredCity<Integral> city = searches.tours.city(blockIdx.y, p);
+  for (std::int32_t copy = 0; copy < copies; ++copy) searches.cities[(std::size_t{blockIdx.y} * copies + copy) * n + p] = city;
+}
+
+/// Row i covers all swaps (i, j), i < j. Mapping: a warp a row; blockIdx.y: the search. Cost: three distances a swap, and a tabu time where
+/// a lane finds one of its least two deltas.
+template <bool Integral>
+__global__ void __launch_bounds__(setup_threads) tsp_rows_kernel(const __grid_constant__ RowSearches<Integral> searches,
+                                                                 const local_search::SearchProgress* all_progress, std::int32_t copies) {
+  const Tours<Integral>& tours = searches.tours;
+  const std::int32_t n = tours.tsp.n, i = static_cast<std::int32_t>(blockIdx.x * (setup_threads / 32) + threadIdx.x / 32);
+  if (i >= n) return;
+  const auto now = static_cast<std::int32_t>(all_progress[blockIdx.y].iterations);
+  const Row row =
+      scan_row(searches.cities + std::size_t{blockIdx.y} * copies * n, n, i, i + 1, n, warp_positions, now,
+               [&](std::int32_t a, std::int32_t b) { return tours.until != nullptr && now > 0 ? *tours.until_of(blockIdx.y, a, b) : 0; });
+  if (threadIdx.x % 32 == 0) searches.rows[std::size_t{blockIdx.y} * n + i] = row;
+}
+
+// --- shared memory -----------------------------------------------------------------------------------------------------------
+
+/// The part of shared memory that does not depend on the instance. The Bloom filter follows; then rows and cities, if they fit.
+template <bool Integral>
+struct alignas(16) SharedLayout {
+  cuda::Word keys[2][4][most_blocks];       ///< [step % 2][word][block]: least key, then least bound, high half first
+  cuda::Word rows[most_blocks][row_words];  ///< [block]: its part of the row of this block that is scanned
+  std::int32_t warp_rows[row_threads<Integral> / 32][row_words];
+  Key warp_best[row_threads<Integral> / 32], warp_bound[row_threads<Integral> / 32];
+  local_search::SearchProgress progress;
+};
+
+/// Rows in shared memory fill whole 16 bytes.
+[[nodiscard]] VICINITY_HD constexpr std::size_t padded_rows(std::int32_t rows) { return (static_cast<std::size_t>(rows) + 1) / 2 * 2; }
+
+/// Bytes of shared memory of a block; `in_shared`: with its rows and all cities.
+template <bool Integral>
+[[nodiscard]] constexpr std::size_t shared_bytes(std::int32_t n, std::int32_t block_rows, bool in_shared) {
+  const std::size_t fixed = sizeof(SharedLayout<Integral>) + filter_words * sizeof(std::uint32_t);
+  return fixed + (in_shared ? padded_rows(block_rows) * sizeof(Row) + static_cast<std::size_t>(n) * sizeof(StoredCity<Integral>) : 0);
+}
+
+// --- the search --------------------------------------------------------------------------------------------------------------
+
+/// One search, as each thread of its blocks sees it.
+template <bool Integral, bool InShared>
+class RowMinimaSearch {
+ public:
+  __device__ __forceinline__ RowMinimaSearch(const RowSearches<Integral>& searches, unsigned char* shared)
+      : searches_(searches),
+        tours_(searches.tours),
+        n_(searches.tours.tsp.n),
+        search_(blockIdx.x / static_cast<unsigned>(searches.blocks)),
+        rank_(static_cast<int>(blockIdx.x) % searches.blocks),
+        first_(min(rank_ * searches.block_rows, n_)),
+        last_(min(first_ + searches.block_rows, n_)),
+        shared_(*reinterpret_cast<SharedLayout<Integral>*>(shared)),
+        filter_(reinterpret_cast<std::uint32_t*>(shared + sizeof(SharedLayout<Integral>))),
+        rows_(InShared ? reinterpret_cast<Row*>(filter_ + filter_words) : searches.rows + search_ * n_ + first_),
+        cities_(InShared ? reinterpret_cast<StoredCity<Integral>*>(rows_ + padded_rows(searches.block_rows))
+                         : searches.cities + (search_ * static_cast<std::size_t>(searches.blocks) + static_cast<std::size_t>(rank_)) * n_),
+        swap_{n_} {}
+
+  __device__ __forceinline__ void run(local_search::SearchProgress& progress, local_search::Method method, std::int64_t limit) {
+    load(progress);
+    Key best = no_key, bound = no_key;
+    read_keys(best, bound);
+    while (true) {
+      reduce_keys(best, bound);
+      if (const unsigned stale = __ballot_sync(~0u, lane() >= 16 && bound < best) >> 16; stale != 0) {
+        rescan_rows(stale, static_cast<std::int32_t>(bound));
+      } else if (best == no_key) {  // all swaps are tabu: the least of them is taken
+        aspiration_ = no_delta;
+      } else {
+        if (!take_move(best, method, limit)) break;
+        update_rows(best, bound);
+        continue;
+      }
+      read_keys(best, bound);
+    }
+    store(progress);
+  }
+
+ private:
+  static constexpr int threads = row_threads<Integral>, warps = threads / 32;
+
+  [[nodiscard]] static __device__ __forceinline__ std::int32_t lane() { return static_cast<std::int32_t>(threadIdx.x % 32); }
+  [[nodiscard]] static __device__ __forceinline__ std::int32_t warp() { return static_cast<std::int32_t>(threadIdx.x / 32); }
+  /// One thread of the search keeps its progress and its tour.
+  [[nodiscard]] __device__ __forceinline__ bool is_progress_thread() const { return rank_ == 0 && threadIdx.x == threads - 32; }
+  [[nodiscard]] __device__ __forceinline__ bool has_row(std::int32_t position) const { return position >= first_ && position < last_; }
+
+  // --- start and end of a launch
+
+  __device__ __forceinline__ void load(const local_search::SearchProgress& progress) {
+    const int thread = static_cast<int>(threadIdx.x);
+    for (std::size_t k = thread; k < sizeof shared_.keys / sizeof(cuda::Word); k += threads) (&shared_.keys[0][0][0])[k] = 0;
+    for (std::size_t k = thread; k < sizeof shared_.rows / sizeof(cuda::Word); k += threads) (&shared_.rows[0][0])[k] = 0;
+    if constexpr (InShared) {
+      for (std::int32_t p = thread; p < n_; p += threads) cities_[p] = searches_.cities[search_ * n_ + p];
+      for (std::int32_t i = first_ + thread; i < last_; i += threads) rows_[i - first_] = searches_.rows[search_ * n_ + i];
+    }
+    for (int k = thread; k < filter_words; k += threads) filter_[k] = stored_filter()[k];
+    if (is_progress_thread()) shared_.progress = progress;
+    now_ = static_cast<std::int32_t>(progress.iterations);
+    value_ = progress.value;
+    best_value_ = progress.best_value;
+    set_aspiration();
+    barrier_of_blocks();
+  }
+  __device__ __forceinline__ void store(local_search::SearchProgress& progress) {
+    if (is_progress_thread() && unrecorded_) record_move();
+    __syncthreads();  // the filter has the last move
+    if (rank_ == 0 && unsaved_) save_best();
+    for (int k = static_cast<int>(threadIdx.x); k < filter_words; k += threads) stored_filter()[k] = filter_[k];
+    if (is_progress_thread()) progress = shared_.progress;
+    barrier_of_blocks();  // no block writes to the shared memory of one that has ended
+  }
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t* stored_filter() const {
+    return searches_.filters + (search_ * static_cast<std::size_t>(searches_.blocks) + static_cast<std::size_t>(rank_)) * filter_words;
+  }
+  __device__ __forceinline__ void barrier_of_blocks() const {
+#if __CUDA_ARCH__ >= 900
+    if (searches_.blocks > 1) cooperative_groups::this_cluster().sync();
+#endif
+    __syncthreads();
+  }
+  /// Copies the tour to the best tour; by all threads of block 0.
+  __device__ __forceinline__ void save_best() const {
+    const std::size_t base = search_ * static_cast<std::size_t>(n_);
+    __syncthreads();  // the last swap is in the tour
+    for (std::int32_t p = static_cast<std::int32_t>(threadIdx.x); p < n_; p += threads) tours_.best[base + p] = tours_.tour[base + p];
+    __syncthreads();
+  }
+  /// Adds the last swap to the progress and the tour; by the progress thread.
+  __device__ __forceinline__ void record_move() {
+    shared_.progress.take({value_, moves::index<2>(n_, {{swap_.r, swap_.s}}), false}, local_search::Method::tabu);
+    std::int32_t* tour = tours_.tour + search_ * static_cast<std::size_t>(n_);
+    const std::int32_t at_r = tour[swap_.r], at_s = tour[swap_.s];
+    tour[swap_.r] = at_s;
+    tour[swap_.s] = at_r;
+  }
+
+  // --- tabu times and aspiration
+
+  __device__ __forceinline__ void set_aspiration() {
+    const std::int64_t gap = best_value_ - value_;
+    aspiration_ = gap < -no_delta ? -no_delta : static_cast<std::int32_t>(gap);
+  }
+  [[nodiscard]] static __device__ __forceinline__ unsigned filter_bit(std::int32_t a, std::int32_t b) {
+    return (static_cast<unsigned>(min(a, b)) * 0x9E3779B1u ^ static_cast<unsigned>(max(a, b)) * 0x85EBCA77u) >> 16;
+  }
+  /// The iteration before which swap (a, b) is tabu.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t until(std::int32_t a, std::int32_t b) const {
+    const unsigned bit = filter_bit(a, b);
+    if ((filter_[bit / 32] >> bit % 32 & 1) == 0) return 0;  // never taken
+    return *tours_.until_of(search_, a, b);
+  }
+  /// The same for the last swap.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t until_of_last() const {
+    return static_cast<std::int32_t>(local_search::tabu_until(now_ - 1, tours_.tenure));
+  }
+
+  // --- phases of an iteration
+
+  /// The least key and the least bound of this thread's rows, without an update.
+  __device__ __forceinline__ void read_keys(Key& best, Key& bound) const {
+    best = bound = no_key;
+    for (std::int32_t i = first_ + static_cast<std::int32_t>(threadIdx.x); i < last_; i += threads)
+      rows_[i - first_].lower_keys(i, aspiration_, best, bound);
+  }
+
+  /// The least key of all blocks in all lanes, and the least bound of block b in lane 16 + b. Between the barriers no warp reads cities:
+  /// there the last swap is stored. Two keys at a time, half a warp each, and every warp polls for itself: cuda::ClusterMailbox would take
+  /// two messages and a third barrier.
+  __device__ __forceinline__ void reduce_keys(Key& best, Key& bound) {
+    best = warp_min(best);
+    bound = warp_min(bound);
+    if (lane() == 0) {
+      shared_.warp_best[warp()] = best;
+      shared_.warp_bound[warp()] = bound;
+    }
+    __syncthreads();
+    ++step_;
+    cuda::Word(*const messages)[most_blocks] = shared_.keys[step_ & 1];
+    const int block = lane() % 16, half = lane() / 16;
+    if (warp() == 0) {
+      if (unrecorded_) swap_.store_touched(cities_);
+      const Key block_best = warp_min(lane() < warps ? shared_.warp_best[lane() % warps] : no_key);
+      const Key block_bound = warp_min(lane() < warps ? shared_.warp_bound[lane() % warps] : no_key);
+      if (block < searches_.blocks) {
+        cuda::Word* to = cuda::in_block(&messages[2 * half][rank_], block);
+        const Key key = half == 0 ? block_best : block_bound;
+        cuda::send_word(to, static_cast<unsigned>(key >> 32), step_);
+        cuda::send_word(to + most_blocks, static_cast<unsigned>(key), step_);
+      }
+    }
+    __syncthreads();  // cities are stored and the warps' keys are read, while messages are under way
+    if (is_progress_thread() && unrecorded_) record_move();
+    __syncwarp();
+    unrecorded_ = false;
+    std::int32_t words[2];
+    const bool from_block = cuda::receive_in_warp(words, &messages[2 * half][block], most_blocks, block < searches_.blocks, step_);
+    const Key key = from_block ? static_cast<Key>(static_cast<unsigned>(words[0])) << 32 | static_cast<unsigned>(words[1]) : no_key;
+    best = warp_min(half == 0 ? key : no_key);
+    bound = key;
+  }
+
+  /// Scans one row of each block in `stale`; lane 16 + b has that of block b as `position`. Each block scans the columns of its own
+  /// positions, a warp or several a row, and sends the result to the block that has the row.
+  __device__ __forceinline__ void rescan_rows(unsigned stale, std::int32_t position) {
+    const int count = __popc(stale), row_warps = warps / count;
+    const auto stale_block = [&](int k) {  // the k-th in `stale`
+      unsigned left = stale;
+      for (; k > 0; --k) left &= left - 1;
+      return __ffs(static_cast<int>(left)) - 1;
+    };
+    const std::int32_t i = __shfl_sync(~0u, position, 16 + stale_block(warp() % count));
+    if (warp() < row_warps * count) {
+      const Row of_warp = scan_row(cities_, n_, i, first_ + warp_positions * (warp() / count), last_, warp_positions * row_warps, now_,
+                                   [&](std::int32_t a, std::int32_t b) { return until(a, b); });
+      if (lane() < row_words) shared_.warp_rows[warp()][lane()] = word_of(of_warp, lane());
+    }
+    __syncthreads();
+    ++scans_;
+    if (warp() < count) {
+      Row mine;
+      if (lane() < row_warps) mine = row_of(shared_.warp_rows[warp() + count * lane()]);
+      const Row of_block = merged(mine);
+      if (lane() < row_words)
+        cuda::send_word(cuda::in_block(&shared_.rows[rank_][lane()], stale_block(warp())), static_cast<unsigned>(word_of(of_block, lane())),
+                        scans_);
+      __syncwarp();
+    }
+    if (warp() == warps - 1 && (stale >> rank_ & 1) != 0) {
+      const std::int32_t own = __shfl_sync(~0u, position, 16 + rank_);
+      std::int32_t words[row_words];
+      Row mine;
+      if (cuda::receive_in_warp(words, shared_.rows[lane() % most_blocks], 1, lane() < searches_.blocks, scans_)) mine = row_of(words);
+      const Row of_all = merged(mine);
+      if (lane() == 0) rows_[own - first_] = of_all;
+    }
+    __syncthreads();
+  }
+
+  /// Takes the swap of `key`, unless a hill climbing ends here. Returns whether the search goes on.
+  __device__ __forceinline__ bool take_move(Key key, local_search::Method method, std::int64_t limit) {
+    const auto move = swap_of(key);
+    const std::int32_t r = move.at[0], s = move.at[1];
+    const std::int64_t value = value_ + delta_of(key);
+    const bool ends = method == local_search::Method::hill && value >= value_;
+    if (rank_ == 0 && unsaved_ && !ends && value >= best_value_) save_best();
+    unrecorded_ = !ends;
+    swap_.r = r;
+    swap_.s = s;
+    if (ends) {
+      if (is_progress_thread()) shared_.progress.take({value, moves::index<2>(n_, move), false}, method);
+      return false;
+    }
+    ++now_;
+    value_ = value;
+    unsaved_ = value < best_value_;
+    best_value_ = min(best_value_, value);
+    set_aspiration();
+    if (tours_.until != nullptr && threadIdx.x == 0 && (has_row(r) || has_row(s))) {
+      *tours_.until_of(search_, r, s) = until_of_last();
+      const unsigned bit = filter_bit(r, s);
+      atomicOr(&filter_[bit / 32], 1u << bit % 32);
+    }
+    return now_ < limit;
+  }
+
+  /// Updates the rows after the last swap, and finds their least key and bound. A row needs repair only if a changed swap comes before its
+  /// bound, or one of its own swaps has changed or ceases to be tabu.
+  __device__ __forceinline__ void update_rows(Key& best, Key& bound) {
+    swap_.load_window(cities_);
+    best = bound = no_key;
+    for (std::int32_t first = first_ + warp_positions * warp(); first < last_; first += warp_positions * warps) {
+      const std::int32_t position = lane_position(first, lane(), n_);
+      const bool active = lane() >= 1 && lane() <= warp_positions && first + lane() - 1 < last_;
+      const bool touched = swap_.touches(position);
+      const StoredCity<Integral> stored = cities_[position];
+      Row row;  // of a touched position all swaps have changed
+      if (active && !touched) row = rows_[position - first_];
+      const City<Integral> own = swap_.swapped(stored.city(), position, touched);
+      std::int32_t at_r[3], at_s[3];
+      swap_deltas<3>(swap_.window, 0, swap_.window_position(0), own, position, n_, at_r);
+      swap_deltas<3>(swap_.window, 5, swap_.window_position(5), own, position, n_, at_s);
+      const std::int32_t least = min(min(min(at_r[0], at_r[1]), min(at_r[2], at_s[0])), min(at_s[1], at_s[2]));
+      const bool changed =
+          active && (least <= row.bound || swap_.touches(row.column) || swap_.touches(row.tabu_column) || row.tabu_end <= now_);
+      if (__any_sync(~0u, changed)) {
+        if (changed) {
+          repair(row, position, at_r, at_s, least);
+          rows_[position - first_] = row;
+        }
+        __syncwarp();
+      }
+      if (active) row.lower_keys(position, aspiration_, best, bound);
+    }
+    __syncwarp();
+  }
+  /// `least` is the least of the new deltas at_r and at_s.
+  __device__ __forceinline__ void repair(Row& row, std::int32_t position, const std::int32_t (&at_r)[3], const std::int32_t (&at_s)[3],
+                                         std::int32_t least) const {
+    row.remove([&](std::int32_t column) { return swap_.touches(column); });
+    row.end_tabu(now_);
+    std::int32_t column = no_delta, others = no_delta;
+#pragma unroll
+    for (int k = 0; k < 6; ++k)
+      if ((k < 3 ? at_r[k] : at_s[k - 3]) == least) column = min(column, swap_.window_position(k < 3 ? 1 + k : 3 + k));
+#pragma unroll
+    for (int k = 0; k < 6; ++k) {
+      const std::int32_t delta = k < 3 ? at_r[k] : at_s[k - 3];
+      if (delta != least || swap_.window_position(k < 3 ? 1 + k : 3 + k) != column) others = min(others, delta);
+    }
+    row.insert(least, column, others, now_, [&] {
+      if (min(position, column) == swap_.r && max(position, column) == swap_.s) return tours_.until != nullptr ? until_of_last() : 0;
+      return until(position, column);
+    });
+  }
+
+  const RowSearches<Integral>& searches_;
+  const Tours<Integral>& tours_;
+  const std::int32_t n_;
+  const std::size_t search_;
+  const int rank_;                   ///< of the block in the search
+  const std::int32_t first_, last_;  ///< the block's rows
+  SharedLayout<Integral>& shared_;
+  std::uint32_t* const filter_;
+  Row* const rows_;                     ///< [position - first_]
+  StoredCity<Integral>* const cities_;  ///< [position]
+  std::int32_t now_ = 0;                ///< the next iteration
+  std::int32_t aspiration_ = 0;         ///< tabu swaps with deltas below this are not forbidden
+  std::int64_t value_ = 0, best_value_ = 0;
+  unsigned step_ = 0, scans_ = 0;  ///< numbers of the messages
+  CitySwap<Integral> swap_;        ///< the last
+  bool unrecorded_ = false;        ///< the last swap is not yet in cities, tour and progress
+  bool unsaved_ = false;           ///< the tour is the best, and not yet saved as such
+};
+
+/// Mapping: `blocks` blocks a search, a cluster if more than one; a lane a row.
+template <bool Integral, bool InShared>
+__global__ void __launch_bounds__(row_threads<Integral>, 1)
+    tsp_row_minima_kernel(const __grid_constant__ RowSearches<Integral> searches, local_search::SearchProgress* all_progress,
+                          local_search::Method method, std::int64_t limit) {
+  extern __shared__ __align__(16) unsigned char row_minima_shared[];
+  local_search::SearchProgress& progress = all_progress[blockIdx.x / static_cast<unsigned>(searches.blocks)];
+  if (progress.done(limit)) return;
+  RowMinimaSearch<Integral, InShared>(searches, row_minima_shared).run(progress, method, limit);
+}
+
+// --- launch ------------------------------------------------------------------------------------------------------------------
+
+template <bool Integral>
+[[nodiscard]] auto kernel_of(bool in_shared) {
+  return in_shared ? &tsp_row_minima_kernel<Integral, true> : &tsp_row_minima_kernel<Integral, false>;
+}
+
+/// VICINITY_BLOCKS, for tests: rows on so many blocks, whatever the number of cities; 0 where it is not set.
+[[nodiscard]] std::int32_t blocks_asked_for() {
+  const char* blocks = std::getenv("VICINITY_BLOCKS");
+  return blocks != nullptr ? std::atoi(blocks) : 0;
+}
+
+/// Numbers of blocks that a search may have, the largest first. More blocks are faster as long as each has more than 12 rows (measured on
+/// an H100, kernels/lsm/README.md).
+[[nodiscard]] std::vector<std::int32_t> block_counts(std::int32_t n) {
+  if (const std::int32_t only = blocks_asked_for(); only > 0) return {only};
+  const bool clusters = cuda::device_attribute(cudaDevAttrClusterLaunch) != 0;
+  std::vector<std::int32_t> counts{1};
+  for (std::int32_t blocks = 2; clusters && blocks <= most_blocks; blocks *= 2)
+    if (n > 12 * blocks) counts.insert(counts.begin(), blocks);
+  return counts;
+}
+
+struct RowMinimaPolicy {
+  std::int32_t blocks = 0;  ///< of a search
+  std::int32_t block_rows = 0;
+  std::int32_t threads = 0, coordinate_bits = 0;
+  bool in_shared = false;  ///< rows and cities; else in device memory
+  std::size_t shared_bytes = 0;
+  std::int64_t batch_size = 0;  ///< searches at the same time
+
+  [[nodiscard]] cuda::Shape shape(std::int64_t searches) const {
+    return {.blocks = searches * blocks, .threads = threads, .shared_bytes = shared_bytes, .cluster = blocks};
+  }
+  [[nodiscard]] Policy record() const {
+    return {{"blocks", blocks},
+            {"threads", threads},
+            {"coordinate_bits", coordinate_bits},
+            {"places_in_shared", in_shared ? 1 : 0},
+            {"shared_bytes", static_cast<std::int64_t>(shared_bytes)},
+            {"together", batch_size}};
+  }
+};
+
+/// The most blocks a search with which all restarts run at the same time. If there is no such number: the fewest, as these run the most
+/// restarts at the same time.
+template <bool Integral>
+[[nodiscard]] RowMinimaPolicy row_minima_policy(const local_search::TspSwap& neighborhood, const local_search::Task& task) {
+  constexpr std::int64_t most_tabu_bytes = std::int64_t{1} << 30;  // tabu times of all searches
+  const std::int32_t n = neighborhood.instance().size();
+  const std::size_t most_shared = cuda::most_shared();
+  RowMinimaPolicy policy;
+  for (const std::int32_t blocks : block_counts(n)) {
+    RowMinimaPolicy next{
+        .blocks = blocks, .block_rows = divide_up(n, blocks), .threads = row_threads<Integral>, .coordinate_bits = Integral ? 16 : 64};
+    next.in_shared = shared_bytes<Integral>(n, next.block_rows, true) <= most_shared;
+    next.shared_bytes = shared_bytes<Integral>(n, next.block_rows, next.in_shared);
+    if (next.shared_bytes > most_shared) continue;
+    cuda::allow_shared(kernel_of<Integral>(next.in_shared), next.shared_bytes);
+    next.batch_size = blocks == 1 ? cuda::multiprocessors() : cuda::clusters_at_a_time(next.shape(1), kernel_of<Integral>(next.in_shared));
+    if (next.batch_size == 0) continue;
+    policy = next;
+    if (policy.batch_size >= task.restarts) break;
+  }
+  if (policy.batch_size == 0)
+    throw DoesNotFit(std::to_string(n) + " cities need more than the " + std::to_string(most_shared) +
+                     " bytes of shared memory a block that this GPU has");
+  const auto tabu_bytes = static_cast<std::int64_t>(sizeof(std::int32_t)) * neighborhood.moves();
+  if (task.method == local_search::Method::tabu)
+    policy.batch_size = std::min(policy.batch_size, std::max<std::int64_t>(1, most_tabu_bytes / tabu_bytes));
+  policy.batch_size = std::min(policy.batch_size, task.restarts);
+  return policy;
+}
+
+/// A SearchEngine (kernels/lsm/device_searches.cuh).
+template <bool Integral>
+class RowMinimaEngine {
+ public:
+  using Neighborhood = local_search::TspSwap;
+  using State = local_search::SearchState<Neighborhood>;
+
+  RowMinimaEngine(const Neighborhood& neighborhood, const local_search::Task& task, const cuda::Stream& stream)
+      : stream_(stream),
+        method_(task.method),
+        policy_(row_minima_policy<Integral>(neighborhood, task)),
+        copies_(policy_.in_shared ? 1 : policy_.blocks),
+        memory_(neighborhood, task, policy_.batch_size, stream) {
+    const auto searches = static_cast<std::size_t>(policy_.batch_size), n = static_cast<std::size_t>(neighborhood.instance().size());
+    rows_ = cuda::DeviceBuffer<Row>(searches * n);
+    cities_ = cuda::DeviceBuffer<StoredCity<Integral>>(searches * static_cast<std::size_t>(copies_) * n);
+    filters_ = cuda::DeviceBuffer<std::uint32_t>(searches * static_cast<std::size_t>(policy_.blocks) * filter_words);
+    searches_ = {memory_.view(), cities_.data(), rows_.data(), filters_.data(), policy_.blocks, policy_.block_rows};
+  }
+
+  [[nodiscard]] std::int64_t batch_size() const { return policy_.batch_size; }
+
+  void begin(const std::vector<State>& states) {
+    count_ = static_cast<unsigned>(states.size());
+    memory_.begin(states);
+    filters_.fill(0, stream_);
+  }
+  void launch(local_search::SearchProgress* all_progress, std::int64_t limit) {
+    const std::int32_t n = searches_.tours.tsp.n;
+    const auto grid = [&](std::int32_t items) { return dim3(static_cast<unsigned>(divide_up(n, items)), count_); };
+    tsp_cities_kernel<Integral><<<grid(setup_threads), setup_threads, 0, stream_.get()>>>(searches_, copies_);
+    VICINITY_CUDA_CHECK(cudaGetLastError());
+    tsp_rows_kernel<Integral><<<grid(setup_threads / 32), setup_threads, 0, stream_.get()>>>(searches_, all_progress, copies_);
+    VICINITY_CUDA_CHECK(cudaGetLastError());
+    VICINITY_CUDA_CHECK(
+        cuda::launch(policy_.shape(count_), stream_, kernel_of<Integral>(policy_.in_shared), searches_, all_progress, method_, limit));
+  }
+  void finish(std::vector<State::Result>& searches) { memory_.finish(searches); }
+  void poison() {
+    memory_.poison();
+    filters_.fill(0xA5, stream_);
+    rows_.fill(0xA5, stream_);
+    cities_.fill(0xA5, stream_);
+  }
+  [[nodiscard]] const char* synchronization() const { return policy_.blocks > 1 ? "cluster_barrier" : "block_barrier"; }
+  [[nodiscard]] Policy policy() const { return policy_.record(); }
+
+ private:
+  const cuda::Stream& stream_;
+  const local_search::Method method_;
+  const RowMinimaPolicy policy_;
+  const std::int32_t copies_;  ///< of a search's cities
+  unsigned count_ = 0;         ///< searches under way
+  TourMemory<Integral> memory_;
+  cuda::DeviceBuffer<std::uint32_t> filters_;
+  cuda::DeviceBuffer<Row> rows_;
+  cuda::DeviceBuffer<StoredCity<Integral>> cities_;
+  RowSearches<Integral> searches_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Run> tuned_run(const local_search::TspSwap& neighborhood, const local_search::Task& task) {
+  if (std::unique_ptr<Run> run = blocks_asked_for() > 0 ? nullptr : tsp_scan_run(neighborhood, task)) return run;
+  if (neighborhood.instance().integral()) return std::make_unique<DeviceRun<RowMinimaEngine<true>>>(neighborhood, task);
+  return std::make_unique<DeviceRun<RowMinimaEngine<false>>>(neighborhood, task);
+}
+
+}  // namespace vicinity::lsm

@@ -1,0 +1,277 @@
+#pragma once
+// Tours on the device, and deltas of swaps, for both tuned searches of the travelling salesman problem (row_minima.cu, scan.cu).
+//
+// Problem: a move swaps the cities at two positions of the tour. Its delta is the change of the tour's length.
+// Data layout: tours, best tours and tabu times are in device memory, one search after the other (Tours; TourMemory owns them). The
+// searches evaluate moves from an array of StoredCity in tour order: the coordinates of a city, and the lengths of its two edges.
+// Evaluation (swap_deltas): a warp takes 32 consecutive positions, a lane each. A delta needs the distances from the other city to a
+// position and to its neighbours; neighbouring lanes have the latter. The first and the last lane are the halo and get no deltas.
+// Update (CitySwap): a swap of positions r and s changes the moves of r-1 .. r+1 and s-1 .. s+1. Their new deltas need the cities at
+// r-2 .. r+2 and s-2 .. s+2, the window, which lanes 0 .. 9 of each warp hold.
+// Cost: Count + 2 distances a lane for Count deltas. Synchronisation: of the warp only, by shuffles.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "core/methods/lsm/state.hpp"
+#include "core/problems/moves.hpp"
+#include "core/problems/tsp/swap.hpp"
+#include "kernels/cuda/runtime/memory.cuh"
+
+namespace vicinity::lsm {
+
+// --- cities ------------------------------------------------------------------------------------------------------------------
+
+/// Above all deltas: a delta is the sum of at most four distances below 2^28, minus four such.
+inline constexpr std::int32_t no_delta = std::numeric_limits<std::int32_t>::max();
+
+/// `Integral`: whole coordinates whose offsets from the least fit 16 bits (tsp::Tsp::integral). Otherwise double precision.
+template <bool Integral>
+using Coordinate = std::conditional_t<Integral, std::int32_t, double>;
+
+template <bool Integral>
+struct Point {
+  Coordinate<Integral> x, y;
+};
+
+/// The city at a position of the tour, in registers.
+template <bool Integral>
+struct City {
+  Point<Integral> point;
+  std::int32_t edges;  ///< sum of the lengths of its two edges
+};
+
+/// The same in memory.
+template <bool Integral>
+struct StoredCity {
+  double x, y;
+  std::int64_t edges;
+
+  static __device__ __forceinline__ StoredCity of(const City<false>& city) { return {city.point.x, city.point.y, city.edges}; }
+  [[nodiscard]] __device__ __forceinline__ City<false> city() const { return {{x, y}, static_cast<std::int32_t>(edges)}; }
+};
+template <>
+struct alignas(8) StoredCity<true> {
+  std::uint32_t xy;  ///< x in the lower half
+  std::int32_t edges;
+
+  static __device__ __forceinline__ std::uint32_t packed(const Point<true>& p) {
+    return static_cast<std::uint32_t>(p.y) << 16 | static_cast<std::uint32_t>(p.x);
+  }
+  static __device__ __forceinline__ Point<true> unpacked(std::uint32_t xy) {
+    return {static_cast<std::int32_t>(xy & 0xFFFFu), static_cast<std::int32_t>(xy >> 16)};
+  }
+  static __device__ __forceinline__ StoredCity of(const City<true>& city) { return {packed(city.point), city.edges}; }
+  [[nodiscard]] __device__ __forceinline__ City<true> city() const { return {unpacked(xy), edges}; }
+};
+
+/// tsp::rounded_root() with an approximate single-precision root. Its error is below 0.02, so rounded down it is the distance or one less.
+[[nodiscard]] __device__ __forceinline__ std::int32_t distance(std::int32_t dx, std::int32_t dy) {
+  const std::int32_t squared = dx * dx + dy * dy;
+  float root;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(static_cast<float>(squared)));
+  // Rounds down: above 2^23 the lowest bit of a float is worth one.
+  const std::int32_t r = __float_as_int(__fadd_rd(root, 8388608.0f)) - 0x4B000000;
+  return r + static_cast<std::int32_t>(squared > r * r + r);
+}
+[[nodiscard]] __device__ __forceinline__ std::int32_t distance(double dx, double dy) { return tsp::distance(dx, dy); }
+template <bool Integral>
+[[nodiscard]] __device__ __forceinline__ std::int32_t distance(const Point<Integral>& a, const Point<Integral>& b) {
+  return distance(a.x - b.x, a.y - b.y);
+}
+
+// --- positions ---------------------------------------------------------------------------------------------------------------
+
+/// The position on the tour, for -n <= position < 2 n.
+[[nodiscard]] __device__ __forceinline__ std::int32_t wrapped(std::int32_t position, std::int32_t n) {
+  return position < 0 ? position + n : position >= n ? position - n : position;
+}
+/// Is `position` one of the `count` positions from `first` on, -n < first < n?
+[[nodiscard]] __device__ __forceinline__ bool within(std::int32_t position, std::int32_t first, std::int32_t count, std::int32_t n) {
+  return wrapped(position - first, n) < count;
+}
+
+/// Positions that a warp evaluates at once: 32 less the halo.
+inline constexpr std::int32_t warp_positions = 30;
+
+/// The position of a lane when lane 1 has `first`. Lanes far beyond the last position get a valid one.
+[[nodiscard]] __device__ __forceinline__ std::int32_t lane_position(std::int32_t first, std::int32_t lane, std::int32_t n) {
+  const std::int32_t position = wrapped(first + lane - 1, n);
+  return position < n ? position : n - 1;
+}
+
+// --- deltas ------------------------------------------------------------------------------------------------------------------
+
+/// The point that `lane` has.
+[[nodiscard]] __device__ __forceinline__ Point<true> shuffle(const Point<true>& mine, std::int32_t lane) {
+  return StoredCity<true>::unpacked(__shfl_sync(~0u, StoredCity<true>::packed(mine), lane));
+}
+[[nodiscard]] __device__ __forceinline__ Point<false> shuffle(const Point<false>& mine, std::int32_t lane) {
+  return {__shfl_sync(~0u, mine.x, lane), __shfl_sync(~0u, mine.y, lane)};
+}
+
+/// Deltas of the swaps of `position`, where `own` is, with the Count positions after `first`; no_delta for the position itself. The cities
+/// from `first` to first + Count + 1 are the `window` of lanes `lane`, lane + 1, ... By whole warps whose lanes have consecutive
+/// positions; the first and the last lane get no valid deltas.
+template <int Count, bool Integral>
+__device__ __forceinline__ void swap_deltas(const City<Integral>& window, std::int32_t lane, std::int32_t first, const City<Integral>& own,
+                                            std::int32_t position, std::int32_t n, std::int32_t (&deltas)[Count]) {
+  std::int32_t d[Count + 2];
+#pragma unroll
+  for (int k = 0; k < Count + 2; ++k) d[k] = distance(own.point, shuffle(window.point, lane + k));
+#pragma unroll
+  for (int k = 1; k <= Count; ++k)
+    deltas[k - 1] = d[k - 1] + d[k + 1] + __shfl_up_sync(~0u, d[k], 1) + __shfl_down_sync(~0u, d[k], 1) -
+                    __shfl_sync(~0u, window.edges, lane + k) - own.edges;
+  if (!within(position, first, Count + 2, n)) return;
+  std::int32_t before = first, other = wrapped(first + 1, n);
+#pragma unroll
+  for (int k = 1; k <= Count; ++k) {
+    const std::int32_t after = wrapped(other + 1, n);
+    if (position == before || position == after) deltas[k - 1] += 2 * d[k];  // the edge between neighbours stays
+    if (position == other) deltas[k - 1] = no_delta;
+    before = other;
+    other = after;
+  }
+}
+
+/// A swap of the cities at positions r < s, and the cities around them.
+template <bool Integral>
+struct CitySwap {
+  std::int32_t n, r = 0, s = 0;
+  City<Integral> window{};  ///< after the swap; of lanes 0 .. 9, see load_window()
+
+  /// Window k = 0 .. 9: positions r-2 .. r+2 and s-2 .. s+2.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t window_position(int k) const { return wrapped(k < 5 ? r - 2 + k : s - 7 + k, n); }
+  /// Is the position one of r-1 .. r+1?
+  [[nodiscard]] __device__ __forceinline__ bool near_r(std::int32_t position) const { return within(position, r - 1, 3, n); }
+  /// Is the position one of r-1 .. r+1 or s-1 .. s+1, whose moves all change?
+  [[nodiscard]] __device__ __forceinline__ bool touches(std::int32_t position) const {
+    return near_r(position) || within(position, s - 1, 3, n);
+  }
+  /// Sets `window` in lanes 0 .. 9. `cities` are as before the swap. The edges of the outermost positions are not set.
+  __device__ __forceinline__ void load_window(const StoredCity<Integral>* cities) {
+    const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % 32), at = window_position(min(lane, 9));
+    window.point = cities[at == r ? s : at == s ? r : at].city().point;
+    const std::int32_t after =
+        distance(__shfl_down_sync(~0u, window.point.x, 1) - window.point.x, __shfl_down_sync(~0u, window.point.y, 1) - window.point.y);
+    window.edges = __shfl_up_sync(~0u, after, 1) + after;
+  }
+  /// The city at each lane's `position` after the swap, `own` before it. Needs the window.
+  [[nodiscard]] __device__ __forceinline__ City<Integral> swapped(City<Integral> own, std::int32_t position, bool touched) const {
+    if (__any_sync(~0u, touched)) {
+      const std::int32_t from_r = wrapped(position - r + 1, n), from = from_r < 3 ? 1 + from_r : 6 + wrapped(position - s + 1, n);
+      const Point<Integral> point = shuffle(window.point, from % 32);
+      const std::int32_t edges = __shfl_sync(~0u, window.edges, from % 32);
+      if (touched) own = {point, edges};
+    }
+    return own;
+  }
+  /// Stores the touched cities, by one warp. Needs the window.
+  __device__ __forceinline__ void store_touched(StoredCity<Integral>* cities) const {
+    const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % 32);
+    const std::int32_t at = window_position(lane);
+    if (lane < 10 && lane % 5 != 0 && lane % 5 != 4 && (lane < 5 || !near_r(at))) cities[at] = StoredCity<Integral>::of(window);
+  }
+};
+
+// --- device memory -----------------------------------------------------------------------------------------------------------
+
+/// Instance, tours and tabu times of the searches of a launch.
+template <bool Integral>
+struct Tours {
+  tsp::View tsp;
+  double low_x, low_y;  ///< whole coordinates are stored as offsets from these
+  std::int32_t* tour;   ///< [search][position]: city
+  std::int32_t* best;   ///< [search][position]: city
+  std::int32_t* until;  ///< [search][move]: tabu before this iteration; null in a hill climbing
+  std::int64_t moves, tenure;
+
+  [[nodiscard]] __device__ __forceinline__ Point<Integral> point(std::int32_t city) const {
+    if constexpr (Integral)
+      return {static_cast<std::int32_t>(tsp.x[city] - low_x), static_cast<std::int32_t>(tsp.y[city] - low_y)};
+    else
+      return {tsp.x[city], tsp.y[city]};
+  }
+  [[nodiscard]] __device__ __forceinline__ StoredCity<Integral> city(std::size_t search, std::int32_t position) const {
+    const std::int32_t* cities = tour + search * static_cast<std::size_t>(tsp.n);
+    const Point<Integral> before = point(cities[wrapped(position - 1, tsp.n)]), own = point(cities[position]),
+                          after = point(cities[wrapped(position + 1, tsp.n)]);
+    return StoredCity<Integral>::of({own, distance(own, before) + distance(own, after)});
+  }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t* until_of(std::size_t search, std::int64_t move) const {
+    return until + search * static_cast<std::size_t>(moves) + move;
+  }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t* until_of(std::size_t search, std::int32_t a, std::int32_t b) const {
+    return until_of(search, moves::index<2>(tsp.n, {{min(a, b), max(a, b)}}));
+  }
+};
+
+/// Owns what Tours points to, for up to `searches` searches at the same time.
+template <bool Integral>
+class TourMemory {
+ public:
+  using Neighborhood = local_search::TspSwap;
+  using State = local_search::SearchState<Neighborhood>;
+
+  TourMemory(const Neighborhood& neighborhood, const local_search::Task& task, std::int64_t searches, const cuda::Stream& stream)
+      : stream_(stream),
+        size_(static_cast<std::size_t>(neighborhood.instance().size())),
+        x_(std::span(neighborhood.instance().view().x, size_)),
+        y_(std::span(neighborhood.instance().view().y, size_)),
+        tours_(static_cast<std::size_t>(searches) * size_),
+        best_(static_cast<std::size_t>(searches) * size_),
+        until_(task.method == local_search::Method::tabu ? static_cast<std::size_t>(searches * neighborhood.moves()) : 0),
+        staged_(static_cast<std::size_t>(searches) * size_) {
+    const tsp::View host = neighborhood.instance().view();
+    view_ = {{x_.data(), y_.data(), host.n},
+             *std::min_element(host.x, host.x + host.n),
+             *std::min_element(host.y, host.y + host.n),
+             tours_.data(),
+             best_.data(),
+             until_.data(),
+             neighborhood.moves(),
+             local_search::tenure_of(task, neighborhood.moves())};
+  }
+
+  [[nodiscard]] const Tours<Integral>& view() const noexcept { return view_; }
+
+  void begin(const std::vector<State>& states) {
+    for (std::size_t k = 0; k < states.size(); ++k)
+      std::copy(states[k].solution().begin(), states[k].solution().end(), staged_.data() + k * size_);
+    for (auto* tours : {&tours_, &best_}) copy(tours->data(), staged_.data(), states.size(), cudaMemcpyHostToDevice);
+    until_.fill(0, stream_);
+  }
+  /// Waits for the stream.
+  void finish(std::vector<State::Result>& searches) {
+    fetch(tours_, searches, &State::Result::current);
+    fetch(best_, searches, &State::Result::best);
+  }
+  void poison() {
+    for (auto* buffer : {&until_, &tours_, &best_}) buffer->fill(0xA5, stream_);
+  }
+
+ private:
+  void copy(std::int32_t* to, const std::int32_t* from, std::size_t searches, cudaMemcpyKind kind) const {
+    VICINITY_CUDA_CHECK(cudaMemcpyAsync(to, from, searches * size_ * sizeof(std::int32_t), kind, stream_.get()));
+  }
+  void fetch(const cuda::DeviceBuffer<std::int32_t>& from, std::vector<State::Result>& searches, tsp::Tour State::Result::*member) {
+    copy(staged_.data(), from.data(), searches.size(), cudaMemcpyDeviceToHost);
+    stream_.synchronize();
+    for (std::size_t k = 0; k < searches.size(); ++k)
+      std::copy(staged_.data() + k * size_, staged_.data() + (k + 1) * size_, (searches[k].*member).begin());
+  }
+
+  const cuda::Stream& stream_;
+  const std::size_t size_;  ///< cities
+  cuda::DeviceBuffer<double> x_, y_;
+  cuda::DeviceBuffer<std::int32_t> tours_, best_, until_;
+  cuda::HostBuffer<std::int32_t> staged_;  ///< [search][position]
+  Tours<Integral> view_{};
+};
+
+}  // namespace vicinity::lsm
