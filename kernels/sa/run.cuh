@@ -9,7 +9,7 @@
 
 #include "core/methods/sa/task.hpp"
 #include "kernels/run/search_run.cuh"
-#include "kernels/sa/setup.cuh"
+#include "kernels/sa/device.cuh"
 
 namespace vicinity::sa {
 

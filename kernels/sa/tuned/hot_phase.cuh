@@ -1,18 +1,27 @@
 #pragma once
-// The hot phase of the tuned annealing: while many proposals are accepted, keeping all deltas up to date costs more than it saves.
-#include "kernels/cuda/warp.cuh"
+// The hot phase of the tuned annealing.
+//
+// Problem: at first most proposals are accepted; then bringing all inner products up to date costs more than a delta from scratch.
+// Data layout: B' = B as the permutation puts it, so that all loads are coalesced, [sides][n][pitch] entries a chain in device memory
+// (permute_kernel makes it); the permutation in shared memory. One block a chain.
+// Phases of a round: each of the 32 warps evaluates one of the next 32 proposals, lanes over the n terms in chunks of 16 bytes; the first
+// accepted one in order is carried out in B' and the permutation. Ends at the limit, or when fewer than one proposal in
+// HotPolicy::rejections was accepted.
+// Synchronisation: one block barrier a round, a second one after a swap.
+// Cost: 4n entries a proposal, from L1 or L2, and 4n moved a swap.
+#include "kernels/cuda/collective/warp.cuh"
 #include "kernels/sa/device.cuh"
 
 namespace vicinity::sa {
 
-/// Data of one launch of the hot phase.
+/// Launch policy, and when the phase ends.
 struct HotPolicy {
   static constexpr int threads = 1024;  ///< a warp a proposal
   static constexpr int epoch = 4096;    ///< proposals over which acceptance is judged
   static constexpr int rejections = 8;  ///< the phase ends when fewer than one in so many was accepted
 };
 
-/// Where a chain stands: proposal q is pair (r, s) of `sweep`.
+/// Proposal q is pair (r, s) of `sweep`.
 struct Position {
   std::int64_t q, sweep;
   std::int32_t r, s;
@@ -36,9 +45,9 @@ struct Position {
   }
 };
 
-/// B as permuted: b'(i,j) = b(p[i],p[j]), and its transpose for the second side. Mapping: blockIdx.y the chain, blockIdx.x a row, a thread
+/// Makes B'[i][j] = B[p[i]][p[j]], and its transpose for the second side. Mapping: blockIdx.y the chain, blockIdx.x a row, a thread
 /// a column after another; the padding becomes zero.
-template <class Types>
+template <ElementTypes Types>
 __global__ void __launch_bounds__(256)
     permute_kernel(DeviceQap<typename Types::Entry> qap, Chains chains, std::int64_t first, typename Types::Entry* permuted) {
   const std::int32_t* p = chains.current + (first + blockIdx.y) * qap.n;
@@ -49,18 +58,23 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// Mapping: one block a chain; in each round its 32 warps evaluate the next 32 proposals from scratch, lanes over the n terms in chunks of
-/// 16 bytes; the first accepted one in order is carried out. Permuted B is kept, so that all loads are coalesced: `permuted` has
-/// [sides][n][pitch] entries a chain. Synchronisation: one block barrier a round, a second one after a swap. Cost: 4n entries a proposal,
-/// from L1 or L2, and 4n moved a swap. Ends at `limit`, or when fewer than one proposal in
-/// HotPolicy::rejections is accepted.
-template <class Types>
-class Hot {
+/// The delta of swapping facilities c and o from `sum`, the sum over all k of (a(k,c) - a(k,o)) (b'(k,o) - b'(k,c)) of both sides: the
+/// terms of k = c and k = o are taken out, what they really contribute is put in. b'(i,j) = b(p[i],p[j]).
+template <class Delta>
+[[nodiscard]] __device__ __forceinline__ Delta corrected(Delta sum, Delta a_cc, Delta a_oo, Delta a_co, Delta a_oc, Delta b_cc, Delta b_oo,
+                                                         Delta b_co, Delta b_oc) {
+  return sum - (a_cc - a_co) * (b_co - b_cc) - (a_cc - a_oc) * (b_oc - b_cc) - (a_oc - a_oo) * (b_oo - b_oc) -
+         (a_co - a_oo) * (b_oo - b_co) + (a_cc - a_oo) * (b_oo - b_cc) + (a_co - a_oc) * (b_oc - b_co);
+}
+
+/// One chain.
+template <ElementTypes Types>
+class HotPhase {
  public:
   using Entry = typename Types::Entry;
   using Delta = typename Types::Delta;
 
-  __device__ Hot(const DeviceQap<Entry>& qap, Entry* permuted, std::uint16_t* p, ChainState& state)
+  __device__ HotPhase(const DeviceQap<Entry>& qap, Entry* permuted, std::uint16_t* p, ChainState& state)
       : qap_(qap), permuted_(permuted), p_(p), state_(state), warp_(threadIdx.x / 32), lane_(threadIdx.x % 32) {}
 
   __device__ __forceinline__ void run(std::int64_t limit, unsigned (&winner)[3], std::int32_t* best) {
@@ -168,7 +182,7 @@ class Hot {
   std::int32_t warp_, lane_;
 };
 
-template <class Types>
+template <ElementTypes Types>
 __global__ void __launch_bounds__(HotPolicy::threads)
     hot_kernel(const __grid_constant__ DeviceQap<typename Types::Entry> qap, Chains chains, typename Types::Entry* permuted,
                std::int64_t first, std::int64_t limit) {
@@ -179,9 +193,9 @@ __global__ void __launch_bounds__(HotPolicy::threads)
   std::int32_t *current = chains.current + chain * qap.n, *best = chains.best + chain * qap.n;
   for (std::int32_t k = threadIdx.x; k < qap.n; k += blockDim.x) p[k] = static_cast<std::uint16_t>(current[k]);
   if (threadIdx.x == 0) state = chains.state[chain];
-  if (threadIdx.x < 3) winner[threadIdx.x] = Hot<Types>::nobody;
+  if (threadIdx.x < 3) winner[threadIdx.x] = HotPhase<Types>::nobody;
   __syncthreads();
-  Hot<Types>(qap, permuted + std::size_t(blockIdx.x) * Types::sides * qap.n * qap.pitch, p, state).run(limit, winner, best);
+  HotPhase<Types>(qap, permuted + std::size_t(blockIdx.x) * Types::sides * qap.n * qap.pitch, p, state).run(limit, winner, best);
   for (std::int32_t k = threadIdx.x; k < qap.n; k += blockDim.x) current[k] = p[k];
   if (threadIdx.x == 0) chains.state[chain] = state;
 }

@@ -1,7 +1,6 @@
 // gpu-tuned and gpu-chains: the same kernels, for one chain or for many.
 #include "kernels/sa/implementations.hpp"
-#include "kernels/sa/run.cuh"
-#include "kernels/sa/tuned/tuned_run.hpp"
+#include "kernels/sa/tuned/annealing.cuh"
 
 namespace vicinity::sa {
 namespace {
