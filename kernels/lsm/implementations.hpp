@@ -1,5 +1,5 @@
 #pragma once
-// One prepare function an implementation; each .cu holds one, so that they compile side by side.
+// One prepare function an implementation.
 #include <memory>
 #include <vector>
 

@@ -1,5 +1,7 @@
-// Implementation `gpu-reduction` (section 6.7, Table 9): the device evaluates and chooses, and only the choice comes back. The host keeps
-// the solution, and sends it each iteration as `gpu` does; tabu times stay on the device.
+// Implementation `gpu-reduction` (section 6.7, Table 9): the device evaluates and chooses, and only the choice comes back. Phases of an
+// iteration: the host sends the solution, as `gpu` does; a kernel evaluates, and finds the best move of each block; a second one finds the
+// best of the blocks, which the host reads. Data layout: tabu times a move on the device. Synchronisation: the host waits for the stream
+// once an iteration. Cost: an evaluation and a read of 4 bytes a neighbour, two launches and a host round trip.
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -14,20 +16,19 @@ namespace vicinity::lsm {
 namespace {
 
 /// What the choice depends on beside the values.
-struct Memory {
+struct TabuMemory {
   std::int32_t* until;      ///< [move]: tabu before this iteration; zero where it never was taken
   std::int64_t t;           ///< the iteration to come
   std::int64_t best_value;  ///< of the search so far
-  std::int64_t taken;       ///< the move taken last, not yet written down; -1: none
+  std::int64_t taken;       ///< the move taken last, whose time is not yet in `until`; -1: none
   std::int32_t taken_until;
 };
 
-/// Mapping: neighbours in turns, one at a time each of the first `evaluators` threads of a block; then a block its best. The thread whose
-/// move was taken last writes that down: no other reads it. Synchronisation: a block reduction. Cost: an evaluation
-/// (kernels/lsm/published/neighbors.cuh) and a read of 4 bytes a neighbour, a write of 16 bytes a block.
-template <class View>
+/// Mapping: each of the first `evaluators` threads of a block takes neighbours in turns, then the block reduces to its best. The thread of
+/// the move that was taken last writes its tabu time: no other thread reads it. Synchronisation: a block reduction.
+template <NeighborView View>
 __global__ void __launch_bounds__(block_size)
-    best_kernel(const __grid_constant__ View view, Slice slice, std::int32_t evaluators, Memory memory, ChoiceKey* found) {
+    best_kernel(const __grid_constant__ View view, Slice slice, std::int32_t evaluators, TabuMemory memory, ChoiceKey* block_best) {
   __shared__ ChoiceKey slots[block_size / 32];
   view.stage();
   const std::int64_t threads = std::int64_t{gridDim.x} * evaluators, thread = threadIdx.x;
@@ -39,20 +40,27 @@ __global__ void __launch_bounds__(block_size)
     cuda::lower(best, key_of({value, f, local_search::forbids(until, memory.t, value, memory.best_value)}));
   }
   const ChoiceKey of_block = cuda::block_argmin(best, slots);
-  if (threadIdx.x == 0) found[blockIdx.x] = of_block;
+  if (threadIdx.x == 0) block_best[blockIdx.x] = of_block;
 }
 
-/// Mapping: one block over what the blocks before found; the best goes to `best`. Cost: launch and a block reduction.
-__global__ void __launch_bounds__(block_size) best_of_blocks_kernel(const ChoiceKey* found, std::int32_t blocks, ChoiceKey* best) {
+/// Mapping: one block over the best of all blocks. Cost: launch and a block reduction.
+__global__ void __launch_bounds__(block_size) best_of_blocks_kernel(const ChoiceKey* block_best, std::int32_t blocks, ChoiceKey* best) {
   __shared__ ChoiceKey slots[block_size / 32];
   ChoiceKey mine;
-  for (std::int32_t b = static_cast<std::int32_t>(threadIdx.x); b < blocks; b += block_size) cuda::lower(mine, found[b]);
+  for (std::int32_t b = static_cast<std::int32_t>(threadIdx.x); b < blocks; b += block_size) cuda::lower(mine, block_best[b]);
   const ChoiceKey of_all = cuda::block_argmin(mine, slots);
   if (threadIdx.x == 0) *best = of_all;
 }
 
-/// Method of GpuRun (kernels/lsm/published/run.cuh).
-template <class Neighborhood, class Place>
+struct ReductionPolicy {
+  std::int64_t blocks = 0, evaluators = 0;  ///< evaluators: threads of a block that evaluate
+  std::size_t shared_bytes = 0;
+
+  [[nodiscard]] Policy record() const { return {{"block", block_size}, {"blocks", blocks}, {"evaluators", evaluators}}; }
+};
+
+/// HostMethod (kernels/lsm/published/run.cuh).
+template <class Neighborhood, class Path>
 class Reduction {
  public:
   Reduction(const Neighborhood& neighborhood, const cuda::Stream& stream)
@@ -61,7 +69,7 @@ class Reduction {
         resident_(resident_blocks(0)),
         neighbors_(neighborhood, stream),
         until_(static_cast<std::size_t>(moves_)),
-        found_(static_cast<std::size_t>(resident_)),
+        block_best_(static_cast<std::size_t>(resident_)),
         device_best_(1),
         best_(1) {}
 
@@ -70,20 +78,21 @@ class Reduction {
     taken_ = -1;
     neighbors_.begin(state);
   }
-  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state, PartTimer& parts) {
-    parts.mark(PartTimer::before_copies, stream_);
+  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state, PartTimer& timer) {
+    timer.mark(PartTimer::before_copies, stream_);
     const auto view = neighbors_.upload(state, stream_);
-    parts.mark(PartTimer::before_kernels, stream_);
-    const Memory memory{until_.data(), state.iteration(), state.best_value(), taken_, taken_until_};
-    shape();
-    best_kernel<<<static_cast<unsigned>(blocks_), block_size, shared_, stream_.get()>>>(
-        view, Slice{0, moves_}, static_cast<std::int32_t>(evaluators_), memory, found_.data());
+    timer.mark(PartTimer::before_kernels, stream_);
+    const TabuMemory memory{until_.data(), state.iteration(), state.best_value(), taken_, taken_until_};
+    choose_policy();
+    best_kernel<<<static_cast<unsigned>(policy_.blocks), block_size, policy_.shared_bytes, stream_.get()>>>(
+        view, Slice{0, moves_}, static_cast<std::int32_t>(policy_.evaluators), memory, block_best_.data());
     VICINITY_CUDA_CHECK(cudaGetLastError());
-    best_of_blocks_kernel<<<1, block_size, 0, stream_.get()>>>(found_.data(), static_cast<std::int32_t>(blocks_), device_best_.data());
+    best_of_blocks_kernel<<<1, block_size, 0, stream_.get()>>>(block_best_.data(), static_cast<std::int32_t>(policy_.blocks),
+                                                               device_best_.data());
     VICINITY_CUDA_CHECK(cudaGetLastError());
-    parts.mark(PartTimer::after_kernels, stream_);
+    timer.mark(PartTimer::after_kernels, stream_);
     VICINITY_CUDA_CHECK(cudaMemcpyAsync(best_.data(), device_best_.data(), best_.bytes(), cudaMemcpyDeviceToHost, stream_.get()));
-    parts.mark(PartTimer::after_copies, stream_);
+    timer.mark(PartTimer::after_copies, stream_);
     stream_.synchronize();
     return choice_of(best_[0]);
   }
@@ -96,23 +105,25 @@ class Reduction {
   }
   void poison() {
     until_.fill(0xA5, stream_);
-    found_.fill(0xA5, stream_);
+    block_best_.fill(0xA5, stream_);
     device_best_.fill(0xA5, stream_);
   }
-  [[nodiscard]] Policy policy() const { return {{"block", block_size}, {"blocks", blocks_}, {"evaluators", evaluators_}}; }
+  [[nodiscard]] Policy policy() const { return policy_.record(); }
 
  private:
-  /// Finds the shape of the grid for the View to come. As many blocks as can be resident at a time, at most: each ends with a reduction,
-  /// which is better paid once a thread.
-  void shape() {
-    const Room room = neighbors_.room();
-    evaluators_ = std::min<std::int64_t>(block_size, room.block);
-    if (const std::size_t shared = neighbors_.shared(evaluators_); shared != shared_) {
+  using Evaluation = Neighbors<Neighborhood, Path>;
+  using View = ViewOf<Evaluation>;
+
+  /// Of the view to come: at most as many blocks as are resident at the same time, since each ends with a reduction.
+  void choose_policy() {
+    const LaunchLimits limits = neighbors_.limits();
+    policy_.evaluators = std::min<std::int64_t>(block_size, limits.block);
+    if (const std::size_t shared = neighbors_.shared_bytes(policy_.evaluators); shared != policy_.shared_bytes) {
       shared_memory_.allow(best_kernel<View>, shared);
       resident_ = resident_blocks(shared);
-      shared_ = shared;
+      policy_.shared_bytes = shared;
     }
-    blocks_ = std::min({divide_up(moves_, evaluators_), resident_, room.grid / block_size});
+    policy_.blocks = std::min({divide_up(moves_, policy_.evaluators), resident_, limits.grid / block_size});
   }
   [[nodiscard]] static std::int64_t resident_blocks(std::size_t shared) {
     int a_multiprocessor = 0;
@@ -120,18 +131,14 @@ class Reduction {
     return std::int64_t{cuda::multiprocessors()} * a_multiprocessor;
   }
 
-  using View = decltype(std::declval<Neighbors<Neighborhood, Place>&>().upload(std::declval<const SearchState<Neighborhood>&>(),
-                                                                               std::declval<const cuda::Stream&>()));
-
   const cuda::Stream& stream_;
   std::int64_t moves_;
-  std::int64_t resident_;                     ///< blocks, with shared_ bytes of shared memory each
-  std::int64_t blocks_ = 0, evaluators_ = 0;  ///< of the last launch
-  std::size_t shared_ = 0;
+  std::int64_t resident_;   ///< blocks, with the policy's shared memory each
+  ReductionPolicy policy_;  ///< of the last launch
   SharedMemory shared_memory_;
-  Neighbors<Neighborhood, Place> neighbors_;
+  Evaluation neighbors_;
   cuda::DeviceBuffer<std::int32_t> until_;
-  cuda::DeviceBuffer<ChoiceKey> found_;  ///< [block]
+  cuda::DeviceBuffer<ChoiceKey> block_best_;  ///< [block]
   cuda::DeviceBuffer<ChoiceKey> device_best_;
   cuda::HostBuffer<ChoiceKey> best_;
   std::int64_t taken_ = -1;
@@ -140,6 +147,6 @@ class Reduction {
 
 }  // namespace
 
-std::unique_ptr<Run> prepare_reduction(const Case& c, const Instance& instance) { return prepare_gpu<Reduction, InGlobal>(c, instance); }
+std::unique_ptr<Run> prepare_reduction(const Case& c, const Instance& instance) { return prepare_gpu<Reduction, GlobalPath>(c, instance); }
 
 }  // namespace vicinity::lsm

@@ -18,9 +18,10 @@
 #include "core/util/error.hpp"
 #include "core/util/math.hpp"
 #include "kernels/cuda/runtime/launch.cuh"
-#include "kernels/lsm/published/neighbors.cuh"
-#include "kernels/lsm/published/neighbors_ppp.cuh"
-#include "kernels/lsm/published/neighbors_weierstrass.cuh"
+#include "kernels/lsm/published/ppp.cuh"
+#include "kernels/lsm/published/qap.cuh"
+#include "kernels/lsm/published/tsp.cuh"
+#include "kernels/lsm/published/weierstrass.cuh"
 #include "kernels/run/search_run.cuh"
 
 namespace vicinity::lsm {
@@ -47,8 +48,8 @@ class SharedMemory {
   std::size_t allowed_ = 0;
 };
 
-/// Where the time of a search goes. Events take one iteration in 16 apart, the first included, and the others are taken to be like it: in
-/// each they would cost what a small copy costs.
+/// Where the time of a search goes. One iteration in 16 is measured by events, the first included, and the others count like it: events in
+/// each would cost what a small copy costs.
 class PartTimer {
  public:
   /// Borders of an iteration's parts, in their order.
@@ -61,13 +62,13 @@ class PartTimer {
   /// An iteration begins.
   void open() { opened_ = Clock::now(); }
   void mark(Border border, const cuda::Stream& stream) {
-    if (taken_apart()) events_[border].record(stream);
+    if (is_sampled()) events_[border].record(stream);
   }
-  /// It ends; all its borders are marked, and the stream is through.
+  /// It ends; all its borders are marked, and the stream has finished.
   void close() {
     const double seconds = std::chrono::duration<double>(Clock::now() - opened_).count();
     all_ += seconds;
-    if (taken_apart()) {
+    if (is_sampled()) {
       sampled_ += seconds;
       transfer_ +=
           events_[before_kernels].seconds_since(events_[before_copies]) + events_[after_copies].seconds_since(events_[after_kernels]);
@@ -75,7 +76,7 @@ class PartTimer {
     }
     ++iterations_;
   }
-  /// PartTimer of a search that took so many seconds; the host has what the device did not take.
+  /// Parts of a search that took so many seconds; the host has what the device did not take.
   [[nodiscard]] Times of(double seconds) const {
     const double scale = sampled_ > 0 ? all_ / sampled_ : 0, kernel = scale * kernel_, transfer = scale * transfer_;
     return {{Part::kernel, {kernel, TimeSource::device}},
@@ -86,11 +87,11 @@ class PartTimer {
  private:
   using Clock = std::chrono::steady_clock;
 
-  [[nodiscard]] bool taken_apart() const noexcept { return iterations_ % 16 == 0; }
+  [[nodiscard]] bool is_sampled() const noexcept { return iterations_ % 16 == 0; }
 
   std::int64_t iterations_ = 0;
-  double all_ = 0, sampled_ = 0;      ///< seconds of all iterations, and of those taken apart
-  double transfer_ = 0, kernel_ = 0;  ///< of those taken apart
+  double all_ = 0, sampled_ = 0;      ///< seconds of all iterations, and of the sampled
+  double transfer_ = 0, kernel_ = 0;  ///< of the sampled
   Clock::time_point opened_;
   std::array<cuda::Event, 4> events_;
 };
@@ -173,11 +174,11 @@ class HostRestarts {
   PartTimer timer_;
 };
 
-/// `Method` with everything in the first of the places where it fits.
-template <template <class, class> class Method, class Place, class... Others, class Neighborhood>
+/// `Method` by the first of the memory paths for which it fits.
+template <template <class, class> class Method, class Path, class... Others, class Neighborhood>
 [[nodiscard]] std::unique_ptr<Run> gpu_run(const Neighborhood& neighborhood, const local_search::Task& task) {
   try {
-    return std::make_unique<DeviceSearchRun<HostRestarts<Neighborhood, Method<Neighborhood, Place>>>>(neighborhood, task);
+    return std::make_unique<DeviceSearchRun<HostRestarts<Neighborhood, Method<Neighborhood, Path>>>>(neighborhood, task);
   } catch (const DoesNotFit&) {
     if constexpr (sizeof...(Others) == 0)
       throw;
@@ -187,10 +188,10 @@ template <template <class, class> class Method, class Place, class... Others, cl
 }
 
 /// Prepares `Method`. The caller keeps the instance alive.
-template <template <class, class> class Method, class... Places>
+template <template <class, class> class Method, class... Paths>
 [[nodiscard]] std::unique_ptr<Run> prepare_gpu(const Case& c, const Instance& instance) {
   return with_neighborhood(c, instance,
-                           [task = task_of(c)](const auto& neighborhood) { return gpu_run<Method, Places...>(neighborhood, task); });
+                           [task = task_of(c)](const auto& neighborhood) { return gpu_run<Method, Paths...>(neighborhood, task); });
 }
 
 }  // namespace vicinity::lsm

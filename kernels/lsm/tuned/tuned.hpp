@@ -1,6 +1,5 @@
 #pragma once
-// gpu-tuned, one overload a neighbourhood; each tuned_*.cu defines some, so that they compile side by side. The caller keeps the instance
-// alive.
+// `gpu-tuned`, one overload a neighbourhood, defined in the problems' folders. The caller keeps the instance alive.
 #include <memory>
 
 #include "core/api/run.hpp"

@@ -1,13 +1,15 @@
 #pragma once
-// Neighbours of the permuted perceptron problem on the device (kernels/lsm/published/neighbors.cuh): what a neighbour counts, and in which
-// counters.
+// Neighbours of the permuted perceptron problem: K flips of a sign. A thread evaluates a neighbour in O(m K), from the products S = A V.
 //
-// All products have the parity of n, and those of a neighbour at distance K differ by at most 2 K from those of the solution. So the
-// positive ones lie between 1 or 2 and the largest product of the solution + 2 K: a thread needs a counter for every second number there,
-// which the host finds out for each iteration, and the counters of a block fit its shared memory. Below them lie 2 K + 1 counters that
-// nobody reads, where products below 1 end; a row whose product no neighbour lifts above 0 counts at their lower end. Counting is then an
-// addition for every row, without conditions; what the negative products sum up to follows from the sum of all products, which the sums of
-// columns give, and from the counters.
+// Phases: clear the counters, count the products of all rows, compare the counters with the target. All products have the parity of n, and
+// those of a neighbour differ by at most 2 K from those of the solution. So its positive products lie between 1 or 2 and the largest
+// product of the solution + 2 K, and a thread needs a counter for every second number there. The host finds this range in each iteration.
+// Below lie 2 K + 1 counters for products below 1, which nobody reads: a row whose product no neighbour raises above 0 counts in the lowest
+// of them. So counting is one addition a row, without a condition. The sum of the negative products follows from the sum of all products,
+// which the sums of columns give, and from the counters.
+//
+// Data layout: a word holds 16 rows of a column, two bits an entry. Each row has the offset of a counter. Counters lie in shared memory
+// (blocks shrink where it is short), or in at most 256 MiB of device memory where those of one warp do not fit.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +32,8 @@ struct Counters {
   static constexpr std::int32_t warp = 32, step = warp * sizeof(Counter);
   unsigned char* mine;
 
-  /// So many come first that nobody reads.
-  [[nodiscard]] static constexpr VICINITY_HD std::int32_t lost(int k) { return 2 * k + 1; }
+  /// So many come first, for products below 1; nobody reads them.
+  [[nodiscard]] static constexpr VICINITY_HD std::int32_t unread(int k) { return 2 * k + 1; }
   /// The one that lies so many bytes after the first.
   [[nodiscard]] __device__ __forceinline__ Counter& at(std::int32_t offset) const { return *reinterpret_cast<Counter*>(mine + offset); }
 };
@@ -56,45 +58,45 @@ struct PackedRows {
 
 /// What the products of an iteration's neighbours can be.
 struct ProductRange {
-  std::int32_t lowest;    ///< positive product: 1 or 2
-  std::int32_t counters;  ///< of those from `lowest` on that are read
-  std::int32_t sum;       ///< of the products of the solution
-  std::int32_t unread;    ///< how often the target asks for numbers that have no counter
+  std::int32_t lowest;     ///< positive product: 1 or 2
+  std::int32_t counters;   ///< of those from `lowest` on that are read
+  std::int32_t sum;        ///< of the products of the solution
+  std::int32_t uncounted;  ///< how often the target asks for numbers that have no counter
 };
 
-template <class Matrix, class Integers, class V, class Places, class M>
+template <class Matrix, class Integers, class V, class Offsets, class M>
 struct PppView {
   using Move = std::remove_cvref_t<decltype(std::declval<const M&>()[0])>;
   static constexpr int K = std::extent_v<decltype(Move::at)>;
-  static constexpr std::int32_t lost = Counters::lost(K);
+  static constexpr std::int32_t unread = Counters::unread(K);
 
   Matrix a;         ///< PackedRows
   Integers target;  ///< [counter]
   Integers sums;    ///< [column], of its entries
   V v;
-  Places places;  ///< [row / 4]: where the row's counter lies, in bytes, if the move turns K entries of 1 to -1
+  Offsets offsets;  ///< [row / 4]: bytes before the row's counter, if the move turns K entries of 1 to -1
   M moves;
   ProductRange range;
   std::int32_t n, steps;
-  std::uint32_t room;  ///< the counters begin so far into shared memory
-  unsigned char* far;  ///< or here, in device memory
+  std::uint32_t shared_offset;     ///< bytes before the counters in shared memory
+  unsigned char* device_counters;  ///< null: they are in shared memory
 
   __device__ void stage() const {
     a.stage();
     target.stage();
     sums.stage();
     v.stage();
-    places.stage();
+    offsets.stage();
   }
   __device__ __forceinline__ std::int32_t value(std::int64_t f) const {
     const std::uint32_t warp = threadIdx.x / Counters::warp, lane = threadIdx.x % Counters::warp;
-    const std::uint32_t a_warp = static_cast<std::uint32_t>((lost + range.counters) * Counters::step);
-    const std::uint32_t own = warp * a_warp + lane * static_cast<std::uint32_t>(sizeof(Counters::Counter));
-    if (far == nullptr) {
+    const std::uint32_t warp_bytes = static_cast<std::uint32_t>((unread + range.counters) * Counters::step);
+    const std::uint32_t own = warp * warp_bytes + lane * static_cast<std::uint32_t>(sizeof(Counters::Counter));
+    if (device_counters == nullptr) {
       extern __shared__ uint4 shared[];
-      return value(f, Counters{reinterpret_cast<unsigned char*>(shared) + room + own});
+      return value(f, Counters{reinterpret_cast<unsigned char*>(shared) + shared_offset + own});
     }
-    return value(f, Counters{far + std::int64_t{blockIdx.x} * (blockDim.x / Counters::warp) * a_warp + own});
+    return value(f, Counters{device_counters + std::int64_t{blockIdx.x} * (blockDim.x / Counters::warp) * warp_bytes + own});
   }
 
  private:
@@ -109,12 +111,12 @@ struct PppView {
       sum -= 2 * sign * sums[move.at[t]];
     }
 #pragma unroll 8
-    for (std::int32_t c = 0; c < range.counters; ++c) counters.at((lost + c) * Counters::step) = 0;
+    for (std::int32_t c = 0; c < range.counters; ++c) counters.at((unread + c) * Counters::step) = 0;
     count(move, turned, counters);
-    std::int32_t cost = range.unread, positive = 0;
+    std::int32_t cost = range.uncounted, positive = 0;
 #pragma unroll 8
     for (std::int32_t c = 0; c < range.counters; ++c) {
-      const auto found = static_cast<std::int32_t>(counters.at((lost + c) * Counters::step));
+      const auto found = static_cast<std::int32_t>(counters.at((unread + c) * Counters::step));
       cost = abs_difference_plus(found, target[c], cost);
       positive += found * (range.lowest + 2 * c);
     }
@@ -132,7 +134,7 @@ struct PppView {
 #pragma unroll
         for (int t = 0; t < K; ++t) entries[w][t] = a[(step * PackedRows::words + w) * n + move.at[t]];
 #pragma unroll
-      for (int k = 0; k < quarters; ++k) from[k] = places[step * quarters + k];
+      for (int k = 0; k < quarters; ++k) from[k] = offsets[step * quarters + k];
 #pragma unroll
       for (int w = 0; w < PackedRows::words; ++w) {
         std::uint32_t ones = 0;  // of each row
@@ -156,30 +158,30 @@ struct PppView {
   }
 };
 
-/// O(m K) a neighbour, from the products S = A V.
-template <int K, class Place>
-class Neighbors<local_search::PppFlip<K>, Place> {
+template <int K, MemoryPath Path>
+class Neighbors<local_search::PppFlip<K>, Path> {
  public:
   using Neighborhood = local_search::PppFlip<K>;
-  using Matrix = typename Place::template Inputs<std::uint32_t>;
-  using Integers = typename Place::template Inputs<std::int32_t>;
-  using Signs = typename Place::template Solution<std::int8_t>;
-  using Places = typename Place::template Solution<int4>;
+  using Matrix = typename Path::template Inputs<std::uint32_t>;
+  using Integers = typename Path::template Inputs<std::int32_t>;
+  using Signs = typename Path::template Solution<std::int8_t>;
+  using Offsets = typename Path::template Solution<int4>;
 
   Neighbors(const Neighborhood& neighborhood, const cuda::Stream&)
       : ppp_(neighborhood.instance()),
         lowest_(2 - ppp_.columns() % 2),
         steps_(PackedRows::steps(ppp_.rows())),
-        most_shared_(cuda::most_shared() - reserve),
-        a_(std::span<const std::uint32_t>(PackedRows::of(ppp_.view())), shared_),
-        target_(std::span<const std::int32_t>(targets()), shared_),
-        sums_(std::span<const std::int32_t>(sums()), shared_),
-        v_(columns(), shared_),
-        places_(static_cast<std::size_t>(steps_ * PackedRows::step_rows / 4), shared_),
+        most_shared_bytes_(cuda::most_shared() - reserve),
+        a_(std::span<const std::uint32_t>(PackedRows::of(ppp_.view())), shared_bytes_),
+        target_(std::span<const std::int32_t>(targets()), shared_bytes_),
+        sums_(std::span<const std::int32_t>(sums()), shared_bytes_),
+        v_(columns(), shared_bytes_),
+        offsets_(static_cast<std::size_t>(steps_ * PackedRows::step_rows / 4), shared_bytes_),
         moves_(ppp_.columns()) {
-    std::fill_n(places_.staged(), steps_ * PackedRows::step_rows / 4, int4{});
-    const auto all = static_cast<std::size_t>(target_.data().size() + Counters::lost(K)) * Counters::step;
-    if (shared_ > 0 && shared_ + all > most_shared_) throw DoesNotFit("leaves no room in shared memory for the counters of a warp");
+    std::fill_n(offsets_.staged(), steps_ * PackedRows::step_rows / 4, int4{});
+    const auto all = static_cast<std::size_t>(target_.data().size() + Counters::unread(K)) * Counters::step;
+    if (shared_bytes_ > 0 && shared_bytes_ + all > most_shared_bytes_)
+      throw DoesNotFit("leaves no shared memory for the counters of a warp");
   }
 
   void begin(const SearchState<Neighborhood>& state) { products_ = ppp::products(ppp_, state.solution()); }
@@ -190,47 +192,48 @@ class Neighbors<local_search::PppFlip<K>, Place> {
       for (std::int32_t row = 0; row < view.m; ++row) products_[static_cast<std::size_t>(row)] += 2 * sign * view.at(row, column);
     }
   }
-  void generate(const SearchState<Neighborhood>&) { moves_.generate(); }
+  void generate_moves(const SearchState<Neighborhood>&) { moves_.generate(); }
   [[nodiscard]] auto upload(const SearchState<Neighborhood>& state, const cuda::Stream& stream) {
-    const ProductRange range = find_places();
-    a_warp_ = static_cast<std::size_t>((Counters::lost(K) + range.counters) * Counters::step);
-    in_shared_ = shared_ + a_warp_ <= most_shared_;
-    if (!in_shared_ && far_.size() == 0) far_ = cuda::DeviceBuffer<unsigned char>(far_bytes);
+    const ProductRange range = find_counters();
+    warp_bytes_ = static_cast<std::size_t>((Counters::unread(K) + range.counters) * Counters::step);
+    in_shared_ = shared_bytes_ + warp_bytes_ <= most_shared_bytes_;
+    if (!in_shared_ && device_counters_.size() == 0) device_counters_ = cuda::DeviceBuffer<unsigned char>(device_counter_bytes);
     return PppView{a_.reader(),
                    target_.reader(),
                    sums_.reader(),
                    v_.send(state.solution(), stream),
-                   places_.send(stream),
+                   offsets_.send(stream),
                    moves_.send(stream),
                    range,
                    ppp_.columns(),
                    steps_,
-                   static_cast<std::uint32_t>(shared_),
-                   in_shared_ ? nullptr : far_.data()};
+                   static_cast<std::uint32_t>(shared_bytes_),
+                   in_shared_ ? nullptr : device_counters_.data()};
   }
-  [[nodiscard]] Room room() const {
-    const auto threads = [this](std::size_t bytes) { return static_cast<std::int64_t>(bytes / a_warp_) * Counters::warp; };
-    return in_shared_ ? Room{.block = threads(most_shared_ - shared_)} : Room{.grid = threads(far_bytes)};
+  [[nodiscard]] LaunchLimits limits() const {
+    const auto threads = [this](std::size_t bytes) { return static_cast<std::int64_t>(bytes / warp_bytes_) * Counters::warp; };
+    return in_shared_ ? LaunchLimits{.block = threads(most_shared_bytes_ - shared_bytes_)}
+                      : LaunchLimits{.grid = threads(device_counter_bytes)};
   }
-  [[nodiscard]] std::size_t shared(std::int64_t block) const noexcept {
-    return shared_ + (in_shared_ ? static_cast<std::size_t>(block / Counters::warp) * a_warp_ : 0);
+  [[nodiscard]] std::size_t shared_bytes(std::int64_t block) const noexcept {
+    return shared_bytes_ + (in_shared_ ? static_cast<std::size_t>(block / Counters::warp) * warp_bytes_ : 0);
   }
 
  private:
-  static constexpr std::size_t far_bytes = 256 << 20;  ///< for counters in device memory
-  static constexpr std::size_t reserve = 1024;         ///< of shared memory, for what kernels have beside a View
+  static constexpr std::size_t device_counter_bytes = 256 << 20;  ///< for counters in device memory
+  static constexpr std::size_t reserve = 1024;                    ///< of shared memory, for what kernels have beside a view
 
   [[nodiscard]] std::size_t columns() const { return static_cast<std::size_t>(ppp_.columns()); }
-  /// For each counter how often the target asks for its number; and, in unread_, from each counter on, together with numbers that no
+  /// For each counter how often the target asks for its number; and, in uncounted_, from each counter on, together with numbers that no
   /// product can be.
   [[nodiscard]] std::vector<std::int32_t> targets() {
     const ppp::View view = ppp_.view();
     std::vector<std::int32_t> targets;
     for (std::int32_t product = lowest_; product <= view.n; product += 2) targets.push_back(view.target[product]);
-    std::int32_t unread = 0;
-    for (std::int32_t product = 3 - lowest_; product <= view.n; product += 2) unread += view.target[product];
-    unread_.assign(targets.size() + 1, unread);
-    for (std::size_t c = targets.size(); c-- > 0;) unread_[c] = unread_[c + 1] + targets[c];
+    std::int32_t uncounted = 0;
+    for (std::int32_t product = 3 - lowest_; product <= view.n; product += 2) uncounted += view.target[product];
+    uncounted_.assign(targets.size() + 1, uncounted);
+    for (std::size_t c = targets.size(); c-- > 0;) uncounted_[c] = uncounted_[c + 1] + targets[c];
     return targets;
   }
   [[nodiscard]] std::vector<std::int32_t> sums() const {
@@ -241,31 +244,31 @@ class Neighbors<local_search::PppFlip<K>, Place> {
     return sums;
   }
   /// Finds where the counter of each row lies, and what products to expect. Rows that are none stay at the first counter.
-  ProductRange find_places() {
-    auto* const places = reinterpret_cast<std::int32_t*>(places_.staged());
+  ProductRange find_counters() {
+    auto* const offsets = reinterpret_cast<std::int32_t*>(offsets_.staged());
     std::int32_t highest = products_[0], sum = 0;
     for (std::int32_t row = 0; row < ppp_.rows(); ++row) {
       const std::int32_t product = products_[static_cast<std::size_t>(row)];
       highest = std::max(highest, product);
       sum += product;
-      places[row] = Counters::step * (K + 1 + std::max((product - lowest_) / 2, -1 - K));
+      offsets[row] = Counters::step * (K + 1 + std::max((product - lowest_) / 2, -1 - K));
     }
     const std::int32_t last = std::min(ppp_.columns(), highest + 2 * K);
     const std::int32_t counters = last < lowest_ ? 0 : (last - lowest_) / 2 + 1;
-    return {lowest_, counters, sum, unread_[static_cast<std::size_t>(counters)]};
+    return {lowest_, counters, sum, uncounted_[static_cast<std::size_t>(counters)]};
   }
 
   const ppp::Ppp& ppp_;
   std::int32_t lowest_, steps_;
-  std::size_t most_shared_, shared_ = 0, a_warp_ = 0;  ///< bytes; a_warp_: the counters of one
+  std::size_t most_shared_bytes_, shared_bytes_ = 0, warp_bytes_ = 0;  ///< warp_bytes_: of a warp's counters
   bool in_shared_ = false;
-  std::vector<std::int32_t> unread_;
+  std::vector<std::int32_t> uncounted_;
   Array<Matrix> a_;
   Array<Integers> target_, sums_;
   Copied<Signs> v_;
-  Copied<Places> places_;
-  Moves<K, Place::generated> moves_;
-  cuda::DeviceBuffer<unsigned char> far_;  ///< counters that shared memory has no room for
+  Copied<Offsets> offsets_;
+  Moves<K, Path::moves_by_host> moves_;
+  cuda::DeviceBuffer<unsigned char> device_counters_;  ///< counters that do not fit in shared memory
   std::vector<std::int32_t> products_;
 };
 

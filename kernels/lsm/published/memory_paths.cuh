@@ -1,15 +1,11 @@
 #pragma once
-// Where the arrays lie that evaluations read, and how kernels read them: the memories of the paper's Table 1 (section 5). A Reader is a
-// view of an array that does not change while a kernel runs. It has
-//   Element           what the array holds
-//   operator[](i)     element i
-//   stage()           called once by all threads of a block, before they read
-//   Binding           made from (device array, shared): what the host keeps for the reader, which it makes by reader(); `shared` counts the
-//                     bytes of shared memory that the readers of a kernel take. Throws DoesNotFit.
-// A Place says which Reader the inputs of a problem have, and which the solution that a neighbourhood belongs to.
+// The memory paths of the paper's Table 1 (section 5): in which memory the arrays lie that evaluations read, and by which loads kernels
+// read them: global memory, read-only cache, texture, shared memory. A Reader is a view of one array, an Array owns the device memory it
+// reads, and a MemoryPath names the readers of a problem's inputs and of the solution.
 #include <cuda_pipeline.h>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,44 +20,46 @@
 
 namespace vicinity::lsm {
 
-/// Of the readers that are no more than a pointer.
-template <class Reader>
-class Pointing {
- public:
-  Pointing(const cuda::DeviceBuffer<typename Reader::Element>& data, std::size_t&) : reader_{data.data()} {}
-  [[nodiscard]] Reader reader() const { return reader_; }
-
- private:
-  Reader reader_;
+/// What a kernel takes to read an array that does not change while it runs. The host makes it by a Binding, which lives as long. A Binding
+/// adds the shared memory that its reader takes to the bytes of the kernel's other readers, and throws DoesNotFit.
+template <class R>
+concept Reader = requires(const R reader, std::int64_t i, const typename R::Binding binding) {
+  requires std::is_trivially_copyable_v<R>;
+  requires std::constructible_from < typename R::Binding, const cuda::DeviceBuffer<typename R::Element>
+  &, std::size_t& > ;
+  { binding.reader() } -> std::same_as<R>;
+  { reader[i] } -> std::same_as<typename R::Element>;
+  reader.stage();  // by all threads of a block, before any of them reads
 };
 
-/// Global memory, by plain loads.
-template <class T>
-struct Global {
+/// Global memory, by plain loads or through the read-only cache (ld.global.nc).
+template <class T, bool read_only>
+struct Pointer {
   using Element = T;
-  using Binding = Pointing<Global>;
   const T* data;
 
   template <class I>
   __device__ T operator[](I i) const {
-    return data[i];
+    if constexpr (read_only)
+      return __ldg(data + i);
+    else
+      return data[i];
   }
   __device__ void stage() const {}
-};
 
-/// Global memory, by loads through the read-only cache (ld.global.nc).
+  class Binding {
+   public:
+    Binding(const cuda::DeviceBuffer<T>& data, std::size_t&) : reader_{data.data()} {}
+    [[nodiscard]] Pointer reader() const { return reader_; }
+
+   private:
+    Pointer reader_;
+  };
+};
 template <class T>
-struct ReadOnly {
-  using Element = T;
-  using Binding = Pointing<ReadOnly>;
-  const T* data;
-
-  template <class I>
-  __device__ T operator[](I i) const {
-    return __ldg(data + i);
-  }
-  __device__ void stage() const {}
-};
+using Global = Pointer<T, false>;
+template <class T>
+using ReadOnly = Pointer<T, true>;
 
 /// Global memory as a texture over linear memory. Doubles are fetched as pairs of words.
 template <class T>
@@ -110,11 +108,11 @@ struct Textured {
   };
 };
 
-/// A copy in the shared memory of each block, made when the kernel begins, with all its loads in flight at a time.
+/// A copy in the shared memory of each block, made when the kernel begins, with all loads in flight at the same time.
 template <class T>
 struct Staged {
   using Element = T;
-  static constexpr std::uint32_t line = 16;  ///< bytes a thread copies at a time; arrays begin at whole ones
+  static constexpr std::uint32_t line = 16;  ///< bytes a thread copies at a time; arrays are aligned to it
   const T* data;
   std::uint32_t bytes, offset;
 
@@ -148,68 +146,74 @@ struct Staged {
 
  private:
   __device__ unsigned char* copy() const {
-    extern __shared__ uint4 room[];
-    return reinterpret_cast<unsigned char*>(room) + offset;
+    extern __shared__ uint4 shared_memory[];
+    return reinterpret_cast<unsigned char*>(shared_memory) + offset;
   }
 };
 
 /// An array in device memory, and how kernels read it.
-template <class Reader>
+template <Reader R>
 class Array {
  public:
-  using Element = typename Reader::Element;
+  using Element = typename R::Element;
 
   Array(std::size_t size, std::size_t& shared) : data_(size), binding_(data_, shared) {}
   Array(std::span<const Element> host, std::size_t& shared) : data_(host), binding_(data_, shared) {}
 
   [[nodiscard]] const cuda::DeviceBuffer<Element>& data() const noexcept { return data_; }
-  [[nodiscard]] Reader reader() const { return binding_.reader(); }
+  [[nodiscard]] R reader() const { return binding_.reader(); }
 
  private:
   cuda::DeviceBuffer<Element> data_;
-  typename Reader::Binding binding_;
+  typename R::Binding binding_;
 };
 
 /// An array that changes on the host between iterations, and its copy in device memory.
-template <class Reader>
+template <Reader R>
 class Copied {
  public:
-  using Element = typename Reader::Element;
+  using Element = typename R::Element;
 
   Copied(std::size_t size, std::size_t& shared) : staged_(size), device_(size, shared) {}
 
-  /// May be written while the stream is through.
+  /// To be written only while no copy is under way.
   [[nodiscard]] Element* staged() noexcept { return staged_.data(); }
   /// Copies staged(), asynchronously.
-  [[nodiscard]] Reader send(const cuda::Stream& stream) {
+  [[nodiscard]] R send(const cuda::Stream& stream) {
     const auto& to = device_.data();
     if (to.size() > 0) VICINITY_CUDA_CHECK(cudaMemcpyAsync(to.data(), staged(), to.bytes(), cudaMemcpyHostToDevice, stream.get()));
     return device_.reader();
   }
-  /// `from` has as many elements; it may change at once, but the stream must be through before the next copy.
-  [[nodiscard]] Reader send(const std::vector<Element>& from, const cuda::Stream& stream) {
+  /// `from` has as many elements, and may change at once. The stream must have finished before the next copy.
+  [[nodiscard]] R send(const std::vector<Element>& from, const cuda::Stream& stream) {
     std::copy(from.begin(), from.end(), staged());
     return send(stream);
   }
 
  private:
   cuda::HostBuffer<Element> staged_;
-  Array<Reader> device_;
+  Array<R> device_;
 };
 
-/// Where arrays lie. `bytes`: the matrices of a QAP as bytes. `generated`: moves are made by the host and copied, instead of each thread
-/// finding its own from its number.
+template <class P>
+concept MemoryPath = requires {
+  requires Reader<typename P::template Inputs<std::int32_t>> && Reader<typename P::template Solution<std::int32_t>>;
+  requires std::same_as<decltype(P::byte_matrices), const bool>;  // the matrices of a QAP as bytes
+  requires std::same_as<decltype(P::moves_by_host), const bool>;  // a list of moves from the host, else each thread finds its own
+  { P::record() } -> std::same_as<Policy>;
+};
+
 template <template <class> class InputReader, template <class> class SolutionReader>
-struct Place {
+struct Path {
   template <class T>
   using Inputs = InputReader<T>;
   template <class T>
   using Solution = SolutionReader<T>;
-  static constexpr bool bytes = false, generated = false;
+  static constexpr bool byte_matrices = false, moves_by_host = false;
 
-  [[nodiscard]] static Policy policy() { return {}; }
+  [[nodiscard]] static Policy record() { return {}; }
 };
 
-using InGlobal = Place<Global, Global>;
+using GlobalPath = Path<Global, Global>;
 
 }  // namespace vicinity::lsm

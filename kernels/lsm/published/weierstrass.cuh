@@ -1,5 +1,6 @@
 #pragma once
-// Neighbours of the Weierstrass function on the device (kernels/lsm/published/neighbors.cuh).
+// Neighbours of the Weierstrass function: points of the crowns around the solution. A thread evaluates a neighbour in O(n terms). It draws
+// the point itself, or reads the one that the host drew, coordinate by coordinate, those of a warp side by side.
 #include <cstddef>
 #include <cstdint>
 
@@ -23,26 +24,25 @@ struct CrownsView {
   }
 };
 
-/// O(terms n) a neighbour.
-template <class Real, class Place>
-class Neighbors<local_search::WeierstrassCrowns<Real>, Place> : public Bare<local_search::WeierstrassCrowns<Real>> {
+template <class Real, MemoryPath Path>
+class Neighbors<local_search::WeierstrassCrowns<Real>, Path> : public StatelessNeighbors<local_search::WeierstrassCrowns<Real>> {
  public:
   using Neighborhood = local_search::WeierstrassCrowns<Real>;
 
   Neighbors(const Neighborhood& neighborhood, const cuda::Stream&)
-      : n_(neighborhood.instance().dimension()), width_(neighborhood.width()), x_(static_cast<std::size_t>(n_), shared_) {}
+      : n_(neighborhood.instance().dimension()), width_(neighborhood.width()), x_(static_cast<std::size_t>(n_), shared_bytes_) {}
 
-  static void generate(const SearchState<Neighborhood>&) {}
+  static void generate_moves(const SearchState<Neighborhood>&) {}
   [[nodiscard]] auto upload(const SearchState<Neighborhood>& state, const cuda::Stream& stream) {
     return CrownsView{x_.send(state.solution(), stream), n_, width_, state.seed(), state.iteration()};
   }
-  [[nodiscard]] std::size_t shared(std::int64_t) const noexcept { return shared_; }
+  [[nodiscard]] std::size_t shared_bytes(std::int64_t) const noexcept { return shared_bytes_; }
 
  private:
   std::int32_t n_;
   Real width_;
-  std::size_t shared_ = 0;
-  Copied<typename Place::template Solution<Real>> x_;
+  std::size_t shared_bytes_ = 0;
+  Copied<typename Path::template Solution<Real>> x_;
 };
 
 /// Points drawn by the host.
@@ -60,17 +60,18 @@ struct PointsView {
   }
 };
 
-template <class Real, class Place>
-requires Place::generated class Neighbors<local_search::WeierstrassCrowns<Real>, Place>
-    : public Bare<local_search::WeierstrassCrowns<Real>> {
+template <class Real, MemoryPath Path>
+requires Path::moves_by_host class Neighbors<local_search::WeierstrassCrowns<Real>, Path>
+    : public StatelessNeighbors<local_search::WeierstrassCrowns<Real>> {
  public:
   using Neighborhood = local_search::WeierstrassCrowns<Real>;
 
   Neighbors(const Neighborhood& neighborhood, const cuda::Stream&)
       : neighborhood_(neighborhood),
-        points_(static_cast<std::size_t>(neighborhood.moves()) * static_cast<std::size_t>(neighborhood.instance().dimension()), shared_) {}
+        points_(static_cast<std::size_t>(neighborhood.moves()) * static_cast<std::size_t>(neighborhood.instance().dimension()),
+                shared_bytes_) {}
 
-  void generate(const SearchState<Neighborhood>& state) {
+  void generate_moves(const SearchState<Neighborhood>& state) {
     const std::int64_t count = neighborhood_.moves();
     auto point = state.solution();
     for (std::int64_t f = 0; f < count; ++f) {
@@ -82,11 +83,11 @@ requires Place::generated class Neighbors<local_search::WeierstrassCrowns<Real>,
   [[nodiscard]] auto upload(const SearchState<Neighborhood>&, const cuda::Stream& stream) {
     return PointsView<Real>{points_.send(stream), neighborhood_.moves(), neighborhood_.instance().dimension()};
   }
-  [[nodiscard]] std::size_t shared(std::int64_t) const noexcept { return shared_; }
+  [[nodiscard]] std::size_t shared_bytes(std::int64_t) const noexcept { return shared_bytes_; }
 
  private:
   const Neighborhood& neighborhood_;
-  std::size_t shared_ = 0;
+  std::size_t shared_bytes_ = 0;
   Copied<Global<Real>> points_;
 };
 

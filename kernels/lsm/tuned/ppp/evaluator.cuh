@@ -1,5 +1,6 @@
 #pragma once
-// Where a search of the permuted perceptron problem lives (kernels/lsm/tuned/place.cuh).
+// Evaluator of the permuted perceptron problem (kernels/lsm/tuned/generic/search.cuh): a warp a neighbour, in O(m K + n), from the products
+// S = A V. Data layout: columns of the matrix, products and signs in device memory, a histogram of products in shared memory for each warp.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,35 +10,34 @@
 #include "core/problems/moves.hpp"
 #include "core/problems/ppp/flip.hpp"
 #include "core/util/math.hpp"
-#include "kernels/cuda/warp.cuh"
-#include "kernels/lsm/tuned/place.cuh"
+#include "kernels/cuda/collective/warp.cuh"
+#include "kernels/lsm/tuned/generic/search.cuh"
 
 namespace vicinity::lsm {
 
-/// O(m K + n) a neighbour for a warp, from the products S = A V, with a histogram in shared memory for each warp. All products are odd, or
-/// all are even, as n is: counter q is that of the product 2q or 2q + 1.
+/// All products are odd, or all are even, as n is: counter q is that of the product 2q or 2q + 1.
 template <int K>
-struct PppPlace : SolutionPlace<std::int8_t> {
-  static constexpr int width = 32;
-  static constexpr std::int32_t a_step = 128;  ///< rows that a warp takes at a time, four a lane
+struct PppEvaluator : DeviceSolution<std::int8_t> {
+  static constexpr int threads_a_neighbor = 32;
+  static constexpr std::int32_t step_rows = 128;  ///< rows that a warp takes at a time, four a lane
 
   const std::int8_t* a;        ///< [column][row], columns `pitch` apart: whole steps, padded with zeros
   const std::int32_t* target;  ///< [counter]; none for the product 0
   std::int32_t n, pitch;
   std::int32_t unreached;  ///< how often the target asks for numbers that no product can be
-  std::int32_t* products;  ///< [block][pitch], and of this block once entered
+  std::int32_t* products;  ///< [block][pitch], and of this block once loaded
   std::uint32_t* histogram;
 
   [[nodiscard]] static VICINITY_HD std::int32_t counters(std::int32_t n) { return n / 2 + 1; }
-  __device__ __forceinline__ void enter(const std::int8_t* from, std::int32_t size, std::uint64_t seed, uint4* room) {
-    SolutionPlace::enter(from, size, seed, room);
+  __device__ __forceinline__ void load(const std::int8_t* from, std::int32_t size, std::uint64_t seed, uint4* shared) {
+    DeviceSolution::load(from, size, seed, shared);
     products += std::int64_t{blockIdx.x} * pitch;
     for (std::int32_t row = static_cast<std::int32_t>(threadIdx.x); row < pitch; row += static_cast<std::int32_t>(blockDim.x)) {
       std::int32_t sum = 0;
       for (std::int32_t column = 0; column < n; ++column) sum += at(row, column) * from[column];
       products[row] = sum;
     }
-    histogram = reinterpret_cast<std::uint32_t*>(room) + static_cast<std::int32_t>(threadIdx.x / 32) * counters(n);
+    histogram = reinterpret_cast<std::uint32_t*>(shared) + static_cast<std::int32_t>(threadIdx.x / 32) * counters(n);
     for (std::int32_t q = static_cast<std::int32_t>(threadIdx.x % 32); q < counters(n); q += 32) histogram[q] = 0;
   }
   __device__ __forceinline__ std::int64_t value(std::int64_t f, std::int64_t, std::int64_t) const {
@@ -51,7 +51,7 @@ struct PppPlace : SolutionPlace<std::int8_t> {
       change[t] = -2 * solution[move.at[t]] & 0xFF;
     }
     std::int32_t below = 0;  // sum of the negative products
-    for (std::int32_t row = 4 * lane; row < pitch; row += a_step) {
+    for (std::int32_t row = 4 * lane; row < pitch; row += step_rows) {
       const int4 before = *reinterpret_cast<const int4*>(products + row);
       std::int32_t s[4]{before.x, before.y, before.z, before.w};
 #pragma unroll
@@ -96,23 +96,23 @@ struct PppPlace : SolutionPlace<std::int8_t> {
 };
 
 template <int K>
-class PppResidence {
+class PppStorage {
  public:
   using Neighborhood = local_search::PppFlip<K>;
-  using Place = PppPlace<K>;
+  using Evaluator = PppEvaluator<K>;
 
-  PppResidence(const Neighborhood& neighborhood, std::int32_t places, const cuda::Stream&)
+  PppStorage(const Neighborhood& neighborhood, std::int32_t blocks, const cuda::Stream&)
       : n_(neighborhood.instance().columns()),
         pitch_(padded(neighborhood.instance().rows())),
         a_(columns(neighborhood.instance().view())),
         target_(targets(neighborhood.instance().view())),
-        signs_(elements(neighborhood) * static_cast<std::size_t>(places)),
-        products_(static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(places)) {}
+        signs_(elements(neighborhood) * static_cast<std::size_t>(blocks)),
+        products_(static_cast<std::size_t>(pitch_) * static_cast<std::size_t>(blocks)) {}
 
   [[nodiscard]] static std::size_t elements(const Neighborhood& neighborhood) {
     return static_cast<std::size_t>(neighborhood.instance().columns());
   }
-  [[nodiscard]] static std::size_t bytes_a_place(const Neighborhood& neighborhood) {
+  [[nodiscard]] static std::size_t bytes_a_block(const Neighborhood& neighborhood) {
     return elements(neighborhood) + sizeof(std::int32_t) * static_cast<std::size_t>(padded(neighborhood.instance().rows()));
   }
   [[nodiscard]] static std::size_t shared_bytes(const Neighborhood& neighborhood, std::int32_t threads) {
@@ -121,14 +121,14 @@ class PppResidence {
   [[nodiscard]] static std::int64_t most_threads(const Neighborhood& neighborhood, std::size_t most_shared) {
     return static_cast<std::int64_t>(32 * (most_shared / histogram_bytes(neighborhood)));
   }
-  [[nodiscard]] Place place() const {
+  [[nodiscard]] Evaluator evaluator() const {
     return {{signs_.data()}, a_.data(), target_.data(), n_, pitch_, unreached_, products_.data(), nullptr};
   }
 
  private:
-  [[nodiscard]] static std::int32_t padded(std::int32_t rows) { return divide_up(rows, Place::a_step) * Place::a_step; }
+  [[nodiscard]] static std::int32_t padded(std::int32_t rows) { return divide_up(rows, Evaluator::step_rows) * Evaluator::step_rows; }
   [[nodiscard]] static std::size_t histogram_bytes(const Neighborhood& neighborhood) {
-    return sizeof(std::uint32_t) * static_cast<std::size_t>(Place::counters(neighborhood.instance().columns()));
+    return sizeof(std::uint32_t) * static_cast<std::size_t>(Evaluator::counters(neighborhood.instance().columns()));
   }
   [[nodiscard]] cuda::DeviceBuffer<std::int8_t> columns(const ppp::View& host) const {
     std::vector<std::int8_t> all(static_cast<std::size_t>(n_) * static_cast<std::size_t>(pitch_));
@@ -136,7 +136,7 @@ class PppResidence {
     return cuda::DeviceBuffer<std::int8_t>(std::span<const std::int8_t>(all));
   }
   [[nodiscard]] cuda::DeviceBuffer<std::int32_t> targets(const ppp::View& host) {
-    std::vector<std::int32_t> all(static_cast<std::size_t>(Place::counters(n_)));
+    std::vector<std::int32_t> all(static_cast<std::size_t>(Evaluator::counters(n_)));
     for (std::int32_t product = 1; product <= n_; ++product)
       (product % 2 == n_ % 2 ? all[static_cast<std::size_t>(product / 2)] : unreached_) += host.target[product];
     return cuda::DeviceBuffer<std::int32_t>(std::span<const std::int32_t>(all));
@@ -145,13 +145,13 @@ class PppResidence {
   std::int32_t n_, pitch_, unreached_ = 0;
   cuda::DeviceBuffer<std::int8_t> a_;
   cuda::DeviceBuffer<std::int32_t> target_;
-  cuda::DeviceBuffer<std::int8_t> signs_;      ///< [place][column]
-  cuda::DeviceBuffer<std::int32_t> products_;  ///< [place][pitch]
+  cuda::DeviceBuffer<std::int8_t> signs_;      ///< [block][column]
+  cuda::DeviceBuffer<std::int32_t> products_;  ///< [block][pitch]
 };
 
-template <int K, class Visit>
-[[nodiscard]] auto with_residence(const local_search::PppFlip<K>&, std::size_t, const Visit& visit) {
-  return visit.template operator()<PppResidence<K>>();
-}
+template <int K>
+struct Evaluators<local_search::PppFlip<K>> {
+  using Storages = StorageList<PppStorage<K>>;
+};
 
 }  // namespace vicinity::lsm

@@ -1,25 +1,25 @@
 #pragma once
-// Where a search of the Weierstrass function lives (kernels/lsm/tuned/place.cuh).
+// Evaluator of the Weierstrass function (kernels/lsm/tuned/generic/search.cuh): a thread draws its neighbour's point, and evaluates it in
+// O(100 n). Data layout: solutions in device memory.
 #include <cstddef>
 #include <cstdint>
 
 #include "core/problems/weierstrass/crowns.hpp"
-#include "kernels/lsm/tuned/place.cuh"
+#include "kernels/lsm/tuned/generic/search.cuh"
 #include "kernels/lsm/tuned/weierstrass/terms.cuh"
 
 namespace vicinity::lsm {
 
-/// O(100 n) a neighbour, whose point is drawn by the thread that evaluates it.
 template <class Real>
-struct CrownsPlace : SolutionPlace<Real> {
+struct CrownsEvaluator : DeviceSolution<Real> {
   static constexpr int most_threads = 512;
 
   std::int32_t n;
   Real width_of_crown;
   std::uint64_t seed;
 
-  __device__ __forceinline__ void enter(const Real* from, std::int32_t size, std::uint64_t of_search, uint4* room) {
-    SolutionPlace<Real>::enter(from, size, of_search, room);
+  __device__ __forceinline__ void load(const Real* from, std::int32_t size, std::uint64_t of_search, uint4* shared) {
+    DeviceSolution<Real>::load(from, size, of_search, shared);
     seed = of_search;
   }
   __device__ __forceinline__ std::int64_t value(std::int64_t f, std::int64_t t, std::int64_t) const {
@@ -46,31 +46,31 @@ struct CrownsPlace : SolutionPlace<Real> {
 };
 
 template <class Real>
-class CrownsResidence : public ThinResidence {
+class CrownsStorage : public DeviceMemoryOnly {
  public:
   using Neighborhood = local_search::WeierstrassCrowns<Real>;
-  using Place = CrownsPlace<Real>;
+  using Evaluator = CrownsEvaluator<Real>;
 
-  CrownsResidence(const Neighborhood& neighborhood, std::int32_t places, const cuda::Stream&)
+  CrownsStorage(const Neighborhood& neighborhood, std::int32_t blocks, const cuda::Stream&)
       : n_(neighborhood.instance().dimension()),
         width_(neighborhood.width()),
-        points_(static_cast<std::size_t>(n_) * static_cast<std::size_t>(places)) {}
+        points_(static_cast<std::size_t>(n_) * static_cast<std::size_t>(blocks)) {}
 
   [[nodiscard]] static std::size_t elements(const Neighborhood& neighborhood) {
     return static_cast<std::size_t>(neighborhood.instance().dimension());
   }
-  [[nodiscard]] static std::size_t bytes_a_place(const Neighborhood& neighborhood) { return sizeof(Real) * elements(neighborhood); }
-  [[nodiscard]] Place place() const { return {{points_.data()}, n_, width_, 0}; }
+  [[nodiscard]] static std::size_t bytes_a_block(const Neighborhood& neighborhood) { return sizeof(Real) * elements(neighborhood); }
+  [[nodiscard]] Evaluator evaluator() const { return {{points_.data()}, n_, width_, 0}; }
 
  private:
   std::int32_t n_;
   Real width_;
-  cuda::DeviceBuffer<Real> points_;  ///< [place][n]
+  cuda::DeviceBuffer<Real> points_;  ///< [block][n]
 };
 
-template <class Real, class Visit>
-[[nodiscard]] auto with_residence(const local_search::WeierstrassCrowns<Real>&, std::size_t, const Visit& visit) {
-  return visit.template operator()<CrownsResidence<Real>>();
-}
+template <class Real>
+struct Evaluators<local_search::WeierstrassCrowns<Real>> {
+  using Storages = StorageList<CrownsStorage<Real>>;
+};
 
 }  // namespace vicinity::lsm
