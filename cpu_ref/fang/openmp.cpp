@@ -1,8 +1,10 @@
 // cpu-openmp: the paper's method on all cores.
 //
 // Mapping: states over threads. Data layout: the ratings of one variable, which stay in the L1 cache.
+//
 // Phases for each variable: rate all possibilities, vectorised; sum their weights by tiles of 512, where the paper stores prefix sums; find
 // the tile that the random number decides for, in it the block of 32, in it the possibility.
+//
 // Synchronisation: one parallel region for the clone step, and one a variable type. Cost: one rating and one weight a possibility.
 #include <omp.h>
 

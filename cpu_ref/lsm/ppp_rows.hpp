@@ -7,8 +7,10 @@
 //   K = 1: a column's count adds up the group's rows, a byte a column and a masked addition a row and vector;
 //   K > 1: from counts of ones in columns of bits, one bit a row of A, in words that hold rows of one group only. K = 2 takes one `and` and
 //          one count of ones a word and pair; K = 3 follows by inclusion and exclusion.
+//
 // Data layout: words and counts by blocks of `lanes` columns, so that a block stays in the first-level cache while several rows of moves
 // are evaluated. Rows of moves: K = 1 a run of columns, K = 2 the first column, K = 3 the first two.
+//
 // Phases: begin() and moved() update the products and group the rows again, and for K > 1 make the words in O(m n) on one thread; scan()
 // evaluates.
 #include <algorithm>

@@ -1,11 +1,13 @@
 #pragma once
 // cpu-openmp on the QAP: all exchanges of K facilities, each in O(1) from the inner products F of core/problems/qap/inner_products.hpp.
 //
-// Data layout: A and B' (B in the order of the permutation) with their transposes, pair factors alpha and beta, F and its transpose, so
-// that a row of moves reads rows only. Rows of moves: K = 2 the first facility, K = 3 the first two. Phases: begin() makes F in O(n^3);
-// moved() makes K - 1 swaps, each of which exchanges two columns of F and adds a product to each element (two, for matrices that are not
-// symmetric); scan() evaluates. Cost of an evaluation: a swap takes four elements of F and a product, an exchange of three six elements and
-// four products.
+// Data layout: A and B' with their transposes and pair factors, F and its transpose, so that a row of moves reads rows only. Rows of moves:
+// K = 2 the first facility, K = 3 the first two.
+//
+// Phases: begin() makes F in O(n^3). moved() makes K - 1 swaps, each of which exchanges two columns of F and adds a product to each element
+// (two, for matrices that are not symmetric). scan() evaluates.
+//
+// Cost: a swap takes four elements of F and a product, an exchange of three six elements and four products.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

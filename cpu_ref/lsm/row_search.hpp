@@ -3,11 +3,13 @@
 //
 // Data layout: the moves come in rows of consecutive numbers. A class of the concept MoveRows (qap_rows.hpp, ppp_rows.hpp,
 // weierstrass_rows.hpp) fills a row of keys with vector instructions from what it keeps between moves.
+//
 // Phases of an iteration:
 //   1. Threads scan blocks of rows. In each row the keys of tabu moves that do not aspire are overwritten; they are few. The least key is
 //      a vector reduction; its column is searched only where the row improves on the best so far.
 //   2. The bests of the threads combine by (key, row, column), whoever scanned what.
 //   3. Where no move is left, all are forbidden: the rows are scanned again without the tabu list, and the best move is taken.
+//
 // Synchronisation: one parallel region an iteration. Cost: MoveRows::operations() an iteration.
 #include <omp.h>
 

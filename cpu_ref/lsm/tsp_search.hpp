@@ -5,6 +5,7 @@
 // Data layout: row i holds the swaps of position i of the tour with all positions j > i. Of each row the search keeps the least swap that
 // is not tabu and a lower bound of the others, of each group of rows a lower bound of all their swaps. Tabu swaps are kept apart with
 // their differences, so that aspiration compares the least of these alone.
+//
 // Phases of an iteration:
 //   choose()  1. Swaps that are no longer tabu go back to their rows.
 //             2. The least group bound names a row. If the row's bound is below its least swap, the row is scanned anew, and the least
@@ -12,6 +13,7 @@
 //             3. The least tabu swap competes if it aspires, or if there is no other.
 //   moved()   A swap of r and s changes the swaps of six positions, r, s and their neighbours: six whole rows, and six swaps of every other
 //             row. The distances from the ten positions around r and s to all others give all of them.
+//
 // Synchronisation: one parallel region in moved(), where each thread has a range of positions; the six rows are combined after it.
 #include <omp.h>
 
