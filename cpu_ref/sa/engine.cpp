@@ -4,7 +4,7 @@
 // random words of one row of pairs (thresholds.hpp).
 //
 // Phases: the pairs of a sweep come row by row, (i, i+1) .. (i, n-1). RowScan brings row i up to date and tests sixteen columns at a time;
-// an accepted swap joins the list. A row that has missed many swaps is made from scratch, and as little of it as is looked at, as in the
+// an accepted swap joins the list. A row that has missed many swaps is made from scratch, and as little of it as is read, as in the
 // paper's serial code (section 4). A full list makes all rows follow.
 //
 // Synchronisation: with several threads, all rows are updated by all, and while swaps are rare rows are scanned ahead by all, each from the
@@ -12,6 +12,8 @@
 //
 // Cost: a proposal takes two gathers, a product and a test; an accepted swap two products a pair at most.
 #include "cpu_ref/sa/engine.hpp"
+
+#include <omp.h>
 
 #include <algorithm>
 #include <array>
@@ -71,7 +73,7 @@ class RowScan {
         column_coefficients_(products.coefficients()) {}
 
   /// `own_rows`: this row and as many after it, less one, may be brought up to date on the way, since no other thread touches them.
-  /// `from_scratch`: of F[.][p[i]] no more than is looked at is made, from scratch, and not kept: for when the next swap is near.
+  /// `from_scratch`: of F[.][p[i]] no more than is read is made, from scratch, and not kept, since the next swap is expected soon.
   void begin(std::uint64_t seed, std::int64_t sweep, std::int32_t row, std::int32_t own_rows, bool from_scratch) {
     row_ = row;
     from_scratch_ = from_scratch;
@@ -98,10 +100,10 @@ class RowScan {
       const Vector<Sum> deltas = deltas_of(chunk);
       const Vector<float> position = __builtin_convertvector(iota + (first - row_ - 1), Vector<float>);
       const Vector<float> test = __builtin_convertvector(deltas, Vector<float>) * (base + step * position);
-      std::uint32_t asked = 0xFFFFu;
-      if (from > first) asked &= 0xFFFFu << (from - first);
-      if (to < first + lanes) asked &= 0xFFFFu >> (first + lanes - to);
-      const std::uint32_t accepted = thresholds_.accepted(chunk, test, asked);
+      std::uint32_t candidates = 0xFFFFu;
+      if (from > first) candidates &= 0xFFFFu << (from - first);
+      if (to < first + lanes) candidates &= 0xFFFFu >> (first + lanes - to);
+      const std::uint32_t accepted = thresholds_.accepted(chunk, test, candidates);
       if (accepted == 0) continue;
       const int lane = std::countr_zero(accepted);
       return {first + lane, deltas[lane]};
@@ -253,9 +255,8 @@ class EngineOf final : public Engine {
   void scan_row(ChainState& state, std::int64_t sweep, std::int32_t row, std::int32_t column, std::int64_t limit) {
     RowScan<A>& scan = scans_.front();
     std::int64_t& visit = visits_[static_cast<std::size_t>(row)];
-    const bool from_scratch =
-        state.chain().accepted - visit >
-        (update_timer_.team_is_faster() ? 2 * update_threads_ * policy_.from_scratch_above : policy_.from_scratch_above);
+    const std::int64_t gain = update_timer_.team_is_faster() ? 2 * update_threads_ : 1;  // of the team in updates
+    const bool from_scratch = state.chain().accepted - visit > gain * policy_.from_scratch_above;
     if (column == row + 1) visit = state.chain().accepted;
     scan.begin(state.seed(), sweep, row, n_ - row, from_scratch);
     const std::int64_t first = state.next() - (column - row - 1);
@@ -372,12 +373,16 @@ class EngineOf final : public Engine {
 
 }  // namespace
 
-EnginePolicy delta_policy(const qap::Qap& qap) { return {1, element_bits(qap), std::numeric_limits<std::int64_t>::max()}; }
-EnginePolicy serial_policy(const qap::Qap& qap) { return {1, element_bits(qap), qap.size()}; }
-EnginePolicy openmp_policy(const qap::Qap& qap, int threads) {
+int threads_of(const annealing::Task& task) { return task.threads > 0 ? static_cast<int>(task.threads) : omp_get_max_threads(); }
+
+EnginePolicy delta_policy(const qap::Qap& qap, const annealing::Task&) {
+  return {1, element_bits(qap), std::numeric_limits<std::int64_t>::max()};
+}
+EnginePolicy serial_policy(const qap::Qap& qap, const annealing::Task&) { return {1, element_bits(qap), qap.size()}; }
+EnginePolicy openmp_policy(const qap::Qap& qap, const annealing::Task& task) {
   const std::int64_t scanning = annealing::pairs(qap.size()) / scan_share, updating = update_work(qap.size()) / update_share;
   const auto useful = static_cast<int>(std::clamp<std::int64_t>(std::max(scanning, updating), 1, 4096));
-  return {std::min(threads, useful), element_bits(qap), qap.size()};
+  return {std::min(threads_of(task), useful), element_bits(qap), qap.size()};
 }
 
 std::unique_ptr<Engine> make_engine(const qap::Qap& qap, const EnginePolicy& policy, ThreadTeam& team) {

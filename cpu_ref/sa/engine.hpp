@@ -19,11 +19,14 @@ struct EnginePolicy {
 };
 
 /// The delta matrix throughout.
-[[nodiscard]] EnginePolicy delta_policy(const qap::Qap& qap);
+[[nodiscard]] EnginePolicy delta_policy(const qap::Qap& qap, const annealing::Task& task);
 /// The switch of the paper's serial code. From scratch is less work from about n accepted swaps a sweep on (README.md).
-[[nodiscard]] EnginePolicy serial_policy(const qap::Qap& qap);
-/// As cpu-serial, on as many of `threads` as find work worth waking them for.
-[[nodiscard]] EnginePolicy openmp_policy(const qap::Qap& qap, int threads);
+[[nodiscard]] EnginePolicy serial_policy(const qap::Qap& qap, const annealing::Task& task);
+/// As cpu-serial, on as many threads as find work worth waking them for.
+[[nodiscard]] EnginePolicy openmp_policy(const qap::Qap& qap, const annealing::Task& task);
+
+/// That a case may use.
+[[nodiscard]] int threads_of(const annealing::Task& task);
 
 /// One chain's search. Its functions are called from ThreadTeam::run() of the team.
 class Engine {

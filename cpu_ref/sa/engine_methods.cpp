@@ -15,12 +15,6 @@
 namespace vicinity::sa {
 namespace {
 
-int threads_of(const annealing::Task& task) { return task.threads > 0 ? static_cast<int>(task.threads) : omp_get_max_threads(); }
-
-EnginePolicy serial(const qap::Qap& qap, const annealing::Task&) { return serial_policy(qap); }
-EnginePolicy delta(const qap::Qap& qap, const annealing::Task&) { return delta_policy(qap); }
-EnginePolicy openmp(const qap::Qap& qap, const annealing::Task& task) { return openmp_policy(qap, threads_of(task)); }
-
 template <EnginePolicy (*policy_of)(const qap::Qap&, const annealing::Task&)>
 class EngineMethod {
  public:
@@ -50,18 +44,18 @@ class EngineMethod {
 }  // namespace
 
 std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance) {
-  return prepare_cpu<EngineMethod<serial>>(instance, task_of(c));
+  return prepare_cpu<EngineMethod<serial_policy>>(instance, task_of(c));
 }
 std::unique_ptr<Run> prepare_delta(const Case& c, const Instance& instance) {
-  return prepare_cpu<EngineMethod<delta>>(instance, task_of(c));
+  return prepare_cpu<EngineMethod<delta_policy>>(instance, task_of(c));
 }
 /// Several chains: one a thread, without any synchronisation.
 std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance) {
   annealing::Task task = task_of(c);
-  if (task.chains == 1) return prepare_cpu<EngineMethod<openmp>>(instance, task);
+  if (task.chains == 1) return prepare_cpu<EngineMethod<openmp_policy>>(instance, task);
   const auto workers = static_cast<int>(std::min<std::int64_t>(threads_of(task), task.chains));
   task.threads = 1;
-  return prepare_cpu<EngineMethod<openmp>>(instance, task, workers);
+  return prepare_cpu<EngineMethod<openmp_policy>>(instance, task, workers);
 }
 
 }  // namespace vicinity::sa

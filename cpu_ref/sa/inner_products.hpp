@@ -44,7 +44,7 @@ class InnerProducts {
     diagonal_.resize(width());
   }
 
-  /// Starts at `p`, with no row known.
+  /// Starts at `p`, with all rows outdated.
   void begin(const qap::Permutation& p) {
     for (AxisData& data : axes_) {
       data.updated_to.assign(static_cast<std::size_t>(n_), -1);
@@ -64,7 +64,6 @@ class InnerProducts {
   }
 
   [[nodiscard]] std::int32_t size() const noexcept { return n_; }
-  [[nodiscard]] std::int32_t chunks() const noexcept { return chunks_; }
   [[nodiscard]] std::size_t width() const noexcept { return static_cast<std::size_t>(chunks_) * lanes; }
   /// Factor of the inner products in a delta.
   [[nodiscard]] Sum scale() const noexcept { return sides_ == 1 ? 2 : 1; }

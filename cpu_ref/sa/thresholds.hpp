@@ -85,14 +85,14 @@ class RowThresholds {
     std::fill(made_.begin(), made_.end(), 0);
   }
 
-  /// Which of columns 16 chunk ... 16 chunk + 15 have thresholds of at least `test`: bit c says column 16 chunk + c. `asked` says which
-  /// matter.
-  [[nodiscard]] VICINITY_HD std::uint32_t accepted(std::int32_t chunk, const Vector<float>& test, std::uint32_t asked) {
-    asked &= at_most(test, broadcast(annealing::highest_threshold));
-    if (asked == 0) return 0;  // whatever the random numbers are
+  /// Which of columns 16 chunk ... 16 chunk + 15 have thresholds of at least `test`: bit c says column 16 chunk + c. `candidates` says
+  /// which matter.
+  [[nodiscard]] VICINITY_HD std::uint32_t accepted(std::int32_t chunk, const Vector<float>& test, std::uint32_t candidates) {
+    candidates &= at_most(test, broadcast(annealing::highest_threshold));
+    if (candidates == 0) return 0;  // whatever the random numbers are
     const std::uint32_t* const words = words_of(chunk);
-    asked &= at_most(test, threshold_bounds(words));
-    return asked == 0 ? 0 : asked & at_most(test, thresholds_of(words));
+    candidates &= at_most(test, threshold_bounds(words));
+    return candidates == 0 ? 0 : candidates & at_most(test, thresholds_of(words));
   }
 
  private:
