@@ -87,7 +87,7 @@ class RowThresholds {
 
   /// Which of columns 16 chunk ... 16 chunk + 15 have thresholds of at least `test`: bit c says column 16 chunk + c. `candidates` says
   /// which matter.
-  [[nodiscard]] VICINITY_HD std::uint32_t accepted(std::int32_t chunk, const Vector<float>& test, std::uint32_t candidates) {
+  [[nodiscard]] std::uint32_t accepted(std::int32_t chunk, const Vector<float>& test, std::uint32_t candidates) {
     candidates &= at_most(test, broadcast(annealing::highest_threshold));
     if (candidates == 0) return 0;  // whatever the random numbers are
     const std::uint32_t* const words = words_of(chunk);
