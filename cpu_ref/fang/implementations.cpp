@@ -1,8 +1,5 @@
-// The table of FANG's CPU implementations.
+// The CPU implementations of FANG.
 #include "cpu_ref/fang/implementations.hpp"
-
-#include "cpu_ref/fang/openmp.hpp"
-#include "cpu_ref/fang/serial.hpp"
 
 namespace vicinity::fang {
 

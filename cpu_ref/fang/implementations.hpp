@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "core/api/run.hpp"
@@ -6,5 +7,8 @@
 namespace vicinity::fang {
 
 [[nodiscard]] std::vector<Implementation> cpu_implementations();
+
+[[nodiscard]] std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance);
 
 }  // namespace vicinity::fang

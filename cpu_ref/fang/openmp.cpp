@@ -1,18 +1,106 @@
-// The paper's method on all cores: states in parallel, ratings of a variable vectorised and kept in the L1 cache, and in
-// place of stored prefix sums the sums of tiles, of which only the decided one is searched.
-#include "cpu_ref/fang/openmp.hpp"
-
+// cpu-openmp: the paper's method on all cores.
+//
+// Mapping: states over threads. Data layout: the ratings of one variable, which stay in the L1 cache.
+//
+// Phases for each variable: rate all possibilities, vectorised; sum their weights by tiles of 512, where the paper stores prefix sums; find
+// the tile that the random number decides for, in it the block of 32, in it the possibility.
+//
+// Synchronisation: one parallel region for the clone step, and one a variable type. Cost: one rating and one weight a possibility.
 #include <omp.h>
 
 #include <algorithm>
 #include <bit>
+#include <concepts>
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "cpu_ref/fang/rater.hpp"
+#include "core/problems/fang_domains/grid_path.hpp"
+#include "cpu_ref/fang/implementations.hpp"
 #include "cpu_ref/fang/run.hpp"
 
 namespace vicinity::fang {
 namespace {
+
+// --- ratings -----------------------------------------------------------------------------------------------------------
+
+/// Rates possibilities [0, count) of a variable into `stored` and returns the aggregate of the ratings.
+template <class R, class H>
+concept RaterOf = requires(const R& rater, const H& h, const typename H::Context& context, std::uint32_t count,
+                           typename R::Stored* stored) {
+  { rater.rate_all(h, context, count, stored) } -> std::convertible_to<typename H::Aggregate>;
+};
+
+/// For any heuristic: the compiler vectorises rate().
+template <LocalHeuristic H>
+class Rater {
+ public:
+  using Stored = typename H::Rating;
+
+  explicit Rater(const H&) {}
+
+  typename H::Aggregate rate_all(const H& h, const typename H::Context& context, std::uint32_t count, Stored* __restrict stored) const {
+    auto aggregate = h.create();
+    for (std::uint32_t p = 0; p < count; ++p) {
+      const auto rating = h.rate(context, p);
+      stored[p] = rating;
+      aggregate = h.aggregate(aggregate, rating);
+    }
+    return aggregate;
+  }
+};
+
+/// For the paper's grid where every rating fits 15 bits and every offset 7: ratings of 16 bits and offsets of 8, twice the cells a vector,
+/// which fit the L1 cache together at the paper's sizes. Every cell is rated by all its distances, as in rate().
+template <int Load>
+class NarrowStepRater {
+  using H = StepHeuristic<Load>;
+
+ public:
+  using Stored = std::int16_t;
+
+  [[nodiscard]] static bool fits(const H& h) {
+    const auto small = [](Cell offset) { return std::abs(offset.x) <= 127 && std::abs(offset.y) <= 127; };
+    return h.max_weight() <= 32767 && small(add_halves({0, 0}, h.offsets[0])) && small(add_halves({0, 0}, h.offsets[h.window - 1]));
+  }
+
+  explicit NarrowStepRater(const H& h) : columns_(h.window), rows_(h.window) {
+    for (std::uint32_t p = 0; p < h.window; ++p) {
+      const Cell offset = add_halves({0, 0}, h.offsets[p]);
+      columns_[p] = static_cast<std::int8_t>(offset.x);
+      rows_[p] = static_cast<std::int8_t>(offset.y);
+    }
+  }
+
+  std::int32_t rate_all(const H& h, const typename H::Context& context, std::uint32_t count, Stored* __restrict stored) const {
+    const std::int8_t* __restrict columns = columns_.data(), * __restrict rows = rows_.data();
+    const auto x0 = static_cast<std::int16_t>(context.position.x), y0 = static_cast<std::int16_t>(context.position.y);
+    const auto width = static_cast<std::uint16_t>(h.width), height = static_cast<std::uint16_t>(h.height);
+    std::int16_t farthest = 0;
+    for (std::uint32_t p = 0; p < count; ++p) {
+      const auto x = static_cast<std::int16_t>(x0 + columns[p]), y = static_cast<std::int16_t>(y0 + rows[p]);
+      std::int16_t distance = 0;
+#pragma GCC unroll 16
+      for (std::int32_t goal = 0; goal < (Load > 0 ? Load : h.load); ++goal) {
+        const auto dx = static_cast<std::int16_t>(x - static_cast<std::int16_t>(context.goals[goal].x));
+        const auto dy = static_cast<std::int16_t>(y - static_cast<std::int16_t>(context.goals[goal].y));
+        distance = static_cast<std::int16_t>(distance + static_cast<std::int16_t>(dx < 0 ? -dx : dx) +
+                                             static_cast<std::int16_t>(dy < 0 ? -dy : dy));
+      }
+      const bool inside = (static_cast<std::uint16_t>(x) < width) & (static_cast<std::uint16_t>(y) < height);
+      const auto rating = static_cast<std::int16_t>(inside ? distance : -1);
+      stored[p] = rating;
+      farthest = std::max(farthest, rating);
+    }
+    return farthest;
+  }
+
+ private:
+  std::vector<std::int8_t> columns_, rows_;
+};
+
+// --- the choice of a possibility ---------------------------------------------------------------------------------------
 
 constexpr std::uint32_t tile = 512, block = 32;
 constexpr std::uint32_t most_tiles = divide_up(max_possibilities, tile);
@@ -26,7 +114,7 @@ std::uint64_t sum_weights(const H& h, const Stored* ratings, std::uint32_t count
   return sum;
 }
 
-template <class Sum, LocalHeuristic H, class AnyRater>
+template <class Sum, LocalHeuristic H, RaterOf<H> AnyRater>
 void assign_variable(const H& h, const AnyRater& rater, std::int32_t* state, std::uint32_t variable, std::uint64_t& successor,
                      typename AnyRater::Stored* __restrict ratings) {
   const auto context = h.context(state, variable);
@@ -40,7 +128,7 @@ void assign_variable(const H& h, const AnyRater& rater, std::int32_t* state, std
   std::uint64_t v = decide(successor, total);
   std::uint32_t t = 0;
   while (v >= sums[t]) v -= sums[t++];
-  // Within the tile: by blocks of a vector or two, then one by one.
+  // In the tile: by blocks of a vector or two, then one by one.
   std::uint32_t p = t * tile;
   for (;; p += block) {
     const std::uint64_t sum = sum_weights<Sum>(h, ratings + p, std::min(block, count - p), aggregate);
@@ -70,22 +158,34 @@ void for_each_active(std::uint32_t* bits, std::uint32_t variables, Order order, 
   for (const auto& [key, variable] : keys) assign(variable);
 }
 
+// --- the method --------------------------------------------------------------------------------------------------------
+
+struct OpenMpPolicy {
+  int threads;
+  bool narrow = false;  ///< 16-bit ratings in the last assign()
+
+  [[nodiscard]] Policy record() const { return {{"threads", threads}, {"tile", tile}, {"narrow", narrow}}; }
+};
+/// Axis `threads`: how many to use; without it, as many as OpenMP would.
+OpenMpPolicy openmp_policy(const Case& c) {
+  const auto threads = static_cast<int>(c.integer_or("threads", omp_get_max_threads(), 1, 65536));
+  if (threads > omp_get_num_procs())
+    throw DoesNotFit(std::to_string(threads) + " threads, " + std::to_string(omp_get_num_procs()) + " cores");
+  return {threads};
+}
+
 class OpenMp {
  public:
-  /// Of one core or of all; no ceiling is measured for some of them.
-  [[nodiscard]] const char* ceiling() const {
-    return threads_ == 1 ? "cpu_integer_core" : threads_ == omp_get_num_procs() ? "cpu_integer" : "";
-  }
+  explicit OpenMp(const Case& c) : policy_(openmp_policy(c)) {}
 
-  /// Axis `threads`: how many to use; all that OpenMP would use when absent.
-  explicit OpenMp(const Case& c) : threads_(static_cast<int>(c.integer_or("threads", omp_get_max_threads(), 1, 65536))) {
-    if (threads_ > omp_get_num_procs())
-      throw DoesNotFit(std::to_string(threads_) + " threads, " + std::to_string(omp_get_num_procs()) + " cores");
+  /// Of one core or of all; no ceiling is measured for other numbers.
+  [[nodiscard]] const char* ceiling() const {
+    return policy_.threads == 1 ? "cpu_integer_core" : policy_.threads == omp_get_num_procs() ? "cpu_integer" : "";
   }
 
   void clone(const States& sources, States& targets, std::uint32_t successors, std::uint64_t seed) const {
     const std::size_t words = sources.state_words, active = sources.active_words;
-#pragma omp parallel for schedule(static) num_threads(threads_)
+#pragma omp parallel for schedule(static) num_threads(policy_.threads)
     for (std::uint32_t t = 0; t < targets.count; ++t) {
       std::copy_n(&sources.words[t / successors * words], words, &targets.words[t * words]);
       std::copy_n(&sources.active[t / successors * active], active, &targets.active[t * active]);
@@ -99,18 +199,18 @@ class OpenMp {
   }
   template <int Load>
   void assign(const StepHeuristic<Load>& h, const StatesView& targets, std::uint32_t active_offset, const VariableType& type, Order order) {
-    narrow_ = NarrowStepRater<Load>::fits(h);
-    if (narrow_)
+    policy_.narrow = NarrowStepRater<Load>::fits(h);
+    if (policy_.narrow)
       assign_rated(h, NarrowStepRater<Load>(h), targets, active_offset, type, order);
     else
       assign_rated(h, Rater<StepHeuristic<Load>>(h), targets, active_offset, type, order);
   }
 
-  [[nodiscard]] Policy policy() const { return {{"threads", threads_}, {"tile", tile}, {"narrow", narrow_}}; }
-  [[nodiscard]] double lane_share() const { return narrow_ ? 0.5 : 1; }
+  [[nodiscard]] Policy policy() const { return policy_.record(); }
+  [[nodiscard]] double lane_share() const { return policy_.narrow ? 0.5 : 1; }
 
  private:
-  template <LocalHeuristic H, class AnyRater>
+  template <LocalHeuristic H, RaterOf<H> AnyRater>
   void assign_rated(const H& h, const AnyRater& rater, const StatesView& targets, std::uint32_t active_offset, const VariableType& type,
                     Order order) {
     if (h.max_weight() < (std::uint64_t{1} << 32) / tile)
@@ -119,11 +219,11 @@ class OpenMp {
       assign_states<std::uint64_t>(h, rater, targets, active_offset, type, order);
   }
 
-  template <class Sum, LocalHeuristic H, class AnyRater>
+  template <class Sum, LocalHeuristic H, RaterOf<H> AnyRater>
   void assign_states(const H& h, const AnyRater& rater, const StatesView& targets, std::uint32_t active_offset, const VariableType& type,
                      Order order) {
-    const int chunk = std::max(1, static_cast<int>(targets.count) / (threads_ * 16));
-#pragma omp parallel num_threads(threads_)
+    const int chunk = std::max(1, static_cast<int>(targets.count) / (policy_.threads * 16));
+#pragma omp parallel num_threads(policy_.threads)
     {
       std::vector<typename AnyRater::Stored> ratings(type.possibilities);
       std::vector<std::pair<std::uint64_t, std::uint32_t>> keys;
@@ -139,8 +239,7 @@ class OpenMp {
     }
   }
 
-  int threads_;
-  bool narrow_ = false;  // 16-bit ratings in the last assign()
+  OpenMpPolicy policy_;
 };
 
 }  // namespace

@@ -1,10 +1,11 @@
-// The reference: the paper's method on one core, step by step (Algorithms 1-4 with the errata of docs/errata.md mended).
-#include "cpu_ref/fang/serial.hpp"
-
+// cpu-serial, the reference: the paper's method on one core, step by step (Algorithms 1 to 4, with the errata of docs/errata.md): all
+// ratings, their prefix sums, and a binary search for the random number.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <vector>
 
+#include "cpu_ref/fang/implementations.hpp"
 #include "cpu_ref/fang/run.hpp"
 
 namespace vicinity::fang {

@@ -1,7 +1,5 @@
-// The table of the local searches' CPU implementations.
+// The CPU implementations of the local searches.
 #include "cpu_ref/lsm/implementations.hpp"
-
-#include "cpu_ref/lsm/methods.hpp"
 
 namespace vicinity::lsm {
 

@@ -1,8 +1,18 @@
 #pragma once
-// All flips of K signs of a permuted perceptron by counting. Rows of A are grouped by their product; of a group with product v, a row in
-// which j of the K flipped entries are positive (entry times sign) goes to v + 2K - 4j. So the new histogram, and with it z, follows from
-// how many rows of each group have which j. K = 1 adds up the group's rows, a byte a column. Else it follows from counts of ones in columns
-// of bits, one bit a row, in words that hold rows of one group only: K = 2 takes one `and` and one count of ones a word and pair.
+// cpu-openmp on the PPP: all flips of K signs of a permuted perceptron by counting.
+//
+// The rows of A are grouped by their product with the signs. In a group with product v, a row in which j of the K flipped entries are
+// positive (entry times sign) gets the product v + 2K - 4j. So the new histogram, and with it z, follows from how many rows of each group
+// have which j:
+//   K = 1: a column's count adds up the group's rows, a byte a column and a masked addition a row and vector;
+//   K > 1: from counts of ones in columns of bits, one bit a row of A, in words that hold rows of one group only. K = 2 takes one `and` and
+//          one count of ones a word and pair; K = 3 follows by inclusion and exclusion.
+//
+// Data layout: words and counts by blocks of `lanes` columns, so that a block stays in the first-level cache while several rows of moves
+// are evaluated. Rows of moves: K = 1 a run of columns, K = 2 the first column, K = 3 the first two.
+//
+// Phases: begin() and moved() update the products and group the rows again, and for K > 1 make the words in O(m n) on one thread; scan()
+// evaluates.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -12,25 +22,93 @@
 #include <utility>
 #include <vector>
 
+#if defined(__AVX512BW__)
+#include <immintrin.h>
+#endif
+
 #include "core/problems/ppp/flip.hpp"
+#include "core/util/hd.hpp"
 #include "core/util/math.hpp"
-#include "cpu_ref/lsm/columns.hpp"
 #include "cpu_ref/lsm/run.hpp"
 #include "cpu_ref/run/aligned.hpp"
 
+#pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no vector crosses a call
+
 namespace vicinity::lsm {
+
+#if defined(__AVX512BW__)
+inline constexpr std::size_t vector_bytes = 64;
+#elif defined(__AVX2__)
+inline constexpr std::size_t vector_bytes = 32;
+#else
+inline constexpr std::size_t vector_bytes = 16;
+#endif
+
+/// A 32-bit number a column, or a byte: as wide as the vectors of the processor.
+using Columns = std::int32_t __attribute__((vector_size(vector_bytes)));
+inline constexpr std::size_t columns_per_vector = vector_bytes / 4;
+using Bytes = std::uint8_t __attribute__((vector_size(vector_bytes)));
+
+VICINITY_HD Columns load_columns(const std::int32_t* from) {
+  Columns value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+/// Adds the bits of `value` to the columns whose bit in `which` is set.
+VICINITY_HD void or_where(std::uint64_t which, std::int32_t value, Columns& word) {
+#if defined(__AVX512BW__)
+  const auto before = reinterpret_cast<__m512i>(word);
+  word = reinterpret_cast<Columns>(_mm512_mask_or_epi32(before, static_cast<__mmask16>(which), before, _mm512_set1_epi32(value)));
+#else
+  const auto bits = []<std::size_t... I>(std::index_sequence<I...>) { return Columns{(1 << I)...}; }
+  (std::make_index_sequence<columns_per_vector>{});
+  word |= (((Columns{} + static_cast<std::int32_t>(which)) & bits) != 0) & value;
+#endif
+}
+
+/// Adds 1 to the columns whose bit in `which` is set.
+VICINITY_HD void add_where(std::uint64_t which, Bytes& counts) {
+#if defined(__AVX512BW__)
+  const auto before = reinterpret_cast<__m512i>(counts);
+  counts = reinterpret_cast<Bytes>(_mm512_mask_sub_epi8(before, which, before, _mm512_set1_epi8(-1)));
+#else
+  using Words = std::uint64_t __attribute__((vector_size(vector_bytes)));
+  const auto words = reinterpret_cast<Bytes>(Words{} + which);
+  counts -= [&]<std::size_t... I>(std::index_sequence<I...>) {  // every byte takes the one with its bit, from its own 128 bits
+    const Bytes own = __builtin_shufflevector(words, words, (I / 16 * 16 + I / 8 % 8)...), bits{static_cast<std::uint8_t>(1 << I % 8)...};
+    return reinterpret_cast<Bytes>((own & bits) != 0);
+  }
+  (std::make_index_sequence<vector_bytes>{});
+#endif
+}
+
+/// Ones of each column's bits.
+VICINITY_HD Columns ones_of(const Columns& bits) {
+#if defined(__AVX512VPOPCNTDQ__) && defined(__AVX512BW__)
+  return reinterpret_cast<Columns>(_mm512_popcnt_epi32(reinterpret_cast<__m512i>(bits)));
+#else
+  using Words = std::uint32_t __attribute__((vector_size(vector_bytes)));
+  auto word = reinterpret_cast<Words>(bits);
+  word -= word >> 1 & 0x55555555u;
+  word = (word & 0x33333333u) + (word >> 2 & 0x33333333u);
+  word = (word + (word >> 4)) & 0x0F0F0F0Fu;
+  word += word >> 8;
+  return reinterpret_cast<Columns>((word + (word >> 16)) & 0x3Fu);
+#endif
+}
 
 template <int K>
 class PppRows {
  public:
   using Neighborhood = local_search::PppFlip<K>;
   using Key = std::int32_t;
-  /// Columns evaluated together: as many as bytes a vector, or two vectors, which hide each other's latencies.
-  static constexpr std::size_t vectors = K == 1 ? 4 : 2, lanes = columns_a_vector * vectors;
+  /// Columns evaluated together: as many as a vector has bytes, or two vectors, which hide each other's latencies.
+  static constexpr std::size_t vectors = K == 1 ? 4 : 2, lanes = columns_per_vector * vectors;
   using Block = std::array<Columns, vectors>;
-  /// What the fixed columns of a row of moves have in each word and group.
+  /// Of the first K - 1 columns of the moves of a row, which are the same for all of them.
   struct Fixed {
-    std::array<std::vector<std::int32_t>, 2> words;  ///< [word]: bits of the first and the second fixed column
+    std::array<std::vector<std::int32_t>, 2> words;  ///< [word]: bits of the first and the second
     std::vector<std::int32_t> positives;             ///< [group]: positive entries of both
     std::vector<std::int32_t> common;                ///< [group]: rows positive in both, K = 3
   };
@@ -39,7 +117,7 @@ class PppRows {
         : fixed(static_cast<std::size_t>(block())), keys(static_cast<std::size_t>(block()) * rows.pitch_) {}
     std::vector<Fixed> fixed;    ///< [row of a block]
     Aligned<std::int32_t> keys;  ///< [row of a block][column]
-    Aligned<Block> surplus;      ///< [place]: new products of that size, less the target
+    Aligned<Block> surplus;      ///< [bin]: rows with that product after the move, less the target
   };
 
   explicit PppRows(const Neighborhood& neighborhood)
@@ -52,11 +130,12 @@ class PppRows {
         order_(m_) {
     for (std::size_t c = 0; c < n_; ++c)
       for (std::size_t r = 0; r < m_; ++r) ones_[c / 64 * m_ + r] |= std::uint64_t{ppp_.view().a[c * m_ + r] > 0} << c % 64;
-    for (std::int32_t v = 1; v <= ppp_.columns(); ++v) whole_target_ += ppp_.view().target[v];
+    for (std::int32_t v = 1; v <= ppp_.columns(); ++v) target_sum_ += ppp_.view().target[v];
   }
 
-  /// K = 1: some columns; K = 2: the first column; K = 3: the first two.
-  [[nodiscard]] std::int64_t rows() const { return K == 1 ? divide_up(size(), some) : K == 2 ? size() - 1 : moves::count<2>(size() - 1); }
+  [[nodiscard]] std::int64_t rows() const {
+    return K == 1 ? divide_up(size(), columns_per_row) : K == 2 ? size() - 1 : moves::count<2>(size() - 1);
+  }
   [[nodiscard]] std::int64_t first(std::int64_t row) const {
     if constexpr (K == 1) return start(row);
     if constexpr (K == 2) {
@@ -66,7 +145,9 @@ class PppRows {
     const auto [a, b] = fixed(row);
     return moves::index<3>(size(), {{a, b, b + 1}});
   }
-  [[nodiscard]] std::int32_t length(std::int64_t row) const { return K == 1 ? std::min(some, size() - start(row)) : size() - start(row); }
+  [[nodiscard]] std::int32_t length(std::int64_t row) const {
+    return K == 1 ? std::min(columns_per_row, size() - start(row)) : size() - start(row);
+  }
   [[nodiscard]] static std::int64_t block() { return K == 1 ? 1 : K == 2 ? 8 : 16; }
   [[nodiscard]] double operations() const {
     return static_cast<double>(moves::count<K>(size())) * static_cast<double>(K == 1 ? m_ : 2 * std::min(m_, 2 * n_)) / (K == 1 ? 32 : 16);
@@ -78,7 +159,7 @@ class PppRows {
   void begin(const SearchState<Neighborhood>& state) {
     for (std::size_t c = 0; c < n_; ++c) negative_[c] = state.solution()[c] < 0 ? -1 : 0;
     products_ = ppp::products(ppp_, state.solution());
-    group();
+    group_rows();
   }
   void moved(const SearchState<Neighborhood>& state, const local_search::Choice& choice) {
     for (const std::int32_t column : moves::at<K>(size(), choice.move).at) {
@@ -88,16 +169,16 @@ class PppRows {
       negative_[c] = ~negative_[c];
       for (std::size_t r = 0; r < m_; ++r) products_[r] += twice * a[r];
     }
-    group();
+    group_rows();
   }
 
-  template <class Sink>
-  void scan(const SearchState<Neighborhood>&, std::int64_t first, std::int64_t last, Scratch& scratch, const Sink& sink) const {
+  template <class Visit>
+  void scan(const SearchState<Neighborhood>&, std::int64_t first, std::int64_t last, Scratch& scratch, const Visit& visit) const {
     const auto rows = static_cast<std::size_t>(last - first);
     const auto start_of = [&](std::size_t r) { return static_cast<std::size_t>(start(first + static_cast<std::int64_t>(r))); };
     std::size_t least = n_;
     for (std::size_t r = 0; r < rows; ++r) {
-      prepare(fixed(first + static_cast<std::int64_t>(r)), scratch.fixed[r]);
+      set_fixed(fixed(first + static_cast<std::int64_t>(r)), scratch.fixed[r]);
       least = std::min(least, start_of(r));
     }
     scratch.surplus.resize(target_.size());
@@ -108,17 +189,17 @@ class PppRows {
           evaluate(scratch.fixed[r], c, scratch.surplus.data(), &scratch.keys[r * pitch_ + c]);
     for (std::size_t r = 0; r < rows; ++r) {
       const std::int64_t row = first + static_cast<std::int64_t>(r);
-      sink(row, &scratch.keys[r * pitch_ + start_of(r)]);
+      visit(row, &scratch.keys[r * pitch_ + start_of(r)]);
     }
   }
 
  private:
-  static constexpr std::int32_t some = 128;  ///< columns of a row of moves, K = 1
+  static constexpr std::int32_t columns_per_row = 128;  ///< K = 1
 
   /// The rows of A with one product.
   struct Group {
     std::int32_t product, rows;
-    std::size_t place;      ///< of the product among all that any row may get, in steps of 2
+    std::size_t bin;        ///< of the product in target_
     std::size_t first_row;  ///< in order_
     std::size_t first_word, last_word;
   };
@@ -131,8 +212,10 @@ class PppRows {
     }
     return {static_cast<std::int32_t>(row), static_cast<std::int32_t>(row)};
   }
-  /// First column of the last place of the row's moves.
-  [[nodiscard]] std::int32_t start(std::int64_t row) const { return K == 1 ? static_cast<std::int32_t>(row) * some : fixed(row)[1] + 1; }
+  /// The least last column of the row's moves.
+  [[nodiscard]] std::int32_t start(std::int64_t row) const {
+    return K == 1 ? static_cast<std::int32_t>(row) * columns_per_row : fixed(row)[1] + 1;
+  }
   [[nodiscard]] std::int32_t target(std::int32_t product) const {
     return product < 1 || product > size() ? 0 : ppp_.view().target[product];
   }
@@ -142,38 +225,38 @@ class PppRows {
     return (c / lanes * count + k) * lanes + c % lanes;
   }
 
-  /// Groups of rows, their words of bits and their counts of positive entries. Products have the parity of n, and so have the new ones.
-  void group() {
+  /// Sets the groups, and for K > 1 their words and counts. Products have the parity of n, before and after a move.
+  void group_rows() {
     const auto [low, high] = std::minmax_element(products_.begin(), products_.end());
     const std::int32_t least = *low - 2 * K, most = *high + 2 * K;
     target_.clear();
-    unreachable_target_ = whole_target_;
+    unreachable_sum_ = target_sum_;
     for (std::int32_t v = least; v <= most; v += 2) {
       target_.push_back(target(v));
-      unreachable_target_ -= target_.back();
+      unreachable_sum_ -= target_.back();
     }
     first_counted_ = least < 1 ? static_cast<std::size_t>((2 - least) / 2) : 0;
-    std::vector<std::size_t> ends(target_.size() + 1);  // of the places before, then of the place itself
+    std::vector<std::size_t> ends(target_.size() + 1);  // of the bins before, then of the bin itself
     for (const std::int32_t product : products_) ++ends[static_cast<std::size_t>((product - least) / 2) + 1];
-    for (std::size_t place = 1; place < ends.size(); ++place) ends[place] += ends[place - 1];
+    for (std::size_t bin = 1; bin < ends.size(); ++bin) ends[bin] += ends[bin - 1];
     groups_.clear();
     word_count_ = 0;
-    for (std::size_t place = 0; place + 1 < ends.size(); ++place) {
-      const std::size_t members = ends[place + 1] - ends[place], taken = K == 1 ? 0 : divide_up(members, 32);
+    for (std::size_t bin = 0; bin + 1 < ends.size(); ++bin) {
+      const std::size_t members = ends[bin + 1] - ends[bin], words = K == 1 ? 0 : divide_up(members, 32);
       if (members == 0) continue;
-      groups_.push_back({least + 2 * static_cast<std::int32_t>(place), static_cast<std::int32_t>(members), place, ends[place], word_count_,
-                         word_count_ + taken});
-      word_count_ += taken;
+      groups_.push_back({least + 2 * static_cast<std::int32_t>(bin), static_cast<std::int32_t>(members), bin, ends[bin], word_count_,
+                         word_count_ + words});
+      word_count_ += words;
     }
     for (std::size_t r = 0; r < m_; ++r) order_[ends[static_cast<std::size_t>((products_[r] - least) / 2)]++] = r;
     if constexpr (K == 1) return;
     words_.resize(word_count_ * pitch_);
     positives_.resize(groups_.size() * pitch_);
     for (std::size_t c = 0; c < n_; c += lanes)
-      for (std::size_t g = 0; g < groups_.size(); ++g) fill(g, c);
+      for (std::size_t g = 0; g < groups_.size(); ++g) set_words(g, c);
   }
-  /// Words and count of a group's positive entries, in a block of columns.
-  void fill(std::size_t g, std::size_t c) {
+  /// Words and counts of a group's positive entries in the block of columns from c on.
+  void set_words(std::size_t g, std::size_t c) {
     const Group& group = groups_[g];
     Block count{};
     for (std::size_t w = group.first_word; w < group.last_word; ++w) {
@@ -182,10 +265,10 @@ class PppRows {
       Block word{};
       for (std::size_t k = 0; k < members; ++k) {
         const std::uint64_t bits = ones_[c / 64 * m_ + order_[group.first_row + first + k]] >> c % 64;
-        for (std::size_t v = 0; v < vectors; ++v) or_where(bits >> columns_a_vector * v, static_cast<std::int32_t>(1u << k), word[v]);
+        for (std::size_t v = 0; v < vectors; ++v) or_where(bits >> columns_per_vector * v, static_cast<std::int32_t>(1u << k), word[v]);
       }
       for (std::size_t v = 0; v < vectors; ++v) {
-        word[v] ^= load_columns(&negative_[c + columns_a_vector * v]) & static_cast<std::int32_t>(~0u >> (32 - members));
+        word[v] ^= load_columns(&negative_[c + columns_per_vector * v]) & static_cast<std::int32_t>(~0u >> (32 - members));
         count[v] += ones_of(word[v]);
       }
       std::memcpy(&words_[element(word_count_, w, c)], &word, sizeof word);
@@ -193,7 +276,7 @@ class PppRows {
     std::memcpy(&positives_[element(groups_.size(), g, c)], &count, sizeof count);
   }
 
-  void prepare(const std::array<std::int32_t, 2>& columns, Fixed& fixed) const {
+  void set_fixed(const std::array<std::int32_t, 2>& columns, Fixed& fixed) const {
     if constexpr (K == 1) return;
     for (std::size_t t = 0; t < K - 1; ++t) {
       fixed.words[t].resize(word_count_);
@@ -213,27 +296,27 @@ class PppRows {
 
   /// z of the moves that flip the fixed columns and one column of the block from c on.
   [[gnu::noinline]] void evaluate(const Fixed& fixed, std::size_t c, Block* surplus, std::int32_t* keys) const {
-    for (std::size_t place = 0; place < target_.size(); ++place) surplus[place].fill(Columns{} - target_[place]);
+    for (std::size_t bin = 0; bin < target_.size(); ++bin) surplus[bin].fill(Columns{} - target_[bin]);
     Block cost;
-    cost.fill(Columns{} + unreachable_target_);
+    cost.fill(Columns{} + unreachable_sum_);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       const Group& group = groups_[g];
       const std::array<Block, K + 1> counts = count(fixed, g, c);
-      for (std::size_t j = 0; j <= K; ++j)  // a row with j positive entries moves K - 2j places up
-        for (std::size_t v = 0; v < vectors; ++v) surplus[group.place + K - 2 * j][v] += counts[j][v];
+      for (std::size_t j = 0; j <= K; ++j)  // a row with j positive entries moves K - 2j bins up
+        for (std::size_t v = 0; v < vectors; ++v) surplus[group.bin + K - 2 * j][v] += counts[j][v];
       if (group.product >= 2 * K) continue;  // none becomes negative
       for (std::size_t j = 0; j <= K; ++j)
         for (std::size_t v = 0; v < vectors; ++v)
           cost[v] += ppp::sign_cost(group.product + 2 * K - 4 * static_cast<std::int32_t>(j)) * counts[j][v];
     }
-    for (std::size_t place = first_counted_; place < target_.size(); ++place)
-      for (std::size_t v = 0; v < vectors; ++v) cost[v] += surplus[place][v] < 0 ? -surplus[place][v] : surplus[place][v];
+    for (std::size_t bin = first_counted_; bin < target_.size(); ++bin)
+      for (std::size_t v = 0; v < vectors; ++v) cost[v] += surplus[bin][v] < 0 ? -surplus[bin][v] : surplus[bin][v];
     std::memcpy(keys, &cost, sizeof cost);
   }
 
   /// Positive entries of a group's rows in each column of the block from c on.
   VICINITY_HD Block positive_entries(const Group& group, std::size_t c) const {
-    constexpr std::size_t most = 255;  // of a byte
+    constexpr std::size_t most = 255;  // that a byte holds
     std::array<std::int32_t, lanes> counts{};
     const auto last = group.first_row + static_cast<std::size_t>(group.rows);
     for (std::size_t first = group.first_row; first < last; first += most) {
@@ -246,8 +329,8 @@ class PppRows {
     }
     Block sum;
     for (std::size_t v = 0; v < vectors; ++v) {  // where the sign is -1, the others are positive
-      const Columns negative = load_columns(&negative_[c + columns_a_vector * v]);
-      sum[v] = (load_columns(&counts[columns_a_vector * v]) ^ negative) - negative + (negative & group.rows);
+      const Columns negative = load_columns(&negative_[c + columns_per_vector * v]);
+      sum[v] = (load_columns(&counts[columns_per_vector * v]) ^ negative) - negative + (negative & group.rows);
     }
     return sum;
   }
@@ -261,10 +344,10 @@ class PppRows {
       return counts;
     }
     const std::int32_t *words = &words_[element(word_count_, 0, c)], *positives = &positives_[element(groups_.size(), g, c)];
-    Block all{}, pairs{};  // rows positive in all K; in one of the fixed and the other, K = 3
+    Block all{}, pairs{};  // rows positive in all K; for K = 3, in one of the fixed columns and the last, summed
     for (std::size_t w = group.first_word; w < group.last_word; ++w)
       for (std::size_t v = 0; v < vectors; ++v) {
-        const Columns last = load_columns(words + w * lanes + columns_a_vector * v), one = Columns{} + fixed.words[0][w];
+        const Columns last = load_columns(words + w * lanes + columns_per_vector * v), one = Columns{} + fixed.words[0][w];
         if constexpr (K == 2) all[v] += ones_of(one & last);
         if constexpr (K == 3) {
           const Columns two = Columns{} + fixed.words[1][w];
@@ -274,7 +357,7 @@ class PppRows {
       }
     std::array<Block, K + 1> counts;
     for (std::size_t v = 0; v < vectors; ++v) {
-      const Columns last = load_columns(positives + columns_a_vector * v);
+      const Columns last = load_columns(positives + columns_per_vector * v);
       if constexpr (K == 2) {
         counts[2][v] = all[v];
         counts[1][v] = last + fixed.positives[g] - 2 * all[v];
@@ -297,13 +380,13 @@ class PppRows {
   std::vector<std::int32_t> products_;  ///< [row]: A V
   std::vector<std::size_t> order_;      ///< rows, group by group
   std::vector<Group> groups_;           ///< by ascending product
-  std::vector<std::int32_t> target_;    ///< [place]: of products from K places below the least to K above the largest
-  std::size_t first_counted_ = 0;       ///< the place of the least positive product
+  std::vector<std::int32_t> target_;    ///< [bin]: of products from 2K below the least to 2K above the largest, in steps of 2
+  std::size_t first_counted_ = 0;       ///< the bin of the least positive product: only those count
   std::size_t word_count_ = 0;
-  Aligned<std::int32_t> words_;          ///< [block of columns][word][column]: bits of rows of one group
-  Aligned<std::int32_t> positives_;      ///< [block of columns][group][column]: positive entries
-  std::int32_t whole_target_ = 0;        ///< sum of the target's counts
-  std::int32_t unreachable_target_ = 0;  ///< of those no neighbour can meet
+  Aligned<std::int32_t> words_;       ///< [block of columns][word][column]: bits of rows of one group
+  Aligned<std::int32_t> positives_;   ///< [block of columns][group][column]: positive entries
+  std::int32_t target_sum_ = 0;       ///< of all counts of the target
+  std::int32_t unreachable_sum_ = 0;  ///< of the counts of products that no neighbour has
 };
 
 }  // namespace vicinity::lsm

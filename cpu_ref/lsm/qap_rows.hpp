@@ -1,11 +1,13 @@
 #pragma once
-// All exchanges of a QAP in O(1) each. Kept is not the matrix of deltas but the inner products they are made of,
-//   F[x][y] = sum_k A[x][k] B[p_y][p_k] + A[k][x] B[p_k][p_y],
-// what facility x would cost at the location of y, all others staying. An exchange that sends facility t to the location of s(t) changes
-// the cost by
-//   sum_t (F[t][s(t)] - F[t][t]) + sum_{t,u} A[t][u] (B'[s(t)][s(u)] - B'[s(t)][u] - B'[t][s(u)] + B'[t][u]),   B'[x][y] = B[p_x][p_y],
-// t and u over the facilities that move. A swap exchanges two columns of F and adds one product to each element (two, for matrices that
-// are not symmetric): no row is special, unlike in the matrix of deltas (Taillard 1991), where two take O(n) an entry.
+// cpu-openmp on the QAP: all exchanges of K facilities, each in O(1) from the inner products F of core/problems/qap/inner_products.hpp.
+//
+// Data layout: A and B' with their transposes and pair factors, F and its transpose, so that a row of moves reads rows only. Rows of moves:
+// K = 2 the first facility, K = 3 the first two.
+//
+// Phases: begin() makes F in O(n^3). moved() makes K - 1 swaps, each of which exchanges two columns of F and adds a product to each element
+// (two, for matrices that are not symmetric). scan() evaluates.
+//
+// Cost: a swap takes four elements of F and a product, an exchange of three six elements and four products.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,12 +15,13 @@
 #include <utility>
 
 #include "core/problems/qap/exchange.hpp"
+#include "core/problems/qap/inner_products.hpp"
 #include "cpu_ref/lsm/run.hpp"
 #include "cpu_ref/run/aligned.hpp"
 
 namespace vicinity::lsm {
 
-/// `T` is wide enough for deltas; what they are made of may wrap around.
+/// `T` holds the deltas; what they are made of may wrap around.
 template <int K, class T>
 class QapRows {
  public:
@@ -36,8 +39,8 @@ class QapRows {
     diagonal_f_.resize(pitch_);
     for (std::size_t x = 0; x < n_; ++x)
       for (std::size_t y = 0; y < n_; ++y) a_[at(x, y)] = at_[at(y, x)] = static_cast<U>(qap_.view().a[x * n_ + y]);
-    make_bends(a_, alpha_);
-    for (std::size_t x = 0; x < n_; ++x) diagonal_a_[x] = a_[at(x, x)];
+    set_pair_factors(a_, alpha_);
+    copy_diagonal(a_, diagonal_a_);
   }
 
   [[nodiscard]] std::int64_t rows() const { return K == 2 ? static_cast<std::int64_t>(n_) - 1 : moves::count<2>(size() - 1); }
@@ -54,7 +57,7 @@ class QapRows {
     return size() - 1 - (K == 2 ? static_cast<std::int32_t>(row) : moves::at<2>(size() - 1, row).at[1]);
   }
   [[nodiscard]] static std::int64_t block() { return K == 2 ? 16 : 64; }
-  /// Few for K = 2: one thread brings F up to date, and others would have to fetch it from there.
+  /// Few for K = 2, since one thread updates F, and the others must fetch it from its cache.
   [[nodiscard]] double operations() const { return static_cast<double>(moves::count<K>(size())) * (K == 2 ? 1.0 / 3 : 2.0); }
   [[nodiscard]] static std::int64_t bits() { return 8 * sizeof(T); }
   [[nodiscard]] static std::int64_t base(const SearchState<Neighborhood>& state) { return state.value(); }
@@ -65,7 +68,7 @@ class QapRows {
     for (std::size_t x = 0; x < n_; ++x)
       for (std::size_t y = 0; y < n_; ++y)
         b_[at(x, y)] = bt_[at(y, x)] = static_cast<U>(qap_.view().b[static_cast<std::size_t>(p[x]) * n_ + static_cast<std::size_t>(p[y])]);
-    make_bends(b_, beta_);
+    set_pair_factors(b_, beta_);
     std::fill(f_.begin(), f_.end(), 0);
     for (std::size_t x = 0; x < n_; ++x)
       for (std::size_t k = 0; k < n_; ++k) {
@@ -75,28 +78,28 @@ class QapRows {
       }
     for (std::size_t x = 0; x < n_; ++x)
       for (std::size_t y = 0; y < n_; ++y) ft_[at(y, x)] = f_[at(x, y)];
-    take_diagonal();
+    copy_diagonal(f_, diagonal_f_);
   }
 
   void moved(const SearchState<Neighborhood>&, const local_search::Choice& choice) {
     const auto move = moves::at<K>(size(), choice.move);
     for (int t = 0; t + 1 < K; ++t) swap(static_cast<std::size_t>(move.at[t]), static_cast<std::size_t>(move.at[t + 1]));
-    take_diagonal();
+    copy_diagonal(f_, diagonal_f_);
   }
 
-  template <class Sink>
-  void scan(const SearchState<Neighborhood>&, std::int64_t first, std::int64_t last, Scratch& scratch, const Sink& sink) const {
+  template <class Visit>
+  void scan(const SearchState<Neighborhood>&, std::int64_t first, std::int64_t last, Scratch& scratch, const Visit& visit) const {
     T* keys = scratch.keys.data();
     if constexpr (K == 2) {
       for (std::int64_t row = first; row < last; ++row) {
         scan_pairs(static_cast<std::size_t>(row), keys);
-        sink(row, keys);
+        visit(row, keys);
       }
     } else {
       auto pair = moves::at<2>(size() - 1, first);
       for (std::int64_t row = first; row < last; ++row, pair = moves::next(size() - 1, pair)) {
         scan_triples(static_cast<std::size_t>(pair.at[0]), static_cast<std::size_t>(pair.at[1]), keys);
-        sink(row, keys);
+        visit(row, keys);
       }
     }
   }
@@ -108,13 +111,12 @@ class QapRows {
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(n_); }
   [[nodiscard]] std::size_t at(std::size_t row, std::size_t column) const { return row * pitch_ + column; }
 
-  /// bends[x][y] = m[x][x] + m[y][y] - m[x][y] - m[y][x].
-  void make_bends(const Matrix& m, Matrix& bends) const {
+  void set_pair_factors(const Matrix& m, Matrix& factors) const {
     for (std::size_t x = 0; x < n_; ++x)
-      for (std::size_t y = 0; y < n_; ++y) bends[at(x, y)] = m[at(x, x)] + m[at(y, y)] - m[at(x, y)] - m[at(y, x)];
+      for (std::size_t y = 0; y < n_; ++y) factors[at(x, y)] = qap::pair_factor(m[at(x, x)], m[at(y, y)], m[at(x, y)], m[at(y, x)]);
   }
-  void take_diagonal() {
-    for (std::size_t x = 0; x < n_; ++x) diagonal_f_[x] = f_[at(x, x)];
+  void copy_diagonal(const Matrix& m, Aligned<U>& diagonal) const {
+    for (std::size_t x = 0; x < n_; ++x) diagonal[x] = m[at(x, x)];
   }
   void swap_rows(Matrix& m, std::size_t r, std::size_t s) const { std::swap_ranges(&m[at(r, 0)], &m[at(r, 0)] + pitch_, &m[at(s, 0)]); }
   void swap_columns(Matrix& m, std::size_t r, std::size_t s) const {
@@ -150,6 +152,7 @@ class QapRows {
     }
   }
 
+  /// qap::swap_delta, written out: by a call GCC 12 puts more before the loop, a hundredth of the time at n = 100.
   [[gnu::noinline]] void scan_pairs(std::size_t i, T* keys) const {
     const std::size_t start = at(i, i + 1), length = n_ - 1 - i;
     const U *f = &f_[start], *ft = &ft_[start], *alpha = &alpha_[start], *beta = &beta_[start], *diagonal = &diagonal_f_[i + 1];
@@ -158,8 +161,8 @@ class QapRows {
     for (std::size_t c = 0; c < length; ++c) keys[c] = static_cast<T>(f[c] + ft[c] - own - diagonal[c] + alpha[c] * beta[c]);
   }
   /// Of the facilities i < j < k, i goes to the location of j, j to that of k, k to that of i. With x1 = i - k, x2 = j - k and y1 = j - i,
-  /// y2 = k - j as differences of unit vectors, the second sum above is A(x1,x1) B'(y1,y1) + A(x2,x2) B'(y2,y2) + A(x1,x2) B'(y1,y2) +
-  /// A(x2,x1) B'(y2,y1).
+  /// y2 = k - j as differences of unit vectors, the sum over t and u of the exchange is
+  /// A(x1,x1) B'(y1,y1) + A(x2,x2) B'(y2,y2) + A(x1,x2) B'(y1,y2) + A(x2,x1) B'(y2,y1).
   [[gnu::noinline]] void scan_triples(std::size_t i, std::size_t j, T* keys) const {
     const std::size_t ik = at(i, j + 1), jk = at(j, j + 1), length = n_ - 1 - j;
     const U *fjk = &f_[jk], *fki = &ft_[ik], *diagonal = &diagonal_f_[j + 1], *akk = &diagonal_a_[j + 1];
@@ -179,8 +182,8 @@ class QapRows {
 
   const qap::Qap& qap_;
   std::size_t n_, pitch_;
-  Matrix a_, at_, alpha_;  ///< A, its transpose, its bends
-  Matrix b_, bt_, beta_;   ///< B', its transpose, its bends
+  Matrix a_, at_, alpha_;  ///< A, its transpose, its pair factors
+  Matrix b_, bt_, beta_;   ///< B', its transpose, its pair factors
   Matrix f_, ft_;          ///< F and its transpose
   Aligned<U> diagonal_a_, diagonal_f_;
 };

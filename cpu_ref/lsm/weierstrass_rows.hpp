@@ -1,5 +1,7 @@
 #pragma once
-// Neighbours of the Weierstrass function, `lanes` at a time: the same operations as the contract's, each on a vector.
+// cpu-openmp on the Weierstrass function: `lanes` neighbours side by side, with the operations of the contract (crowns.hpp) on vectors.
+// Nothing is kept, since every iteration draws all neighbours anew. A row of moves is one vector of neighbours.
+// Cost: dimension * terms sines a neighbour, and a Philox block for every four coordinates.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -45,16 +47,16 @@ class WeierstrassRows {
   static void begin(const SearchState<Neighborhood>&) {}
   static void moved(const SearchState<Neighborhood>&, const local_search::Choice&) {}
 
-  template <class Sink>
-  void scan(const SearchState<Neighborhood>& state, std::int64_t first_row, std::int64_t last, Scratch& s, const Sink& sink) const {
+  template <class Visit>
+  void scan(const SearchState<Neighborhood>& state, std::int64_t first_row, std::int64_t last, Scratch& s, const Visit& visit) const {
     for (std::int64_t row = first_row; row < last; ++row) {
       evaluate(state, first(row), s);
-      sink(row, s.keys.data());
+      visit(row, s.keys.data());
     }
   }
 
  private:
-  /// Lanes beyond the last move are evaluated like any other, and nobody looks at them.
+  /// Lanes beyond the last move are evaluated like the others, and their keys are not read.
   void evaluate(const SearchState<Neighborhood>& state, std::int64_t first, Scratch& s) const {
     s.total.fill(0);
     for (std::int32_t word = 0; word < dimension_ + 2; ++word) {

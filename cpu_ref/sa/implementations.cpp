@@ -1,7 +1,5 @@
-// The table of the annealing's CPU implementations.
+// The CPU implementations of simulated annealing.
 #include "cpu_ref/sa/implementations.hpp"
-
-#include "cpu_ref/sa/methods.hpp"
 
 namespace vicinity::sa {
 

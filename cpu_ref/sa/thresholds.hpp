@@ -1,5 +1,5 @@
 #pragma once
-// The random words of a row and what they accept, sixteen columns at a time, made when they are first asked for.
+// The random words of a row of pairs and which tests they accept, sixteen columns at a time. Words are made when they are first needed.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +17,7 @@ inline constexpr std::int32_t group = 64;
 /// words[16 w + c] = word w of block `first + c`, c = 0..15.
 inline void sixteen_blocks(std::uint64_t seed, std::int64_t sweep, std::int32_t row, std::uint32_t first, std::uint32_t* words) {
 #if defined(__AVX512F__)
-  // annealing::words() with eight blocks a register, each word in the low half of a 64-bit lane; what is left in the high half does no
-  // harm.
+  // annealing::words() with eight blocks a register, each word in the low half of a 64-bit lane. The high half is not read.
   using Eight = std::uint64_t __attribute__((vector_size(64)));
   using EightWords = std::uint32_t __attribute__((vector_size(32)));
   const auto product = [](const Eight& x, std::uint64_t multiplier) {
@@ -59,24 +58,25 @@ inline void sixteen_blocks(std::uint64_t seed, std::int64_t sweep, std::int32_t 
 }
 
 /// Sixteen annealing::threshold()s.
-VICINITY_HD Vector<float> levels_of(const std::uint32_t* words) {
+VICINITY_HD Vector<float> thresholds_of(const std::uint32_t* words) {
   alignas(64) float thresholds[lanes];
 #pragma omp simd
   for (int c = 0; c < lanes; ++c) thresholds[c] = annealing::threshold(words[c]);
   return load(thresholds);
 }
 
-/// No threshold of these words is higher. From the words' magnitude alone: a third of the work of the threshold, and nearly always enough
-/// to reject.
-VICINITY_HD Vector<float> level_bounds(const std::uint32_t* words) {
+/// No threshold of these words is higher. It takes the magnitude of the words alone, a third of the work of the threshold, and nearly
+/// always suffices to reject.
+VICINITY_HD Vector<float> threshold_bounds(const std::uint32_t* words) {
   const auto value = __builtin_convertvector(load(words), Vector<float>) + 0.5f;
   const auto exponent = reinterpret_cast<Vector<std::int32_t>>(value) >> 23;  // of 2^k: 127 + k
   return __builtin_convertvector(159 - exponent, Vector<float>) * 0.693148f + 1e-6f;
 }
 
-class RowLevels {
+class RowThresholds {
  public:
-  explicit RowLevels(std::int32_t n) : words_(static_cast<std::size_t>((n + group - 1) / group * group)), made_(words_.size() / group) {}
+  explicit RowThresholds(std::int32_t n)
+      : words_(static_cast<std::size_t>((n + group - 1) / group * group)), made_(words_.size() / group) {}
 
   void begin(std::uint64_t seed, std::int64_t sweep, std::int32_t row) {
     seed_ = seed;
@@ -85,14 +85,14 @@ class RowLevels {
     std::fill(made_.begin(), made_.end(), 0);
   }
 
-  /// Which of columns 16 chunk ... 16 chunk + 15 have thresholds of at least `test`: bit c says column 16 chunk + c. `asked` says which
-  /// matter.
-  [[nodiscard]] std::uint32_t accepted(std::int32_t chunk, const Vector<float>& test, std::uint32_t asked) {
-    asked &= at_most(test, broadcast(annealing::highest_threshold));
-    if (asked == 0) return 0;  // whatever the random numbers are
+  /// Which of columns 16 chunk ... 16 chunk + 15 have thresholds of at least `test`: bit c says column 16 chunk + c. `candidates` says
+  /// which matter.
+  [[nodiscard]] std::uint32_t accepted(std::int32_t chunk, const Vector<float>& test, std::uint32_t candidates) {
+    candidates &= at_most(test, broadcast(annealing::highest_threshold));
+    if (candidates == 0) return 0;  // whatever the random numbers are
     const std::uint32_t* const words = words_of(chunk);
-    asked &= at_most(test, level_bounds(words));
-    return asked == 0 ? 0 : asked & at_most(test, levels_of(words));
+    candidates &= at_most(test, threshold_bounds(words));
+    return candidates == 0 ? 0 : candidates & at_most(test, thresholds_of(words));
   }
 
  private:

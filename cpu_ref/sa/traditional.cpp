@@ -1,5 +1,6 @@
-// The reference: every proposed swap evaluated from scratch in O(n), as annealing was programmed before delta matrices (Paul, section 2.1).
-#include "cpu_ref/sa/methods.hpp"
+// cpu-traditional, the reference: every proposed swap evaluated from scratch in O(n), as annealing was programmed before delta
+// matrices (Paul, section 2.1).
+#include "cpu_ref/sa/implementations.hpp"
 #include "cpu_ref/sa/run.hpp"
 
 namespace vicinity::sa {

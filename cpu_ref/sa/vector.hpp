@@ -1,7 +1,8 @@
 #pragma once
-// Sixteen lanes at a time: GCC's vector extensions, which become whatever vectors the processor has, and intrinsics only for the three
-// operations they cannot say. Arithmetic in three widths behind one interface.
+// Sixteen lanes at a time: GCC's vector extensions, which compile to the vectors that the processor has, and intrinsics for the three
+// operations that they lack. Below, arithmetic in three widths behind one concept.
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -62,13 +63,18 @@ VICINITY_HD std::uint32_t at_most(const Vector<float>& x, const Vector<float>& b
 #endif
 }
 
-// An arithmetic has a Lane, which carries `depth` factors of a sum of products, and a Sum. put() sets factor `half` of a lane;
-// multiply_add(sum, x, y) adds the products of the factors.
-
-// Factor is the type of the factors as they lie in memory, lane after lane.
+/// Sums of products of factors. Factors lie in memory one after the other; a lane carries `depth` of them. put() sets factor `half` of a
+/// lane; multiply_add(sum, x, y) adds the products of the factors of x and y.
+template <class A>
+concept Arithmetic = std::integral<typename A::Factor> && std::integral<typename A::Lane> && std::integral<typename A::Sum> &&
+    requires(const Vector<typename A::Sum>& sum, const Vector<typename A::Lane>& x, typename A::Lane lane) {
+  requires A::depth * sizeof(typename A::Factor) == sizeof(typename A::Lane);
+  { A::put(lane, 0, lane) } -> std::convertible_to<typename A::Lane>;
+  { A::multiply_add(sum, x, x) } -> std::same_as<Vector<typename A::Sum>>;
+};
 
 /// Factors of 16 bits, two a lane: one instruction adds both products (VNNI).
-struct Packed {
+struct Packed16 {
   static_assert(std::endian::native == std::endian::little, "the first factor of a lane lies in its lower half");
   using Factor = std::int16_t;
   using Lane = std::int32_t;
@@ -91,7 +97,7 @@ struct Packed {
 
 /// Factors and sums in one width: 32 bits, or 64 for instances that need them.
 template <class T>
-struct Plain {
+struct Unpacked {
   using Factor = T;
   using Lane = T;
   using Sum = T;

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "cpu_ref/lsm/plain.hpp"
+#include "cpu_ref/lsm/neighbor_evaluator.hpp"
 #include "tests/support/lsm_twins.hpp"
 
 namespace vicinity::lsm {
@@ -95,13 +95,13 @@ TEST(LsmCpu, SlicesOfMovesGiveTheSame) {
     with_neighborhood(one.c, *one.instance, [&](const auto& neighborhood) {
       using Neighborhood = std::decay_t<decltype(neighborhood)>;
       const SearchState<Neighborhood> state(neighborhood, task, 5, 0);
-      Plain<Neighborhood> plain(neighborhood);
-      plain.begin(state.solution());
+      NeighborEvaluator<Neighborhood> evaluator(neighborhood);
+      evaluator.begin(state.solution());
       const std::int64_t moves = neighborhood.moves();
       std::vector<std::int64_t> whole_values(static_cast<std::size_t>(moves)), sliced(whole_values.size());
-      plain.evaluate(state, 0, moves, whole_values.data());
+      evaluator.evaluate(state, 0, moves, whole_values.data());
       for (std::int64_t first = 0, part = 1; first < moves; first += part, part = part * 2 % 97 + 1)
-        plain.evaluate(state, first, std::min(moves, first + part), &sliced[static_cast<std::size_t>(first)]);
+        evaluator.evaluate(state, first, std::min(moves, first + part), &sliced[static_cast<std::size_t>(first)]);
       EXPECT_EQ(whole_values, sliced) << one.name;
       return 0;
     });

@@ -8,7 +8,7 @@
 namespace vicinity::sa {
 namespace {
 
-TEST(SaLevels, SixteenBlocksAreThePhiloxBlocks) {
+TEST(SaThresholds, SixteenBlocksAreThePhiloxBlocks) {
   for (const std::uint64_t seed : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0x123456789ABCDEF0}})
     for (const std::int64_t sweep : {std::int64_t{0}, std::int64_t{5}, (std::int64_t{1} << 39) + 7})
       for (const std::uint32_t first : {0u, 16u, 11568u}) {
@@ -32,10 +32,10 @@ std::vector<std::uint32_t> probes() {
   return words;
 }
 
-TEST(SaLevels, SixteenLevelsAreTheLevelsAndBelowTheirBounds) {
+TEST(SaThresholds, SixteenThresholdsAreTheContractsAndBelowTheirBounds) {
   const std::vector<std::uint32_t> words = probes();
   for (std::size_t at = 0; at < words.size(); at += lanes) {
-    const Vector<float> thresholds = levels_of(words.data() + at), bounds = level_bounds(words.data() + at);
+    const Vector<float> thresholds = thresholds_of(words.data() + at), bounds = threshold_bounds(words.data() + at);
     for (std::size_t c = 0; c < lanes; ++c) {
       ASSERT_EQ(thresholds[c], annealing::threshold(words[at + c])) << words[at + c];
       ASSERT_LE(thresholds[c], bounds[c]) << words[at + c];
@@ -44,9 +44,9 @@ TEST(SaLevels, SixteenLevelsAreTheLevelsAndBelowTheirBounds) {
   }
 }
 
-TEST(SaLevels, ARowAcceptsAsTheContractSays) {
+TEST(SaThresholds, ARowAcceptsAsTheContractSays) {
   for (const std::int32_t n : {2, 17, 64, 65, 130}) {
-    RowLevels row(n);
+    RowThresholds row(n);
     for (std::int64_t sweep = 0; sweep < 20; ++sweep) {
       row.begin(9, sweep, 0);
       for (std::int32_t chunk = 0; chunk * lanes < n; ++chunk)

@@ -1,6 +1,6 @@
 #pragma once
-// Plain evaluation of a slice of a neighbourhood, neighbour by neighbour: begin(solution) after every change of it, then
-// evaluate(state, first, last, values) for moves first..last-1, in any slices.
+// The evaluation of the paper's baseline: one neighbour after the other, each from the solution in the natural incremental way.
+#include <concepts>
 #include <cstdint>
 #include <vector>
 
@@ -13,16 +13,25 @@
 
 namespace vicinity::lsm {
 
+/// begin(solution) comes after every change of the solution. evaluate() then writes the values of moves first .. last - 1; the moves may
+/// be evaluated in any slices.
+template <class E, class Neighborhood>
+concept EvaluatesNeighbors = std::constructible_from<E, const Neighborhood&> &&
+    requires(E evaluator, const SearchState<Neighborhood>& state, std::int64_t first, std::int64_t last, std::int64_t* values) {
+  evaluator.begin(state.solution());
+  evaluator.evaluate(state, first, last, values);
+};
+
 template <class Neighborhood>
-class Plain;
+class NeighborEvaluator;
 
 /// O(n) a neighbour.
 template <int K>
-class Plain<local_search::QapExchange<K>> {
+class NeighborEvaluator<local_search::QapExchange<K>> {
  public:
   using Neighborhood = local_search::QapExchange<K>;
 
-  explicit Plain(const Neighborhood& neighborhood) : view_(neighborhood.instance().view()) {}
+  explicit NeighborEvaluator(const Neighborhood& neighborhood) : view_(neighborhood.instance().view()) {}
 
   static void begin(const qap::Permutation&) {}
   void evaluate(const SearchState<Neighborhood>& state, std::int64_t first, std::int64_t last, std::int64_t* values) const {
@@ -41,11 +50,11 @@ class Plain<local_search::QapExchange<K>> {
 
 /// O(m K + n) a neighbour.
 template <int K>
-class Plain<local_search::PppFlip<K>> {
+class NeighborEvaluator<local_search::PppFlip<K>> {
  public:
   using Neighborhood = local_search::PppFlip<K>;
 
-  explicit Plain(const Neighborhood& neighborhood)
+  explicit NeighborEvaluator(const Neighborhood& neighborhood)
       : ppp_(neighborhood.instance()), histogram_(static_cast<std::size_t>(ppp_.columns()) + 1) {}
 
   void begin(const ppp::Signs& v) { products_ = ppp::products(ppp_, v); }
@@ -66,11 +75,11 @@ class Plain<local_search::PppFlip<K>> {
 
 /// O(1) a neighbour. Distances come from a matrix, as in the paper, while it fits 1 GiB.
 template <>
-class Plain<local_search::TspSwap> {
+class NeighborEvaluator<local_search::TspSwap> {
  public:
   using Neighborhood = local_search::TspSwap;
 
-  explicit Plain(const Neighborhood& neighborhood) : view_(neighborhood.instance().view()) {
+  explicit NeighborEvaluator(const Neighborhood& neighborhood) : view_(neighborhood.instance().view()) {
     const auto n = static_cast<std::size_t>(view_.n);
     if (n > 16384) return;
     matrix_.resize(n * n);
@@ -106,11 +115,11 @@ class Plain<local_search::TspSwap> {
 
 /// O(terms n) a neighbour.
 template <class Real>
-class Plain<local_search::WeierstrassCrowns<Real>> {
+class NeighborEvaluator<local_search::WeierstrassCrowns<Real>> {
  public:
   using Neighborhood = local_search::WeierstrassCrowns<Real>;
 
-  explicit Plain(const Neighborhood& neighborhood) : neighborhood_(neighborhood) {}
+  explicit NeighborEvaluator(const Neighborhood& neighborhood) : neighborhood_(neighborhood) {}
 
   static void begin(const std::vector<Real>&) {}
   void evaluate(const SearchState<Neighborhood>& state, std::int64_t first, std::int64_t last, std::int64_t* values) const {

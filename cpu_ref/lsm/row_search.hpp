@@ -1,0 +1,203 @@
+#pragma once
+// cpu-openmp for the QAP, the PPP and the Weierstrass function: every iteration scans the whole neighbourhood, vectorised and threaded.
+//
+// Data layout: the moves come in rows of consecutive numbers. A class of the concept MoveRows (qap_rows.hpp, ppp_rows.hpp,
+// weierstrass_rows.hpp) fills a row of keys with vector instructions from what it keeps between moves.
+//
+// Phases of an iteration:
+//   1. Threads scan blocks of rows. In each row the keys of tabu moves that do not aspire are overwritten; they are few. The least key is
+//      a vector reduction; its column is searched only where the row improves on the best so far.
+//   2. The bests of the threads combine by (key, row, column), whoever scanned what.
+//   3. Where no move is left, all are forbidden: the rows are scanned again without the tabu list, and the best move is taken.
+//
+// Synchronisation: one parallel region an iteration. Cost: MoveRows::operations() an iteration.
+#include <omp.h>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "core/methods/lsm/search.hpp"
+#include "core/util/math.hpp"
+#include "cpu_ref/lsm/run.hpp"
+
+namespace vicinity::lsm {
+
+/// A neighbourhood in rows. Row `row` holds moves first(row) .. first(row) + length(row) - 1; the value of a move is base(state) + key.
+/// begin(state): the solution is new; moved(state, choice): it took that move. scan(state, first, last, scratch, visit) calls
+/// visit(row, keys) for rows first .. last - 1 in order, and visit may overwrite the keys.
+template <class R>
+concept MoveRows = requires(R rows, const R& kept, const SearchState<typename R::Neighborhood>& state, const local_search::Choice& choice,
+                            std::int64_t row, typename R::Scratch& scratch, void (*visit)(std::int64_t, typename R::Key*)) {
+  requires std::constructible_from<R, const typename R::Neighborhood&>;
+  requires std::constructible_from<typename R::Scratch, const R&>;  // what one thread needs of its own
+  { kept.rows() } -> std::same_as<std::int64_t>;
+  { kept.first(row) } -> std::same_as<std::int64_t>;
+  { kept.length(row) } -> std::same_as<std::int32_t>;
+  { kept.block() } -> std::same_as<std::int64_t>;  // rows that one thread scans in one go
+  { kept.operations() } -> std::same_as<double>;   // of a scan of all rows, vectors counted as one
+  { kept.bits() } -> std::same_as<std::int64_t>;   // width of the arithmetic
+  { kept.base(state) } -> std::same_as<std::int64_t>;
+  rows.begin(state);
+  rows.moved(state, choice);
+  kept.scan(state, row, row, scratch, visit);
+};
+
+/// Recency memory: which columns of each row are tabu, until when.
+class TabuColumns {
+ public:
+  explicit TabuColumns(std::int64_t rows) : rows_(static_cast<std::size_t>(rows)) {}
+
+  void clear() {
+    for (auto& row : rows_) row.clear();
+  }
+  void add(std::int64_t row, std::int32_t column, std::int32_t until) {
+    auto& entries = rows_[static_cast<std::size_t>(row)];
+    const auto known = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.column == column; });
+    if (known != entries.end())
+      known->until = until;
+    else
+      entries.push_back({column, until});
+  }
+  /// Calls f(column) for those that are tabu in iteration t, and removes those that no longer are.
+  template <class F>
+  void for_each_tabu(std::int64_t row, std::int64_t t, const F& f) {
+    auto& entries = rows_[static_cast<std::size_t>(row)];
+    for (std::size_t k = 0; k < entries.size();) {
+      if (entries[k].until <= t) {
+        entries[k] = entries.back();
+        entries.pop_back();
+      } else {
+        f(entries[k++].column);
+      }
+    }
+  }
+
+ private:
+  struct Entry {
+    std::int32_t column, until;
+  };
+  std::vector<std::vector<Entry>> rows_;
+};
+
+/// The best move of some rows.
+template <class Key>
+struct BestMove {
+  static constexpr Key none = std::numeric_limits<Key>::max();  ///< no key is as large
+
+  Key key = none;
+  std::int64_t row = std::numeric_limits<std::int64_t>::max();
+  std::int32_t column = 0;
+
+  [[nodiscard]] bool before(const BestMove& other) const { return key < other.key || (key == other.key && row < other.row); }
+};
+
+template <class Key>
+[[nodiscard]] Key minimum(const Key* keys, std::int32_t length) {
+  Key least = BestMove<Key>::none;
+#pragma omp simd reduction(min : least)
+  for (std::int32_t c = 0; c < length; ++c) least = keys[c] < least ? keys[c] : least;
+  return least;
+}
+/// Index of the first of `length` keys that is `key`, which is among them.
+template <class Key>
+[[nodiscard]] std::int32_t index_of(Key key, const Key* keys, std::int32_t length) {
+  return static_cast<std::int32_t>(std::find(keys, keys + length, key) - keys);
+}
+
+struct RowSearchPolicy {
+  int threads;
+  std::int64_t element_bits;
+
+  [[nodiscard]] Policy record() const { return {{"threads", threads}, {"element_bits", element_bits}}; }
+};
+/// As many of `threads` as find enough rows to scan.
+template <MoveRows Rows>
+[[nodiscard]] RowSearchPolicy row_search_policy(const Rows& rows, int threads) {
+  const std::int64_t blocks = divide_up(rows.rows(), rows.block());
+  return {useful_threads(rows.operations(), static_cast<double>(std::min<std::int64_t>(blocks, threads))), rows.bits()};
+}
+
+template <MoveRows Rows>
+class RowSearch {
+ public:
+  using Neighborhood = typename Rows::Neighborhood;
+  using Key = typename Rows::Key;
+
+  RowSearch(const Neighborhood& neighborhood, const local_search::Task&, int threads)
+      : neighborhood_(neighborhood), rows_(neighborhood), tabu_(rows_.rows()), policy_(row_search_policy(rows_, threads)) {
+    for (int k = 0; k < policy_.threads; ++k) scratch_.emplace_back(rows_);
+  }
+
+  void begin(const SearchState<Neighborhood>& state) {
+    tabu_.clear();
+    rows_.begin(state);
+  }
+  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state) {
+    const std::int64_t base = rows_.base(state);
+    const std::int64_t aspiration = state.best_value() - base;  // a tabu move with a key below is better than the best known solution
+    BestMove<Key> best = best_move(state, [&](std::int64_t row, Key* keys) {
+      tabu_.for_each_tabu(row, state.iteration(), [&](std::int32_t column) {
+        if (keys[column] >= aspiration) keys[column] = BestMove<Key>::none;
+      });
+    });
+    const bool forbidden = best.key == BestMove<Key>::none;
+    if (forbidden) best = best_move(state, [](std::int64_t, Key*) {});
+    chosen_ = best;
+    return {base + best.key, rows_.first(best.row) + best.column, forbidden};
+  }
+  void moved(const SearchState<Neighborhood>& state, const local_search::Choice& choice) {
+    if (state.is_tabu_search())
+      tabu_.add(chosen_.row, chosen_.column, static_cast<std::int32_t>(local_search::tabu_until(state.iteration() - 1, state.tenure())));
+    rows_.moved(state, choice);
+  }
+  [[nodiscard]] Policy policy() const { return policy_.record(); }
+  [[nodiscard]] Work work(std::int64_t neighborhood_evaluations) const {
+    return cpu_work(neighborhood_, neighborhood_evaluations, policy_.threads);
+  }
+
+ private:
+  /// The least (key, row, column) after mask(row, keys) has overwritten the keys that do not count.
+  template <class Mask>
+  BestMove<Key> best_move(const SearchState<Neighborhood>& state, const Mask& mask) {
+    const std::int64_t rows = rows_.rows(), block = rows_.block();
+    const auto scan_block = [&](std::int64_t first, typename Rows::Scratch& scratch, BestMove<Key>& best) {
+      rows_.scan(state, first, std::min(rows, first + block), scratch, [&](std::int64_t row, Key* keys) {
+        mask(row, keys);
+        const std::int32_t length = rows_.length(row);
+        const Key least = minimum(keys, length);
+        if (BestMove<Key> here{least, row, 0}; least != BestMove<Key>::none && here.before(best)) {
+          here.column = index_of(least, keys, length);
+          best = here;
+        }
+      });
+    };
+    BestMove<Key> best;
+    if (policy_.threads == 1) {
+      for (std::int64_t first = 0; first < rows; first += block) scan_block(first, scratch_.front(), best);
+      return best;
+    }
+#pragma omp parallel num_threads(policy_.threads)
+    {
+      BestMove<Key> mine;
+      auto& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
+#pragma omp for schedule(dynamic, 1) nowait
+      for (std::int64_t first = 0; first < rows; first += block) scan_block(first, scratch, mine);
+#pragma omp critical
+      if (mine.before(best)) best = mine;
+    }
+    return best;
+  }
+
+  const Neighborhood& neighborhood_;
+  Rows rows_;
+  TabuColumns tabu_;
+  RowSearchPolicy policy_;
+  std::vector<typename Rows::Scratch> scratch_;  ///< [thread]
+  BestMove<Key> chosen_;
+};
+
+}  // namespace vicinity::lsm

@@ -1,0 +1,61 @@
+// cpu-serial, the paper's non-parallel code (section 4): deltas from scratch while many swaps are accepted, the delta matrix after.
+// cpu-delta: the delta matrix throughout.
+// cpu-openmp: as cpu-serial, with all cores where that pays.
+#include <omp.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "core/methods/sa/task.hpp"
+#include "cpu_ref/sa/engine.hpp"
+#include "cpu_ref/sa/implementations.hpp"
+#include "cpu_ref/sa/run.hpp"
+#include "cpu_ref/sa/thread_team.hpp"
+
+namespace vicinity::sa {
+namespace {
+
+template <EnginePolicy (*policy_of)(const qap::Qap&, const annealing::Task&)>
+class EngineMethod {
+ public:
+  EngineMethod(const qap::Qap& qap, const annealing::Task& task)
+      : qap_(qap), policy_(policy_of(qap, task)), team_(policy_.threads), engine_(make_engine(qap, policy_, team_)) {}
+
+  void begin(const ChainState& state) { engine_->begin(state); }
+  void advance(ChainState& state, std::int64_t limit) {
+    team_.run([&] { engine_->advance(state, limit); });
+  }
+  [[nodiscard]] Policy policy() const { return policy_.record(); }
+  /// Of one core or of all; no ceiling is measured for other numbers.
+  [[nodiscard]] Work work(std::int64_t proposals, std::int64_t accepted) const {
+    const double operations = annealing::fewest_operations(qap_, proposals, accepted, policy_.element_bits);
+    if (policy_.threads == 1) return {{"cpu_integer_core", operations}};
+    if (policy_.threads == omp_get_num_procs()) return {{"cpu_integer", operations}};
+    return {};
+  }
+
+ private:
+  const qap::Qap& qap_;
+  EnginePolicy policy_;
+  ThreadTeam team_;
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace
+
+std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance) {
+  return prepare_cpu<EngineMethod<serial_policy>>(instance, task_of(c));
+}
+std::unique_ptr<Run> prepare_delta(const Case& c, const Instance& instance) {
+  return prepare_cpu<EngineMethod<delta_policy>>(instance, task_of(c));
+}
+/// Several chains: one a thread, without any synchronisation.
+std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance) {
+  annealing::Task task = task_of(c);
+  if (task.chains == 1) return prepare_cpu<EngineMethod<openmp_policy>>(instance, task);
+  const auto workers = static_cast<int>(std::min<std::int64_t>(threads_of(task), task.chains));
+  task.threads = 1;
+  return prepare_cpu<EngineMethod<openmp_policy>>(instance, task, workers);
+}
+
+}  // namespace vicinity::sa
