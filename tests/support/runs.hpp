@@ -57,9 +57,10 @@ inline const Implementation& named(const std::vector<Implementation>& all, const
 }
 
 /// The outcome of a run, which `go` takes from its reset() to its end.
-inline Outcome outcome_of(const Implementation& implementation, const Trial& trial, const std::function<void(Run&)>& go) {
+inline Outcome outcome_of(const Implementation& implementation, const Trial& trial, const std::function<void(Run&)>& go,
+                          std::uint64_t seed = 11) {
   const auto run = implementation.prepare(trial.c, *trial.instance);
-  run->reset({11, trial.start});
+  run->reset({seed, trial.start});
   go(*run);
   return run->outcome();
 }

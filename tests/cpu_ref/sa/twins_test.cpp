@@ -49,8 +49,8 @@ TEST(SaCpu, AChainIsTheRunWithItsSeed) {
   const Trial many = trial(20, 4000, {{"chains", std::int64_t{4}}, {"threads", std::int64_t{4}}});
   for (const Implementation& implementation : cpu_implementations()) {
     std::int64_t best = std::numeric_limits<std::int64_t>::max(), accepted = 0;
-    for (std::int64_t c = 0; c < 4; ++c) {
-      const Outcome chain = outcome_of(implementation, trial(20, 4000, {{"seed", c}}), at_once);
+    for (std::uint64_t c = 0; c < 4; ++c) {
+      const Outcome chain = outcome_of(implementation, trial(20, 4000), at_once, 11 + c);
       best = std::min(best, *chain.objective);
       accepted += chain.counters.at("accepted");
     }

@@ -179,7 +179,7 @@ TEST_F(SaGpu, AChainIsTheRunOfItsSeed) {
   for (const Implementation& implementation : gpu_implementations()) {
     std::int64_t best = 0, accepted = 0;
     for (std::int64_t chain = 0; chain < chains; ++chain) {
-      const Outcome alone = outcome_of(implementation, trial(40, 5000, {{"seed", chain}}), at_once);
+      const Outcome alone = outcome_of(implementation, trial(40, 5000), at_once, 11 + static_cast<std::uint64_t>(chain));
       if (chain == 0 || *alone.objective < best) best = *alone.objective;
       accepted += alone.counters.at("accepted");
     }
