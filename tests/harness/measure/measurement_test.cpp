@@ -121,7 +121,7 @@ TEST(Measurement, UnknownPartOfTheTimeIsAnInputError) {
   } catch (const InputError& error) {
     EXPECT_STREQ(
         error.what(),
-        "x.yaml:7: time: cpu-serial does not report the part 'kernle'; did you mean 'kernel'? allowed: total, wall, clone, kernel");
+        "x.yaml:7: time: cpu-serial does not report the part 'kernle'; did you mean 'kernel'? allowed: total, wall, kernel, clone");
   }
 }
 
