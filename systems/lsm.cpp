@@ -182,7 +182,8 @@ System systems::lsm() {
               {{"size", "n, cities of a random instance: 3 to 46340"},
                {"extent", "coordinates are whole and below this: 1 to 2^27 (default 20000)"},
                {"instance_seed", "number of the random instance (default 1)"},
-               {"neighborhood", "swap: the cities at two places"}}),
+               {"blocks", "blocks of gpu-tuned's search by rows: 1 to 16 (default 0: as the number of cities asks for); others ignore it"},
+               {"neighborhood", "swap: the cities at two positions"}}),
   };
   system.reference = "cpu-serial";
   system.instance = [](const Case& c) { return make_instance(c); };

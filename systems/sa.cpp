@@ -109,7 +109,8 @@ System systems::sa() {
                               {"samples", "swaps that set the temperatures (default 1000)"},
                               {"t0", "first temperature, above 0, together with tf (default: sampled)"},
                               {"tf", "last temperature, above 0 (default: sampled)"},
-                              {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"}};
+                              {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"},
+                              {"scope", "where gpu-tuned runs a chain: block, cluster or grid (default by its size); others ignore it"}};
   system.problems = {
       {"qap", "quadratic assignment: instances of the catalogue, or random ones as Taillard's (section 4)", joined(qap_axes(), own)}};
   system.reference = "cpu-traditional";

@@ -12,6 +12,7 @@
 
 #include "core/api/budget.hpp"
 #include "core/api/case.hpp"
+#include "core/api/ceiling.hpp"
 #include "core/api/outcome.hpp"
 #include "core/api/times.hpp"
 
@@ -24,9 +25,9 @@ class Instance {
   [[nodiscard]] virtual std::uint64_t hash() const = 0;
 };
 
-/// Fewest units the work needs of each ceiling of the machine ("integer" operations, "copy_bandwidth" bytes, ...);
-/// the largest amount / ceiling is the speed-of-light time. Names are those that `vicinity ceilings` prints.
-using Work = std::map<std::string, double>;
+/// Fewest units the work needs of each ceiling of the machine: operations, bytes, launches, barriers. The largest amount / ceiling is the
+/// speed-of-light time.
+using Work = std::map<Ceiling, double>;
 
 /// How the implementation runs this case: block size, items a thread, threads, ... Recorded with every sample.
 using Policy = std::map<std::string, std::int64_t>;

@@ -178,10 +178,7 @@ class OpenMp {
  public:
   explicit OpenMp(const Case& c) : policy_(openmp_policy(c)) {}
 
-  /// Of one core or of all; no ceiling is measured for other numbers.
-  [[nodiscard]] const char* ceiling() const {
-    return policy_.threads == 1 ? "cpu_integer_core" : policy_.threads == omp_get_num_procs() ? "cpu_integer" : "";
-  }
+  [[nodiscard]] int threads() const { return policy_.threads; }
 
   void clone(const States& sources, States& targets, std::uint32_t successors, std::uint64_t seed) const {
     const std::size_t words = sources.state_words, active = sources.active_words;

@@ -1,18 +1,28 @@
 #pragma once
 // What the CPU implementations share around their search loops: buffers, the clone step's timing, the judgement.
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
 #include "core/problems/fang_domains/states.hpp"
 #include "core/util/error.hpp"
+#include "cpu_ref/run/cpu_work.hpp"
 
 namespace vicinity::fang {
 
-/// A Method is made from the case; it has clone(sources, targets, successors, seed), assign(heuristic, targets, active offset, variables,
-/// order, most possibilities), policy(), the name of its ceiling, and lane_share(): how many 32-bit lanes one of its operations takes; it
-/// owns its scratch memory.
-template <Domain D, class Method>
+/// What generates successors; made from the case, owns its scratch memory. It also has assign(heuristic, targets, active offset, variables,
+/// order), which assigns the variables of one type in every target.
+template <class M>
+concept SuccessorMethod = std::constructible_from<M, const Case&> &&
+    requires(M& method, const M& fixed, const States& sources, States& targets, std::uint32_t successors, std::uint64_t seed) {
+  method.clone(sources, targets, successors, seed);
+  { fixed.policy() } -> std::same_as<Policy>;
+  { fixed.threads() } -> std::same_as<int>;
+  { fixed.lane_share() } -> std::convertible_to<double>;  // how many 32-bit lanes one of its operations takes
+};
+
+template <Domain D, SuccessorMethod Method>
 class CpuRun final : public Run {
  public:
   CpuRun(const Case& c, const Successors& instance, const D& domain)
@@ -53,8 +63,7 @@ class CpuRun final : public Run {
     double operations = 0;
     for (const auto& [kind, amount] : domain_.rating_work()) operations += amount;
     operations *= method_.lane_share() * static_cast<double>(count_evaluations(domain_, sources_, instance_));
-    const std::string ceiling = method_.ceiling();
-    return operations > 0 && !ceiling.empty() ? Work{{ceiling, operations}} : Work{};
+    return operations > 0 ? cpu_work(operations, method_.threads()) : Work{};
   }
 
  private:
@@ -75,7 +84,7 @@ class CpuRun final : public Run {
 };
 
 /// Prepares `Method` for any domain. The caller keeps the instance alive.
-template <class Method>
+template <SuccessorMethod Method>
 [[nodiscard]] std::unique_ptr<Run> prepare_cpu(const Case& c, const Instance& instance) {
   const auto& successors = dynamic_cast<const Successors&>(instance);
   return std::visit(

@@ -24,7 +24,7 @@ std::vector<std::uint32_t> active_variables(const std::uint32_t* bits, std::uint
 
 class Serial {
  public:
-  [[nodiscard]] static const char* ceiling() { return "cpu_integer_core"; }
+  [[nodiscard]] static int threads() { return 1; }
 
   explicit Serial(const Case&) {}
 

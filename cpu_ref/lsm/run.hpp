@@ -1,7 +1,5 @@
 #pragma once
 // What the CPU implementations share around their scans: states that stop and go on, the judgement.
-#include <omp.h>
-
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
@@ -13,19 +11,17 @@
 #include "core/methods/lsm/result.hpp"
 #include "core/methods/lsm/search.hpp"
 #include "core/methods/lsm/state.hpp"
+#include "cpu_ref/run/cpu_work.hpp"
 #include "cpu_ref/run/search_run.hpp"
 
 namespace vicinity::lsm {
 
 using local_search::SearchState;
 
-/// The least that so many looks take, under the ceiling of one core or of all; none is measured for some of them.
-template <class Neighborhood>
+/// The least that so many evaluations of the neighbourhood take.
+template <local_search::SearchNeighborhood Neighborhood>
 [[nodiscard]] Work cpu_work(const Neighborhood& neighborhood, std::int64_t neighborhood_evaluations, int threads) {
-  const double operations = neighborhood.fewest_operations() * static_cast<double>(neighborhood_evaluations);
-  if (threads == 1) return {{"cpu_integer_core", operations}};
-  if (threads == omp_get_num_procs()) return {{"cpu_integer", operations}};
-  return {};
+  return vicinity::cpu_work(neighborhood.fewest_operations() * static_cast<double>(neighborhood_evaluations), threads);
 }
 
 /// Threads for so many operations, vectors counted as one. Waking a thread costs some microseconds; it should find a few times that to do.

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/methods/sa/task.hpp"
+#include "cpu_ref/run/cpu_work.hpp"
 #include "cpu_ref/sa/engine.hpp"
 #include "cpu_ref/sa/implementations.hpp"
 #include "cpu_ref/sa/run.hpp"
@@ -26,12 +27,8 @@ class EngineMethod {
     team_.run([&] { engine_->advance(state, limit); });
   }
   [[nodiscard]] Policy policy() const { return policy_.record(); }
-  /// Of one core or of all; no ceiling is measured for other numbers.
   [[nodiscard]] Work work(std::int64_t proposals, std::int64_t accepted) const {
-    const double operations = annealing::fewest_operations(qap_, proposals, accepted, policy_.element_bits);
-    if (policy_.threads == 1) return {{"cpu_integer_core", operations}};
-    if (policy_.threads == omp_get_num_procs()) return {{"cpu_integer", operations}};
-    return {};
+    return cpu_work(annealing::fewest_operations(qap_, proposals, accepted, policy_.element_bits), policy_.threads);
   }
 
  private:

@@ -38,7 +38,7 @@ class Traditional {
   [[nodiscard]] static Policy policy() { return {{"threads", 1}}; }
   /// Two differences and two products a facility, three sums.
   [[nodiscard]] Work work(std::int64_t proposals, std::int64_t) const {
-    return {{"cpu_integer_core", (qap_.symmetric() ? 4.0 : 8.0) * qap_.size() * static_cast<double>(proposals)}};
+    return {{Ceiling::cpu_integer_core, (qap_.symmetric() ? 4.0 : 8.0) * qap_.size() * static_cast<double>(proposals)}};
   }
 
  private:

@@ -80,7 +80,7 @@ class Climbs {
   /// An operation a bit and iteration, of one core or of all.
   [[nodiscard]] Work work(const Threads& threads, const std::vector<Climb>& climbs, std::size_t) const {
     const double iterations = climbs.empty() ? 0 : static_cast<double>(climbs.front().iterations);
-    return {{threads.count == 1 ? "cpu_integer_core" : "cpu_integer", iterations * weights_->size()}};
+    return {{threads.count == 1 ? Ceiling::cpu_integer_core : Ceiling::cpu_integer, iterations * weights_->size()}};
   }
 
  private:

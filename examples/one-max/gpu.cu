@@ -102,7 +102,7 @@ class DeviceClimb {
   [[nodiscard]] Outcome judge(bool whole) const { return one_max::judge(weights_, climb_, whole); }
   [[nodiscard]] static Times times(double seconds) { return {{Part::kernel, {seconds, TimeSource::host}}}; }
   [[nodiscard]] Policy policy() const { return policy_.record(); }
-  [[nodiscard]] Work work() const { return {{"block_barrier", static_cast<double>(climb_.iterations)}}; }
+  [[nodiscard]] Work work() const { return {{Ceiling::block_barrier, static_cast<double>(climb_.iterations)}}; }
 
  private:
   const Weights& weights_;

@@ -71,6 +71,12 @@ Json extrapolated_json(const Job& job) {
   return {{"axis", job.axis}, {"at", to_json(job.executed.values.at(job.axis))}, {"factor", job.factor}};
 }
 
+Json work_json(const Work& work) {
+  Json json = Json::object();
+  for (const auto& [ceiling, amount] : work) json[std::string(name_of(ceiling))] = amount;
+  return json;
+}
+
 Json trace_json(const Trace& trace) {
   Json json = Json::array();
   for (const TracePoint& point : trace)
@@ -147,7 +153,7 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
   add_outcome(result, descriptor.check, json);
   json["best_known"] = or_null(best_known_of(*descriptor.system, job.asked));
   json["policy"] = object(result.policy);
-  json["work"] = object(result.work);
+  json["work"] = work_json(result.work);
   json["clocks"] = clocks_json(result.clocks);
   json["throttled"] = result.clocks && (result.clocks->first.throttled || result.clocks->second.throttled);
   json["extrapolated"] = extrapolated_json(job);

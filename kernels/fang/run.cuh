@@ -1,6 +1,8 @@
 #pragma once
 // What FANG's CUDA implementations share around their kernels: the domain's arrays on the device, source and target
 // buffers, the clone step, timing by events, and the judgement of the result.
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <cub/device/device_for.cuh>
 #include <memory>
@@ -76,10 +78,18 @@ struct Pass {
   Order order;
 };
 
-/// A Method is constructed from (domain, its heuristics, number of states, bytes of the domain's arrays), allocates its
-/// storage, and has launch(heuristic, pass, stream), policy(), storage_bytes() and rating_bytes(): what a rating must move
-/// through device memory.
+/// What assigns the variables; constructed from (domain, its heuristics, number of states, bytes of the domain's arrays), allocates its
+/// storage, and has launch(heuristic, pass, stream) for the heuristic of each variable type.
+template <class M>
+concept SuccessorMethod = requires(M& method, const M& fixed, const cuda::Stream& stream) {
+  method.poison(stream);
+  { fixed.policy() } -> std::same_as<Policy>;
+  { fixed.storage_bytes() } -> std::convertible_to<std::size_t>;
+  { fixed.rating_bytes() } -> std::convertible_to<double>;  // what a rating must move through device memory
+};
+
 template <Domain D, template <class> class Method>
+requires SuccessorMethod<Method<D>>
 class GpuRun final : public Run {
  public:
   GpuRun(const Successors& instance, const D& domain)
@@ -143,7 +153,7 @@ class GpuRun final : public Run {
     const auto ratings = static_cast<double>(count_evaluations(domain_, host_sources_, instance_));
     Work work = domain_.rating_work();
     for (auto& [kind, amount] : work) amount *= ratings;
-    if (method_.rating_bytes() > 0) work["copy_bandwidth"] = method_.rating_bytes() * ratings;
+    if (method_.rating_bytes() > 0) work[Ceiling::copy_bandwidth] = method_.rating_bytes() * ratings;
     return work;
   }
 

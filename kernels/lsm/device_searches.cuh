@@ -29,7 +29,7 @@ concept SearchEngine = requires(E& engine, const E& fixed, const std::vector<loc
   engine.poison();         // spoils what the device has to write; asynchronous
   { fixed.policy() } -> std::same_as<Policy>;
   // The barrier (a ceiling of the machine) that those who share a search meet at, or do the like of, once a neighbourhood.
-  { fixed.synchronization() } -> std::convertible_to<const char*>;
+  { fixed.synchronization() } -> std::convertible_to<Ceiling>;
 };
 
 template <SearchEngine Engine>

@@ -118,7 +118,7 @@ class DeviceChains {
       proposals += chain.next;
       accepted += chain.accepted;
     }
-    return {{"integer", annealing::fewest_operations(qap_, proposals, accepted)}};
+    return {{Ceiling::integer, annealing::fewest_operations(qap_, proposals, accepted)}};
   }
 
  private:

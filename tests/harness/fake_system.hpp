@@ -73,7 +73,7 @@ class FakeRun : public Run {
     return behaviour_.batches || wanted == 1;
   }
   [[nodiscard]] Policy policy() const override { return {{"block", 256}}; }
-  [[nodiscard]] Work work() const override { return {{"integer", static_cast<double>(size_)}}; }
+  [[nodiscard]] Work work() const override { return {{Ceiling::integer, static_cast<double>(size_)}}; }
 
   int resets = 0, executions = 0, batch = 1;
 

@@ -23,8 +23,8 @@ namespace vicinity::local_search {
 ///   objective(solution)              by the oracle, as Outcome has it
 ///   encoded(solution), decoded(s)    to and from the encoding of Outcome
 ///   fewest_operations(), ceiling     that evaluate all moves once, for the speed of light, and which ceiling of a GPU they meet:
-///   "integer",
-///                                    or "issue" where most of them are not on integers
+///   Ceiling::integer,
+///                                    or Ceiling::issue where most of them are not on integers
 template <class N>
 concept SearchNeighborhood = std::copyable<N> &&
     requires(const N n, typename N::Solution& solution, const typename N::Solution& given, const vicinity::Solution& words,
@@ -38,7 +38,7 @@ concept SearchNeighborhood = std::copyable<N> &&
   { n.encoded(given) } -> std::same_as<vicinity::Solution>;
   { n.decoded(words) } -> std::same_as<typename N::Solution>;
   { n.fewest_operations() } -> std::same_as<double>;
-  { N::ceiling } -> std::convertible_to<const char*>;
+  { N::ceiling } -> std::convertible_to<Ceiling>;
 };
 
 template <class Solution>

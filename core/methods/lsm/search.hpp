@@ -36,6 +36,7 @@ struct Task {
   std::int64_t restarts = 1;    ///< restart k is the search with seed + k
   std::int64_t tenure = 0;      ///< 0: max(1, M/8)
   std::int64_t threads = 0;     ///< of cpu-openmp; 0: all
+  std::int64_t blocks = 0;      ///< of gpu-tuned on tours: a search by rows in so many; 0: as the number of cities asks for
 
   [[nodiscard]] std::uint64_t seed(std::uint64_t run, std::int64_t restart) const { return run + static_cast<std::uint64_t>(restart); }
   /// The most moves a search may take.

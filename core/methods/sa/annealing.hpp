@@ -162,6 +162,7 @@ struct Task {
   std::int64_t samples = 1000;     ///< swaps that set the temperatures
   std::optional<Cooling> cooling;  ///< given, not sampled
   std::int64_t threads = 0;        ///< of cpu-openmp; 0: all
+  std::string scope;               ///< where gpu-tuned runs a chain: block, cluster or grid; empty: by its size
 
   [[nodiscard]] std::uint64_t seed(std::uint64_t run, std::int64_t chain) const { return run + static_cast<std::uint64_t>(chain); }
 };

@@ -27,6 +27,7 @@ annealing::Task task_of(const Case& c) {
   task.chains = c.integer_or("chains", 1, 1, 65536);
   task.samples = c.integer_or("samples", 1000, 1, 10'000'000'000);
   task.threads = c.integer_or("threads", 0, 0, 4096);
+  if (c.values.contains("scope")) task.scope = c.name_or("scope", "", {"block", "cluster", "grid"});
   task.cooling = cooling_of(c, task.iterations);
   return task;
 }

@@ -93,7 +93,7 @@ struct GridPath {
 
   /// Operations one rating and its weight cannot do without. Integer: |a - b| + c twice a goal, inside the grid (3), aggregate
   /// (1), weight (2), sum (1). Multiply-add: the cell's coordinates (2), which a GPU computes as dot products.
-  [[nodiscard]] Work rating_work() const { return {{"integer", 7 + 2.0 * load}, {"multiply_add", 2}}; }
+  [[nodiscard]] Work rating_work() const { return {{Ceiling::integer, 7 + 2.0 * load}, {Ceiling::multiply_add, 2}}; }
 
   /// Sum of the distances of all points to all their goals.
   [[nodiscard]] std::int64_t objective(std::span<const std::int32_t> state) const {

@@ -34,7 +34,7 @@ class PppFlip {
       sign = static_cast<std::int8_t>(-sign);
     }
   }
-  static constexpr const char* ceiling = "integer";
+  static constexpr Ceiling ceiling = Ceiling::integer;
   /// Fewest 32-bit operations that evaluate all moves by counting: an `and` and a count of ones for 32 rows, for each of the 1, 1 and 3
   /// counts of K = 1, 2, 3 that a move does not share with others.
   [[nodiscard]] double fewest_operations() const {

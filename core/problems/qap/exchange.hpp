@@ -25,7 +25,7 @@ class QapExchange {
   [[nodiscard]] Solution start(std::uint64_t seed) const { return shuffled(qap_->size(), seed, start_stream); }
   [[nodiscard]] std::int64_t value(const Solution& p) const { return qap::cost(*qap_, p); }
   void apply(Solution& p, std::uint64_t, std::int64_t, std::int64_t move) const { moves::exchange(p, moves::at<K>(qap_->size(), move)); }
-  static constexpr const char* ceiling = "integer";
+  static constexpr Ceiling ceiling = Ceiling::integer;
   /// Fewest 32-bit operations that evaluate all moves, from what is kept between moves: a product and a sum bring an inner product up to
   /// date (twice when the matrices are not symmetric), a swap's delta is four of those sums and a product, a rotation's six and four
   /// products.

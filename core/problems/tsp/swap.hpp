@@ -25,7 +25,7 @@ class TspSwap {
   void apply(Solution& tour, std::uint64_t, std::int64_t, std::int64_t move) const {
     moves::exchange(tour, moves::at<2>(tsp_->size(), move));
   }
-  static constexpr const char* ceiling = "integer";
+  static constexpr Ceiling ceiling = Ceiling::integer;
   /// Fewest 32-bit operations that evaluate all moves, from what is kept between moves: a swap changes six moves in the row of each place.
   /// Five sums a move, and two new distances a place (two differences, two products, a sum, a root, a rounding).
   [[nodiscard]] double fewest_operations() const { return (6 * 5 + 2 * 7) * static_cast<double>(tsp_->size()); }

@@ -45,7 +45,7 @@ class WeierstrassCrowns {
       coordinate = weierstrass::moved<Real>(coordinate, k, weierstrass::draw(seed, t, move, 2 + k), r, face);
     }
   }
-  static constexpr const char* ceiling = "issue";
+  static constexpr Ceiling ceiling = Ceiling::issue;
   /// Fewest 32-bit operations that evaluate all moves: a term takes one for its window, two to fold it, a conversion, the square, two a
   /// coefficient of the sine and its last product, two for the sum; scales are in the coefficients. Twice that in double precision.
   [[nodiscard]] double fewest_operations() const {

@@ -151,7 +151,7 @@ class HostRestarts {
   [[nodiscard]] Work work() const {
     const std::vector<Result> all = begun();
     Work work = local_search::work_of(neighborhood_, all);
-    for (const Result& search : all) work["launch"] += static_cast<double>(search.neighborhood_evaluations);
+    for (const Result& search : all) work[Ceiling::launch] += static_cast<double>(search.neighborhood_evaluations);
     return work;
   }
 

@@ -821,9 +821,9 @@ struct TunedPolicy {
 
 /// The first policy that fits this GPU, with B and then A in shared memory if they fit. Throws DoesNotFit.
 template <ElementTypes Types>
-[[nodiscard]] TunedPolicy<Types> tuned_policy(const DeviceQap<typename Types::Entry>& matrices, std::int64_t chains, bool many) {
+[[nodiscard]] TunedPolicy<Types> tuned_policy(const DeviceQap<typename Types::Entry>& matrices, const annealing::Task& task, bool many) {
   const std::size_t most = cuda::most_shared();
-  for (RowsPolicy rows : rows_policies(matrices.n, chains)) {
+  for (RowsPolicy rows : rows_policies(matrices.n, many ? task.chains : 1, task.scope)) {
     const auto fits = [&](SharedMatrices in_shared) {
       constexpr std::uint32_t reserve = 2048;  // what the kernel declares itself
       rows.matrices = in_shared;
@@ -850,7 +850,7 @@ class Tuned {
   Tuned(const qap::Qap&, const DeviceQap<Entry>& matrices, const annealing::Task& task)
       : matrices_(matrices),
         batch_size_(Many ? task.chains : 1),
-        policy_(tuned_policy<Types>(matrices, batch_size_, Many)),
+        policy_(tuned_policy<Types>(matrices, task, Many)),
         f_(chains() * size() * size()),
         inbox_(in_grid() ? chains() * static_cast<std::size_t>(inbox_words<Delta>(policy_.rows.pitch)) : 0),
         mailbox_(in_grid() ? chains() * 2 * static_cast<std::size_t>(policy_.rows.blocks) : 0),

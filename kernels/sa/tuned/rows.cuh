@@ -13,7 +13,6 @@
 // Cost: 2 n^2 / blocks elements a block; products_kernel reads 2 n^3 / 32 entries.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -91,9 +90,9 @@ struct RowsPolicy {
   }
 };
 
-/// The parts of the machine that a chain of size n may get, the best first. Measured on an H100 (kernels/sa/README.md). VICINITY_CHAIN
-/// (block, cluster or grid) leaves only that one, for tests.
-[[nodiscard]] inline std::vector<RowsPolicy> rows_policies(std::int32_t n, std::int64_t chains) {
+/// The parts of the machine that a chain of size n may get, the best first. Measured on an H100 (kernels/sa/README.md).
+/// Where `scope` names one, only that.
+[[nodiscard]] inline std::vector<RowsPolicy> rows_policies(std::int32_t n, std::int64_t chains, const std::string& scope) {
   constexpr std::int32_t small = 32, cluster = 16;
   const device::Info gpu = *device::info();
   const std::int32_t team = RowsPolicy::of(n, Scope::block, 1, 1).team;
@@ -104,8 +103,7 @@ struct RowsPolicy {
   const bool scarce = chains > gpu.multiprocessors / cluster;  // more chains than clusters run at a time
   policies.insert(n <= small || scarce ? policies.begin() : policies.end(), block);
   if (chains == 1) policies.push_back(RowsPolicy::of(n, Scope::grid, gpu.multiprocessors, 1));
-  if (const char* only = std::getenv("VICINITY_CHAIN"); only != nullptr && *only != '\0')
-    std::erase_if(policies, [&](const RowsPolicy& policy) { return name_of(policy.scope) != std::string(only); });
+  if (!scope.empty()) std::erase_if(policies, [&](const RowsPolicy& policy) { return name_of(policy.scope) != scope; });
   return policies;
 }
 

@@ -82,8 +82,8 @@ TEST(LsmCpu, WorkGrowsWithWhatWasDone) {
       const auto run = implementation.prepare(one.c, *one.instance);
       run->reset(1);
       run->execute();
-      EXPECT_GT(run->work().at("cpu_integer_core"), 3 * before) << implementation.name;
-      before = run->work().at("cpu_integer_core");
+      EXPECT_GT(run->work().at(Ceiling::cpu_integer_core), 3 * before) << implementation.name;
+      before = run->work().at(Ceiling::cpu_integer_core);
     }
   }
 }

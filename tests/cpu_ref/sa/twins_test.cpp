@@ -94,8 +94,8 @@ TEST(SaCpu, WorkGrowsWithWhatWasDone) {
       const auto run = implementation.prepare(one.c, *one.instance);
       run->reset(1);
       run->execute();
-      EXPECT_GT(run->work().at("cpu_integer_core"), 2 * before) << implementation.name;
-      before = run->work().at("cpu_integer_core");
+      EXPECT_GT(run->work().at(Ceiling::cpu_integer_core), 2 * before) << implementation.name;
+      before = run->work().at(Ceiling::cpu_integer_core);
     }
   }
 }

@@ -132,7 +132,7 @@ TEST(Measurement, ExtrapolationScalesTimesAndAmounts) {
   EXPECT_DOUBLE_EQ(result.samples.at("kernel")[0], 1e-2);
   EXPECT_EQ(result.outcome->evaluations, 10'000);
   EXPECT_EQ(result.outcome->iterations, 100);
-  EXPECT_DOUBLE_EQ(result.work.at("integer"), 100);
+  EXPECT_DOUBLE_EQ(result.work.at(Ceiling::integer), 100);
 }
 
 TEST(Measurement, ShortGpuKernelsAreBatched) {

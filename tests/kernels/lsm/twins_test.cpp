@@ -8,7 +8,6 @@
 
 #include "core/api/device.hpp"
 #include "tests/support/lsm_twins.hpp"
-#include "tests/support/scratch.hpp"
 
 namespace vicinity::lsm {
 namespace {
@@ -88,7 +87,7 @@ TEST_F(LsmGpu, FewCitiesByRows) {
   const std::vector<Implementation> tuned{named(gpu_implementations(), "gpu-tuned")};
   for (const int blocks : {1, 4}) {
     if (blocks > 1 && device::info()->compute_capability < 90) continue;
-    const ScopedEnvironment only("VICINITY_BLOCKS", std::to_string(blocks));
+    for (Trial& one : trials) one.c.values["blocks"] = whole(blocks);
     expect_twins(reference(), tuned, trials);
     expect_twins(reference(), tuned, trials, in_slices);
   }

@@ -11,7 +11,6 @@
 
 #include "core/util/error.hpp"
 #include "tests/support/sa_twins.hpp"
-#include "tests/support/scratch.hpp"
 
 namespace vicinity::sa {
 namespace {
@@ -61,19 +60,18 @@ TEST_F(SaGpu, EdgeTwins) { expect_gpu_twins(edge_trials()); }
 
 TEST_F(SaGpu, EdgeTwinsInSlices) { expect_twins(reference(), gpu_implementations(), edge_trials(), in_slices); }
 
-/// gpu-tuned chooses where a chain runs by its size; here every place takes every size that fits it.
-class SaGpuSpace : public SaGpu, public testing::WithParamInterface<const char*> {
-  const ScopedEnvironment space_{"VICINITY_CHAIN", GetParam()};
-};
-INSTANTIATE_TEST_SUITE_P(Spaces, SaGpuSpace, testing::Values("block", "cluster", "grid"), [](const auto& place) { return place.param; });
+/// gpu-tuned chooses where a chain runs by its size; here every scope takes every size that fits it.
+class SaGpuScope : public SaGpu, public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Scopes, SaGpuScope, testing::Values("block", "cluster", "grid"), [](const auto& scope) { return scope.param; });
 
-TEST_P(SaGpuSpace, Twins) {
+TEST_P(SaGpuScope, Twins) {
   const std::vector<Implementation> all = gpu_implementations();
   const Implementation& tuned = named(all, "gpu-tuned");
   std::vector<Trial> trials = edge_trials();
   for (Trial& one : random_trials(20)) trials.push_back(std::move(one));
-  // Laps without a swap before and after freezing, and a swap every few sweeps.
+  // Sweeps without a swap before and after freezing, and a swap every few sweeps.
   for (const double t : {1.0, 30.0, 100.0}) trials.push_back(trial(50, 200000, {{"t0", t}, {"tf", t}}));
+  for (Trial& one : trials) one.c.values["scope"] = std::string(GetParam());
   const std::size_t before = trials.size();
   std::erase_if(trials, [&](const Trial& one) { return !takes(tuned, one); });
   if (trials.empty() && GetParam() == std::string("cluster")) GTEST_SKIP() << "no clusters on this GPU";
@@ -89,7 +87,8 @@ TEST_F(SaGpu, SaysItsWork) {
     run->reset(11);
     run->execute();
     const Outcome outcome = run->outcome();
-    EXPECT_EQ(run->work().at("integer"), annealing::fewest_operations(qap_of(some), outcome.evaluations, outcome.counters.at("accepted")))
+    EXPECT_EQ(run->work().at(Ceiling::integer),
+              annealing::fewest_operations(qap_of(some), outcome.evaluations, outcome.counters.at("accepted")))
         << implementation.name;
   }
 }

@@ -290,7 +290,7 @@ class GenericSearch {
     until_.fill(0xA5, stream_);
     messages_.fill(0xA5, stream_);
   }
-  [[nodiscard]] static const char* synchronization() { return group == Group::grid ? "grid_barrier" : "block_barrier"; }
+  [[nodiscard]] static Ceiling synchronization() { return group == Group::grid ? Ceiling::grid_barrier : Ceiling::block_barrier; }
   [[nodiscard]] Policy policy() const { return policy_.record(); }
 
  private:

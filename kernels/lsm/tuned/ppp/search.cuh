@@ -320,7 +320,7 @@ class Engine {
     messages_.fill(0xA5, stream_);
     scratch_.fill(0xA5, stream_);
   }
-  [[nodiscard]] const char* synchronization() const { return policy_.blocks == 1 ? "block_barrier" : "grid_barrier"; }
+  [[nodiscard]] Ceiling synchronization() const { return policy_.blocks == 1 ? Ceiling::block_barrier : Ceiling::grid_barrier; }
   [[nodiscard]] Policy policy() const {
     Policy policy = policy_.record();
     policy.merge(E::record(policy_.layout));

@@ -812,7 +812,7 @@ class BlockEngine {
   }
   void finish(std::vector<local_search::SearchResult<Neighborhood::Solution>>& searches) { memory_.finish(searches, stream_); }
   void poison() { memory_.poison(stream_); }
-  [[nodiscard]] const char* synchronization() const { return launch_.policy.blocks > 1 ? "cluster_barrier" : "block_barrier"; }
+  [[nodiscard]] Ceiling synchronization() const { return launch_.policy.blocks > 1 ? Ceiling::cluster_barrier : Ceiling::block_barrier; }
   [[nodiscard]] Policy policy() const { return launch_.policy.record(); }
 
  private:

@@ -308,7 +308,7 @@ class GridEngine {
   }
   void finish(std::vector<local_search::SearchResult<Neighborhood::Solution>>& searches) { memory_.finish(searches, stream_); }
   void poison() { memory_.poison(stream_); }
-  [[nodiscard]] static const char* synchronization() { return "grid_barrier"; }
+  [[nodiscard]] static Ceiling synchronization() { return Ceiling::grid_barrier; }
   [[nodiscard]] Policy policy() const { return policy_.record(); }
 
  private:

@@ -22,7 +22,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -567,16 +566,10 @@ template <bool Integral>
   return in_shared ? &tsp_row_minima_kernel<Integral, true> : &tsp_row_minima_kernel<Integral, false>;
 }
 
-/// VICINITY_BLOCKS, for tests: rows on so many blocks, whatever the number of cities; 0 where it is not set.
-[[nodiscard]] std::int32_t blocks_asked_for() {
-  const char* blocks = std::getenv("VICINITY_BLOCKS");
-  return blocks != nullptr ? std::atoi(blocks) : 0;
-}
-
 /// Numbers of blocks that a search may have, the largest first. More blocks are faster as long as each has more than 12 rows (measured on
 /// an H100, kernels/lsm/README.md).
-[[nodiscard]] std::vector<std::int32_t> block_counts(std::int32_t n) {
-  if (const std::int32_t only = blocks_asked_for(); only > 0) return {only};
+[[nodiscard]] std::vector<std::int32_t> block_counts(std::int32_t n, const local_search::Task& task) {
+  if (task.blocks > 0) return {static_cast<std::int32_t>(task.blocks)};
   const bool clusters = cuda::device_attribute(cudaDevAttrClusterLaunch) != 0;
   std::vector<std::int32_t> counts{1};
   for (std::int32_t blocks = 2; clusters && blocks <= most_blocks; blocks *= 2)
@@ -613,7 +606,7 @@ template <bool Integral>
   const std::int32_t n = neighborhood.instance().size();
   const std::size_t most_shared = cuda::most_shared();
   RowMinimaPolicy policy;
-  for (const std::int32_t blocks : block_counts(n)) {
+  for (const std::int32_t blocks : block_counts(n, task)) {
     RowMinimaPolicy next{
         .blocks = blocks, .block_rows = divide_up(n, blocks), .threads = row_threads<Integral>, .coordinate_bits = Integral ? 16 : 64};
     next.in_shared = shared_bytes<Integral>(n, next.block_rows, true) <= most_shared;
@@ -679,7 +672,7 @@ class RowMinimaEngine {
     rows_.fill(0xA5, stream_);
     cities_.fill(0xA5, stream_);
   }
-  [[nodiscard]] const char* synchronization() const { return policy_.blocks > 1 ? "cluster_barrier" : "block_barrier"; }
+  [[nodiscard]] Ceiling synchronization() const { return policy_.blocks > 1 ? Ceiling::cluster_barrier : Ceiling::block_barrier; }
   [[nodiscard]] Policy policy() const { return policy_.record(); }
 
  private:
@@ -698,7 +691,7 @@ class RowMinimaEngine {
 }  // namespace
 
 std::unique_ptr<Run> tuned_run(const local_search::TspSwap& neighborhood, const local_search::Task& task) {
-  if (std::unique_ptr<Run> run = blocks_asked_for() > 0 ? nullptr : tsp_scan_run(neighborhood, task)) return run;
+  if (std::unique_ptr<Run> run = task.blocks > 0 ? nullptr : tsp_scan_run(neighborhood, task)) return run;
   if (neighborhood.instance().integral()) return std::make_unique<DeviceRun<RowMinimaEngine<true>>>(neighborhood, task);
   return std::make_unique<DeviceRun<RowMinimaEngine<false>>>(neighborhood, task);
 }

@@ -464,7 +464,7 @@ class ScanEngine {
     memory_.poison();
     history_.fill(0xA5, stream_);
   }
-  [[nodiscard]] static const char* synchronization() { return "block_barrier"; }
+  [[nodiscard]] static Ceiling synchronization() { return Ceiling::block_barrier; }
   [[nodiscard]] Policy policy() const { return policy_.record(); }
 
  private:

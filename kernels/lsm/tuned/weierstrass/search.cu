@@ -222,7 +222,7 @@ class CrownsEngine {
     tabu_until_.fill(0xA5, stream_);
     messages_.fill(0xA5, stream_);
   }
-  [[nodiscard]] static const char* synchronization() { return "grid_barrier"; }
+  [[nodiscard]] static Ceiling synchronization() { return Ceiling::grid_barrier; }
   [[nodiscard]] Policy policy() const { return policy_.record(); }
 
  private:
