@@ -4,7 +4,6 @@
 
 #include "core/problems/fang_domains/heuristic.hpp"
 #include "core/problems/fang_domains/states.hpp"
-#include "kernels/cuda/collective/warp.cuh"
 
 namespace vicinity::fang {
 
@@ -20,10 +19,19 @@ __device__ inline std::uint32_t next_in_order(const std::uint32_t* active, std::
 
 /// The active variable of the smallest (order key, index); one whole warp calls it and every lane gets the answer.
 __device__ inline std::uint32_t next_permuted(const std::uint32_t* active, std::uint32_t variables, std::uint64_t seed) {
-  cuda::Key<std::uint64_t, std::uint32_t> best;
-  for (std::uint32_t v = threadIdx.x % 32; v < variables; v += 32)
-    if ((active[v / 32] >> (v % 32) & 1u) != 0) cuda::lower(best, {order_key(seed, v), v});
-  return cuda::warp_argmin(best).low;  // no_variable where there is none
+  std::uint64_t best_key = ~0ull;
+  std::uint32_t best = no_variable;
+  for (std::uint32_t v = threadIdx.x % 32; v < variables; v += 32) {
+    if ((active[v / 32] >> (v % 32) & 1u) == 0) continue;
+    const std::uint64_t key = order_key(seed, v);
+    if (best == no_variable || key < best_key) best_key = key, best = v;
+  }
+  for (int step = 16; step > 0; step /= 2) {
+    const std::uint64_t key = __shfl_xor_sync(full_warp, best_key, step);
+    const std::uint32_t other = __shfl_xor_sync(full_warp, best, step);
+    if (other != no_variable && (best == no_variable || key < best_key || (key == best_key && other < best))) best_key = key, best = other;
+  }
+  return best;
 }
 
 /// The next variable in the asked-for order, for a whole block. `shared_choice` is shared memory of the block's own; one
