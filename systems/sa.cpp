@@ -32,8 +32,8 @@ Case random_case(std::uint64_t seed) {
   const std::int64_t size = below(24) == 0  ? 500 + below(600)
                             : below(3) == 0 ? 2 + below(140)
                                             : interesting_sizes[static_cast<std::size_t>(below(24))];
-  const std::int64_t laps = size * (size - 1) / 2, budget = std::min<std::int64_t>(20'000, 60'000'000 / (size * size) + 200);
-  const std::array<std::int64_t, 8> lengths{1, laps - 1, laps, laps + 1, 7 * laps + 3, 1000, budget, 1 + below(budget)};
+  const std::int64_t sweeps = size * (size - 1) / 2, budget = std::min<std::int64_t>(20'000, 60'000'000 / (size * size) + 200);
+  const std::array<std::int64_t, 8> lengths{1, sweeps - 1, sweeps, sweeps + 1, 7 * sweeps + 3, 1000, budget, 1 + below(budget)};
   c.values["size"] = size;
   c.values["iterations"] = std::min(std::max<std::int64_t>(1, lengths[static_cast<std::size_t>(below(8))]), 40 * budget);
   c.values["matrix"] = std::string(below(3) == 0 ? "asymmetric" : "symmetric");
@@ -42,7 +42,7 @@ Case random_case(std::uint64_t seed) {
   c.values["instance_seed"] = below(1 << 20);
   c.values["samples"] = std::array<std::int64_t, 4>{1000, 1000, 1, 20}[static_cast<std::size_t>(below(4))];
   if (size < 150 && below(4) == 0) c.values["chains"] = 1 + below(5);
-  if (below(5) == 0) {  // cold from the start: freezes, then whole laps without a swap
+  if (below(5) == 0) {  // cold from the start: freezes, then whole sweeps without a swap
     const double cold = static_cast<double>(c.integer("range", 1, std::int64_t{1} << 30));
     c.values["t0"] = 4 * cold + 0.5;
     c.values["tf"] = cold + 0.25;

@@ -1,4 +1,4 @@
-// cpu-serial and cpu-openmp: a look at all n gains an iteration, by one thread or by all.
+// cpu-serial and cpu-openmp: all n gains in each iteration, by one thread or by all.
 #include <omp.h>
 
 #include <algorithm>

@@ -26,7 +26,7 @@ concept SearchEngine = requires(E& engine, const E& fixed, const std::vector<loc
   // leaves everything so that a later launch can go on.
   engine.launch(all_progress, limit);
   engine.finish(results);  // copies `current` and `best` of each search to the host, and waits for the stream
-  engine.poison();         // spoils what the device has to write; asynchronous
+  engine.poison();         // poisons what the device has to write; asynchronous
   { fixed.policy() } -> std::same_as<Policy>;
   // The barrier (a ceiling of the machine) that those who share a search meet at, or do the like of, once a neighbourhood.
   { fixed.synchronization() } -> std::convertible_to<Ceiling>;

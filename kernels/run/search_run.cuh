@@ -16,7 +16,7 @@ concept DeviceSearches = requires(S& searches, const S& fixed, const Start& star
   { fixed.count() } -> std::same_as<std::int64_t>;            // searches of the case
   { fixed.batch_size() } -> std::same_as<std::int64_t>;       // how many of them run at a time, at most count()
   { fixed.most_iterations() } -> std::same_as<std::int64_t>;  // of a search
-  searches.reset(start);                                      // the run will begin there; spoils what the device has to write
+  searches.reset(start);                                      // the run will begin there; poisons what the device has to write
   searches.begin(count, count);               // puts searches first .. first + count - 1, just begun, in place of those there were
   searches.launch(count);                     // each search of the batch goes on until it is done or has made `limit` iterations
   { searches.wait() } -> std::same_as<bool>;  // for that; are all searches of the batch done?

@@ -103,7 +103,7 @@ concept HostMethod = requires(M& method, const M& fixed, const SearchState<Neigh
   method.begin(state);  // prepares it for a search that was just begun
   { method.choose(state, timer) } -> std::same_as<local_search::Choice>;
   method.moved(state, choice);  // called after the search took it
-  method.poison();              // spoils what the device has to write and forgets what was learnt
+  method.poison();              // poisons what the device has to write and forgets what was learnt
   { fixed.policy() } -> std::same_as<Policy>;
 };
 
