@@ -113,9 +113,8 @@ class Record:
 
     @property
     def best_known(self) -> float | None:
-        """The best objective known of the instance (older records have it among the counters)."""
-        found = self.data.get("best_known")
-        return self.counters.get("best_known") if found is None else found
+        """The best objective known of the instance."""
+        return self.data.get("best_known")
 
     @property
     def time_source(self) -> dict[str, str]:
@@ -315,12 +314,16 @@ def _read_lines(folder: Path, file: Path) -> Iterator[Record]:
         if data.get("objective_sense", SENSES[0]) not in SENSES:
             raise InputError(f"{file}:{number}: objective_sense is none of {', '.join(SENSES)}")
         data.setdefault("profile", "full")
-        _normalise_seed(data)
+        _normalise(data)
         yield Record(data, f"{folder.name}/{relative}:{number}", number)
 
 
-def _normalise_seed(data: dict[str, Any]) -> None:
-    """Older records have several seeds as an axis, counted from protocol.seed; a run's seed is the sum."""
+def _normalise(data: dict[str, Any]) -> None:
+    """Older records have several seeds as an axis, counted from protocol.seed (a run's seed is the sum), and the best
+    known objective among the counters."""
+    best = (data.get("counters") or {}).pop("best_known", None)
+    if best is not None:
+        data["best_known"] = best
     first = (data.get("protocol") or {}).get("seed", 1)
     offset = data["case"].pop("seed", None)
     if offset is not None:

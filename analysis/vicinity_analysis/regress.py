@@ -42,6 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("descriptors", nargs="*", type=Path, metavar="DESCRIPTOR", help="experiments/<system>/<name>.yaml")
     add("--experiments", nargs="+", action="extend", default=[], type=Path, metavar="DESCRIPTOR", help="the same")
     add("--base-binary", type=Path, metavar="PATH", help="vicinity of the base")
+    add(
+        "--base-root",
+        type=Path,
+        metavar="DIR",
+        help="checkout of the base: it runs its own descriptors where it has them",
+    )
     add("--candidate-binary", type=Path, required=True, metavar="PATH", help="vicinity of the candidate")
     add("--stored-baseline", type=Path, metavar="DIR", help="results/<machine> to use in place of a base binary")
     add("--profile", choices=PROFILES, default="smoke")
@@ -123,9 +129,16 @@ def run(args: argparse.Namespace) -> int:
     if args.stored_baseline:
         verdict = against_stored(args.stored_baseline, candidate, 2 * args.rounds)
     else:
+        common["descriptors"] = tuple(own_descriptor(path, args.base_root) for path in descriptors)
         base = Command(args.base_binary.resolve(), extra=tuple(shlex.split(args.base_args)), **common)
         verdict = interleaved(Sides(base, candidate, args.rounds, args.max_rounds or 2 * args.rounds))
     return finish(verdict, args)
+
+
+def own_descriptor(path: Path, root: Path | None) -> Path:
+    """The descriptor of the same experiment in the checkout `root`, whose program may read another form of it."""
+    own = root / "experiments" / path.parent.name / path.name if root else path
+    return own if own.exists() else path
 
 
 def finish(verdict: Verdict, args: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 import fake_vicinity
 import pytest
 import synthetic
-from vicinity_analysis import processes
+from vicinity_analysis import processes, regress
 from vicinity_analysis.__main__ import main
 
 
@@ -157,3 +157,13 @@ def test_usage_errors_are_not_verdicts(capsys):
     assert main(["regress", "--nonsense"]) == 3
     assert main(["query", "--nonsense"]) == 2
     assert main(["--help"]) == 0
+
+
+def test_the_base_runs_its_own_descriptors(tmp_path, descriptor):
+    root = tmp_path / "base"
+    assert regress.own_descriptor(descriptor, None) == descriptor
+    assert regress.own_descriptor(descriptor, root) == descriptor
+    own = root / "experiments" / "fang" / "table1.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("schema: 1\n", encoding="utf-8")
+    assert regress.own_descriptor(descriptor, root) == own
