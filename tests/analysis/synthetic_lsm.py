@@ -60,8 +60,7 @@ def iterations(problem, case):
 
 def record(machine, experiment, problem, name, case, random, repetitions=5, **changes):
     case = dict(case)
-    work = {k: v for k, v in case.items() if k != "seed"}
-    time = seconds(name, problem, work)
+    time = seconds(name, problem, case)
     samples = time * random.lognormal(0, 0.01, repetitions)
     done = iterations(problem, case)
     defaults = {
@@ -106,28 +105,34 @@ def experiment(machine, name, implementations=None, skipped=(), **changes):
     problem, random = descriptor["problem"], np.random.default_rng(7)
     cut = descriptor["profiles"]["full"].get("extrapolate") or []
     cut = {n for entry in (cut if isinstance(cut, list) else [cut]) for n in entry["implementations"]}
-    for case in cases(descriptor):
+    seeds = seeds_of(descriptor)
+    for case, seed in ((case, seed) for case in cases(descriptor) for seed in seeds):
         for implementation in descriptor["implementations"]:
             if implementations and implementation not in implementations:
                 continue
-            extra = dict(changes)
+            extra = changes | {"seeds": [seed]}
             if implementation in cut and implementation.startswith("cpu"):
                 extra["extrapolated"] = {"axis": "iterations", "at": 10, "factor": 1000}
             if case.get("instance") in skipped:
                 message = f"{case['instance']}: no file {case['instance']}.tsp; looked in VICINITY_INSTANCES"
-                extra = {"status": "skipped", "message": message}
+                extra = {"status": "skipped", "message": message, "seeds": [seed]}
             elif name.startswith("quality") and "extrapolated" not in extra:
-                extra |= quality(case)
+                extra |= quality(case, seed)
             yield record(machine, f"lsm/{name}", problem, implementation, case, random, **extra)
 
 
-def quality(case):
+def seeds_of(descriptor):
+    seeds = descriptor["protocol"]["seeds"]
+    return seeds if isinstance(seeds, list) else range(seeds["first"], seeds["first"] + seeds["count"])
+
+
+def quality(case, seed):
     """Gaps that shrink with the iterations, until 10000; of instances with a best known cost."""
     best = BEST.get(case["instance"])
     if best is None:
-        return {"objective": 900000 + case["seed"], "counters": {}}
-    gap = min(case["iterations"], 10_000) ** -0.3 * (1 + 0.01 * case["seed"])
-    return {"objective": round(best * (1 + gap)), "counters": {"best_known": best}}
+        return {"objective": 900000 + seed, "counters": {}}
+    gap = min(case["iterations"], 10_000) ** -0.3 * (1 + 0.01 * seed)
+    return {"objective": round(best * (1 + gap)), "best_known": best}
 
 
 TABLES = ("table1", "table2", "table3", "table4", "table5", "table6", "table7", "table8", "table9", "table9_small")
