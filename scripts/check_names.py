@@ -1,8 +1,8 @@
 """No line outside a system's own files names it. Standard library only; exit 0 when there is no such line, else 1.
 
-Systems are those of systems/list.hpp and the papers' packages of analysis/. A file is a system's own where a folder of its path, or its
-name, is the system's name or begins with it ("<name>_solver.cpp", "<name>_table2.csv"). Any system may be named in documentation, recorded
-results and tests, and in systems/list.hpp.
+Systems are those of systems/list.hpp and the papers' packages of analysis/. A file is a system's own where a folder of
+its path, or its name, is the system's name or begins with it ("<name>_solver.cpp", "<name>_table2.csv"). Any system may
+be named in documentation, recorded results and tests, and in systems/list.hpp.
 """
 
 import re
@@ -44,7 +44,7 @@ def is_own(path: PurePosixPath, name: str) -> bool:
 
 
 def lines_naming(root: Path, names: Iterable[str]) -> Iterator[str]:
-    """"path:line: text" of each offender."""
+    """Each offender, as path:line: text."""
     words = {name: re.compile(rf"\b{re.escape(name)}\b", re.IGNORECASE) for name in names}
     for path in files(root):
         foreign = [word for name, word in words.items() if not is_own(path, name)]

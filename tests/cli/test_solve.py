@@ -14,7 +14,9 @@ from conftest import Program, environment
 from solving import MINE, assert_solves, cost, write_qap
 
 
-def stop(program: Program, *arguments: str, sent: tuple[signal.Signals, ...] = (signal.SIGINT,)) -> tuple[int, str, str]:
+def stop(
+    program: Program, *arguments: str, sent: tuple[signal.Signals, ...] = (signal.SIGINT,)
+) -> tuple[int, str, str]:
     """Starts a long search on a terminal and interrupts it when it tells how far it is; exit code, stdout, stderr."""
     ours, theirs = pty.openpty()
     command = [program.binary, *arguments]
