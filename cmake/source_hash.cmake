@@ -1,6 +1,7 @@
-# Identity of the code that computes: a SHA-256 over every source of core/, data/, cpu_ref/, kernels/ and systems/. Recorded with each
-# result, and compared by `make test` with what a GPU last verified. Run with -P it prints the hash; included, it adds the
-# target that keeps build/generated/source_hash.hpp current.
+# Identity of the code that computes: a SHA-256 over every source of core/, data/, cpu_ref/, kernels/, systems/ and of the folders that the
+# lines of FOLDERS_FILE name (build/generated/system_folders.txt; there need not be one). Recorded with each result, and compared by
+# `make test` with what a GPU last verified. Run with -P it prints the hash; included, it adds the target that keeps
+# build/generated/source_hash.hpp current.
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_minimum_required(VERSION 3.25)
   get_filename_component(root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
@@ -10,6 +11,20 @@ if(CMAKE_SCRIPT_MODE_FILE)
   foreach(source ${sources})
     file(SHA256 ${root}/${source} digest)
     string(APPEND all "${source} ${digest}\n")
+  endforeach()
+  set(folders "")
+  if(FOLDERS_FILE AND EXISTS ${FOLDERS_FILE})
+    file(STRINGS ${FOLDERS_FILE} folders)
+  endif()
+  foreach(folder ${folders})
+    get_filename_component(name ${folder} NAME)  # not where it stands
+    get_filename_component(folder ${folder} ABSOLUTE BASE_DIR ${root})
+    file(GLOB_RECURSE sources RELATIVE ${folder} ${folder}/*.cu ${folder}/*.cuh ${folder}/*.?pp)
+    list(SORT sources)
+    foreach(source ${sources})
+      file(SHA256 ${folder}/${source} digest)
+      string(APPEND all "${name}/${source} ${digest}\n")
+    endforeach()
   endforeach()
   string(SHA256 hash "${all}")
   string(SUBSTRING ${hash} 0 16 hash)
@@ -23,7 +38,7 @@ endif()
 
 set(VICINITY_GENERATED ${CMAKE_BINARY_DIR}/generated)
 add_custom_target(vicinity_source_hash_file
-  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${VICINITY_GENERATED}/source_hash.hpp -P ${CMAKE_CURRENT_LIST_DIR}/source_hash.cmake
+  COMMAND ${CMAKE_COMMAND} -DOUTPUT=${VICINITY_GENERATED}/source_hash.hpp -DFOLDERS_FILE=${VICINITY_SYSTEM_FOLDERS_FILE} -P ${CMAKE_CURRENT_LIST_DIR}/source_hash.cmake
   BYPRODUCTS ${VICINITY_GENERATED}/source_hash.hpp)
 add_library(vicinity_source_hash INTERFACE)
 add_dependencies(vicinity_source_hash vicinity_source_hash_file)

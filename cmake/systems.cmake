@@ -43,6 +43,10 @@ const std::vector<std::string>& system_folders() {
 
 }  // namespace vicinity
 ]] @ONLY)
-# For the scripts: where else descriptors (FOLDER/experiments) and packages of papers (FOLDER/analysis) are.
-list(JOIN VICINITY_SYSTEM_FOLDERS "\n" folders)
-file(WRITE ${CMAKE_BINARY_DIR}/generated/system_folders.txt "${folders}\n")
+# For the scripts: where else descriptors (FOLDER/experiments) and packages of papers (FOLDER/analysis) are. What is in the repository has a
+# path below its root, so that a build folder may be copied.
+set(VICINITY_SYSTEM_FOLDERS_FILE ${CMAKE_BINARY_DIR}/generated/system_folders.txt)
+list(TRANSFORM VICINITY_SYSTEM_FOLDERS REPLACE "^${CMAKE_SOURCE_DIR}/" "" OUTPUT_VARIABLE folders)
+list(TRANSFORM folders APPEND "\n")
+string(CONCAT folders ${folders} "")
+file(WRITE ${VICINITY_SYSTEM_FOLDERS_FILE} "${folders}")

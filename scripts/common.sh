@@ -22,16 +22,38 @@ build_folder() {
 
 has_gpu() { [[ $(nvidia-smi -L 2>/dev/null) == GPU* ]]; }
 
+# The repository, and the folders of further systems that the program is built with (SYSTEMS).
+homes() {
+  local list
+  list=$(build_folder "$preset")/generated/system_folders.txt
+  echo .
+  [[ ! -f $list ]] || cat "$list"
+}
+
 # The descriptors to run: all, or those EXPERIMENTS names as "system/name" or as a file.
 descriptors() {
+  local name home found
   if [[ -z ${EXPERIMENTS:-} ]]; then
-    ls experiments/*/*.yaml
+    while read -r home; do
+      for found in "$home"/experiments/*/*.yaml; do [[ ! -f $found ]] || echo "${found#./}"; done
+    done < <(homes)
     return
   fi
-  local name
   for name in $EXPERIMENTS; do
-    if [[ -f $name ]]; then echo "$name"; else echo "experiments/$name.yaml"; fi
+    found=$name
+    while [[ ! -f $found ]] && read -r home; do found=$home/experiments/$name.yaml; done < <(homes)
+    if [[ -f $found ]]; then echo "${found#./}"; else echo "experiments/$name.yaml"; fi
   done
+}
+
+# vicinity_analysis, which also sees the descriptors and packages of further systems.
+analysis() {
+  local home
+  while read -r home; do
+    [[ $home == . || ! -d $home/experiments ]] || export VICINITY_EXPERIMENTS=${VICINITY_EXPERIMENTS:+$VICINITY_EXPERIMENTS:}$home/experiments
+    [[ $home == . || ! -d $home/analysis ]] || export VICINITY_PAPERS=${VICINITY_PAPERS:+$VICINITY_PAPERS:}$home/analysis
+  done < <(homes)
+  "$python" -m vicinity_analysis "$@"
 }
 
 # C++ and CUDA sources under version control, or all in a copy without it.

@@ -74,7 +74,10 @@ class Climbs {
   [[nodiscard]] static TracePoint progress(const Climb& climb) { return progress_of(climb); }
   [[nodiscard]] static Climb result(const Climb& climb) { return climb; }
   [[nodiscard]] Outcome judge(const std::vector<Climb>& climbs, bool whole) const {
-    return climbs.empty() ? Outcome{.complaint = "no climb"} : one_max::judge(*weights_, climbs.front(), whole);
+    if (!climbs.empty()) return one_max::judge(*weights_, climbs.front(), whole);
+    Outcome none;
+    none.complaint = "no climb";
+    return none;
   }
   [[nodiscard]] static Policy policy(const Threads& threads, std::size_t) { return {{"threads", threads.count}}; }
   /// An operation a bit and iteration, of one core or of all.

@@ -19,10 +19,10 @@ namespace {
 
 constexpr char general_footer[] = R"(Examples:
   vicinity list                                              what there is to run
-  vicinity run experiments/fang/table1.yaml                  the quick profile: minutes
-  vicinity run experiments/fang/table1.yaml --profile full   the paper's own protocol
+  vicinity run experiments/SYSTEM/NAME.yaml                  the quick profile: minutes
+  vicinity run experiments/SYSTEM/NAME.yaml --profile full   the paper's own protocol
   vicinity verify --random 200                               do all implementations agree?
-  vicinity solve sa --instance mine.dat                      a good solution of your own instance
+  vicinity solve SYSTEM --instance mine.dat                  a good solution of your own instance
 
 Exit codes:
   0    done
@@ -37,17 +37,18 @@ RESULTS/<machine>/<system>/<experiment>.jsonl. Results already there are not mea
 that was interrupted continues.
 
 Examples:
-  vicinity run experiments/fang/table1.yaml --profile smoke
-  vicinity run experiments/fang/table1.yaml --implementation cpu-openmp gpu-tuned --where states=4096 load=1
-  vicinity run experiments/fang/*.yaml --profile full        one process each)";
+  vicinity run experiments/SYSTEM/NAME.yaml --profile smoke
+  vicinity run experiments/SYSTEM/NAME.yaml --implementation cpu-openmp gpu-tuned --where size=4096 range=1
+  vicinity run experiments/SYSTEM/*.yaml --profile full      one process each)";
 
 constexpr char verify_footer[] = R"(Runs every implementation that can run here and compares its result with the reference, bit for bit.
 Measures nothing. Without descriptors and without --random, all experiments are verified.
 
 Examples:
   vicinity verify --random 200 --json verification.json
-  vicinity verify experiments/fang/table1.yaml --implementation gpu-tuned)";
+  vicinity verify experiments/SYSTEM/NAME.yaml --implementation gpu-tuned)";
 
+/// {0}: a system that solves, {1}: its work axis, {2}: one of its settings.
 constexpr char solve_footer[] = R"(Searches, judges the best solution found by the problem's definition and writes it to a file. The same
 command and seed give the same solution on every machine and with every implementation (unless time
 cuts it short). Ctrl-C stops the search and writes the best so far.
@@ -57,11 +58,11 @@ says so. With --time alone the work is chosen so that the search ends within it:
 off has not cooled down. vicinity list tells the systems, their implementations and the axes of --set.
 
 Examples:
-  vicinity solve sa --instance mine.dat --iterations 1e8
-  vicinity solve sa --instance mine.dat --time 60 --seed 7 --output best.sln
-  vicinity solve sa --instance tai100a --set samples=10000     an instance of the catalogue
-  vicinity solve sa --instance mine.dat --start mine.sln --set t0=40 tf=5
-  vicinity solve sa --instance mine.dat --json --quiet | jq .objective)";
+  vicinity solve {0} --instance mine.dat --{1} 1e8
+  vicinity solve {0} --instance mine.dat --time 60 --seed 7 --output best.sln
+  vicinity solve {0} --instance NAME --set {2}=VALUE     an instance of the catalogue
+  vicinity solve {0} --instance mine.dat --start mine.sln --force
+  vicinity solve {0} --instance mine.dat --json --quiet | jq .objective)";
 
 void add_list(CLI::App& app, Options& options) {
   CLI::App* list = app.add_subcommand("list", "Systems, problems, implementations and experiments");
@@ -102,6 +103,7 @@ void add_verify(CLI::App& app, Options& options) {
   verify->add_option("--system", options.system, "Random cases of this system only");
   add_seed(*verify, options, "First seed of the random cases");
   verify->add_option("--implementation", options.implementations, "Only these implementations");
+  verify->add_option("--set", options.settings, "axis=value: of every case whose problem has the axis");
   verify->add_option("--machine", options.machine, "Name of this machine");
   verify->add_option("--json", options.json_file, "Write what was verified to this file");
   verify->footer(verify_footer);
@@ -132,7 +134,10 @@ void add_solve(CLI::App& app, Options& options, const std::vector<System>& syste
   solve->add_flag("--force", own.force, "Replace the solution file, whatever is in it");
   solve->add_flag("--json", options.json, "Print one JSON object instead of the summary");
   solve->add_flag("--quiet", own.quiet, "No progress, no summary");
-  solve->footer(solve_footer);
+  const auto first = std::find_if(systems.begin(), systems.end(), [](const System& system) { return system.solver.has_value(); });
+  if (first == systems.end()) return;
+  const Solver& solver = *first->solver;
+  solve->footer(fmt::format(solve_footer, first->name, solver.work_axis, solver.settings.empty() ? "AXIS" : solver.settings.front()));
 }
 
 void add_machine_commands(CLI::App& app, Options& options) {
@@ -146,7 +151,7 @@ void add_machine_commands(CLI::App& app, Options& options) {
 
 /// `--where load=1 table1.yaml`: an option that takes several values swallows a descriptor after it. Give it back.
 void return_descriptors(Options& options) {
-  for (auto* values : {&options.implementations, &options.where}) {
+  for (auto* values : {&options.implementations, &options.where, &options.settings}) {
     const auto is_file = [](const std::string& text) { return text.ends_with(".yaml") || text.ends_with(".yml"); };
     std::copy_if(values->begin(), values->end(), std::back_inserter(options.descriptors), is_file);
     std::erase_if(*values, is_file);

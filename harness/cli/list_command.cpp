@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <variant>
 
 #include "build_info.hpp"
 #include "core/api/device.hpp"
@@ -11,6 +12,7 @@
 #include "harness/describe/plan.hpp"
 #include "harness/record/record.hpp"
 #include "harness/solve/solve.hpp"
+#include "systems/list.hpp"
 
 namespace vicinity {
 namespace {
@@ -78,6 +80,12 @@ Json experiment_json(const Descriptor& descriptor) {
             {"cases", Json::object()}};
   for (const auto& [name, profile] : descriptor.profiles) json["cases"][name] = expand(descriptor, profile, {}).size();
   json["implementations"] = descriptor.profiles.at("full").implementations;
+  json["watched"] = Json::object();
+  for (const auto& [tool, watch] : descriptor.watched) {
+    Json set = Json::object();
+    for (const auto& [axis, value] : watch.set) set[axis] = std::visit([](const auto& v) { return Json(v); }, value);
+    json["watched"][tool] = {{"leave_out", watch.leave_out}, {"set", set}, {"note", watch.note}};
+  }
   return json;
 }
 
@@ -102,17 +110,26 @@ void print_experiment(const Descriptor& descriptor) {
   fmt::print("  {:<22} {}\n  {:<22} {}; cases: {}\n", descriptor.experiment, descriptor.title, "", descriptor.path, join(sizes));
 }
 
+/// A folder of the repository as it stands below the working directory, where it does.
+fs::path nearer(const fs::path& folder) {
+  const fs::path here = folder.lexically_relative(build::source_folder);
+  return !here.empty() && *here.begin() != ".." && fs::is_directory(here) ? here : folder;
+}
+
 }  // namespace
 
 std::vector<std::string> all_descriptors() {
-  fs::path folder = "experiments";
-  if (!fs::is_directory(folder)) folder = fs::path(build::source_folder) / "experiments";
+  std::vector<fs::path> folders{build::source_folder};
+  folders.insert(folders.end(), system_folders().begin(), system_folders().end());
   std::vector<std::string> paths;
-  std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".yaml") paths.push_back(entry.path().string());
+  for (const fs::path& folder : folders) {
+    const auto first = static_cast<std::ptrdiff_t>(paths.size());
+    std::error_code error;
+    for (const auto& entry : fs::recursive_directory_iterator(nearer(folder / "experiments"), error)) {
+      if (entry.path().extension() == ".yaml") paths.push_back(entry.path().string());
+    }
+    std::sort(paths.begin() + first, paths.end());
   }
-  std::sort(paths.begin(), paths.end());
   return paths;
 }
 

@@ -38,6 +38,7 @@ struct Options {
   std::string system;
   int random_cases = 0;
   std::uint64_t seed = 1;
+  std::vector<std::string> settings;  ///< of verify: "axis=value"
   SolveOptions solve;
 };
 

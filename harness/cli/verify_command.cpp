@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
 
 #include "core/api/device.hpp"
@@ -27,7 +28,8 @@ struct Tally {
 
 class Verifier {
  public:
-  explicit Verifier(const Options& options) : options_(options), has_device_(device::info().has_value()) {}
+  Verifier(const Options& options, const std::vector<System>& systems)
+      : options_(options), has_device_(device::info().has_value()), settings_(parse_settings(options.settings, systems)) {}
 
   void experiment(const std::string& path, const std::vector<System>& systems) {
     const Descriptor descriptor = load_descriptor(path, systems);
@@ -37,7 +39,9 @@ class Verifier {
     begin(fmt::format("twins {} {}", descriptor.experiment, options_.profile));
     Referee referee(*descriptor.system, descriptor.check);
     std::string previous;
-    for (const Job& job : plan.jobs) {
+    for (Job job : plan.jobs) {
+      set(*descriptor.system, job.asked);
+      set(*descriptor.system, job.executed);
       if (job.asked.key() != previous) ++tally().cases;
       previous = job.asked.key();
       compare(referee, job, "");
@@ -51,10 +55,13 @@ class Verifier {
     for (int index = 0; index < cases; ++index) {
       const std::uint64_t own_seed = seed + static_cast<std::uint64_t>(index);
       Referee referee(system, Check{.kind = Check::Kind::identical, .tolerance = 0, .iterations = 0, .reference = system.reference});
-      const Case c = system.random_case(own_seed);
+      Case c = system.random_case(own_seed);
+      set(system, c);
       ++tally().cases;
       say_where(index, cases);
-      const std::string again = fmt::format(" (again: vicinity verify --system {} --random 1 --seed {})", system.name, own_seed);
+      std::string again = fmt::format(" (again: vicinity verify --system {} --random 1 --seed {}", system.name, own_seed);
+      for (const std::string& setting : options_.settings) again += " --set " + setting;
+      again += ")";
       for (const Implementation* implementation : implementations) {
         const Job job{.asked = c, .executed = c, .factor = 1, .axis = "", .implementation = implementation, .seed = own_seed};
         compare(referee, job, again);
@@ -93,6 +100,31 @@ class Verifier {
 
  private:
   Tally& tally() { return tallies_.back(); }
+
+  static std::map<std::string, Value> parse_settings(const std::vector<std::string>& arguments, const std::vector<System>& systems) {
+    std::vector<std::string> axes;
+    for (const System& system : systems)
+      for (const Problem& problem : system.problems)
+        for (const Axis& axis : problem.axes)
+          if (std::find(axes.begin(), axes.end(), axis.name) == axes.end()) axes.push_back(axis.name);
+    std::map<std::string, Value> settings;
+    for (const auto& [axis, values] : parse_where(arguments, "--set")) {
+      if (std::find(axes.begin(), axes.end(), axis) == axes.end())
+        throw InputError(fmt::format("--set: unknown axis '{}'; {}", axis, hint(axis, axes)));
+      if (values.size() > 1) throw InputError(fmt::format("--set: {} is given twice", axis));
+      settings[axis] = values.front();
+    }
+    return settings;
+  }
+
+  /// Gives a case the values of --set, of those axes that its problem has.
+  void set(const System& system, Case& c) const {
+    for (const Problem& problem : system.problems) {
+      if (problem.name != c.problem) continue;
+      for (const Axis& axis : problem.axes)
+        if (const auto found = settings_.find(axis.name); found != settings_.end()) c.values[axis.name] = found->second;
+    }
+  }
 
   void begin(const std::string& name) { tallies_.push_back({.name = name, .implementations = {}, .digest = {}}); }
 
@@ -157,6 +189,7 @@ class Verifier {
 
   const Options& options_;
   bool has_device_;
+  std::map<std::string, Value> settings_;
   std::vector<Tally> tallies_;
   std::set<std::string> missing_;  ///< instance files already said to be missing
 };
@@ -164,7 +197,7 @@ class Verifier {
 }  // namespace
 
 int verify_command(const Options& options, const std::vector<System>& systems) {
-  Verifier verifier(options);
+  Verifier verifier(options, systems);
   const auto known = [&](const System& system) { return system.name == options.system; };
   if (!options.system.empty() && std::none_of(systems.begin(), systems.end(), known)) {
     std::vector<std::string> names;

@@ -68,13 +68,19 @@ std::vector<std::string> read_instances(const YamlReader& node) {
   return names;
 }
 
-void read_axes(const YamlReader& node, const Problem& problem, Profile& base) {
-  for (const auto& [name, values] : node.entries()) {
-    const auto allowed = names_of(problem.axes);
+/// Entries of a map from axes of the problem.
+std::vector<std::pair<std::string, YamlReader>> axis_entries(const YamlReader& node, const Problem& problem) {
+  const auto allowed = names_of(problem.axes);
+  auto entries = node.entries();
+  for (const auto& [name, values] : entries) {
     if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
       values.fail(fmt::format("unknown axis '{}' of {}; {}", name, problem.name, hint(name, allowed)));
-    base.axes.emplace_back(name, read_values(values));
   }
+  return entries;
+}
+
+void read_axes(const YamlReader& node, const Problem& problem, Profile& base) {
+  for (const auto& [name, values] : axis_entries(node, problem)) base.axes.emplace_back(name, read_values(values));
 }
 
 std::vector<std::string> axis_names(const Profile& profile) {
@@ -186,6 +192,20 @@ Published read_published(const YamlReader& node, const Profile& base) {
   return published;
 }
 
+std::map<std::string, Watch> read_watched(const YamlReader& node, const System& system, const Problem& problem) {
+  node.require_keys({"memcheck", "racecheck", "initcheck", "synccheck"});
+  std::map<std::string, Watch> watched;
+  for (const auto& [tool, entry] : node.entries()) {
+    entry.require_keys({"leave_out", "set", "note"});
+    Watch& watch = watched[tool];
+    watch.note = entry.at("note").text();
+    if (const auto key = entry.find("leave_out")) watch.leave_out = read_implementations(*key, system);
+    if (const auto key = entry.find("set"))
+      for (const auto& [axis, value] : axis_entries(*key, problem)) watch.set[axis] = value.value();
+  }
+  return watched;
+}
+
 /// axis -> values, each of which some case of the profile has.
 std::map<std::string, std::vector<Value>> read_condition(const YamlReader& node, const Profile& profile) {
   const std::map<std::string, std::vector<Value>> known = all_values(profile);
@@ -282,7 +302,7 @@ const Profile& Descriptor::profile(const std::string& name) const {
 Descriptor load_descriptor(const std::string& path, const std::vector<System>& systems) {
   const YamlReader root = YamlReader::load(path);
   root.require_keys({"schema", "title", "paper", "system", "problem", "instances", "published", "axes", "sweeps", "implementations",
-                     "protocol", "check", "profiles"});
+                     "protocol", "check", "watched", "profiles"});
   static_cast<void>(root.at("schema").integer(1, 1));
   const System& system = *pick(root.at("system"), "system", systems);
   const Problem& problem = *pick(root.at("problem"), "problem", system.problems);
@@ -297,8 +317,10 @@ Descriptor load_descriptor(const std::string& path, const std::vector<System>& s
                         .system = &system,
                         .published = std::nullopt,
                         .check = read_check(root.at("check"), system),
+                        .watched = {},
                         .profiles = {}};
   if (const auto key = root.find("published")) descriptor.published = read_published(*key, base);
+  if (const auto key = root.find("watched")) descriptor.watched = read_watched(*key, system, problem);
   const YamlReader profiles = root.at("profiles");
   for (const auto& [name, node] : profiles.entries()) {
     descriptor.profiles.emplace(name, read_profile(node, base, system));

@@ -63,6 +63,13 @@ struct Profile {
   std::vector<Extrapolation> extrapolations;  ///< the first that applies to a case and implementation counts
 };
 
+/// How an experiment is run under a tool of compute-sanitizer, where it would otherwise hardly get on.
+struct Watch {
+  std::vector<std::string> leave_out;  ///< implementations
+  std::map<std::string, Value> set;    ///< axis -> value of every case
+  std::string note;                    ///< why
+};
+
 struct Descriptor {
   std::string path;
   std::string hash;        ///< first 16 hex digits of the SHA-256 of the file
@@ -73,6 +80,7 @@ struct Descriptor {
   const System* system = nullptr;
   std::optional<Published> published;
   Check check;
+  std::map<std::string, Watch> watched;     ///< by tool
   std::map<std::string, Profile> profiles;  ///< smoke, quick, full, and any other
 
   /// Throws InputError with a hint for an unknown name.

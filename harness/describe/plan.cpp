@@ -80,12 +80,12 @@ void check_where(const Descriptor& descriptor, const Profile& profile, const Fil
 
 }  // namespace
 
-std::map<std::string, std::vector<Value>> parse_where(const std::vector<std::string>& arguments) {
+std::map<std::string, std::vector<Value>> parse_where(const std::vector<std::string>& arguments, const std::string& option) {
   std::map<std::string, std::vector<Value>> where;
   for (const std::string& argument : arguments) {
     const auto equals = argument.find('=');
     if (equals == 0 || equals == std::string::npos || equals + 1 == argument.size())
-      throw InputError(fmt::format("--where: '{}' is not of the form axis=value", argument));
+      throw InputError(fmt::format("{}: '{}' is not of the form axis=value", option, argument));
     where[argument.substr(0, equals)].push_back(parse_value(argument.substr(equals + 1)));
   }
   return where;

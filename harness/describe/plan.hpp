@@ -29,8 +29,9 @@ struct Plan {
   std::vector<std::string> deviceless;  ///< GPU implementations left out because there is no GPU here
 };
 
-/// "axis=value" arguments as a filter. Throws InputError for anything else.
-[[nodiscard]] std::map<std::string, std::vector<Value>> parse_where(const std::vector<std::string>& arguments);
+/// "axis=value" arguments of an option as a filter. Throws InputError for anything else.
+[[nodiscard]] std::map<std::string, std::vector<Value>> parse_where(const std::vector<std::string>& arguments,
+                                                                    const std::string& option = "--where");
 
 /// Cases of a profile, filtered. Throws InputError for an unknown axis, and when nothing is left.
 [[nodiscard]] std::vector<Case> expand(const Descriptor& descriptor, const Profile& profile, const Filter& filter);

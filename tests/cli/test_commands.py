@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
-from conftest import ROOT, Program
+from conftest import ROOT, Program, error_line
 
 
 def test_list(vicinity: Program) -> None:
@@ -17,7 +18,9 @@ def test_list(vicinity: Program) -> None:
             assert implementation["name"] in text.stdout
             assert implementation["runnable"] == (implementation["backend"] == "cpu")
         assert system["reference"] in [i["name"] for i in system["implementations"]]
-    paths = sorted((ROOT / "experiments").glob("*/*.yaml"))
+    folders = Path(vicinity.binary).with_name("generated") / "system_folders.txt"
+    homes = [ROOT, *(ROOT / line for line in folders.read_text().splitlines())]
+    paths = [path for home in homes for path in (home / "experiments").glob("*/*.yaml")]
     assert sorted(e["experiment"] for e in listing["experiments"]) == sorted(f"{p.parent.name}/{p.stem}" for p in paths)
 
 
@@ -60,6 +63,20 @@ def test_verify_names_what_failed(fake: Program) -> None:
     assert (verification["checks"][0]["failed"], verification["checks"][0]["skipped"]) == (1, 20)
     again = fake("verify", "--system", "fake", "--random", "1", "--seed", "12", "--implementation", "cpu-wrong")
     assert again.returncode == 1
+
+
+def test_verify_sets_an_axis(fake: Program) -> None:
+    command = ("verify", fake.descriptor(), "--random", "3", "--implementation", "cpu-wrong", "--set")
+    assert fake(*command, "size=12").returncode == 0
+    thirteen = fake(*command, "size=13")
+    assert thirteen.returncode == 1 and thirteen.stdout.count("FAILED cpu-wrong problem=count;size=13: ") == 4
+    for wrong, why in (
+        (("sise=1",), "--set: unknown axis 'sise'; did you mean 'size'?"),
+        (("size=1", "size=2"), "--set: size is given twice"),
+        (("size",), "--set: 'size' is not of the form axis=value"),
+    ):
+        result = fake(*command, *wrong)
+        assert result.returncode == 2 and error_line(result).startswith(why)
 
 
 def test_real_twins_agree(vicinity: Program) -> None:

@@ -14,8 +14,17 @@ from conftest import Program, error_line
 
 SLOW = {
     "implementations": "implementations: [cpu-slow]",
-    "  size": "  size: [1, 2, 3, 4, 5, 6, 7, 8]\n  milliseconds: [20]",
+    "  size": "  size: [1, 2, 3, 4, 5, 6, 7, 8]\n  milliseconds: [2]",
 }
+
+
+@pytest.fixture
+def gate(fake: Program, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """While this file exists, cpu-slow waits at the fifth size."""
+    path = fake.folder / "gate"
+    path.touch()
+    monkeypatch.setenv("FAKE_GATE", str(path))
+    return path
 
 
 def results_file(program: Program) -> Path:
@@ -23,8 +32,8 @@ def results_file(program: Program) -> Path:
 
 
 def wait_for_lines(program: Program, process: subprocess.Popen[str], count: int) -> None:
-    for _ in range(2000):
-        path = results_file(program)
+    path = results_file(program)
+    for _ in range(12_000):
         if path.exists() and path.read_bytes().count(b"\n") >= count:
             return
         assert process.poll() is None, process.communicate()
@@ -91,34 +100,36 @@ def test_full_disk_keeps_whole_lines(fake: Program, room: int) -> None:
     assert_each_case_once(fake)
 
 
-def test_two_runs_on_one_file(fake: Program) -> None:
+def test_two_runs_on_one_file(fake: Program, gate: Path) -> None:
     descriptor = fake.descriptor(**SLOW)
     first = fake.start("run", descriptor, "--machine", "m")
     wait_for_lines(fake, first, 1)
     second = fake("run", descriptor, "--machine", "m")
     assert second.returncode == 3
     assert error_line(second) == "results/m/fake/table.jsonl: another run is writing this file; wait for it to end"
+    gate.unlink()
     first.communicate(timeout=60)
     assert first.returncode == 0
     assert_each_case_once(fake)
 
 
 @pytest.mark.parametrize("lines", [0, 1, 3])
-def test_killed_then_resumed(fake: Program, lines: int) -> None:
+def test_killed_then_resumed(fake: Program, gate: Path, lines: int) -> None:
     descriptor = fake.descriptor(**SLOW)
     process = fake.start("run", descriptor, "--machine", "m")
     wait_for_lines(fake, process, lines)
     process.kill()
     process.communicate(timeout=60)
     before = fake.records()
-    assert len(before) >= lines
+    assert lines <= len(before) < 8
+    gate.unlink()
     assert fake("run", descriptor, "--machine", "m").returncode == 0
     assert fake.records()[: len(before)] == before
     assert_each_case_once(fake)
 
 
 @pytest.mark.parametrize("signal_sent", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_then_resumed(fake: Program, signal_sent: signal.Signals) -> None:
+def test_interrupted_then_resumed(fake: Program, gate: Path, signal_sent: signal.Signals) -> None:
     descriptor = fake.descriptor(**SLOW)
     process = fake.start("run", descriptor, "--machine", "m")
     wait_for_lines(fake, process, 2)
@@ -128,11 +139,13 @@ def test_interrupted_then_resumed(fake: Program, signal_sent: signal.Signals) ->
     assert "vicinity: interrupted; finished results are recorded, the same command continues" in errors
     before = fake.records()
     assert 2 <= len(before) < 8
+    gate.unlink()
     assert fake("run", descriptor, "--machine", "m").returncode == 0
     assert fake.records()[: len(before)] == before
     assert_each_case_once(fake)
 
 
+@pytest.mark.usefixtures("gate")
 def test_interrupt_reaches_the_process_of_an_experiment(fake: Program) -> None:
     table, other = fake.descriptor(**SLOW), fake.descriptor("other")
     process = fake.start("run", table, other, "--machine", "m")
@@ -144,13 +157,14 @@ def test_interrupt_reaches_the_process_of_an_experiment(fake: Program) -> None:
     assert fake.records("fake/other") == []
 
 
-def test_killed_parent_takes_the_experiment_along(fake: Program) -> None:
+def test_killed_parent_takes_the_experiment_along(fake: Program, gate: Path) -> None:
     table, other = fake.descriptor(**SLOW), fake.descriptor("other")
     process = fake.start("run", table, other, "--machine", "m")
     wait_for_lines(fake, process, 1)
     process.kill()
     process.communicate(timeout=60)  # ends when the last holder of the pipes has ended
     assert len(fake.records()) < 8
+    gate.unlink()
     assert fake("run", table, other, "--machine", "m").returncode == 0
     assert_each_case_once(fake)
 

@@ -13,17 +13,39 @@ import pytest
 from conftest import Program, environment
 from solving import MINE, assert_solves, cost, write_qap
 
-SEARCHING = 2.0  # seconds until an interrupted search must have begun, on a busy machine
+
+def stop(
+    program: Program, *arguments: str, sent: tuple[signal.Signals, ...] = (signal.SIGINT,)
+) -> tuple[int, str, str]:
+    """Starts a long search on a terminal and interrupts it when it tells how far it is; exit code, stdout, stderr."""
+    ours, theirs = pty.openpty()
+    command = [program.binary, *arguments]
+    with subprocess.Popen(
+        command, cwd=program.folder, env=environment(), stdout=subprocess.PIPE, stderr=theirs, text=True
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        while b" left, best " not in seen:
+            seen += os.read(ours, 4096)
+        process.send_signal(signal.SIGSTOP)  # several signals arrive as one moment's
+        for one in sent:
+            process.send_signal(one)
+        process.send_signal(signal.SIGCONT)
+        seen += rest_of(ours)
+        out, _ = process.communicate(timeout=60)
+    return process.returncode, out, seen.decode()
 
 
-def stop(program: Program, *arguments: str, sent: signal.Signals = signal.SIGINT) -> tuple[int, str, str]:
-    """Starts a long search and interrupts it; exit code, stdout, stderr."""
-    process = program.start(*arguments)
-    time.sleep(SEARCHING)
-    assert process.poll() is None, process.communicate()
-    process.send_signal(sent)
-    out, errors = process.communicate(timeout=60)
-    return process.returncode, out, errors
+def rest_of(terminal: int) -> bytes:
+    """Everything until the other end is closed."""
+    seen = b""
+    try:
+        while block := os.read(terminal, 4096):
+            seen += block
+    except OSError:
+        pass
+    os.close(terminal)
+    return seen
 
 
 def test_solves_a_file(mine: Program) -> None:
@@ -141,14 +163,12 @@ def test_worse_solution_does_not_replace_a_better_one(mine: Program) -> None:
 
 
 def test_time_alone_chooses_the_work(mine: Program) -> None:
-    began = time.monotonic()
     result = mine("solve", *MINE, "--time", "2", "--json")
     assert result.returncode == 0, result.stderr
-    assert time.monotonic() - began < 20
     answer = json.loads(result.stdout)
-    assert answer["iterations_chosen_by"] == "time" and answer["time_limit"] == 2 and answer["seconds"] < 3
+    assert answer["iterations_chosen_by"] == "time" and answer["time_limit"] == 2
     assert f"about 2 s allow --iterations {answer['iterations']}" in result.stderr
-    assert answer["done"] > 10_000
+    assert 10_000 < answer["done"] <= answer["asked"]
     assert_solves(mine.folder / "mine.sln", 12)
 
 
@@ -161,7 +181,7 @@ def test_time_ends_a_longer_search(mine: Program) -> None:
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupt_writes_the_best_found(mine: Program, sent: signal.Signals) -> None:
-    code, out, errors = stop(mine, "solve", *MINE, "--iterations", "1e12", "--json", sent=sent)
+    code, out, errors = stop(mine, "solve", *MINE, "--iterations", "1e12", "--json", sent=(sent,))
     assert code == 130 and "vicinity: stopping" in errors
     answer = json.loads(out)
     assert answer["interrupted"] and answer["stopped_by"] == "signal" and 0 < answer["done"] < answer["asked"]
@@ -183,35 +203,34 @@ def test_summary_says_interrupted(fake: Program) -> None:
     assert int((fake.folder / "deer.caught").read_text()) < 100_000
 
 
-def test_second_interrupt_ends_at_once(fake: Program) -> None:
+def test_second_interrupt_ends_at_once(fake: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     (fake.folder / "deer.txt").write_text("100000\n")
-    # One step of a second: the first signal waits for its end.
-    process = fake.start("solve", "hunt", "--instance", "deer.txt", "--steps", "1e6", "--set", "microseconds=1e6")
-    time.sleep(SEARCHING)
+    begun = fake.folder / "begun"
+    monkeypatch.setenv("FAKE_BEGUN", str(begun))
+    # One step of 100 seconds: the first signal waits for its end.
+    process = fake.start("solve", "hunt", "--instance", "deer.txt", "--steps", "1e6", "--set", "microseconds=1e8")
+    while not begun.exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     time.sleep(0.35)  # later than an echo
-    ended = process.poll() is not None
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    if not ended:
-        assert "vicinity: interrupted" in errors and not (fake.folder / "deer.caught").exists()
+    assert "vicinity: stopping" in errors and "vicinity: interrupted" in errors
+    assert not (fake.folder / "deer.caught").exists()
 
 
 def test_timeout_signals_twice_at_once(mine: Program) -> None:
-    process = mine.start("solve", *MINE, "--iterations", "1e12")
-    time.sleep(SEARCHING)
-    process.send_signal(signal.SIGTERM)
-    time.sleep(0.01)
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
-    assert process.returncode == 130
+    # timeout(1) sends the same twice, of which the kernel may make one: here they differ, so that both arrive.
+    code, _, _ = stop(mine, "solve", *MINE, "--iterations", "1e12", sent=(signal.SIGTERM, signal.SIGHUP))
+    assert code == 130
     assert_solves(mine.folder / "mine.sln", 12)
 
 
 def test_plain_progress_is_rare(fake: Program) -> None:
     (fake.folder / "deer.txt").write_text("1000\n")
-    result = fake("solve", "hunt", "--instance", "deer.txt", "--steps", "1000", "--set", "microseconds=1000")
+    result = fake("solve", "hunt", "--instance", "deer.txt", "--steps", "100", "--set", "microseconds=1000")
     assert result.returncode == 0 and result.stderr == ""  # shorter than the interval
 
 
@@ -224,13 +243,7 @@ def test_progress_on_a_terminal(fake: Program, quiet: bool) -> None:
         command + ["--quiet"] * quiet, cwd=fake.folder, env=environment(), stdout=subprocess.PIPE, stderr=theirs
     ) as process:
         os.close(theirs)
-        seen = b""
-        try:
-            while block := os.read(ours, 4096):
-                seen += block
-        except OSError:  # the other end is closed
-            pass
-    os.close(ours)
+        seen = rest_of(ours)
     assert process.returncode == 0
     assert (seen == b"") if quiet else (b" left, best 9" in seen and b"steps/s" in seen and b"(gap " in seen)
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <thread>
 
@@ -25,7 +26,7 @@ class Hunt : public Run {
   Hunt(const Quarry& quarry, const Case& c, bool infeasible, std::int64_t drifts_after = 1'000'000'000)
       : quarry_(quarry),
         steps_(c.integer("steps", 1, 1'000'000)),
-        pause_(c.integer_or("microseconds", 0, 0, 1'000'000)),
+        pause_(c.integer_or("microseconds", 0, 0, 100'000'000)),
         infeasible_(infeasible),
         drifts_after_(drifts_after) {}
 
@@ -36,6 +37,7 @@ class Hunt : public Run {
     trace_.clear();
   }
   bool execute(const Budget& budget) override {
+    if (const char* begun = std::getenv("FAKE_BEGUN")) std::ofstream{begun};  // tells a test that the search is under way
     const Stopwatch watch;
     while (done_ < steps_ && (!budget.iterations || done_ < *budget.iterations)) {
       if (pause_.count() > 0) std::this_thread::sleep_for(pause_);

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "core/api/system.hpp"
@@ -23,6 +24,13 @@ struct Numbers : Instance {
 
 /// The size whose instance "file" is only there when the environment has FAKE_HAS_FILE.
 constexpr std::int64_t missing_size = 404;
+
+/// From this size on, cpu-slow waits as long as the file exists that the environment's FAKE_GATE names: a test decides when it goes on.
+constexpr std::int64_t gate_size = 5;
+inline void wait_at_gate() {
+  const char* gate = std::getenv("FAKE_GATE");
+  while (gate != nullptr && std::filesystem::exists(gate)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
 
 /// How an implementation behaves.
 struct Behaviour {
@@ -46,6 +54,7 @@ class FakeRun : public Run {
   bool execute(const Budget&) override {
     ++executions;
     if (behaviour_.crashes) std::raise(SIGKILL);
+    if (behaviour_.kernel_seconds == 0 && size_ >= gate_size) wait_at_gate();
     if (behaviour_.kernel_seconds == 0) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds_));
     return false;
   }

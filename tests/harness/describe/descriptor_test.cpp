@@ -1,8 +1,11 @@
 #include "harness/describe/descriptor.hpp"
 
-#include <cstdint>
-
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
 
 #include "core/util/error.hpp"
 #include "tests/harness/fake_system.hpp"
@@ -181,6 +184,21 @@ TEST_F(DescriptorTest, SeedsAreAList) {
   EXPECT_EQ(load(with("[4]")).profile("full").protocol.seeds, std::vector<std::uint64_t>{4});
   for (const char* wrong : {"[4, 4]", "[]", "[-1]", "{first: 1}", "{first: 1, count: 0}"})
     EXPECT_THROW(static_cast<void>(load(with(wrong))), InputError) << wrong;
+}
+
+TEST_F(DescriptorTest, WhatAToolChangesWhenItWatches) {
+  const auto with = [](const std::string& watched) { return std::string(good) + "watched:\n  " + watched + "\n"; };
+  EXPECT_TRUE(load(good).watched.empty());
+  const Descriptor d = load(with("racecheck: {leave_out: [gpu], set: {size: 2}, note: slow}"));
+  const Watch& watch = d.watched.at("racecheck");
+  EXPECT_EQ(watch.leave_out, std::vector<std::string>{"gpu"});
+  EXPECT_EQ(watch.set.at("size"), Value(std::int64_t{2}));
+  EXPECT_EQ(watch.note, "slow");
+  const std::string at = fmt::format("table.yaml:{}: ", std::count(std::begin(good), std::end(good), '\n') + 2);
+  EXPECT_EQ(error_of(with("rasecheck: {note: slow}")).substr(0, at.size() + 23), at + "unknown key 'rasecheck'");
+  EXPECT_EQ(error_of(with("racecheck: {set: {sise: 2}, note: slow}")),
+            at + "unknown axis 'sise' of count; did you mean 'size'? allowed: size, milliseconds, mode");
+  EXPECT_EQ(error_of(with("racecheck: {leave_out: [gpu], set: {size: 2}}")).substr(0, at.size()), at);  // no note
 }
 
 TEST_F(DescriptorTest, ABudgetNeedsACheckOfAPrefix) {

@@ -103,13 +103,12 @@ TEST(SolveSearch, StopsWhenTheTimeIsOver) {
   const auto instance = quarry(1'000'000);
   fake::Hunt run(instance, hunting(1'000'000, 1000), false);
   Watcher watcher;
-  const Found found = search(run, 1, 0.35, std::nullopt, watcher);
+  const Found found = search(run, 1, 1.0, std::nullopt, watcher);
   EXPECT_EQ(found.stop, Stop::time);
-  EXPECT_GE(found.seconds, 0.35);
-  EXPECT_LT(found.seconds, 5);
+  EXPECT_GE(found.seconds, 1);
   EXPECT_GT(found.outcome.iterations, 0);
-  EXPECT_LT(found.outcome.iterations, 400);
-  ASSERT_FALSE(watcher.iterations.empty());  // slices
+  EXPECT_LT(found.outcome.iterations, 1100);  // of a millisecond or more
+  ASSERT_FALSE(watcher.iterations.empty());   // slices
   EXPECT_LT(watcher.iterations.front(), found.outcome.iterations);
   EXPECT_DOUBLE_EQ(found.speed(), static_cast<double>(found.outcome.iterations) / found.seconds);
 }
@@ -140,7 +139,7 @@ TEST(SolveSearch, WorkThatFitsTheTime) {
     return work_within(seconds, *hunt().solver, hunt().implementations.front(), hunting(1, 1000), instance, 1);
   };
   const std::int64_t work = fitting(1);  // a step takes a millisecond, and the sleep's own delay
-  EXPECT_GT(work, 100);
+  EXPECT_GT(work, 10);
   EXPECT_LT(work, 900);
   const std::int64_t tiny = fitting(1e-4);  // less than a single step
   EXPECT_GE(tiny, 1);
