@@ -57,6 +57,8 @@ class Run {
   /// spent, and returns when that is complete. Is work left? What is no search does all its work, whatever the budget, `batch` times.
   virtual bool execute(const Budget& budget) = 0;
   void execute() { static_cast<void>(execute(Budget{})); }
+  /// Did the last execute() end because some search reached the budget's target?
+  [[nodiscard]] virtual bool reached_target() const { return false; }
   /// Times of one piece of work since reset() (already divided by the batch).
   [[nodiscard]] virtual Times times() const = 0;
   /// Of the best found so far.

@@ -7,7 +7,7 @@ std::vector<Implementation> cpu_implementations() {
   return {
       {"cpu-serial", Backend::cpu, "one core, every neighbour evaluated by itself: the paper's baseline", "integer throughput of one core",
        prepare_serial},
-      {"cpu-openmp", Backend::cpu, "all cores, vectorised: O(1) a move from what stays known between moves; several restarts: one a thread",
+      {"cpu-openmp", Backend::cpu, "all cores, vectorised: O(1) a move from what is kept between moves; several restarts: one a thread",
        "integer throughput of all cores; waking them, for small neighbourhoods", prepare_openmp},
   };
 }

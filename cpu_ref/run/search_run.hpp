@@ -58,7 +58,7 @@ class SearchRun final : public Run {
   }
   bool execute(const Budget& budget) override {
     const Stopwatch watch;
-    spent_ = false;
+    spent_ = reached_ = false;
     const auto workers = static_cast<int>(workers_.size());
     if (workers == 1) {
       go_on(workers_.front(), budget, watch);
@@ -70,6 +70,7 @@ class SearchRun final : public Run {
     return next_ < searches_.count() ||
            std::any_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.state != nullptr; });
   }
+  [[nodiscard]] bool reached_target() const override { return reached_; }
   [[nodiscard]] Times times() const override { return {{Part::kernel, {seconds_, TimeSource::host}}}; }
   [[nodiscard]] Outcome outcome() override {
     const bool whole = std::all_of(finished_.begin(), finished_.end(), [](const auto& one) { return one.has_value(); });
@@ -109,8 +110,9 @@ class SearchRun final : public Run {
   void check(const Worker& worker, const Budget& budget, const Stopwatch& watch, std::int64_t limit, bool done) {
     const bool first = worker.search == 0;
     const TracePoint now = searches_.progress(*worker.state);
-    if ((budget.iterations && first && (done || now.iterations >= limit)) || (budget.target && now.objective.reaches(*budget.target)) ||
-        (budget.stop != nullptr && *budget.stop) || (budget.seconds && watch.seconds() >= *budget.seconds))
+    if (budget.target && now.objective.reaches(*budget.target)) reached_ = true;
+    if ((budget.iterations && first && (done || now.iterations >= limit)) || reached_ || (budget.stop != nullptr && *budget.stop) ||
+        (budget.seconds && watch.seconds() >= *budget.seconds))
       spent_ = true;
     if (first && (spent_ || done || (budget.improvements && now.objective.better_than(trace_.back().objective)))) note(now, watch);
   }
@@ -137,6 +139,7 @@ class SearchRun final : public Run {
   Start start_ = 0;
   std::atomic<std::int64_t> next_ = 0;  ///< the first search that no worker has taken
   std::atomic<bool> spent_ = false;     ///< the budget of this call
+  std::atomic<bool> reached_ = false;   ///< its target
   std::vector<std::optional<Result>> finished_;
   Trace trace_;
   double seconds_ = 0;  ///< of all calls since reset()

@@ -99,6 +99,7 @@ class DeviceClimb {
     return climb_.at_top;
   }
   [[nodiscard]] TracePoint progress() const { return progress_of(climb_); }
+  [[nodiscard]] Objective best() const { return {climb_.sum, Sense::maximise}; }
   [[nodiscard]] Outcome judge(bool whole) const { return one_max::judge(weights_, climb_, whole); }
   [[nodiscard]] static Times times(double seconds) { return {{Part::kernel, {seconds, TimeSource::host}}}; }
   [[nodiscard]] Policy policy() const { return policy_.record(); }

@@ -38,8 +38,9 @@ System systems::one_max() {
                 {{"size", sizes[seed % 10]}, {"range", ranges[seed / 10 % 4]}, {"instance_seed", static_cast<std::int64_t>(seed % 1000)}}};
   };
   system.best_known = [](const Case& c) {
+    const auto weights = weights_of(c);
     std::int64_t sum = 0;
-    for (const std::int32_t weight : weights_of(c)->values()) sum += std::max(weight, 0);
+    for (const std::int32_t weight : weights->values()) sum += std::max(weight, 0);
     return std::optional(sum);
   };
   system.implementations = one_max::cpu_implementations();

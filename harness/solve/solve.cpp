@@ -79,12 +79,6 @@ double work_for(double seconds, const Trial& before, const Trial& last) {
   return last.work + (seconds - last.seconds) / (difference > 0 ? difference : average);
 }
 
-/// Has the search found an objective this good?
-bool reaches(const Run& run, std::int64_t target) {
-  const Trace trace = run.trace();
-  return !trace.empty() && trace.back().objective.reaches(target);
-}
-
 }  // namespace
 
 const System& solvable_system(const std::vector<System>& systems, const std::string& name) {
@@ -201,7 +195,7 @@ Found search(Run& run, const Start& start_at, std::optional<double> seconds, std
         run.execute({.seconds = std::clamp(left, 1e-3, slice_seconds), .target = target, .stop = &stop_requested(), .improvements = true});
     found.seconds = seconds_since(start);
     left = seconds.value_or(INFINITY) - found.seconds;
-    const bool reached = target && more && reaches(run, *target);
+    const bool reached = more && run.reached_target();
     if (more && !reached && !stop_requested() && left > 0) {
       observer.on_progress(run, found.seconds);
       continue;

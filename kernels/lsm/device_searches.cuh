@@ -84,6 +84,10 @@ class DeviceRestarts {
     return done;
   }
   [[nodiscard]] TracePoint progress() { return local_search::progress_of(batch_.front()); }
+  [[nodiscard]] Objective best() const {
+    const auto less = [](const Result& x, const Result& y) { return x.best_value < y.best_value; };
+    return std::min_element(batch_.begin(), batch_.end(), less)->best_value;
+  }
   [[nodiscard]] Outcome judge(bool whole) { return local_search::judge(neighborhood_, task_, begun(), whole); }
   /// The whole search on the clock of the host: starts, copies and launches included.
   [[nodiscard]] Times times(double seconds) const { return {{Part::kernel, {seconds, TimeSource::host}}}; }

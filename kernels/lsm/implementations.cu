@@ -18,7 +18,7 @@ std::vector<Implementation> gpu_implementations() {
       {"gpu-reduction", Backend::gpu, "the same evaluation, the choice made on the device as well (section 6.7): only the move comes back",
        "a host round trip and two launches an iteration, or the evaluation of large neighbourhoods", prepare_reduction},
       {"gpu-tuned", Backend::gpu, "the whole search on the device, no host in the loop; only what a move changes is made anew",
-       "one agreement among the blocks of a search an iteration, or the evaluation of large neighbourhoods", prepare_tuned},
+       "one arg-min over the blocks of a search an iteration, or the evaluation of large neighbourhoods", prepare_tuned},
       {"gpu-chains", Backend::gpu, "the restarts of a case side by side, a block each (section 2.3)",
        "evaluation and selection by one block; issue slots of all multiprocessors where restarts are many", prepare_chains},
   };

@@ -21,6 +21,7 @@ concept DeviceSearches = requires(S& searches, const S& fixed, const Start& star
   searches.launch(count);                     // each search of the batch goes on until it is done or has made `limit` iterations
   { searches.wait() } -> std::same_as<bool>;  // for that; are all searches of the batch done?
   { searches.progress() } -> std::same_as<TracePoint>;  // of the first search of the batch, after wait(); all but the seconds
+  { searches.best() } -> std::same_as<Objective>;       // of all searches of the batch, after wait()
   { searches.judge(whole) } -> std::same_as<Outcome>;   // of the searches begun; `whole`: all have come to their end
   { fixed.times(seconds) } -> std::same_as<Times>;      // of a run that took so many seconds on the host's clock
   { fixed.policy() } -> std::same_as<Policy>;
@@ -46,11 +47,13 @@ class DeviceSearchRun final : public Run {
   }
   bool execute(const Budget& budget) override {
     const Stopwatch watch;
+    reached_target_ = false;
     while (begin_batch() && !slice_is_last(budget, watch)) {
     }
     seconds_ += watch.seconds();
     return finished_ < searches_.count();
   }
+  [[nodiscard]] bool reached_target() const override { return reached_target_; }
   [[nodiscard]] Times times() const override { return searches_.times(seconds_); }
   [[nodiscard]] Outcome outcome() override { return searches_.judge(begun_ == 0 || finished_ == searches_.count()); }
   [[nodiscard]] Trace trace() const override { return trace_; }
@@ -85,13 +88,12 @@ class DeviceSearchRun final : public Run {
     reached_ = limit;
     if (done) finished_ = begun_;
     const bool there = first && budget.iterations && (done || reached_ >= *budget.iterations);
-    if (budget.target || (first && (sliced || budget.iterations))) {
-      TracePoint now = searches_.progress();
-      now.seconds = seconds_ + watch.seconds();
-      if (first) trace_.push_back(now);
-      if (budget.target && now.objective.reaches(*budget.target)) return true;
+    if (first && (sliced || budget.iterations)) {
+      trace_.push_back(searches_.progress());
+      trace_.back().seconds = seconds_ + watch.seconds();
     }
-    return there || (budget.stop != nullptr && *budget.stop) || (budget.seconds && watch.seconds() >= *budget.seconds);
+    reached_target_ = budget.target && searches_.best().reaches(*budget.target);
+    return there || reached_target_ || (budget.stop != nullptr && *budget.stop) || (budget.seconds && watch.seconds() >= *budget.seconds);
   }
   void adapt(double took, double wanted) {
     if (took < wanted / 4) slice_ = std::min(2 * slice_, searches_.most_iterations());
@@ -103,7 +105,8 @@ class DeviceSearchRun final : public Run {
   std::int64_t reached_ = 0;               ///< iterations that the batch may have made
   std::int64_t slice_;                     ///< iterations of a slice
   Trace trace_;
-  double seconds_ = 0;  ///< of all calls since reset()
+  bool reached_target_ = false;  ///< in the last call
+  double seconds_ = 0;           ///< of all calls since reset()
 };
 
 }  // namespace vicinity

@@ -88,6 +88,12 @@ class DeviceChains {
     VICINITY_CUDA_CHECK(cudaMemcpy(&state, states_.data() + first_, sizeof state, cudaMemcpyDeviceToHost));
     return {.iterations = state.next, .objective = state.best_cost, .digest = state.digest.value()};
   }
+  [[nodiscard]] Objective best() const {
+    const std::vector<ChainState> states = states_.to_host();
+    const auto first = states.begin() + first_;
+    return std::min_element(first, first + count_, [](const ChainState& x, const ChainState& y) { return x.best_cost < y.best_cost; })
+        ->best_cost;
+  }
   [[nodiscard]] Outcome judge(bool) const {
     const std::vector<ChainState> states = states_.to_host();
     const std::vector<std::int32_t> current = current_.to_host(), best = best_.to_host();

@@ -42,7 +42,8 @@ class Hunt : public Run {
     while (done_ < steps_ && (!budget.iterations || done_ < *budget.iterations)) {
       if (pause_.count() > 0) std::this_thread::sleep_for(pause_);
       ++done_;
-      if ((budget.seconds && watch.seconds() > *budget.seconds) || (budget.target && Objective(best()).reaches(*budget.target))) break;
+      reached_ = budget.target && Objective(best()).reaches(*budget.target);
+      if (reached_ || (budget.seconds && watch.seconds() > *budget.seconds)) break;
     }
     trace_.push_back({.seconds = watch.seconds(), .iterations = done_, .objective = best(), .digest = digest()});
     return done_ < steps_;
@@ -60,6 +61,7 @@ class Hunt : public Run {
     return outcome;
   }
 
+  [[nodiscard]] bool reached_target() const override { return reached_; }
   [[nodiscard]] Trace trace() const override { return trace_; }
 
  private:
@@ -79,6 +81,7 @@ class Hunt : public Run {
   std::uint64_t seed_ = 0;
   std::int64_t done_ = 0, from_ = 0;
   Trace trace_;
+  bool reached_ = false;
 };
 
 /// The one whole number in a file.

@@ -11,7 +11,7 @@
 // them. Ends after `iterations`, of which each takes one move.
 //
 // Hill climbing (section 6.7): the least of (value, number) is taken as long as its value is below the current one; then the climb ends.
-// `iterations` counts the moves taken, and the last look at the neighbourhood, which takes none, is an evaluation as well.
+// `iterations` counts the moves taken, and the last evaluation of the neighbourhood, which takes none, counts as well.
 //
 // Restart k of a case is the search with seed + k; restarts know nothing of each other.
 #include <cstdint>

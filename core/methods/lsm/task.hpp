@@ -29,7 +29,7 @@ enum class Kind { hamming1, hamming2, hamming3, swap, exchange3, crowns };
 /// Throws InputError unless a neighbourhood of this many moves can be searched.
 void check_moves(const Case& c, std::int64_t moves);
 
-/// visit(neighborhood), with the neighbourhood of core/neighborhoods/ that the case is about. Throws InputError.
+/// visit(neighborhood), with the neighbourhood of core/problems/<problem>/ that the case is about. Throws InputError.
 template <class Visit>
 auto with_neighborhood(const Case& c, const Instance& instance, const Visit& visit) {
   const auto checked = [&](const auto& neighborhood) {

@@ -1,5 +1,5 @@
 #pragma once
-// The searches' view of the travelling salesman problem: swaps of the cities at two places of the tour (section 6.4).
+// The searches' view of the travelling salesman problem: swaps of the cities at two positions of the tour (section 6.4).
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,8 +26,8 @@ class TspSwap {
     moves::exchange(tour, moves::at<2>(tsp_->size(), move));
   }
   static constexpr Ceiling ceiling = Ceiling::integer;
-  /// Fewest 32-bit operations that evaluate all moves, from what is kept between moves: a swap changes six moves in the row of each place.
-  /// Five sums a move, and two new distances a place (two differences, two products, a sum, a root, a rounding).
+  /// Fewest 32-bit operations that evaluate all moves, from what is kept between moves: a swap changes six moves in the row of each
+  /// position. Five sums a move, and two new distances a position (two differences, two products, a sum, a root, a rounding).
   [[nodiscard]] double fewest_operations() const { return (6 * 5 + 2 * 7) * static_cast<double>(tsp_->size()); }
 
   // --- the oracle's side

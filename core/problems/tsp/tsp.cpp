@@ -48,8 +48,8 @@ std::int64_t length(const Tsp& tsp, std::span<const std::int32_t> tour) {
   if (const std::string what = complaint(tsp, tour); !what.empty()) throw InputError("not a tour: " + what);
   const View view = tsp.view();
   std::int64_t sum = 0;
-  for (std::size_t place = 0; place < tour.size(); ++place) {
-    const std::int32_t from = tour[place], to = tour[(place + 1) % tour.size()];
+  for (std::size_t position = 0; position < tour.size(); ++position) {
+    const std::int32_t from = tour[position], to = tour[(position + 1) % tour.size()];
     const double dx = view.x[from] - view.x[to], dy = view.y[from] - view.y[to];
     sum += static_cast<std::int64_t>(std::floor(std::sqrt(dx * dx + dy * dy) + 0.5));
   }

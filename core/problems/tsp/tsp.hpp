@@ -12,7 +12,7 @@
 
 namespace vicinity::tsp {
 
-/// tour[place] = city; the last place is followed by the first.
+/// tour[position] = city; the last position is followed by the first.
 using Tour = std::vector<std::int32_t>;
 
 struct View {
@@ -39,7 +39,7 @@ VICINITY_HD std::int32_t rounded_root(std::int32_t squared, float estimate) {
          static_cast<std::int32_t>(static_cast<int>(squared <= below) & static_cast<int>(r > 0));
 }
 
-/// Change of the length when the cities at places i < j of n >= 3 swap, in O(1): two to four edges. `d(a, b)` is the distance of two
+/// Change of the length when the cities at positions i < j of n >= 3 swap, in O(1): two to four edges. `d(a, b)` is the distance of two
 /// cities.
 template <class T, class Distance>
 VICINITY_HD std::int32_t swap_delta(std::int32_t n, const T& tour, std::int32_t i, std::int32_t j, const Distance& d) {

@@ -143,6 +143,7 @@ class HostRestarts {
   }
   [[nodiscard]] bool wait() const { return state_->done(); }
   [[nodiscard]] TracePoint progress() const { return local_search::progress_of(state_->result()); }
+  [[nodiscard]] Objective best() const { return state_->best_value(); }
   [[nodiscard]] Outcome judge(bool whole) const { return local_search::judge(neighborhood_, task_, begun(), whole); }
   /// Together the whole search on the clock of the host, which takes part in it.
   [[nodiscard]] Times times(double seconds) const { return timer_.of(seconds); }
