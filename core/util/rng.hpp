@@ -1,6 +1,6 @@
 #pragma once
 // Random numbers that belong to the work item: counter-based Philox for everything the harness draws, and the
-// xorshift64* sequence that FANG keeps per state. Callable on host and device, identical on both.
+// xorshift64* sequence that successor generation keeps per state. Callable on host and device, identical on both.
 #include <array>
 #include <cstdint>
 
@@ -48,6 +48,9 @@ VICINITY_HD std::uint64_t random_bits(std::uint64_t seed, std::uint64_t iteratio
   const Philox4 block = philox({{static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(iteration >> 32), walker, draw}}, seed);
   return static_cast<std::uint64_t>(block.word[0]) | static_cast<std::uint64_t>(block.word[1]) << 32;
 }
+
+/// The stream that draws where a search starts. Streams of a method's own iterations leave the highest bit unset.
+inline constexpr std::uint32_t start_stream = 0x80000000u;
 
 /// xorshift64* (Marsaglia 2003, star variant by Vigna): 64-bit state, never zero.
 struct XorShift64Star {

@@ -115,7 +115,4 @@ struct SearchProgress {
   VICINITY_HD bool done(std::int64_t limit) const { return at_optimum || iterations >= limit; }
 };
 
-/// Streams of random numbers apart from those of the neighbours: draw words with the highest bit set.
-inline constexpr std::uint32_t start_stream = 0x80000000u;
-
 }  // namespace vicinity::local_search

@@ -86,8 +86,8 @@ VICINITY_HD float threshold_at(std::uint64_t seed, std::int64_t sweep, std::int3
   return threshold(words(seed, sweep, row, block_of(s)).word[word_of(s)]);
 }
 
-/// Streams apart from the proposals': their blocks have the highest bit set.
-inline constexpr std::uint32_t start_stream = 0x80000000u, sample_stream = 0x80000001u;
+/// Apart from the proposals' streams, as start_stream is.
+inline constexpr std::uint32_t sample_stream = 0x80000001u;
 
 /// Sample k of the swaps that set the temperatures: any pair of distinct facilities, equally likely.
 VICINITY_HD Swap sample_swap(std::uint64_t seed, std::int32_t n, std::int64_t k) {

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/methods/lsm/search.hpp"
+#include "core/api/ceiling.hpp"
+#include "core/api/outcome.hpp"
 #include "core/problems/moves.hpp"
 #include "core/problems/ppp/ppp.hpp"
 #include "core/util/rng.hpp"

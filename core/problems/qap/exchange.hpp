@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "core/methods/lsm/search.hpp"
+#include "core/api/ceiling.hpp"
+#include "core/api/outcome.hpp"
 #include "core/problems/moves.hpp"
 #include "core/problems/qap/qap.hpp"
 #include "core/util/permutation.hpp"
+#include "core/util/rng.hpp"
 
 namespace vicinity::local_search {
 

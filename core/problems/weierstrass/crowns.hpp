@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/methods/lsm/search.hpp"
+#include "core/api/ceiling.hpp"
+#include "core/api/outcome.hpp"
 #include "core/problems/weierstrass/weierstrass.hpp"
 #include "core/util/rng.hpp"
 

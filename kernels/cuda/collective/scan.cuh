@@ -1,7 +1,7 @@
 #pragma once
 // Sums before a thread, and of all threads. In a warp it is CUB's scan. Over a block each warp's sum goes through shared memory, and every
 // warp scans those for itself: one block barrier. cub::BlockScan needs a block size known when it is compiled; where that is so
-// (kernels/fang/published.cuh) it is used. tests/kernels/collective/bench.cu (collective_bench) measures both.
+// it is used. tests/kernels/collective/bench.cu (collective_bench) measures both.
 #include <cub/warp/warp_scan.cuh>
 #include <type_traits>
 
