@@ -11,10 +11,6 @@
 namespace vicinity {
 namespace {
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// Case and seed.
 std::string baseline_key(const Json& record) {
   return record.at("case_key").get<std::string>() + record.value("seeds", Json::array()).dump();
@@ -43,9 +39,7 @@ Progress::Progress(const Descriptor& descriptor, const Profile& profile, const s
       total_(jobs.size()),
       case_width_(4),
       name_width_(14),
-      terminal_(isatty(STDERR_FILENO) != 0),
-      start_(std::chrono::steady_clock::now()),
-      spoken_(start_) {
+      terminal_(isatty(STDERR_FILENO) != 0) {
   for (const Job& job : jobs) {
     case_width_ = std::max(case_width_, describe(job, profile).size());
     name_width_ = std::max(name_width_, job.implementation->name.size());
@@ -61,7 +55,7 @@ void Progress::clear_line() const {
 }
 
 std::string Progress::remaining() const {
-  const double elapsed = seconds_since(start_);
+  const double elapsed = since_start_.seconds();
   const std::string left =
       done_ == 0 ? ""
                  : fmt::format(", about {} left", clock_text(elapsed / static_cast<double>(done_) * static_cast<double>(total_ - done_)));
@@ -87,9 +81,9 @@ void Progress::begin(const Job& job) {
   if (terminal_) {
     fmt::print(stderr, "\r\033[K{}: {} {}", remaining(), job.implementation->name, describe(job, profile_));
     std::fflush(stderr);
-  } else if (seconds_since(spoken_) >= quiet_seconds) {
+  } else if (since_line_.seconds() >= quiet_seconds) {
     fmt::print(stderr, "{}\n", remaining());
-    spoken_ = std::chrono::steady_clock::now();
+    since_line_ = {};
   }
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 // What the user sees while a run goes on: a table line a result on stdout, elapsed and remaining time on stderr.
-#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "core/api/budget.hpp"
 #include "harness/record/record.hpp"
 
 namespace vicinity {
@@ -34,7 +34,7 @@ class Progress {
   std::size_t done_ = 0;
   std::size_t case_width_, name_width_;
   bool terminal_;
-  std::chrono::steady_clock::time_point start_, spoken_;
+  Stopwatch since_start_, since_line_;
 
   struct Baseline {
     double seconds;

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -77,14 +76,14 @@ class Solving {
 
   /// By the time. Returns what is left of it.
   double choose_work() {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch choosing;
     prepared_.run.reset();
     const std::int64_t work = work_within(*asked_.seconds, solver_, *prepared_.implementation, case_, *instance_, options_.seed);
     case_.values[solver_.work_axis] = work;
     prepared_.run = prepared_.implementation->prepare(case_, *instance_);
     if (!asked_.quiet)
       fmt::print(stderr, "{}: about {} s allow --{} {}\n", prepared_.implementation->name, *asked_.seconds, solver_.work_axis, work);
-    return *asked_.seconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return *asked_.seconds - choosing.seconds();
   }
 
   [[nodiscard]] SolveReport report_before() const {

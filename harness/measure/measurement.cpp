@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <new>
@@ -16,10 +15,6 @@
 
 namespace vicinity {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// The work of a repetition: the whole of it, or what the budget allows; with a boundary where the reference's prefix ends.
 void execute(Run& run, const Check& check, const Protocol& protocol) {
@@ -39,43 +34,43 @@ class Timing {
   [[nodiscard]] Sample once() {
     run_.reset(job_.seed);
     if (protocol_.flush_l2 && job_.implementation->backend == Backend::gpu) device::flush_l2();
-    const auto start = Clock::now();
+    const Stopwatch watch;
     execute(run_, check_, protocol_);
-    if (slowdown_ > 1) spin_until(start, seconds_since(start) * slowdown_);
-    return {.wall = seconds_since(start) / batch_, .parts = run_.times()};
+    if (slowdown_ > 1) spin_until(watch, watch.seconds() * slowdown_);
+    return {.wall = watch.seconds() / batch_, .parts = run_.times()};
   }
 
   /// Warms up, chooses the batch, and returns the seconds one repetition takes, reset included. `checked` seconds went into the run
   /// that was just checked: with warmup 0 it is the only one before the repetitions.
   [[nodiscard]] double warm_up(double checked) {
     const double limit = protocol_.max_seconds > 0 ? protocol_.max_seconds / 4 : INFINITY;
-    const auto start = Clock::now();
+    const Stopwatch watch;
     double kernel = INFINITY, each = checked;
     if (protocol_.warmup == 0) {
       const Times times = run_.times();
       if (times[Part::kernel]) kernel = times[Part::kernel]->seconds;
       require_chosen_part(times);
     }
-    for (int done = 0; done < protocol_.warmup && (done == 0 || seconds_since(start) < limit); ++done) {
-      const auto begun = Clock::now();
+    for (int done = 0; done < protocol_.warmup && (done == 0 || watch.seconds() < limit); ++done) {
+      const Stopwatch repetition;
       const Sample sample = once();
-      each = seconds_since(begun);
+      each = repetition.seconds();
       if (sample.parts[Part::kernel]) kernel = std::min(kernel, sample.parts[Part::kernel]->seconds);
       require_chosen_part(sample.parts);
     }
     const int wanted = batch_for(job_.implementation->backend, kernel, protocol_.flush_l2);
     if (wanted == 1 || !run_.set_batch(wanted)) return each;
     batch_ = wanted;
-    const auto begun = Clock::now();
+    const Stopwatch repetition;
     static_cast<void>(once());
-    return seconds_since(begun);
+    return repetition.seconds();
   }
 
   [[nodiscard]] int batch() const noexcept { return batch_; }
 
  private:
-  static void spin_until(Clock::time_point start, double seconds) {
-    while (seconds_since(start) < seconds) {
+  static void spin_until(const Stopwatch& watch, double seconds) {
+    while (watch.seconds() < seconds) {
     }
   }
 
@@ -97,10 +92,10 @@ class Timing {
 
 /// Runs once and compares with the reference. Sets the status to ok or invalid. Returns the seconds the run took, reset included.
 double prove(Referee& referee, const Job& job, const Protocol& protocol, Run& run, Result& result) {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   run.reset(job.seed);
   execute(run, referee.check(), protocol);
-  const double seconds = seconds_since(start);
+  const double seconds = watch.seconds();
   const Verdict found{run.outcome(), run.trace()};
   result.outcome = found.outcome;
   if (job.implementation->name == referee.check().reference) referee.adopt(job.executed, job.seed, found);

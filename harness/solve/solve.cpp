@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <new>
@@ -20,10 +19,6 @@
 
 namespace vicinity {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr double slice_seconds = 0.1;  // what a Ctrl-C waits for
 
@@ -55,10 +50,10 @@ double time_of(double limit, const Solver& solver, const Implementation& impleme
                std::uint64_t seed) {
   const auto run = implementation.prepare(c, instance);
   run->reset(seed);
-  const auto start = Clock::now();
+  const Stopwatch watch;
   bool more = true;
-  while (more && seconds_since(start) < limit) more = run->execute({.seconds = std::min(slice_seconds, limit / 4)});
-  const double seconds = seconds_since(start);
+  while (more && watch.seconds() < limit) more = run->execute({.seconds = std::min(slice_seconds, limit / 4)});
+  const double seconds = watch.seconds();
   if (!more) return seconds;
   const auto done = static_cast<double>(std::max<std::int64_t>(1, run->outcome().iterations));
   return seconds * static_cast<double>(solver.whole_work(c)) / done;
@@ -171,14 +166,14 @@ Prepared prepare_first(const std::vector<const Implementation*>& candidates, con
 std::int64_t work_within(double seconds, const Solver& solver, const Implementation& implementation, Case c, const Instance& instance,
                          std::uint64_t seed) {
   constexpr double margin = 0.85;  // a search cut off has not cooled down: better a little shorter
-  const auto start = Clock::now();
+  const Stopwatch watch;
   const double aim = std::max(std::min(seconds / 12, 5.0), seconds / 50);
   Trial before, last{static_cast<double>(std::max<std::int64_t>(1, solver.default_work / 100'000)), 0};
   const auto whole = [&](double work) { return static_cast<std::int64_t>(std::clamp(work, 1.0, static_cast<double>(solver.most_work))); };
   for (;;) {
     c.values[solver.work_axis] = whole(last.work);
     last.seconds = std::max(time_of(seconds / 4, solver, implementation, c, instance, seed), 1e-7);
-    const double spent = seconds_since(start);
+    const double spent = watch.seconds();
     if (last.seconds > aim || spent > seconds / 6 || whole(last.work) == solver.most_work)
       return whole(work_for(margin * std::max(seconds - spent, 0.0), before, last));
     const double next = std::clamp(work_for(1.2 * aim, before, last), 2 * last.work, 64 * last.work);
@@ -189,11 +184,11 @@ std::int64_t work_within(double seconds, const Solver& solver, const Implementat
 Found search(Run& run, const Start& start_at, std::optional<double> seconds, std::optional<std::int64_t> target, SearchObserver& observer) {
   Found found;
   run.reset(start_at);
-  const auto start = Clock::now();
+  const Stopwatch watch;
   for (double left = seconds.value_or(INFINITY);;) {
     const bool more =
         run.execute({.seconds = std::clamp(left, 1e-3, slice_seconds), .target = target, .stop = &stop_requested(), .improvements = true});
-    found.seconds = seconds_since(start);
+    found.seconds = watch.seconds();
     left = seconds.value_or(INFINITY) - found.seconds;
     const bool reached = more && run.reached_target();
     if (more && !reached && !stop_requested() && left > 0) {

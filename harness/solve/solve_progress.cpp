@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "harness/cli/text.hpp"
@@ -37,9 +36,9 @@ SolveProgress::~SolveProgress() {
 void SolveProgress::on_progress(Run& run, double elapsed) {
   constexpr double share = 50;
   if (quiet_ || elapsed < due_) return;
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch asking;
   const std::string text = progress_text(goal_, run.outcome(), elapsed);
-  const double cost = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double cost = asking.seconds();
   fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ ? "" : "\n");
   std::fflush(stderr);
   due_ = elapsed + std::max(interval_, share * cost);
