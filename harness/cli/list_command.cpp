@@ -83,7 +83,7 @@ Json experiment_json(const Descriptor& descriptor) {
   json["watched"] = Json::object();
   for (const auto& [tool, watch] : descriptor.watched) {
     Json set = Json::object();
-    for (const auto& [axis, value] : watch.set) set[axis] = std::visit([](const auto& v) { return Json(v); }, value);
+    for (const auto& [axis, value] : watch.set) set[axis] = to_json(value);
     json["watched"][tool] = {{"leave_out", watch.leave_out}, {"set", set}, {"note", watch.note}};
   }
   return json;

@@ -63,7 +63,7 @@ Json gpu_json() {
           {"shared_bytes_per_multiprocessor", info->shared_bytes_per_multiprocessor},
           {"driver_version", info->driver_version},
           {"runtime_version", info->runtime_version},
-          {"driver", driver ? Json(*driver) : Json()}};
+          {"driver", or_null(driver)}};
 }
 
 Json cpu_json() {
@@ -72,7 +72,7 @@ Json cpu_json() {
           {"cores", info.cores},
           {"threads", info.threads},
           {"affinity", info.affinity},
-          {"governor", info.governor ? Json(*info.governor) : Json()},
+          {"governor", or_null(info.governor)},
           {"caches", info.caches.empty() ? Json::object() : Json(info.caches)},
           {"features", info.features}};
 }

@@ -12,19 +12,10 @@
 namespace vicinity {
 namespace {
 
-Json to_json(const Value& value) {
-  return std::visit([](const auto& v) { return Json(v); }, value);
-}
-
 Json case_json(const Case& c) {
   Json json{{"problem", c.problem}, {"instance", c.instance.empty() ? Json() : Json(c.instance)}};
   for (const auto& [axis, value] : c.values) json[axis] = to_json(value);
   return json;
-}
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
 }
 
 Json protocol_json(const Protocol& protocol, double slowdown) {
@@ -82,7 +73,7 @@ Json trace_json(const Trace& trace) {
   for (const TracePoint& point : trace)
     json.push_back({{"seconds", point.seconds},
                     {"iterations", point.iterations},
-                    {"objective", point.objective ? Json(*point.objective) : Json()},
+                    {"objective", or_null(point.objective)},
                     {"digest", hex16(point.digest)}});
   return json;
 }
@@ -93,7 +84,7 @@ void add_outcome(const Result& result, const Check& check, Json& json) {
   json["digest"] = result.outcome ? Json(hex16(result.outcome->digest)) : Json();
   json["reference_digest"] = result.reference ? Json(hex16(result.reference->digest)) : Json();
   const Outcome outcome = result.outcome.value_or(Outcome{});
-  json["objective"] = outcome.objective ? Json(*outcome.objective) : Json();
+  json["objective"] = or_null(outcome.objective);
   json["objective_sense"] = outcome.objective.sense() == Sense::minimise ? "minimise" : "maximise";
   json["feasible"] = outcome.feasible;
   json["iterations"] = outcome.iterations;

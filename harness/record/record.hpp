@@ -1,13 +1,11 @@
 #pragma once
 // One line of results/<machine>/<system>/<name>.jsonl (schema 1: docs/protocol.md).
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "harness/measure/measurement.hpp"
+#include "harness/record/json.hpp"
 
 namespace vicinity {
-
-using Json = nlohmann::ordered_json;
 
 /// What every line of a run shares.
 struct RunContext {

@@ -38,17 +38,12 @@ std::string output_text(const SolveReport& report) {
   return fmt::format("{} keeps its own, which costs {} (--force replaces it)", report.output, *report.output_kept);
 }
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Json settings_json(const SolveReport& report) {
   Json json = Json::object();
   for (const auto& [axis, value] : report.c.values) {
-    if (axis != report.system->solver->work_axis) json[axis] = std::visit([](const auto& v) { return Json(v); }, value);
+    if (axis != report.system->solver->work_axis) json[axis] = to_json(value);
   }
   return json;
 }
@@ -57,7 +52,7 @@ void add_found(const SolveReport& report, Json& json) {
   const Outcome& outcome = report.found.outcome;
   json["feasible"] = outcome.feasible;
   json["complaint"] = text_or_null(outcome.complaint);
-  json["objective"] = outcome.objective ? Json(*outcome.objective) : Json();
+  json["objective"] = or_null(outcome.objective);
   json["best_known"] = or_null(report.best_known);
   json["gap_percent"] = or_null(gap_percent(outcome.objective, report.best_known));
   json["counters"] = Json::object();
