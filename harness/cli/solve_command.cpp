@@ -37,7 +37,7 @@ class Solving {
     case_.problem = solver_.files->problem_of(*instance_);
     if (!asked_.start.empty()) {
       start_.solution = solver_.files->read_solution(*instance_, asked_.start);
-      start_objective_ = objective_in(asked_.start);
+      start_objective_ = solver_.files->objective_of(*instance_, *start_.solution).value();
     }
     prepared_ = prepare_first(candidates_, case_, *instance_);
   }

@@ -186,8 +186,7 @@ Found search(Run& run, const Start& start_at, std::optional<double> seconds, std
   run.reset(start_at);
   const Stopwatch watch;
   for (double left = seconds.value_or(INFINITY);;) {
-    const bool more =
-        run.execute({.seconds = std::clamp(left, 1e-3, slice_seconds), .target = target, .stop = &stop_requested(), .improvements = true});
+    const bool more = run.execute({.seconds = std::clamp(left, 1e-3, slice_seconds), .target = target, .stop = &stop_requested()});
     found.seconds = watch.seconds();
     left = seconds.value_or(INFINITY) - found.seconds;
     const bool reached = more && run.reached_target();
@@ -197,7 +196,6 @@ Found search(Run& run, const Start& start_at, std::optional<double> seconds, std
     }
     if (more) found.stop = reached ? Stop::target : stop_requested() ? Stop::signal : Stop::time;
     found.outcome = run.outcome();
-    found.trace = run.trace();
     return found;
   }
 }

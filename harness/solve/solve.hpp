@@ -44,7 +44,6 @@ enum class Stop { done, time, target, signal };
 
 struct Found {
   Outcome outcome;
-  Trace trace;
   double seconds = 0;
   Stop stop = Stop::done;
 

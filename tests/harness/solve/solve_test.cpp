@@ -121,7 +121,7 @@ TEST(SolveSearch, StopsAtTheTarget) {
   EXPECT_EQ(found.stop, Stop::target);
   EXPECT_EQ(found.outcome.objective, 80);
   EXPECT_EQ(found.outcome.iterations, 100);
-  EXPECT_EQ(found.trace.back().objective, 80);
+  EXPECT_EQ(run.trace().back().objective, 80);
 }
 
 TEST(SolveSearch, WorksALittleEvenWithoutTime) {
