@@ -80,13 +80,18 @@ void check_where(const Descriptor& descriptor, const Profile& profile, const Fil
 
 }  // namespace
 
+std::pair<std::string, std::string> split_setting(const std::string& option, const std::string& argument) {
+  const auto equals = argument.find('=');
+  if (equals == 0 || equals == std::string::npos || equals + 1 == argument.size())
+    throw InputError(fmt::format("{}: '{}' is not of the form axis=value", option, argument));
+  return {argument.substr(0, equals), argument.substr(equals + 1)};
+}
+
 std::map<std::string, std::vector<Value>> parse_where(const std::vector<std::string>& arguments, const std::string& option) {
   std::map<std::string, std::vector<Value>> where;
   for (const std::string& argument : arguments) {
-    const auto equals = argument.find('=');
-    if (equals == 0 || equals == std::string::npos || equals + 1 == argument.size())
-      throw InputError(fmt::format("{}: '{}' is not of the form axis=value", option, argument));
-    where[argument.substr(0, equals)].push_back(parse_value(argument.substr(equals + 1)));
+    const auto [axis, value] = split_setting(option, argument);
+    where[axis].push_back(parse_value(value));
   }
   return where;
 }

@@ -2,6 +2,7 @@
 // From a descriptor's profile to the list of things to measure.
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/describe/descriptor.hpp"
@@ -28,6 +29,9 @@ struct Plan {
   std::vector<Job> jobs;                ///< case by case, seed by seed, implementations in the descriptor's order
   std::vector<std::string> deviceless;  ///< GPU implementations left out because there is no GPU here
 };
+
+/// "axis=value" in its two parts. Throws InputError that begins with `option` for anything else.
+[[nodiscard]] std::pair<std::string, std::string> split_setting(const std::string& option, const std::string& argument);
 
 /// "axis=value" arguments of an option as a filter. Throws InputError for anything else.
 [[nodiscard]] std::map<std::string, std::vector<Value>> parse_where(const std::vector<std::string>& arguments,

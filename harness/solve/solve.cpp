@@ -13,7 +13,7 @@
 #include "data/catalogue.hpp"
 #include "harness/cli/interrupt.hpp"
 #include "harness/cli/text.hpp"
-#include "harness/describe/descriptor.hpp"
+#include "harness/describe/plan.hpp"
 #include "harness/describe/yaml_reader.hpp"
 #include "harness/record/recorder.hpp"
 
@@ -100,15 +100,11 @@ std::int64_t parse_work(const std::string& option, const std::string& text, std:
 Case case_of(const Solver& solver, const std::vector<std::string>& settings) {
   Case c;
   for (const std::string& setting : settings) {
-    const auto equals = setting.find('=');
-    if (equals == 0 || equals == std::string::npos || equals + 1 == setting.size())
-      throw InputError(fmt::format("--set: '{}' is not of the form axis=value", setting));
-    const std::string axis = setting.substr(0, equals);
+    const auto [axis, value] = split_setting("--set", setting);
     if (axis == solver.work_axis || axis == "seed") throw InputError(fmt::format("--set: {} has an option of its own: --{}", axis, axis));
     if (std::find(solver.settings.begin(), solver.settings.end(), axis) == solver.settings.end())
       throw InputError(fmt::format("--set: unknown axis '{}'; {}", axis, hint(axis, solver.settings)));
-    if (!c.values.emplace(axis, parse_number(setting.substr(equals + 1))).second)
-      throw InputError(fmt::format("--set: {} is given twice", axis));
+    if (!c.values.emplace(axis, parse_number(value)).second) throw InputError(fmt::format("--set: {} is given twice", axis));
   }
   return c;
 }
