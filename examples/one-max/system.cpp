@@ -1,9 +1,9 @@
 // System `one-max`: its axes, random cases and implementations.
 #include <algorithm>
 
-#include "core/api/device.hpp"
 #include "core/api/system.hpp"
 #include "one_max.hpp"
+#include "systems/axes.hpp"
 
 namespace vicinity {
 namespace systems {
@@ -44,10 +44,7 @@ System systems::one_max() {
     return std::optional(sum);
   };
   system.implementations = one_max::cpu_implementations();
-  if constexpr (device::with_cuda) {
-    std::vector<Implementation> gpu = one_max::gpu_implementations();
-    for (Implementation& implementation : gpu) system.implementations.push_back(std::move(implementation));
-  }
+  if constexpr (device::with_cuda) system.implementations = joined(system.implementations, one_max::gpu_implementations());
   return system;
 }
 
