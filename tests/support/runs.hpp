@@ -90,15 +90,14 @@ inline void expect_twins(const Implementation& reference, const std::vector<Impl
   }
 }
 
-/// The trace of the run at iteration `prefix` of its first search, and the rest of it afterwards gives what the run at once gives.
-inline TracePoint point_at(const Implementation& implementation, const Trial& trial, std::int64_t prefix) {
+/// The trace of the run at iteration `prefix` of its first search; the rest of it afterwards gives the `whole` run's digest.
+inline TracePoint point_at(const Implementation& implementation, const Trial& trial, std::int64_t prefix, std::uint64_t whole) {
   const auto run = implementation.prepare(trial.c, *trial.instance);
   run->reset({11, trial.start});
   const bool left = run->execute({.iterations = prefix});
   const TracePoint point = run->trace().back();
   if (left) run->execute();
-  const Outcome whole = run->outcome();
-  EXPECT_EQ(whole.digest, outcome_of(implementation, trial, at_once).digest) << trial.name << " " << implementation.name;
+  EXPECT_EQ(run->outcome().digest, whole) << trial.name << " " << implementation.name;
   return point;
 }
 
@@ -106,11 +105,12 @@ inline TracePoint point_at(const Implementation& implementation, const Trial& tr
 inline void expect_prefix_twins(const std::vector<Implementation>& implementations, const std::vector<Trial>& trials) {
   for (const Trial& trial : trials) {
     const Implementation& reference = implementations.front();
-    const std::int64_t prefix = 1 + outcome_of(reference, trial, at_once).iterations / 3;
-    const TracePoint expected = point_at(reference, trial, prefix);
+    const Outcome at_the_end = outcome_of(reference, trial, at_once);
+    const std::int64_t prefix = 1 + at_the_end.iterations / 3;
+    const TracePoint expected = point_at(reference, trial, prefix, at_the_end.digest);
     EXPECT_LE(expected.iterations, prefix);
     for (const Implementation& implementation : implementations) {
-      const TracePoint point = point_at(implementation, trial, prefix);
+      const TracePoint point = point_at(implementation, trial, prefix, at_the_end.digest);
       EXPECT_EQ(point.iterations, expected.iterations) << trial.name << " " << implementation.name;
       EXPECT_EQ(point.digest, expected.digest) << trial.name << " " << implementation.name;
       EXPECT_EQ(point.objective, expected.objective) << trial.name << " " << implementation.name;
