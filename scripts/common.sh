@@ -46,15 +46,14 @@ descriptors() {
   done
 }
 
-# vicinity_analysis, which also sees the descriptors and packages of further systems.
-analysis() {
-  local home
+# vicinity_analysis, which also sees the descriptors and packages of further systems. In a shell of its own: its exports end with it.
+analysis() (
   while read -r home; do
     [[ $home == . || ! -d $home/experiments ]] || export VICINITY_EXPERIMENTS=${VICINITY_EXPERIMENTS:+$VICINITY_EXPERIMENTS:}$home/experiments
     [[ $home == . || ! -d $home/analysis ]] || export VICINITY_PAPERS=${VICINITY_PAPERS:+$VICINITY_PAPERS:}$home/analysis
   done < <(homes)
   "$python" -m vicinity_analysis "$@"
-}
+)
 
 # C++ and CUDA sources under version control, or all in a copy without it.
 sources() {
