@@ -5,12 +5,20 @@ import importlib
 import os
 import sys
 import traceback
+from collections.abc import Iterable
 from typing import NoReturn
 
 from vicinity_analysis.errors import InputError
 
 FAILURES = {"regress": 3}  # where 2 means something else
-COMMANDS = ("report", "compare", "regress", "query", "check", "measured")
+COMMANDS = {  # and the folder of their module
+    "report": "pages",
+    "compare": "pages",
+    "regress": "gate",
+    "query": "pages",
+    "check": "pages",
+    "measured": "pages",
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -20,11 +28,11 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"vicinity-analysis: error: {message} (see {self.prog} --help)\n")
 
 
-def parser_of(commands: tuple[str, ...] = COMMANDS) -> argparse.ArgumentParser:
+def parser_of(commands: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     parser = Parser(prog="python -m vicinity_analysis", description="Reads vicinity's records (results/<machine>/).")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in commands:
-        module = importlib.import_module(f"vicinity_analysis.{name}")
+        module = importlib.import_module(f"vicinity_analysis.{COMMANDS[name]}.{name}")
         sub = subparsers.add_parser(
             name, help=module.HELP, description=module.DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
         )

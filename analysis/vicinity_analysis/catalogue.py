@@ -11,9 +11,9 @@ from pathlib import Path
 from types import ModuleType
 
 from vicinity_analysis.errors import InputError
+from vicinity_analysis.inputs.published import Descriptor, load_published, load_statements, read_descriptor
+from vicinity_analysis.inputs.records import SPECIAL, Machine, find_root
 from vicinity_analysis.paper import Paper
-from vicinity_analysis.published import Descriptor, load_published, load_statements, read_descriptor
-from vicinity_analysis.records import SPECIAL, Machine, find_root
 from vicinity_analysis.study import Study
 
 PAPERS, EXPERIMENTS = "VICINITY_PAPERS", "VICINITY_EXPERIMENTS"  # environment: folders, separated by colons

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from vicinity_analysis.cells import MARKS, significant
-from vicinity_analysis.published import Column, Key
-from vicinity_analysis.records import Machine, Record, shorten
+from vicinity_analysis.inputs.published import Column, Key
+from vicinity_analysis.inputs.records import Machine, Record, shorten
 from vicinity_analysis.study import Study
-from vicinity_analysis.tables import device_label
+from vicinity_analysis.views.cells import MARKS, significant
+from vicinity_analysis.views.tables import device_label
 
 HOLDS, PART, FAILS, OPEN = "holds", "holds in part", "does not hold here", "not measured"
 

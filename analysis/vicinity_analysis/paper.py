@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from vicinity_analysis.claims import Claim
-from vicinity_analysis.quantities import MeasuredTable
 from vicinity_analysis.study import Notation
-from vicinity_analysis.views import MakeView
+from vicinity_analysis.views.quantities import MeasuredTable
+from vicinity_analysis.views.usual import MakeView
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from vicinity_analysis.claims import Evidence, Finding, shares, shorten
-from vicinity_analysis.quality import gap_of, usable
+from vicinity_analysis.views.quality import gap_of, usable
 
 
 def _gaps(evidence: Evidence) -> dict[str, dict[int, dict[int, float]]]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from vicinity_analysis.published import Descriptor, Key, Observation, Published
-from vicinity_analysis.records import SPECIAL, Machine, Record, first_of, over_seeds
+from vicinity_analysis.inputs.published import Descriptor, Key, Observation, Published
+from vicinity_analysis.inputs.records import SPECIAL, Machine, Record, first_of, over_seeds
 
 
 @dataclass(frozen=True)

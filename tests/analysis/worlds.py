@@ -1,7 +1,7 @@
 """What tests ask of made-up results: studies, judged claims, columns."""
 
 from vicinity_analysis import catalogue, claims
-from vicinity_analysis.records import load_machine
+from vicinity_analysis.inputs.records import load_machine
 
 GPU = "NVIDIA H100 80GB HBM3"
 

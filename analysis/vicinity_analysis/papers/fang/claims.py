@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from vicinity_analysis.cells import significant
 from vicinity_analysis.claims import FAILS, HOLDS, PART, Claim, Evidence, Finding, finding, span, within
-from vicinity_analysis.published import Key
+from vicinity_analysis.inputs.published import Key
 from vicinity_analysis.study import growth, number
-from vicinity_analysis.tables import baseline_name
+from vicinity_analysis.views.cells import significant
+from vicinity_analysis.views.tables import baseline_name
 
 Judge = Callable[[Evidence], list[Finding]]
 

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from vicinity_analysis.quantities import EVALUATION_RATE, PERCENT_OF_LIMIT, MeasuredTable, Row, time_in
+from vicinity_analysis.views.quantities import EVALUATION_RATE, PERCENT_OF_LIMIT, MeasuredTable, Row, time_in
 
 LARGEST = {"load": 1, "states": 4096, "variables": 32, "possibilities": 9800}
 

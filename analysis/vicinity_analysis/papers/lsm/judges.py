@@ -9,9 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from vicinity_analysis import quality
-from vicinity_analysis.cells import significant
 from vicinity_analysis.claims import FAILS, HOLDS, PART, Evidence, Finding, finding, shares, shorten, span, within
+from vicinity_analysis.inputs.published import Key
+from vicinity_analysis.inputs.records import Record
 from vicinity_analysis.papers.lsm.searches import (
     PRINTED_PARTS,
     PUBLISHED,
@@ -26,9 +26,9 @@ from vicinity_analysis.papers.lsm.searches import (
     whole,
 )
 from vicinity_analysis.papers.lsm.searches import shares as shares_of
-from vicinity_analysis.published import Key
-from vicinity_analysis.records import Record
 from vicinity_analysis.study import without
+from vicinity_analysis.views import quality
+from vicinity_analysis.views.cells import significant
 
 Judge = Callable[[Evidence], list[Finding]]
 FALL = 0.9  # a speed-up may fall by a tenth from row to row and still counts as growing: two digits are printed

@@ -1,6 +1,13 @@
 """What the page of measured numbers shows of tabu search."""
 
-from vicinity_analysis.quantities import PERCENT_OF_LIMIT, THREADS, MeasuredTable, Row, time_an_iteration_in, time_in
+from vicinity_analysis.views.quantities import (
+    PERCENT_OF_LIMIT,
+    THREADS,
+    MeasuredTable,
+    Row,
+    time_an_iteration_in,
+    time_in,
+)
 
 LARGE_PPP = {"m": 1301, "n": 1317}
 CASES = (

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass, replace
 
 from vicinity_analysis.claims import Evidence, Series, span
-from vicinity_analysis.published import Key, Published
-from vicinity_analysis.records import Machine, Record
+from vicinity_analysis.inputs.published import Key, Published
+from vicinity_analysis.inputs.records import Machine, Record
 from vicinity_analysis.study import Study
-from vicinity_analysis.tables import baseline_name
+from vicinity_analysis.views.tables import baseline_name
 
 SIZES = (101, 198, 442, 783, 1291, 2392, 4461, 5915)
 TSPLIB = ("eil101", "d198", "pcb442", "rat783", "d1291", "pr2392", "fnl4461", "rl5915")

@@ -2,9 +2,9 @@
 
 from itertools import product
 
-from vicinity_analysis import quality
-from vicinity_analysis.cells import Cell, Column, Table, significant, with_unit
 from vicinity_analysis.claims import span
+from vicinity_analysis.inputs.published import Key
+from vicinity_analysis.inputs.records import Machine, Record
 from vicinity_analysis.papers.lsm.searches import (
     ALL_CORES,
     ONE_CORE,
@@ -16,11 +16,11 @@ from vicinity_analysis.papers.lsm.searches import (
     smallest,
     whole,
 )
-from vicinity_analysis.published import Key
-from vicinity_analysis.records import Machine, Record
-from vicinity_analysis.speedups import add_speedup
 from vicinity_analysis.study import Study
-from vicinity_analysis.tables import (
+from vicinity_analysis.views import quality
+from vicinity_analysis.views.cells import Cell, Column, Table, significant, with_unit
+from vicinity_analysis.views.speedups import add_speedup
+from vicinity_analysis.views.tables import (
     MISSING,
     baseline_name,
     device_label,

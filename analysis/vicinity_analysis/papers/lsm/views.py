@@ -1,11 +1,11 @@
 """What the report shows of each experiment of local search."""
 
-from vicinity_analysis import views
 from vicinity_analysis.papers.lsm import tables
 from vicinity_analysis.papers.lsm.searches import lacking, stand_ins
 from vicinity_analysis.study import Study
-from vicinity_analysis.tables import times_table
-from vicinity_analysis.views import MakeView, View, along_axes, existing, printed_table
+from vicinity_analysis.views import usual
+from vicinity_analysis.views.tables import times_table
+from vicinity_analysis.views.usual import MakeView, View, along_axes, existing, printed_table
 
 TEXTURE = ("gpu-texture", "gpu", tables.CACHED)
 CONTROL = ("gpu-thread-control", "gpu-texture", tables.TRIALS, True)
@@ -75,11 +75,11 @@ VIEWS: dict[str, MakeView] = {
     "lsm/table7": _tours,
     "lsm/table8": _generation,
     "lsm/table9": _climbs_in_sequence,
-    "lsm/table9_small": views.shown_with("lsm/table9"),
+    "lsm/table9_small": usual.shown_with("lsm/table9"),
     "lsm/precision": _precision,
-    "lsm/quality_qap": views.gaps_over_seeds,
-    "lsm/quality_long": views.shown_with("lsm/quality_qap"),
-    "lsm/quality_tsp": views.gaps_over_seeds,
+    "lsm/quality_qap": usual.gaps_over_seeds,
+    "lsm/quality_long": usual.shown_with("lsm/quality_qap"),
+    "lsm/quality_tsp": usual.gaps_over_seeds,
     **{f"lsm/scaling_{problem}": _rates for problem in ("qap", "tsp", "ppp")},
     **{f"lsm/climbing_{problem}": _climbing for problem in ("qap", "tsp", "ppp")},
 }

@@ -6,12 +6,12 @@ it is told beside it, in the numbers, and does not decide."""
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
-from vicinity_analysis import scaling
-from vicinity_analysis.cells import MARKS, significant
 from vicinity_analysis.claims import FAILS, HOLDS, PART, Claim, Evidence, Finding, same_results, shares, shorten, span
 from vicinity_analysis.papers.sa.runs import FASTEST, SERIAL, Grid, Pair, acceptance, grid, pairs, values
 from vicinity_analysis.quality_claims import longer_is_better, many_short_for_one_long
-from vicinity_analysis.tables import baseline_name
+from vicinity_analysis.views import scaling
+from vicinity_analysis.views.cells import MARKS, significant
+from vicinity_analysis.views.tables import baseline_name
 
 Judge = Callable[[Evidence], list[Finding]]
 LARGE = 10_000_000  # "large numbers of iterations": where the paper's P has reached its plateau

@@ -1,11 +1,18 @@
 """What the page of measured numbers shows of simulated annealing."""
 
-from vicinity_analysis.cells import significant
+from vicinity_analysis.inputs.records import Machine, Record
 from vicinity_analysis.papers.sa.runs import acceptance
 from vicinity_analysis.papers.sa.steady import Steady, steady_states
-from vicinity_analysis.quantities import PERCENT_OF_LIMIT, MeasuredTable, Quantity, Row, time_an_iteration_in, time_in
-from vicinity_analysis.records import Machine, Record
 from vicinity_analysis.study import Study
+from vicinity_analysis.views.cells import significant
+from vicinity_analysis.views.quantities import (
+    PERCENT_OF_LIMIT,
+    MeasuredTable,
+    Quantity,
+    Row,
+    time_an_iteration_in,
+    time_in,
+)
 
 
 def _accepted(study: Study, machine: Machine, record: Record) -> float | None:

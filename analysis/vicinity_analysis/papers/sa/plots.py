@@ -6,12 +6,22 @@ from collections.abc import Callable
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from vicinity_analysis import scaling
 from vicinity_analysis.claims import Evidence, Series
-from vicinity_analysis.figures import INK, Drawing, decades, handle, label_outer, log_axis, panels, render, style_of
+from vicinity_analysis.inputs.records import Machine
 from vicinity_analysis.papers.sa import runs
-from vicinity_analysis.records import Machine
 from vicinity_analysis.study import Study
+from vicinity_analysis.views import scaling
+from vicinity_analysis.views.figures import (
+    INK,
+    Drawing,
+    decades,
+    handle,
+    label_outer,
+    log_axis,
+    panels,
+    render,
+    style_of,
+)
 
 # Sizes in the order of a rainbow, each also with a marker of its own: no colour alone tells them apart.
 SIZES = (("#56B4E9", "o"), ("#0072B2", "s"), ("#009E73", "^"), ("#7A6F00", "D"), ("#E69F00", "v"), ("#D55E00", "P"))

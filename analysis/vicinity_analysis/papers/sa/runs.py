@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from vicinity_analysis import scaling, stats
+from vicinity_analysis import stats
 from vicinity_analysis.claims import Evidence, measured_evidence, series_of
-from vicinity_analysis.published import Key
-from vicinity_analysis.records import Machine, Record
+from vicinity_analysis.inputs.published import Key
+from vicinity_analysis.inputs.records import Machine, Record
 from vicinity_analysis.study import Study, number
-from vicinity_analysis.tables import baseline_name
+from vicinity_analysis.views import scaling
+from vicinity_analysis.views.tables import baseline_name
 
 AXES = {"size", "iterations"}
 SERIAL, FASTEST = ("cpu-serial",), ("cpu-serial", "cpu-delta", "cpu-traditional", "cpu-openmp")

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from vicinity_analysis.cells import Cell, Column, Table, significant, with_unit
-from vicinity_analysis.records import Machine, Record
+from vicinity_analysis.inputs.records import Machine, Record
 from vicinity_analysis.study import Study
-from vicinity_analysis.tables import provenance
+from vicinity_analysis.views.cells import Cell, Column, Table, significant, with_unit
+from vicinity_analysis.views.tables import provenance
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from vicinity_analysis import scaling
-from vicinity_analysis.cells import Cell, Column, Table, significant
 from vicinity_analysis.claims import Series
+from vicinity_analysis.inputs.records import Machine
 from vicinity_analysis.papers.sa import runs
-from vicinity_analysis.records import Machine
 from vicinity_analysis.study import Study
-from vicinity_analysis.tables import MISSING, provenance, ratio_cell, tidy_ratio
+from vicinity_analysis.views import scaling
+from vicinity_analysis.views.cells import Cell, Column, Table, significant
+from vicinity_analysis.views.tables import MISSING, provenance, ratio_cell, tidy_ratio
 
 
 def improvement_table(study: Study, studies: list[Study]) -> Table | None:

@@ -1,10 +1,10 @@
 """What the report shows of each experiment of simulated annealing."""
 
-from vicinity_analysis import views
 from vicinity_analysis.papers.sa import plots, steady, tables
 from vicinity_analysis.study import Study
-from vicinity_analysis.tables import times_table
-from vicinity_analysis.views import MakeView, View, existing
+from vicinity_analysis.views import usual
+from vicinity_analysis.views.tables import times_table
+from vicinity_analysis.views.usual import MakeView, View, existing
 
 
 def _figure1(study: Study, studies: list[Study]) -> View:
@@ -38,9 +38,9 @@ VIEWS: dict[str, MakeView] = {
     "sa/figure1": _figure1,
     "sa/figure2": _figure2,
     "sa/crossover": _crossover,
-    "sa/quality": views.gaps_over_seeds,
-    "sa/quality_long": views.shown_with("sa/quality"),
-    "sa/quality_times": views.shown_with("sa/quality"),
-    "sa/temperatures": views.gaps_alone,
+    "sa/quality": usual.gaps_over_seeds,
+    "sa/quality_long": usual.shown_with("sa/quality"),
+    "sa/quality_times": usual.shown_with("sa/quality"),
+    "sa/temperatures": usual.gaps_alone,
     "sa/steady": _steady,
 }

@@ -1,10 +1,10 @@
 import pytest
 import synthetic_lsm
-from vicinity_analysis import quality, speedups, tables
 from vicinity_analysis.__main__ import main
 from vicinity_analysis.papers.lsm import PAPER
 from vicinity_analysis.papers.lsm import tables as lsm_tables
-from vicinity_analysis.views import view_of
+from vicinity_analysis.views import quality, speedups, tables
+from vicinity_analysis.views.usual import view_of
 from worlds import GPU, column, studies_of, study_of
 
 MISSING = ("d1291", "pr2392", "fnl4461", "rl5915")

@@ -3,11 +3,12 @@ import io
 
 import pytest
 import synthetic_sa
-from vicinity_analysis import cells, compare, limits
 from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART
+from vicinity_analysis.inputs.records import load_machine
+from vicinity_analysis.pages import compare
 from vicinity_analysis.papers.sa import PAPER, runs, steady, tables
-from vicinity_analysis.records import load_machine
-from vicinity_analysis.views import view_of
+from vicinity_analysis.views import cells, limits
+from vicinity_analysis.views.usual import view_of
 from worlds import GPU, judge, studies_of, study_of
 
 

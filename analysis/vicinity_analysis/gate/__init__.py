@@ -1,0 +1,1 @@
+"""The regression gate: runs, judges, tells the verdict."""

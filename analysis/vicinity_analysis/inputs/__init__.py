@@ -1,0 +1,1 @@
+"""What is read: records of the machines, numbers of the papers."""

@@ -1,0 +1,67 @@
+"""Records as a pandas table, for people who analyse them on their own."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from vicinity_analysis.errors import InputError
+from vicinity_analysis.inputs.records import SPECIAL, Machine, Record, load_machine
+from vicinity_analysis.views.quality import gap_of
+
+COPIED = ("system", "paper", "status", "message", "objective", "feasible", "digest", "reference", "reference_digest")
+COPIED += ("iterations", "evaluations", "commit", "dirty", "sources", "descriptor", "version")
+FLAGS = ("verified", "throttled")
+
+
+def frame(path_or_paths: str | Path | Iterable[str | Path] = "results") -> pd.DataFrame:
+    """One row a record line, in the order of machines, files and lines; absent values are missing (NaN, None).
+
+    experiment, system, paper, machine, implementation, backend, profile, status, message, seed: what was run.
+    counts: whether reports use the line (of each experiment, case, implementation and seed the best profile's last).
+    problem, instance, case_key, case_<axis>: the case.
+    time: the part the protocol compares; seconds: its samples by the protocol's statistic (median, mean, min).
+    seconds_wall, seconds_<part>: median of the samples of the whole run and of each part (kernel, transfer, host, ...).
+    clock_<part>: "device" or "host", whose clock the part was read from, where the record says so.
+    samples: how many; threads: of a CPU implementation, where it says.
+    objective, objective_sense, best_known, gap_percent, feasible, digest, iterations, evaluations: the result.
+    counter_<name>: deterministic counters of the run.
+    verified, reference, reference_digest, proof_iterations (of a proof on a prefix): how it was checked.
+    extrapolated (scaled up from a shorter run), throttled: what to mind.
+    commit, dirty, sources, descriptor, version, process_start: what made the record.
+    source: "<machine>/<system>/<name>.jsonl:<line>".
+
+    Raises InputError for a folder without records."""
+    single = isinstance(path_or_paths, str | Path)
+    paths = [Path(path) for path in ([path_or_paths] if single else path_or_paths)]
+    machines = [load_machine(folder) for path in paths for folder in _machines(path)]
+    return pd.DataFrame([_row(machine, record) for machine in machines for record in machine.all_records])
+
+
+def _machines(path: Path) -> list[Path]:
+    """The folder itself, or the machines' folders in it."""
+    if not path.is_dir():
+        raise InputError(f"{path}: no such results folder")
+    inside = sorted(found.parent for found in path.glob("*/environment.json"))
+    return [path] if (path / "environment.json").exists() or not inside else inside
+
+
+def _row(machine: Machine, record: Record) -> dict[str, Any]:
+    data, ok = record.data, record.ok
+    row = {"experiment": record.experiment, "machine": machine.name, "implementation": record.implementation}
+    row |= {"backend": record.backend, "profile": record.profile, "seed": record.seed}
+    row |= {"counts": machine.records.get(record.key) is record, "case_key": record.case_key}
+    row |= {name: record.case.get(name) for name in SPECIAL}
+    row |= {f"case_{axis}": value for axis, value in record.case.items() if axis not in SPECIAL}
+    row |= {"time": record.protocol.get("time"), "seconds": record.typical() if ok else None}
+    row |= {f"seconds_{part}": float(np.median(values)) for part, values in data.get("samples", {}).items() if ok}
+    row |= {f"clock_{part}": clock for part, clock in record.time_source.items()}
+    row |= {"samples": len(record.times()) if ok else 0, "threads": record.threads}
+    row |= {name: data.get(name) for name in COPIED} | {name: bool(data.get(name)) for name in FLAGS}
+    row |= {"objective_sense": record.sense, "best_known": record.best_known, "gap_percent": gap_of(record)}
+    row |= {f"counter_{name}": value for name, value in record.counters.items()}
+    row |= {"proof_iterations": record.proof.iterations if record.proof else None}
+    row |= {"extrapolated": bool(data.get("extrapolated"))}
+    return row | {"process_start": (data.get("process") or {}).get("start"), "source": record.source}

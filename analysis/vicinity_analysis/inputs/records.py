@@ -1,0 +1,358 @@
+"""Reading results folders: every record keeps the line it stands on, so that each number can be traced back."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vicinity_analysis import stats
+from vicinity_analysis.errors import InputError
+
+SCHEMA = 1
+PROFILES = ("full", "quick", "smoke")  # best first
+SPECIAL = ("problem", "instance")  # members of a case that are not numbers swept
+SENSES = ("minimise", "maximise")
+
+
+class RecordKey(NamedTuple):
+    """What a record is of: the last line of the best profile counts for each."""
+
+    experiment: str
+    case_key: str
+    implementation: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class TracePoint:
+    """Where a run stood at an improvement or at the end of a kernel."""
+
+    seconds: float
+    iterations: int
+    objective: float | None
+    digest: str
+
+
+@dataclass(frozen=True)
+class Proof:
+    """How a result was proved; kind "prefix": the first `iterations` iterations equal the reference's."""
+
+    kind: str
+    iterations: int
+
+
+@dataclass(frozen=True)
+class Record:
+    """One line of a results file: one case, seed, implementation and process, with all its samples (seconds)."""
+
+    data: dict[str, Any]
+    source: str  # "<machine>/<system>/<name>.jsonl:<line>"
+    order: int  # position in the file, later lines replace earlier ones
+    _estimates: dict[tuple[str | None, str | None], stats.Estimate] = field(default_factory=dict, compare=False)
+
+    @property
+    def experiment(self) -> str:
+        return self.data["experiment"]
+
+    @property
+    def implementation(self) -> str:
+        return self.data["implementation"]
+
+    @property
+    def backend(self) -> str:
+        return self.data.get("backend") or ("gpu" if self.implementation.startswith("gpu") else "cpu")
+
+    @property
+    def one_core(self) -> bool:
+        return uses_one_core(self.implementation)
+
+    @property
+    def case(self) -> dict[str, Any]:
+        """Axis -> value, without the seed."""
+        return self.data["case"]
+
+    @property
+    def case_key(self) -> str:
+        return self.data["case_key"]
+
+    @property
+    def seed(self) -> int:
+        return self.data["seeds"][0]
+
+    @property
+    def sources(self) -> list[str]:
+        """The line it stands on; several where the samples of several seeds are together."""
+        file, _, lines = self.source.rpartition(":")
+        return [f"{file}:{line}" for line in lines.split(",")]
+
+    @property
+    def key(self) -> RecordKey:
+        return RecordKey(self.experiment, self.case_key, self.implementation, self.seed)
+
+    @property
+    def counters(self) -> dict[str, int]:
+        return self.data.get("counters") or {}
+
+    @property
+    def objective(self) -> float | None:
+        return self.data.get("objective")
+
+    @property
+    def sense(self) -> str:
+        """ "minimise" or "maximise": which objectives are better."""
+        return self.data.get("objective_sense", SENSES[0])
+
+    @property
+    def maximises(self) -> bool:
+        return self.sense == "maximise"
+
+    @property
+    def best_known(self) -> float | None:
+        """The best objective known of the instance."""
+        return self.data.get("best_known")
+
+    @property
+    def time_source(self) -> dict[str, str]:
+        """part -> "device" or "host": whose clock it was read from; empty where the record does not say."""
+        return self.data.get("time_source") or {}
+
+    @cached_property
+    def trace(self) -> tuple[TracePoint, ...]:
+        points = self.data.get("trace") or ()
+        return tuple(TracePoint(p["seconds"], p["iterations"], p.get("objective"), p["digest"]) for p in points)
+
+    @property
+    def proof(self) -> Proof | None:
+        """None: the whole run was repeated by the reference, or nothing was proved (see `verified`)."""
+        found = self.data.get("proof")
+        return Proof(found["kind"], found["iterations"]) if found else None
+
+    @property
+    def threads(self) -> int | None:
+        """On the CPU, as many as pay; None where the implementation does not say."""
+        policy = self.data.get("policy") or {}
+        each = policy.get("threads") if self.implementation.startswith("cpu-") else None
+        return None if each is None else each * policy.get("restarts_at_a_time", 1)
+
+    @property
+    def profile(self) -> str:
+        return self.data["profile"]
+
+    @property
+    def protocol(self) -> dict[str, Any]:
+        return self.data.get("protocol") or {}
+
+    @property
+    def ok(self) -> bool:
+        return self.data["status"] == "ok" and bool(self.data.get("samples"))
+
+    @cached_property
+    def parts(self) -> list[str]:
+        return [name for name in self.data.get("samples", {}) if name != "wall"]
+
+    def times(self, part: str | None = None) -> np.ndarray:
+        """Samples in seconds: of one part, of "wall", or of "total" (all parts added). Default: the protocol's."""
+        part = part or self.protocol.get("time", "kernel")
+        samples = self.data["samples"]
+        if part == "total":
+            return np.sum([np.asarray(samples[name], dtype=float) for name in self.parts], axis=0)
+        if part not in samples:
+            raise InputError(f"{self.source}: no time '{part}'; there are: total, {', '.join(samples)}")
+        return np.asarray(samples[part], dtype=float)
+
+    def typical(self, part: str | None = None) -> float:
+        """The paper's statistic of the samples, seconds."""
+        return float(stats.STATISTICS[self.protocol.get("statistic", "median")](self.times(part)))
+
+    def estimate(self, part: str | None = None, statistic: str | None = None) -> stats.Estimate:
+        """The paper's statistic (or `statistic`) of the samples with its bootstrap 95% interval, seconds."""
+        if (part, statistic) not in self._estimates:
+            chosen = statistic or self.protocol.get("statistic", "median")
+            self._estimates[part, statistic] = stats.estimate(self.times(part), chosen)
+        return self._estimates[part, statistic]
+
+    @cached_property
+    def marks(self) -> tuple[str, ...]:
+        """What a reader must know of this value, in a fixed order; the legend of the report explains each."""
+        if self.data["status"] != "ok":
+            return (self.data["status"],)
+        found = []
+        if self.data.get("extrapolated"):
+            found.append("extrapolated")
+        if self.data.get("throttled"):
+            found.append("throttled")
+        if not self.data.get("verified"):
+            found.append("unverified")
+        if self.profile == "smoke":
+            found.append("smoke")
+        return tuple(found)
+
+
+def first_of(runs: Sequence[Record]) -> Record:
+    """That has a time, if any has."""
+    return next((run for run in runs if run.ok), runs[0])
+
+
+def over_seeds(runs: Sequence[Record]) -> Record:
+    """Runs of one case as one record with the samples of all seeds; runs without a time are left out, if others have
+    one. Result and counters are those of the first."""
+    kept = [run for run in runs if run.ok]
+    if len(kept) <= 1:
+        return first_of(runs)
+    samples = {part: [value for run in kept for value in run.data["samples"][part]] for part in kept[0].data["samples"]}
+    data = kept[0].data | {"samples": samples, "seeds": [run.seed for run in kept]}
+    data["throttled"] = any(run.data.get("throttled") for run in kept)
+    data["verified"] = all(run.data.get("verified") for run in kept)
+    return Record(data, shorten(run.source for run in kept), kept[0].order)
+
+
+def shorten(sources: Iterable[str]) -> str:
+    """a.jsonl:1, a.jsonl:4, b.jsonl:2 -> a.jsonl:1,4 b.jsonl:2."""
+    files: dict[str, set[int]] = {}
+    for source in sources:
+        file, _, line = source.rpartition(":")
+        files.setdefault(file, set()).add(int(line))
+    return " ".join(f"{file}:{','.join(map(str, sorted(lines)))}" for file, lines in sorted(files.items()))
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A results folder: its environment, and the record that counts for each key."""
+
+    folder: Path
+    environment: dict[str, Any]
+    all_records: list[Record] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.environment.get("machine") or self.folder.name
+
+    @cached_property
+    def records(self) -> dict[RecordKey, Record]:
+        """key -> the record that counts: best profile first, then the last line."""
+        return select(self.all_records)
+
+    def of(self, experiment: str) -> list[Record]:
+        return [record for key, record in self.records.items() if key.experiment == experiment]
+
+    @property
+    def cpu(self) -> str:
+        """ "Model, n cores", to name a baseline."""
+        cpu = self.environment.get("cpu") or {}
+        return f"{cpu.get('model', 'unknown CPU')}, {cpu.get('cores', '?')} cores"
+
+    @property
+    def title(self) -> str:
+        gpu = self.environment.get("gpu")
+        return gpu["name"] if gpu else (self.environment.get("cpu") or {}).get("model", self.name)
+
+    def ceiling(self, name: str) -> float | None:
+        entry = (self.environment.get("ceilings") or {}).get(name)
+        return float(entry["value"]) if entry else None
+
+
+def uses_one_core(implementation: str) -> bool:
+    """Of the CPU implementations, only cpu-openmp uses several cores; the others are baselines of the papers."""
+    return implementation.startswith("cpu-") and implementation != "cpu-openmp"
+
+
+def select(records: list[Record], profile: str | None = None) -> dict[RecordKey, Record]:
+    """The record that counts for each key; `profile` restricts to one profile."""
+    chosen: dict[RecordKey, Record] = {}
+    rank = {name: position for position, name in enumerate(PROFILES)}
+    for record in records:
+        if profile is not None and record.profile != profile:
+            continue
+        old = chosen.get(record.key)
+        if old is None or rank.get(record.profile, 9) <= rank.get(old.profile, 9):
+            chosen[record.key] = record
+    return chosen
+
+
+def load_machine(folder: Path) -> Machine:
+    """Reads a results folder. An absent environment.json is allowed (then the machine is its folder's name)."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such results folder")
+    environment: dict[str, Any] = {"machine": folder.name}
+    path = folder / "environment.json"
+    if path.exists():
+        environment = _read_json(path)
+        _check_schema(environment, str(path))
+    records = [record for file in sorted(folder.glob("*/*.jsonl")) for record in _read_lines(folder, file)]
+    if not records and not path.exists():
+        raise InputError(f"{folder}: neither environment.json nor any <system>/<experiment>.jsonl in it")
+    return Machine(folder, environment, records)
+
+
+def _read_lines(folder: Path, file: Path) -> Iterator[Record]:
+    relative = file.relative_to(folder).as_posix()
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: {error}") from error
+    lines = text.split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            data = json.loads(line)
+        except json.JSONDecodeError as error:
+            if number == len(lines):  # no newline at its end: a run was killed while writing it
+                print(f"vicinity-analysis: warning: {file}:{number}: unfinished last line ignored", file=sys.stderr)
+                return
+            raise InputError(f"{file}:{number}: not JSON: {error.msg}") from error
+        _check_schema(data, f"{file}:{number}")
+        missing = [key for key in ("experiment", "case", "case_key", "implementation", "status") if key not in data]
+        if missing:
+            raise InputError(f"{file}:{number}: record without {', '.join(missing)}")
+        if data.get("objective_sense", SENSES[0]) not in SENSES:
+            raise InputError(f"{file}:{number}: objective_sense is none of {', '.join(SENSES)}")
+        data.setdefault("profile", "full")
+        _normalise(data)
+        yield Record(data, f"{folder.name}/{relative}:{number}", number)
+
+
+def _normalise(data: dict[str, Any]) -> None:
+    """Older records have several seeds as an axis, counted from protocol.seed (a run's seed is the sum), and the best
+    known objective among the counters."""
+    best = (data.get("counters") or {}).pop("best_known", None)
+    if best is not None:
+        data["best_known"] = best
+    first = (data.get("protocol") or {}).get("seed", 1)
+    offset = data["case"].pop("seed", None)
+    if offset is not None:
+        data["seeds"] = [first + int(offset)]
+        kept = [item for item in data["case_key"].split(";") if not item.startswith("seed=")]
+        data["case_key"] = ";".join(kept)
+    elif not data.get("seeds"):
+        data["seeds"] = [first]
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _check_schema(data: object, place: str) -> None:
+    if not isinstance(data, dict):
+        raise InputError(f"{place}: expected a JSON object")
+    if data.get("schema") != SCHEMA:
+        raise InputError(f"{place}: schema {data.get('schema')!r} is not known (this program reads {SCHEMA})")
+
+
+def find_root(root: Path | None) -> Path:
+    """The repository: the given folder, or the one this package lies in, or the working directory."""
+    if root is not None:
+        if not Path(root).is_dir():
+            raise InputError(f"{root}: no such folder")
+        return Path(root)
+    packaged = Path(__file__).resolve().parents[3]
+    return packaged if (packaged / "experiments").is_dir() else Path.cwd()

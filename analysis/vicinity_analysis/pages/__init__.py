@@ -1,0 +1,1 @@
+"""What is written: the report, and pages and answers beside it."""

@@ -1,0 +1,222 @@
+"""`compare`: two results folders, case by case, also after the machines' bandwidth and clock are divided out."""
+
+import argparse
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from vicinity_analysis import stats
+from vicinity_analysis.errors import InputError
+from vicinity_analysis.inputs.records import Machine, Record, load_machine
+from vicinity_analysis.views import limits
+from vicinity_analysis.views.cells import Cell, Column, Table, markdown, significant
+
+HELP = "what got faster or slower between two results folders"
+DESCRIPTION = """\
+Compares results folder A with B: time(A) / time(B) for every case and implementation in both (above 1: B is faster),
+plain and normalised. Normalised by bandwidth (or by SM x clock) means divided by what the machines' copy bandwidths
+(or multiprocessors x clock; for CPU implementations the integer throughput of the cores used) alone would explain:
+1 means "just as the hardware promises".
+The exit status is 0 whatever the outcome: two recorded runs are not a regression test (see `regress`)."""
+
+MARGIN = 0.05  # smaller differences are called "same", whatever the interval says
+
+
+@dataclass(frozen=True)
+class Line:
+    """One case and implementation that both folders have."""
+
+    experiment: str
+    case_key: str
+    implementation: str
+    seed: int
+    ratio: float  # time(A) / time(B)
+    low: float
+    high: float
+    verdict: str
+    by_bandwidth: float | None
+    by_clock: float | None
+    percent_a: float | None
+    percent_b: float | None
+    marks: str
+    record_a: str
+    record_b: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("a", type=Path, help="results folder, e.g. results/nvidia-h100-80gb-hbm3")
+    parser.add_argument("b", type=Path, help="results folder, e.g. results/nvidia-h200")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything as JSON")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the Markdown there instead of printing it")
+
+
+def run(args: argparse.Namespace) -> int:
+    a, b = load_machine(args.a), load_machine(args.b)
+    lines = compare(a, b)
+    if not lines:
+        raise InputError(f"{args.a} and {args.b} have no case and implementation in common")
+    text = describe(a, b, lines)
+    try:
+        if args.json:
+            data = {"a": a.name, "b": b.name, "same_machine": same_machine(a, b), "lines": [asdict(x) for x in lines]}
+            args.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        if args.markdown:
+            args.markdown.write_text(text, encoding="utf-8")
+        else:
+            print(text, end="")
+    except OSError as error:
+        raise InputError(str(error)) from error
+    return 0
+
+
+def same_machine(a: Machine, b: Machine) -> bool:
+    """Same GPU, CPU model and cores: probably one machine at two times; anything else is two machines."""
+    return all(_identity(a)[key] == _identity(b)[key] for key in _identity(a))
+
+
+def _identity(machine: Machine) -> dict[str, object]:
+    gpu, cpu = machine.environment.get("gpu") or {}, machine.environment.get("cpu") or {}
+    return {"gpu": gpu.get("name"), "cpu": cpu.get("model"), "cores": cpu.get("cores")}
+
+
+def bandwidth(machine: Machine, record: Record) -> float | None:
+    return machine.ceiling("copy_bandwidth" if record.backend == "gpu" else "cpu_copy_bandwidth")
+
+
+def clock(machine: Machine, record: Record) -> float | None:
+    """SM x clock for the GPU; for the CPU what its cores were measured to do, clocks being unknown."""
+    if record.backend == "gpu":
+        gpu = machine.environment.get("gpu") or {}
+        return float(gpu["multiprocessors"]) * float(gpu["clock_khz"]) if gpu.get("clock_khz") else None
+    return machine.ceiling("cpu_integer_core" if record.one_core else "cpu_integer")
+
+
+def compare(a: Machine, b: Machine) -> list[Line]:
+    lines = []
+    for key, first in a.records.items():
+        second = b.records.get(key)
+        if second is None or not (first.ok and second.ok):
+            continue
+        ratio = stats.ratio(first.times(), second.times(), first.protocol.get("statistic", "median"))
+        lines.append(
+            Line(
+                *key,
+                ratio=ratio.value,
+                low=ratio.low,
+                high=ratio.high,
+                verdict=verdict_of(ratio),
+                by_bandwidth=_normalised(ratio.value, bandwidth, (a, first), (b, second)),
+                by_clock=_normalised(ratio.value, clock, (a, first), (b, second)),
+                percent_a=limits.percent(first, a),
+                percent_b=limits.percent(second, b),
+                marks=" ".join(dict.fromkeys(first.marks + second.marks)),
+                record_a=first.source,
+                record_b=second.source,
+            )
+        )
+    return lines
+
+
+Measure = Callable[[Machine, Record], float | None]
+
+
+def _normalised(ratio: float, measure: Measure, a: tuple[Machine, Record], b: tuple[Machine, Record]) -> float | None:
+    before, after = measure(*a), measure(*b)
+    return ratio / (after / before) if before and after else None
+
+
+def verdict_of(ratio: stats.Estimate) -> str:
+    if ratio.low > 1 and ratio.value > 1 + MARGIN:
+        return "B faster"
+    if ratio.high < 1 and ratio.value < 1 / (1 + MARGIN):
+        return "B slower"
+    return "same"
+
+
+def describe(a: Machine, b: Machine, lines: list[Line]) -> str:
+    """The whole comparison as Markdown: what is compared, a summary by implementation, every case."""
+    parts = [f"# A = {a.name} against B = {b.name}", _nature(a, b), _hardware(a, b), "## Summary", ""]
+    parts += [markdown(summary_table(lines)), "", "## Cases", "", markdown(cases_table(lines)), ""]
+    left = [f"{len(set(x.records) - set(y.records))} only in {n}" for x, y, n in ((a, b, "A"), (b, a, "B"))]
+    parts.append(f"{len(lines)} compared; {', '.join(left)}; invalid and skipped ones are left out.")
+    return "\n".join(parts) + "\n"
+
+
+def _nature(a: Machine, b: Machine) -> str:
+    if same_machine(a, b):
+        text = "One machine (same GPU, CPU and cores) at two times. The samples are not interleaved, so a small"
+        return f"\n{text} difference may be the machine's; `regress` tells.\n"
+    text = f"**Two machines**: A is {a.title} ({a.cpu}), B is {b.title} ({b.cpu})."
+    return f"\n{text} Every ratio below is across machines.\n"
+
+
+def _hardware(a: Machine, b: Machine) -> str:
+    rows = []
+    for label, name in (("copy bandwidth", "copy_bandwidth"), ("CPU copy bandwidth", "cpu_copy_bandwidth")):
+        before, after = a.ceiling(name), b.ceiling(name)
+        if before and after:
+            rows.append(f"- {label}: B has {significant(after / before)} times that of A (measured)")
+    one, two = ((m.environment.get("gpu") or {}) for m in (a, b))
+    if one.get("clock_khz") and two.get("clock_khz"):
+        share = two["multiprocessors"] * two["clock_khz"] / (one["multiprocessors"] * one["clock_khz"])
+        rows.append(f"- SM × clock: B has {significant(share)} times that of A")
+    return "\n".join(rows) + "\n" if rows else "No ceilings measured on both: nothing is normalised.\n"
+
+
+def summary_table(lines: list[Line]) -> Table:
+    labels = (
+        "experiment",
+        "implementation",
+        "cases",
+        "B faster",
+        "same",
+        "B slower",
+        "A ÷ B, median",
+        "smallest",
+        "largest",
+    )
+    more = ("÷ bandwidth, median", "÷ SM × clock, median", "A, % of limit", "B, % of limit")
+    columns = [Column(text, kind="text" if i < 2 else "") for i, text in enumerate((*labels, *more))]
+    table = Table("summary", "Summary", columns, [])
+    for experiment, implementation in dict.fromkeys((line.experiment, line.implementation) for line in lines):
+        group = [line for line in lines if (line.experiment, line.implementation) == (experiment, implementation)]
+        counts = [sum(line.verdict == verdict for line in group) for verdict in ("B faster", "same", "B slower")]
+        ratios = [line.ratio for line in group]
+        texts = [experiment, implementation, str(len(group)), *map(str, counts)]
+        texts += [f"{significant(float(f(ratios)))}×" for f in (np.median, np.min, np.max)]
+        texts += [_median([line.by_bandwidth for line in group]), _median([line.by_clock for line in group])]
+        texts += [_median([line.percent_a for line in group], 2), _median([line.percent_b for line in group], 2)]
+        table.rows.append([Cell(text) for text in texts])
+    return table
+
+
+def _median(values: list[float | None], digits: int = 3) -> str:
+    known = [value for value in values if value is not None]
+    return significant(float(np.median(known)), digits) if known else "—"
+
+
+def cases_table(lines: list[Line]) -> Table:
+    labels = (
+        "experiment",
+        "case",
+        "implementation",
+        "seed",
+        "verdict",
+        "A ÷ B",
+        "95% interval",
+        "÷ bandwidth",
+        "÷ SM × clock",
+    )
+    more = ("A, % of limit", "B, % of limit", "marks", "record A", "record B")
+    columns = [Column(text, kind="text" if text not in labels[5:] + more[:4] else "") for text in (*labels, *more)]
+    table = Table("cases", "Cases", columns, [])
+    for x in lines:
+        texts = [x.experiment, x.case_key, x.implementation, str(x.seed), x.verdict, f"{significant(x.ratio)}×"]
+        texts += [f"[{significant(x.low)}, {significant(x.high)}]"]
+        texts += [_median([value]) for value in (x.by_bandwidth, x.by_clock)]
+        texts += [_median([value], 2) for value in (x.percent_a, x.percent_b)]
+        table.rows.append([Cell(text) for text in (*texts, x.marks, x.record_a, x.record_b)])
+    return table

@@ -1,0 +1,126 @@
+"""`measured`: a Markdown page of numbers from the records, as the packages of papers declare them."""
+
+import argparse
+from pathlib import Path
+
+from vicinity_analysis import catalogue
+from vicinity_analysis.catalogue import Catalogue
+from vicinity_analysis.errors import InputError
+from vicinity_analysis.inputs.published import UNITS
+from vicinity_analysis.inputs.records import Machine, Record, load_machine, shorten
+from vicinity_analysis.study import Study
+from vicinity_analysis.views.cells import MARKS, STATES, Cell, Column, Table, markdown, significant
+from vicinity_analysis.views.quantities import MeasuredTable, Quantity, Row
+from vicinity_analysis.views.tables import MISSING, short, value_cell
+
+HELP = "write the page of measured numbers"
+DESCRIPTION = """\
+Writes a Markdown page with the tables that the packages of papers declare (papers/<system>/measured.py): every number
+from a record, with its machine; those scaled up from shorter runs are marked. The same records give the same bytes."""
+INTRODUCTION = """\
+# Measured numbers
+
+Written by `python -m vicinity_analysis measured --out docs/measured.md results/*`; a test keeps it true. Times are
+medians (or the statistic the paper states) of runs that were checked first. CPU columns are of the processor beside the
+GPU that heads them; `cpu-openmp` takes as many of its cores as pay. The report of a machine has every case with its
+interval."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("results", type=Path, nargs="+", help="results folders of machines, by column")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="page to write, e.g. docs/measured.md")
+    catalogue.add_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    known = catalogue.open_catalogue(args.root, args.papers, args.experiments)
+    text = page(known, [load_machine(folder) for folder in args.results])
+    try:
+        args.out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{args.out}: {error}") from error
+    print(args.out)
+    return 0
+
+
+def page(known: Catalogue, machines: list[Machine]) -> str:
+    studies = {study.name: study for study in known.studies(machines)}
+    blocks, marks = [INTRODUCTION, _legend(machines)], set()
+    for paper in known.papers.values():
+        found = [(declared, *_table(declared, studies, machines)) for declared in paper.measured]
+        found = [one for one in found if one[1].rows]
+        blocks += [f"## {paper.title}"] if found else []
+        for declared, table, sources in found:
+            marks |= set(table.marks())
+            blocks += [f"### {declared.title}", markdown(table), f"Records: {shorten(sources)}."]
+    told = [f"- <sup>{MARKS[mark][0]}</sup> {MARKS[mark][1]}" for mark in MARKS if mark in marks - set(STATES)]
+    blocks += ["## Marks", "\n".join(told)] if told else []
+    return "\n\n".join(blocks) + "\n"
+
+
+def _legend(machines: list[Machine]) -> str:
+    rows = [f"| {machine.title} | {machine.cpu} | `results/{machine.folder.name}/` |" for machine in machines]
+    return "\n".join(["| machine | CPU beside it | records |", "| :--- | :--- | :--- |", *rows])
+
+
+def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Machine]) -> tuple[Table, list[str]]:
+    """With the sources of its numbers."""
+    table, sources = Table("measured", declared.title, _columns(declared, machines), []), []
+    several = len(declared.quantities) > 1
+    for row in declared.rows:
+        study = studies.get(row.experiment)
+        if study is None:
+            raise InputError(f"table '{declared.title}': no experiment {row.experiment}")
+        found = {(m.name, name): _record(study, m, name, row) for m in machines for name in declared.implementations}
+        known = [record for record in found.values() if record]
+        sources += [source for record in known if record.ok for source in record.sources]
+        for names in [(name,) for name in declared.implementations] if several else [declared.implementations]:
+            if not any(found[m.name, name] for m in machines for name in names):
+                continue
+            cells = [Cell(label) for label in row.labels] + ([Cell(f"`{names[0]}`")] if several else [])
+            cells += [_fact(declared.fact, study, machines[0], known)] if declared.fact else []
+            cells += [_published(study, known[0], device, declared.unit) for device in declared.published]
+            for m in machines:
+                cells += [_cell(q, study, m, found[m.name, name]) for name in names for q in declared.quantities]
+            table.rows.append(cells)
+    return table, sources
+
+
+def _columns(declared: MeasuredTable, machines: list[Machine]) -> list[Column]:
+    several = len(declared.quantities) > 1
+    columns = [Column(label, kind="text") for label in declared.labels + ("implementation",) * several]
+    columns += [Column(declared.fact.label)] if declared.fact else []
+    columns += [Column(f"{short(device)}, {declared.unit}", "published") for device in declared.published]
+    quantities, names = [q.label for q in declared.quantities], [f"`{name}`" for name in declared.implementations]
+    return columns + [Column(label, short(m.title)) for m in machines for label in (quantities if several else names)]
+
+
+def _record(study: Study, machine: Machine, implementation: str, row: Row) -> Record | None:
+    """Of all seeds; raises InputError where the row means several cases."""
+    cases = [
+        key
+        for key, runs in study.runs[machine.name].get(implementation, {}).items()
+        if all(str(runs[0].case.get(axis)) == str(value) for axis, value in row.case.items())
+    ]
+    if len(cases) > 1:
+        raise InputError(f"{study.name}: {dict(row.case)} means {len(cases)} cases: {cases[0]}, {cases[1]}, ...")
+    return study.over_seeds(machine, implementation, cases[0]) if cases else None
+
+
+def _cell(quantity: Quantity, study: Study, machine: Machine, record: Record | None) -> Cell:
+    value = quantity.of(study, machine, record) if record and record.ok else None
+    return value_cell(record, lambda _: "—" if value is None else quantity.text(value))
+
+
+def _fact(quantity: Quantity, study: Study, machine: Machine, records: list[Record]) -> Cell:
+    """Of the first record that has it and was run whole."""
+    whole = [record for record in records if record.ok and "extrapolated" not in record.marks]
+    values = [value for record in whole if (value := quantity.of(study, machine, record)) is not None]
+    return Cell(quantity.text(values[0])) if values else MISSING
+
+
+def _published(study: Study, record: Record, device: str, unit: str) -> Cell:
+    """The paper's fastest version on a device."""
+    key, printed = study.key_of(record), study.published
+    seen = [o for o in printed.observations if o.device == device and printed.key(o.params) == key] if printed else []
+    return Cell(significant(min(o.value for o in seen) / UNITS[unit])) if seen else MISSING

@@ -1,0 +1,143 @@
+"""`query`: one recorded number, for scripts and for people in a hurry."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from vicinity_analysis import stats
+from vicinity_analysis.errors import InputError
+from vicinity_analysis.inputs.records import PROFILES, Record, load_machine, select
+
+HELP = "print a recorded value with its interval"
+DESCRIPTION = """\
+Prints the statistic of the samples recorded for one case and implementation, with a 95% bootstrap interval.
+Of several lines for the same case the best profile (full, quick, smoke) and then the last line counts.
+
+One match prints one JSON object; several matches print a JSON array of such objects (--list: always an array).
+Exit status: 0 when every match has a value, 2 when nothing matches or a match has none (invalid, skipped)."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("results", type=Path, help="results folder of a machine, e.g. results/nvidia-h200")
+    parser.add_argument("--experiment", required=True, metavar="SYSTEM/NAME", help="SYSTEM is a folder of experiments/")
+    parser.add_argument(
+        "--where", nargs="+", action="extend", default=[], metavar="AXIS=VALUE", help="e.g. size=100 seed=1"
+    )
+    parser.add_argument("--implementation", metavar="NAME", help="e.g. gpu-tuned (default: all)")
+    parser.add_argument("--profile", choices=PROFILES, help="only this profile (default: the best recorded)")
+    parser.add_argument("--time", metavar="PART", help="kernel, total, wall or a part (default: the protocol's)")
+    parser.add_argument("--statistic", choices=sorted(stats.STATISTICS), default="median")
+    parser.add_argument("--json", action="store_true", help="JSON instead of a line a match")
+    parser.add_argument("--list", action="store_true", help="with --json: an array also for one match")
+
+
+def run(args: argparse.Namespace) -> int:
+    records = select(load_machine(args.results).all_records, args.profile).values()
+    known = [record for record in records if record.experiment == args.experiment]
+    if not known:
+        names = sorted({record.experiment for record in records}) or ["none"]
+        raise InputError(f"{args.results}: no records of '{args.experiment}'; recorded: {', '.join(names)}")
+    conditions = parse_where(args.where)
+    matches = [record for record in known if matches_where(record, conditions)]
+    if args.implementation:
+        matches = [record for record in matches if record.implementation == args.implementation]
+    if not matches:
+        raise InputError(_no_match(known, conditions, args))
+    answers = [answer(record, args.time, args.statistic) for record in matches]
+    if args.json:
+        print(json.dumps(answers if args.list or len(answers) > 1 else answers[0], indent=2))
+    else:
+        print("\n".join(_line(item) for item in answers))
+    return 0 if all(item["status"] == "ok" for item in answers) else 2
+
+
+def parse_where(conditions: list[str]) -> dict[str, str]:
+    parsed = {}
+    for condition in conditions:
+        axis, separator, value = condition.partition("=")
+        if not separator or not axis or not value:
+            raise InputError(f"--where {condition}: expected axis=value")
+        parsed[axis] = value
+    return parsed
+
+
+def matches_where(record: Record, conditions: dict[str, str]) -> bool:
+    return all(same_value(_values(record).get(axis), value) for axis, value in conditions.items())
+
+
+def _values(record: Record) -> dict[str, Any]:
+    return record.case | {"seed": record.seed}
+
+
+def same_value(recorded: object, asked: str) -> bool:
+    """Equal as text or as numbers (4096 and 4.096e3)."""
+    if str(recorded) == asked:
+        return True
+    try:
+        return recorded is not None and float(str(recorded)) == float(asked)
+    except ValueError:
+        return False
+
+
+def answer(record: Record, part: str | None, statistic: str) -> dict[str, Any]:
+    data = record.data
+    part = part or record.protocol.get("time", "kernel")
+    found = record.estimate(part, statistic) if record.ok else None
+    return {
+        "experiment": record.experiment,
+        "case": record.case,
+        "seed": record.seed,
+        "implementation": record.implementation,
+        "machine": data.get("machine"),
+        "status": data["status"],
+        "message": data.get("message", ""),
+        "time": part,
+        "statistic": statistic,
+        statistic: found.value if found else None,
+        "interval": [found.low, found.high] if found else None,
+        "level": stats.LEVEL,
+        "unit": "s",
+        "samples": found.samples if found else 0,
+        "verified": bool(data.get("verified")),
+        "extrapolated": data.get("extrapolated"),
+        "throttled": bool(data.get("throttled")),
+        "profile": record.profile,
+        "evaluations": data.get("evaluations"),
+        "iterations": data.get("iterations"),
+        "digest": data.get("digest"),
+        "commit": data.get("commit"),
+        "record": record.source,
+    }
+
+
+def _line(item: dict[str, Any]) -> str:
+    axes = " ".join(f"{name}={value}" for name, value in item["case"].items() if value is not None)
+    head = f"{item['experiment']} {axes} seed={item['seed']} {item['implementation']}:"
+    if item["status"] != "ok":
+        return f"{head} {item['status']}: {item['message']} [{item['record']}]"
+    low, high = (f"{1e3 * bound:.4g}" for bound in item["interval"])
+    flags = [name for name in ("extrapolated", "throttled") if item[name]]
+    flags += [] if item["verified"] else ["unverified"]
+    return (
+        f"{head} {item['statistic']} {1e3 * item[item['statistic']]:.4g} ms [{low}, {high}] ({item['time']}, "
+        f"{item['samples']} samples, {', '.join([item['profile'], *flags])}) [{item['record']}]"
+    )
+
+
+def _no_match(known: list[Record], conditions: dict[str, str], args: argparse.Namespace) -> str:
+    """Says which condition is to blame, and what would have matched."""
+    place = f"{args.results}: {args.experiment}"
+    axes = sorted({axis for record in known for axis in _values(record)})
+    for axis, value in conditions.items():
+        if axis not in axes:
+            return f"{place}: no axis '{axis}'; there are: {', '.join(axes)}"
+        values = sorted(
+            {_values(record).get(axis) for record in known}, key=lambda v: (isinstance(v, str), v is None, v)
+        )
+        if not any(same_value(recorded, value) for recorded in values):
+            return f"{place}: {axis}={value} is not recorded; there are: {', '.join(map(str, values))}"
+    names = sorted({record.implementation for record in known})
+    if args.implementation and args.implementation not in names:
+        return f"{place}: implementation '{args.implementation}' is not recorded; there are: {', '.join(names)}"
+    return f"{place}: no record matches all the conditions"

@@ -1,0 +1,101 @@
+"""Time over the speed of light: the least time the machine's measured ceilings allow for the work a case needs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vicinity_analysis.inputs.published import UNITS
+from vicinity_analysis.inputs.records import Machine, Record
+from vicinity_analysis.study import Study
+from vicinity_analysis.views.cells import Cell, Column, Table, significant
+from vicinity_analysis.views.tables import measured, param_columns, params, provenance, rows_of, tidy, unit_of
+
+BEYOND = "Above 100 %: the stated work is more than this implementation does, and so is no limit for it."
+CORE = {"cpu_integer": "cpu_integer_core"}  # what a single-core implementation is held against
+
+
+@dataclass(frozen=True)
+class Floor:
+    """seconds = work / ceiling of the ceiling that binds."""
+
+    seconds: float
+    ceiling: str
+
+
+def floor(record: Record, machine: Machine) -> Floor | None:
+    """The largest work / ceiling; None when the record names no work or the ceiling was not measured."""
+    floors = []
+    for name, amount in (record.data.get("work") or {}).items():
+        if record.one_core and CORE.get(name) in (machine.environment.get("ceilings") or {}):
+            name = CORE[name]
+        ceiling = machine.ceiling(name)
+        if ceiling:
+            # Ceilings that are latencies (launch, barriers) count seconds an event, the others events a second.
+            latency = machine.environment["ceilings"][name].get("unit") == "s"
+            floors.append(Floor(float(amount) * ceiling if latency else float(amount) / ceiling, name))
+    return max(floors, key=lambda found: (found.seconds, found.ceiling)) if floors else None
+
+
+def percent(record: Record, machine: Machine) -> float | None:
+    """100 * floor / median time."""
+    found = floor(record, machine) if record.ok else None
+    return 100 * found.seconds / float(np.median(record.times())) if found else None
+
+
+def percentage(value: float) -> str:
+    """Two digits; what is next to nothing is not spelled out."""
+    return significant(value, 2) if value >= 0.01 else "<0.01"
+
+
+def limits_table(study: Study) -> Table | None:
+    """Percentage of the speed of light, by case, machine and implementation; none for experiments over seeds."""
+    if len(study.descriptor.seeds) > 1:
+        return None
+    keys = {key for _, key in rows_of(study)}  # a smoke run measures cases that no printed table has
+    chosen = [
+        (machine, name, series)
+        for machine, name, series in measured(study)
+        if any(percent(record, machine) is not None for key, record in series.items() if key in keys)
+    ]
+    if not chosen:
+        return None
+    unit = unit_of(study)
+    columns = param_columns(study) + [Column(name, f"{machine.title}, % of limit") for machine, name, _ in chosen]
+    table = Table(f"{study.slug}-limits", f"{study.descriptor.title}: percentage of the speed of light", columns, [])
+    for row, key in rows_of(study):
+        cells = params(study, key)
+        for machine, name, series in chosen:
+            record = series.get(key)
+            found, reached = (floor(record, machine), percent(record, machine)) if record else (None, None)
+            if record is None or found is None or reached is None:
+                cells.append(Cell("", "no value"))
+                continue
+            least = found.seconds / UNITS[unit]
+            title = f"limit {significant(least)} {unit} by {found.ceiling}; {provenance(record)}"
+            cells.append(Cell(percentage(reached), title, marks=record.marks))
+            values = {"machine": machine.name, "implementation": name, "limit": least, "unit": unit}
+            values |= {"ceiling": found.ceiling, "percent": reached, "record": record.source}
+            table.tidy.append(tidy(study, row, key, **values))
+        table.rows.append(cells)
+    return table
+
+
+def summary_table(studies: list[Study]) -> Table | None:
+    """One line an experiment, machine and implementation: which ceiling binds and how much of it is reached."""
+    columns = [Column(text, kind="text") for text in ("experiment", "machine", "implementation", "binding limit")]
+    columns += [Column(label, "% of the limit") for label in ("least", "median", "most")] + [Column("cases")]
+    table = Table("limits", "Speed of light: percentage of the limit reached", columns, [])
+    for study in studies:
+        for machine, name, _ in measured(study):
+            runs = [r for records in study.runs[machine.name][name].values() for r in records]
+            found = [(floor(r, machine), percent(r, machine)) for r in runs]
+            values = [value for _, value in found if value is not None]
+            if not values:
+                continue
+            names = sorted({limit.ceiling for limit, value in found if limit and value is not None})
+            texts = [percentage(float(f(values))) for f in (np.min, np.median, np.max)]
+            head = [Cell(study.name), Cell(machine.title), Cell(name), Cell(", ".join(names))]
+            table.rows.append([*head, *map(Cell, texts), Cell(str(len(values)))])
+            if max(values) > 100:
+                table.notes = [BEYOND]
+    return table if table.rows else None

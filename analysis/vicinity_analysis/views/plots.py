@@ -1,0 +1,178 @@
+"""The usual figures of an experiment: the rows of a printed table, and lines along each axis that varies."""
+
+from collections.abc import Callable
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from vicinity_analysis.inputs.published import UNITS
+from vicinity_analysis.study import Study
+from vicinity_analysis.views import scaling
+from vicinity_analysis.views.figures import INK, Drawing, fitting, handle, legend, log_axis, render, style_of
+from vicinity_analysis.views.tables import device_label, rows_of, short, unit_of
+
+PUBLISHED = {"gpu": ("v", "<", "1", "^", ">", "2", "p", "3", "8", "4"), "cpu": ("s", "D", "h")}
+
+
+def table_figure(study: Study) -> Drawing | None:
+    """Each row of a printed table on its own line: printed values (grey, hollow) and measured ones (coloured)."""
+    machines = [machine for machine in study.machines if study.series(machine)]
+    if not study.published or not machines:
+        return None
+    title = f"{study.descriptor.title}: published and measured"
+    caption = "Each line is a row of the paper's table; further left is faster. Grey: printed in the paper. "
+    caption += "Hollow coloured: extrapolated. Points are not joined: rows are different cases."
+
+    def draw() -> Figure:
+        rows, unit = rows_of(study), unit_of(study)
+        names = list(dict.fromkeys(name for machine in machines for name in study.series(machine)))
+        height = 0.27 * len(rows) + 1.7
+        figure = Figure(figsize=(max(2.0 + 3.4 * len(machines), 7.6), height), layout="constrained")
+        axes = figure.subplots(1, len(machines), sharey=True, sharex=True, squeeze=False)[0]
+        for machine, plot in zip(machines, axes, strict=True):
+            _printed_points(study, plot, unit)
+            for name, series in study.series(machine).items():
+                colour, marker = style_of(study, name, names)
+                for position, (_, key) in enumerate(rows):
+                    record = series.get(key)
+                    if record and record.ok:
+                        face = "none" if "extrapolated" in record.marks else colour
+                        value = record.estimate().value / UNITS[unit]
+                        plot.plot(value, position, marker, markeredgecolor=colour, markerfacecolor=face, zorder=3)
+            plot.set_title(machine.title)
+            log_axis(plot, "x", f"time, {unit}")
+            plot.set_ylim(len(rows) - 0.4, -0.6)
+            plot.grid(True, axis="both")
+        varies = {axis for _, key in rows for axis, value in key if dict(rows[0][1]).get(axis) != value}
+        labels = [" · ".join(f"{study.symbol(a)} {value}" for a, value in key if a in varies) for _, key in rows]
+        axes[0].set_yticks(range(len(rows)), labels)
+        handles = _printed_handles(study) + [handle(*style_of(study, name, names), name) for name in names]
+        columns = min(fitting(figure, handles), 2 + len(machines))
+        figure.set_figheight(height + 0.2 * max(0, -(-len(handles) // columns) - 3))
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns)
+        return figure
+
+    return render(f"{study.slug}-times", title, caption, draw)
+
+
+def _printed_marker(study: Study) -> dict[str, str]:
+    columns = study.published.columns if study.published else []
+    kinds = {kind: [c for c in columns if c.kind == kind] for kind in {c.kind for c in columns}}
+    marks = {}
+    for kind, members in kinds.items():
+        pool = PUBLISHED.get(kind, ("h", "8", "p"))
+        marks |= {c.device + c.implementation: pool[i % len(pool)] for i, c in enumerate(members)}
+    return marks
+
+
+def _printed_points(study: Study, plot: Axes, unit: str) -> None:
+    markers = _printed_marker(study)
+    for position, (row, _) in enumerate(rows_of(study)):
+        for column in study.published.columns if study.published else []:
+            observation = study.published.cells.get((row, column)) if study.published else None
+            if observation:
+                marker = markers[column.device + column.implementation]
+                value = observation.value / UNITS[unit]
+                plot.plot(value, position, marker, color="#7d7d7d", markerfacecolor="none", markersize=5, zorder=2)
+
+
+def _printed_handles(study: Study) -> list[Line2D]:
+    markers = _printed_marker(study)
+    columns = study.published.columns if study.published else []
+    labels = [f"{short(device_label(column, columns))} (published)" for column in columns]
+    return [
+        handle("#7d7d7d", markers[column.device + column.implementation], label, hollow=True)
+        for column, label in zip(columns, labels, strict=True)
+    ]
+
+
+def scaling_figures(study: Study, rates: bool = False) -> list[Drawing]:
+    """For each axis that varies: time along it (`rates`: iterations a second), and GPU over CPU along it."""
+    what = "iterations a second" if rates else "time"
+    drawings = []
+    for axis in scaling.varying_axes(study):
+        found = scaling.chosen(scaling.panels(study, axis))
+        if not found:
+            continue
+        symbol = study.symbol(axis)
+        held = "the other axes are held at the values above each panel (least, middle and most work)"
+        common = scaling.described(study, scaling.in_common(found))
+        held += f", and everywhere {common}" if common else ""
+        caption = f"{what.capitalize()} along {symbol}; {held}. Hollow: extrapolated. Gaps: skipped or invalid. "
+        caption += "Both axes logarithmic."
+        draw = _time_panels(study, axis, found, rates)
+        title = f"{study.descriptor.title}: {what} against {symbol}"
+        drawings.append(render(f"{study.slug}-{axis}", title, caption, draw))
+        if any(scaling.speedups(panel) for panel in found):
+            caption = f"Speed-up of the GPU along {symbol}; {held}. Above the line at 1 the GPU is faster. "
+            caption += "Baseline: " + "; ".join(_bases(found)) + ". Each pair measured on one machine."
+            draw = _speedup_panels(study, axis, found)
+            title = f"{study.descriptor.title}: GPU over CPU against {symbol}"
+            drawings.append(render(f"{study.slug}-{axis}-speedup", title, caption, draw))
+    return drawings
+
+
+def _bases(found: list[scaling.Panel]) -> list[str]:
+    lines = [line for panel in found for line in panel.lines if line.implementation.startswith("gpu")]
+    return list(dict.fromkeys(scaling.baseline(line.machine) for line in lines))
+
+
+def _axes(found: list[scaling.Panel]) -> tuple[Figure, list[Axes]]:
+    figure = Figure(figsize=(max(1.0 + 3.3 * len(found), 7.0), 3.9), layout="constrained")
+    axes = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
+    common = scaling.in_common(found)
+    for panel, plot in zip(found, axes, strict=True):
+        plot.set_title(
+            scaling.described(panel.study, [item for item in panel.held if item not in common]) or panel.title
+        )
+        plot.grid(True)
+    return figure, list(axes)
+
+
+def _time_panels(study: Study, axis: str, found: list[scaling.Panel], rates: bool) -> Callable[[], Figure]:
+    def draw() -> Figure:
+        figure, axes = _axes(found)
+        names = [name for _, name, _ in scaling.shown(study)]
+        unit = unit_of(study)
+        handles: dict[str, Line2D] = {}
+        for panel, plot in zip(found, axes, strict=True):
+            values = sorted({at for line in panel.lines for at in line.points})
+            for line in panel.lines:
+                colour, marker = style_of(study, line.implementation, names)
+                own = line.machine.name == study.machines[0].name
+                shown = line.rates() if rates else {at: s / UNITS[unit] for at, s in line.seconds().items()}
+                heights = [shown.get(at, float("nan")) for at in line.points]
+                plot.plot(list(line.points), heights, "-" if own else "--", color=colour, linewidth=1.2)
+                for at, height in zip(line.points, heights, strict=True):
+                    hollow = "extrapolated" in line.points[at].marks
+                    plot.plot(at, height, marker, color=colour, markerfacecolor="none" if hollow else colour)
+                label = line.implementation + ("" if own else f" ({line.machine.title})")
+                handles.setdefault(label, handle(colour, marker, label, line="-" if own else "--"))
+            log_axis(plot, "x", study.symbol(axis), values)
+            log_axis(plot, "y", ("iterations a second" if rates else f"time, {unit}") if plot is axes[0] else "")
+        legend(figure, list(handles.values()))
+        return figure
+
+    return draw
+
+
+def _speedup_panels(study: Study, axis: str, found: list[scaling.Panel]) -> Callable[[], Figure]:
+    def draw() -> Figure:
+        figure, axes = _axes(found)
+        names = [name for _, name, _ in scaling.shown(study)]
+        handles: dict[str, Line2D] = {}
+        for panel, plot in zip(found, axes, strict=True):
+            values = sorted({at for line in panel.lines for at in line.points})
+            for (title, name), ratios in scaling.speedups(panel).items():
+                colour, marker = style_of(study, name, names)
+                plot.plot(list(ratios), list(ratios.values()), "-", marker=marker, color=colour, linewidth=1.2)
+                label = name if title == study.machines[0].title else f"{name} ({title})"
+                handles.setdefault(label, handle(colour, marker, label, line="-"))
+            plot.axhline(1, color=INK, linewidth=1)
+            log_axis(plot, "x", study.symbol(axis), values)
+            log_axis(plot, "y", "fastest CPU ÷ GPU" if plot is axes[0] else "")
+        legend(figure, list(handles.values()))
+        return figure
+
+    return draw

@@ -1,0 +1,192 @@
+"""How good the solutions of a search are, and in what time: gaps to the best known objective over seeds.
+
+For every system that searches instances of the catalogue and records the best known objective of each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from vicinity_analysis.inputs.records import SPECIAL, Machine, Record
+from vicinity_analysis.study import Study
+from vicinity_analysis.views.cells import Cell, Column, Table, significant, with_unit
+from vicinity_analysis.views.tables import MISSING, gaps, provenance, reasons
+
+FEWEST = 5  # seeds from which on the median time of an implementation is one
+Setting = tuple[tuple[str, Any], ...]  # (("iterations", 100000),): everything but instance and seed
+
+
+@dataclass(frozen=True)
+class Group:
+    """One instance and setting over its seeds. All implementations take the same path: a seed has one objective."""
+
+    instance: str
+    setting: Setting
+    best_known: float | None
+    maximises: bool = False
+    records: dict[tuple[str, str], dict[int, Record]] = field(default_factory=dict)  # (machine, implementation) -> seed
+
+    @property
+    def by_seed(self) -> dict[int, Record]:
+        """One record of each seed: the first machine's and implementation's that has it."""
+        found: dict[int, Record] = {}
+        for series in self.records.values():
+            for seed, record in series.items():
+                found.setdefault(seed, record)
+        return dict(sorted(found.items()))
+
+    @property
+    def objectives(self) -> list[float]:
+        return [record.objective for record in self.by_seed.values() if record.objective is not None]
+
+    @property
+    def best(self) -> float:
+        return max(self.objectives) if self.maximises else min(self.objectives)
+
+    @property
+    def gaps(self) -> list[float]:
+        """Percent short of the best known, by seed; empty where none is known."""
+        return [gap for record in self.by_seed.values() if (gap := gap_of(record)) is not None]
+
+    @property
+    def hits(self) -> int:
+        """Seeds that reached the best known objective, or went beyond it."""
+        return sum(gap <= 0 for gap in self.gaps)
+
+    def value(self, axis: str) -> Any:  # noqa: ANN401
+        return dict(self.setting).get(axis)
+
+
+def gap_of(record: Record) -> float | None:
+    """Percent by which the objective falls short of the best known: above it where less is better, else below it."""
+    best, value = record.best_known, record.objective
+    if not best or value is None:
+        return None
+    return 100 * (best - value if record.maximises else value - best) / abs(best)
+
+
+def usable(record: Record) -> bool:
+    """A shorter run scaled up says nothing of quality."""
+    return record.ok and record.objective is not None and "extrapolated" not in record.marks
+
+
+def groups(studies: Sequence[Study]) -> list[Group]:
+    """By instance (in the descriptors' and records' order), then setting."""
+    found: dict[tuple[str, Setting], Group] = {}
+    for machine, record in ((m, r) for study in studies for m in study.machines for r in study.all_runs(m)):
+        if record.case.get("instance") and usable(record):
+            _add(found, machine, record)
+    order = list(dict.fromkeys(instance for instance, _ in found))
+    return sorted(found.values(), key=lambda group: (order.index(group.instance), group.setting))
+
+
+def _add(found: dict[tuple[str, Setting], Group], machine: Machine, record: Record) -> None:
+    instance = record.case["instance"]
+    setting = tuple(sorted((k, v) for k, v in record.case.items() if k not in SPECIAL))
+    group = found.setdefault((instance, setting), Group(instance, setting, record.best_known, record.maximises))
+    group.records.setdefault((machine.name, record.implementation), {}).setdefault(record.seed, record)
+
+
+def columns_of(studies: Sequence[Study]) -> list[tuple[Machine, str]]:
+    """(machine, implementation) with any usable record, in the descriptors' order."""
+    found: dict[tuple[str, str], tuple[Machine, str]] = {}
+    for machine in studies[0].machines if studies else []:
+        names = [name for study in studies for name in study.descriptor.implementations]
+        recorded = {r.implementation for study in studies for r in study.all_runs(machine) if usable(r)}
+        for name in sorted(recorded, key=lambda n: names.index(n) if n in names else 99):
+            found[machine.name, name] = (machine, name)
+    return list(found.values())
+
+
+def median_seconds(group: Group, machine: Machine, name: str) -> float | None:
+    records = group.records.get((machine.name, name))
+    return float(np.median([record.estimate().value for record in records.values()])) if records else None
+
+
+def gap_table(study: Study, studies: Sequence[Study]) -> Table | None:
+    """instance, setting, gaps over the seeds, and the time each implementation took."""
+    found, timed = groups(studies), columns_of(studies)
+    if not found:
+        return None
+    axes = list(dict.fromkeys(axis for group in found for axis, _ in group.setting))
+    axes.sort(key=lambda axis: (axis not in study.descriptor.axes, axis))
+    columns = [Column("instance", kind="param"), *(Column(study.symbol(axis), kind="param") for axis in axes)]
+    columns += [Column("best known"), Column("seeds")]
+    columns += [Column(label, "gap, %") for label in ("mean", "least", "median", "most")]
+    columns += [Column("reached", "best known")]
+    accepting = any("accepted" in record.counters for group in found for record in group.by_seed.values())
+    columns += [Column("accepted, %")] if accepting else []
+    columns += [Column(name, f"{machine.title}, median time") for machine, name in timed]
+    table = Table(f"{study.slug}-gaps", f"{study.descriptor.title}: gaps", columns, [])
+    for group in found:
+        sources = "; ".join(provenance(record) for record in group.by_seed.values())
+        cells = [Cell(group.instance, kind="param"), *(Cell(_value(group.value(axis)), kind="param") for axis in axes)]
+        cells += [
+            Cell("unknown" if group.best_known is None else f"{group.best_known:,}"),
+            Cell(str(len(group.by_seed))),
+        ]
+        cells += [Cell(text, sources) for text in _spread(group)]
+        cells += [_accepted(group)] if accepting else []
+        cells += [_time(group, machine, name) for machine, name in timed]
+        table.rows.append(cells)
+        table.tidy += _tidy(group)
+    table.notes = [
+        "Gap: best cost of the run above the best known one, in percent of it. Runs with one seed have the same cost "
+        "on every implementation and machine; the times are medians over the seeds each was timed with."
+    ]
+    table.notes += notes(studies)
+    return table
+
+
+def _value(value: object) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value if value is not None else "")
+
+
+def _spread(group: Group) -> list[str]:
+    values = group.gaps
+    if not values:
+        least = f"(cost {group.best:,})"
+        return ["—", least, "—", "—", "—"]
+    found = [float(f(values)) for f in (np.mean, np.min, np.median, np.max)]
+    return [*(f"{value:.3f}" for value in found), f"{group.hits} of {len(values)}"]
+
+
+def _accepted(group: Group) -> Cell:
+    records = [record for record in group.by_seed.values() if "accepted" in record.counters]
+    if not records:
+        return Cell("")
+    rates = [100 * record.counters["accepted"] / record.data["iterations"] for record in records]
+    return Cell(significant(float(np.mean(rates))), f"mean over {len(rates)} seeds")
+
+
+def _time(group: Group, machine: Machine, name: str) -> Cell:
+    seconds = median_seconds(group, machine, name)
+    if seconds is None:
+        return MISSING
+    records = list(group.records[machine.name, name].values())
+    marks = tuple(dict.fromkeys(mark for record in records for mark in record.marks))
+    seeds = f"{len(records)} seed{'s' if len(records) > 1 else ''}: "
+    return Cell(with_unit(seconds, "s"), seeds + "; ".join(map(provenance, records)), marks=marks)
+
+
+def _tidy(group: Group) -> list[dict[str, Any]]:
+    rows = []
+    for (machine, name), series in group.records.items():
+        for seed, record in sorted(series.items()):
+            row = {
+                "instance": group.instance,
+                **dict(group.setting),
+                "seed": seed,
+                "machine": machine,
+                "implementation": name,
+            }
+            row |= {"objective": record.objective, "best_known": group.best_known, "gap_percent": gap_of(record)}
+            row |= {"seconds": record.estimate().value, "marks": " ".join(record.marks), "record": record.source}
+            rows.append(row)
+    return rows
+
+
+def notes(studies: Sequence[Study]) -> list[str]:
+    """What has no row: instances whose file was not found, each once, and implementations without a record."""
+    return reasons(studies) + [note for study in studies for note in gaps(study)]

@@ -1,0 +1,92 @@
+"""Gap to the best known objective against time: the figure a user decides by."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from vicinity_analysis.inputs.records import Machine
+from vicinity_analysis.study import Study
+from vicinity_analysis.views import quality
+from vicinity_analysis.views.figures import Drawing, handle, label_outer, log_axis, panels, render, style_of
+from vicinity_analysis.views.quality import FEWEST, Group
+
+LINEAR = 0.1  # percent: below this the axis of gaps is linear, so that 0 has a place
+
+
+def gap_figures(study: Study, studies: Sequence[Study], line: str = "iterations") -> list[Drawing]:
+    """A panel an instance; for every machine with records. Settings that differ in `line` only are joined."""
+    found = [group for group in quality.groups(studies) if group.gaps]
+    drawings = []
+    for machine in study.machines:
+        names = [name for m, name in quality.columns_of(studies) if m is machine]
+        own = [group for group in found if any((machine.name, name) in group.records for name in names)]
+        if not own:
+            continue
+        caption = (
+            f"Gap to the best known cost against run time on {machine.title} ({machine.cpu}), by instance; below and "
+            "to the left is better. Dots: one seed each. Bars: quartiles and median over all seeds, since by the same "
+            "seed every implementation finds the same, at the median time of those it was timed with (hollow: fewer "
+            f"than {FEWEST}); from left to right {line} = {_values(own, line)}. Time logarithmic; gap linear below "
+            "0.1 %, logarithmic above."
+        )
+        title = f"{study.descriptor.title}, {machine.title}"
+        drawings.append(
+            render(f"{study.slug}-{machine.name}", title, caption, _panels(study, machine, names, own, line))
+        )
+    return drawings
+
+
+def _values(found: list[Group], axis: str) -> str:
+    numbers = sorted({group.value(axis) for group in found if group.value(axis) is not None})
+    return ", ".join(f"{number:g}" for number in numbers)
+
+
+def _panels(study: Study, machine: Machine, names: list[str], found: list[Group], line: str) -> Callable[[], Figure]:
+    instances = list(dict.fromkeys(group.instance for group in found))
+
+    def draw() -> Figure:
+        figure, axes = panels(len(instances), 2.7)
+        for instance, plot in zip(instances, axes, strict=True):
+            plot.set_title(instance)
+            for name in names:
+                groups = [g for g in found if g.instance == instance and (machine.name, name) in g.records]
+                groups.sort(key=lambda group: group.value(line) or 0)
+                _series(study, plot, machine, name, names, groups)
+            log_axis(plot, "x", "")
+            _gap_axis(plot, max(gap for group in found for gap in group.gaps))
+        label_outer(axes, "run time, s", "gap, %")
+        handles: list[Line2D] = [handle(*style_of(study, name, names), name, line="-") for name in names]
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 6))
+        return figure
+
+    return draw
+
+
+def _series(study: Study, plot: Axes, machine: Machine, name: str, names: list[str], groups: list[Group]) -> None:
+    colour, marker = style_of(study, name, names)
+    middles = []
+    for group in groups:
+        records = group.records[machine.name, name]
+        gaps = {seed: gap for seed, record in records.items() if (gap := quality.gap_of(record)) is not None}
+        times = {seed: records[seed].estimate().value for seed in gaps}
+        for seed, gap in gaps.items():
+            plot.plot(times[seed], gap, ".", color=colour, markersize=3, alpha=0.6)
+        few = len(gaps) < FEWEST
+        low, middle, high = np.percentile(group.gaps, [25, 50, 75])
+        at = float(np.median(list(times.values())))
+        plot.plot([at, at], [low, high], "-", color=colour, linewidth=2.2, alpha=0.8, solid_capstyle="butt")
+        plot.plot(at, middle, marker, color=colour, markerfacecolor="none" if few else colour, markersize=6, zorder=3)
+        middles.append((at, float(middle)))
+    plot.plot([at for at, _ in middles], [gap for _, gap in middles], "-", color=colour, linewidth=0.9)
+
+
+def _gap_axis(plot: Axes, largest: float) -> None:
+    plot.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
+    plot.set_ylim(-0.01, 1.4 * max(largest, LINEAR))
+    plot.yaxis.set_major_locator(FixedLocator([0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]))
+    plot.yaxis.set_minor_locator(NullLocator())
+    plot.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

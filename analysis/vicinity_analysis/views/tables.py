@@ -1,0 +1,293 @@
+"""The tables of a report: a paper's rows with measured values beside them, ratios to the paper, speed-ups."""
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from vicinity_analysis import stats
+from vicinity_analysis.inputs.published import UNITS, Key
+from vicinity_analysis.inputs.published import Column as Printed
+from vicinity_analysis.inputs.records import Machine, Record, uses_one_core
+from vicinity_analysis.study import Study
+from vicinity_analysis.views.cells import Cell, Column, Table, significant
+
+MISSING = Cell("—", "not measured", marks=("missing",), kind="state")
+
+
+def rows_of(study: Study) -> list[tuple[str, Key]]:
+    """(row name, case) of the printed table, in its order; without one, every measured case."""
+    if study.published:
+        return list(study.published.rows.items())
+    keys = {key for machine in study.records.values() for series in machine.values() for key in series}
+    return [("", key) for key in sorted(keys, key=sortable)]
+
+
+def sortable(key: Key) -> list[tuple[str, float, str]]:
+    """Numbers as numbers, names as names, in which tai30a stands before tai100a."""
+
+    def name(value: str) -> str:
+        return re.sub(r"\d+", lambda digits: digits.group().zfill(9), value)
+
+    return [(axis, float(value) if value.replace(".", "", 1).isdigit() else 0.0, name(value)) for axis, value in key]
+
+
+def unit_of(study: Study) -> str:
+    return study.published.unit if study.published and study.published.unit in UNITS else "ms"
+
+
+def params(study: Study, key: Key) -> list[Cell]:
+    values = dict(key)
+    return [Cell(values.get(axis, ""), kind="param") for axis in axes_of(study)]
+
+
+def axes_of(study: Study) -> list[str]:
+    if study.published:
+        return list(study.published.descriptor.mapping.values())
+    found = {axis for _, key in rows_of(study) for axis, _ in key}
+    return [axis for axis in study.descriptor.axes if axis in found] + sorted(found - set(study.descriptor.axes))
+
+
+def param_columns(study: Study) -> list[Column]:
+    return [Column(study.symbol(axis), kind="param") for axis in axes_of(study)]
+
+
+def provenance(record: Record) -> str:
+    """What the pointer shows over a number."""
+    text = f"{record.source} ({record.profile}"
+    if record.ok:
+        text += f", {len(record.times())} samples" + (f" of {n} seeds" if (n := len(record.data["seeds"])) > 1 else "")
+    message = record.data.get("message")
+    return text + ")" + (f": {message}" if message else "")
+
+
+def state_cell(record: Record) -> Cell:
+    status = record.data["status"]
+    text = "INVALID" if status == "invalid" else status
+    return Cell(text, provenance(record), marks=(status,), kind="state")
+
+
+def value_cell(record: Record | None, text: Callable[[Record], str]) -> Cell:
+    """What stands for a record: its value, its state, or that there is none."""
+    if record is None:
+        return MISSING
+    return Cell(text(record), provenance(record), marks=record.marks) if record.ok else state_cell(record)
+
+
+def measured(study: Study) -> list[tuple[Machine, str, dict[Key, Record]]]:
+    return [(machine, name, series) for machine in study.machines for name, series in study.series(machine).items()]
+
+
+def tidy(study: Study, row: str, key: Key, **values: object) -> dict[str, Any]:
+    return {"experiment": study.name, "row": row, **dict(key), **values}
+
+
+def times_table(study: Study, part: str | None = None) -> Table:
+    """Printed values of each device, then measured values by machine and implementation, all in the paper's unit;
+    several seeds together. `part`: another time than the protocol's, e.g. "total"."""
+    unit, printed = unit_of(study), study.published.columns if study.published else []
+    columns = param_columns(study) + [Column(device_label(c, printed), f"published, {unit}") for c in printed]
+    columns += [Column(name, f"{machine.title}, {unit}") for machine, name, _ in measured(study)]
+    name, what = ("times", "") if part is None else (f"times-{part}", f", {part_name(study, part)}")
+    title = f"{study.descriptor.title}: times in {unit}{what}"
+    table = Table(f"{study.slug}-{name}", title, columns, [], notes=[] if part else gaps(study) + reasons([study]))
+    for row, key in rows_of(study):
+        cells = params(study, key)
+        for column in printed:
+            observation = study.published.cells.get((row, column)) if study.published else None
+            if observation is None:
+                cells.append(Cell("", "not in the paper", kind="published"))
+                continue
+            spread = f", ±{observation.spread}" if observation.spread else ""
+            title = f"{observation.source}{spread} {observation.notes}".strip()
+            cells.append(Cell(observation.text, title, kind="published"))
+            source = {"origin": "published", "machine": column.device, "implementation": column.implementation}
+            table.tidy.append(tidy(study, row, key, **source, value=observation.value / UNITS[unit], unit=unit))
+            table.tidy[-1] |= {"record": observation.source}
+        for machine, name, _ in measured(study):
+            record = study.over_seeds(machine, name, key)
+            cells.append(_time_cell(record, unit, part))
+            if record:
+                table.tidy.append(tidy(study, row, key, **_tidy_time(machine, name, record, unit, part)))
+        table.rows.append(cells)
+    return table
+
+
+def device_label(column: Printed, columns: Iterable[Printed]) -> str:
+    several = sum(other.device == column.device for other in columns) > 1
+    return f"{column.device} {column.implementation}" if several else column.device
+
+
+def short(device: str) -> str:
+    """GTX 1080 Ti, i9 7940X: enough where the full name stands elsewhere."""
+    for brand in ("GeForce ", "Core ", "NVIDIA ", "AMD ", "Intel "):
+        device = device.removeprefix(brand)
+    return re.sub(r" \(\d+ cores\)", "", device)
+
+
+def part_name(study: Study, part: str) -> str:
+    """total -> clone + kernel."""
+    records = [record for _, _, series in measured(study) for record in series.values() if record.ok]
+    parts = sorted({name for record in records for name in record.parts})
+    return " + ".join(parts) if part == "total" else part
+
+
+def has_parts(study: Study) -> bool:
+    return any(len(record.parts) > 1 for _, _, series in measured(study) for record in series.values() if record.ok)
+
+
+def _time_cell(record: Record | None, unit: str, part: str | None) -> Cell:
+    if record is None:
+        return MISSING
+    if not record.ok:
+        return state_cell(record)
+    found = record.estimate(part).scaled(1 / UNITS[unit])
+    interval = f"95% interval {significant(found.low, 4)} to {significant(found.high, 4)} {unit}"
+    return Cell(significant(found.value), f"{provenance(record)}, {interval}", marks=record.marks)
+
+
+def _tidy_time(machine: Machine, name: str, record: Record, unit: str, part: str | None) -> dict[str, Any]:
+    values: dict[str, Any] = {"origin": "measured", "machine": machine.name, "implementation": name}
+    if record.ok:
+        found = record.estimate(part).scaled(1 / UNITS[unit])
+        values |= {"value": found.value, "unit": unit, "low": found.low, "high": found.high, "samples": found.samples}
+        values |= {"statistic": record.protocol.get("statistic", "median"), "time": part or record.protocol.get("time")}
+    marks = " ".join(record.marks)
+    return values | {"profile": record.profile, "marks": marks, "record": record.source}
+
+
+def gaps(study: Study) -> list[str]:
+    """One line a machine on what has no record, and how to get it."""
+    notes = []
+    for machine in study.machines:
+        names = study.missing(machine)
+        if not machine.environment.get("gpu"):
+            absent = [name for name in names if name.startswith("gpu")]
+            names = [name for name in names if name not in absent]
+            if absent:
+                notes.append(f"{machine.title} has no GPU: no rows for {', '.join(absent)}.")
+        if names:
+            chosen = [] if len(names) == len(study.descriptor.implementations) else names
+            notes.append(f"Not measured on {machine.title}: {', '.join(names)}. To measure: {study.command(chosen)}")
+    return notes
+
+
+def reasons(studies: Iterable[Study]) -> list[str]:
+    """Why a case has no value: one line a case and message; the implementations where others have one."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for study in studies:
+        for machine in study.machines:
+            measured_cases = {key for series in study.series(machine).values() for key, r in series.items() if r.ok}
+            for name, series in study.series(machine).items():
+                for key, record in series.items():
+                    if not record.ok:
+                        status = f"{record.data['status']}: {record.data.get('message', '')}".strip(": ")
+                        told = found.setdefault((f"{_case_name(study, key, record)} on {machine.title}", status), [])
+                        told += [name] if key in measured_cases else []
+    lines = []
+    for (what, why), names in found.items():
+        of = f" ({', '.join(dict.fromkeys(names))})" if names else ""
+        lines.append(f"{what}{of}: {why}.")
+    return lines
+
+
+def _case_name(study: Study, key: Key, record: Record) -> str:
+    return record.case.get("instance") or ", ".join(f"{study.symbol(axis)} = {value}" for axis, value in key)
+
+
+def counterpart(study: Study, record: Record) -> Printed | None:
+    """The printed column a measured value is held against: the paper's fastest device of the same kind; its own
+    version of the implementation where it has one."""
+    columns = [column for column in study.published.columns if column.kind == record.backend] if study.published else []
+    for name in study.notation.counterparts.get(record.implementation, ()):
+        own = [column for column in columns if column.implementation == name]
+        if own:
+            return fastest(study, own)
+    return fastest(study, columns)
+
+
+def fastest(study: Study, columns: list[Printed]) -> Printed | None:
+    """Of the columns that print most rows, the one with the least product of times over the rows all of them print."""
+    if not columns or not study.published:
+        return None
+    cells = study.published.cells
+    printed = {column: {row for row in study.published.rows if (row, column) in cells} for column in columns}
+    most = max(map(len, printed.values()))
+    full = [column for column in columns if len(printed[column]) == most]
+    common = set.intersection(*(printed[column] for column in full))
+    return min(full, key=lambda column: sum(math.log(cells[row, column].value) for row in common))
+
+
+def ratio_table(study: Study) -> Table | None:
+    """Printed time over measured time: how many times faster than the paper's device. A ratio of two machines."""
+    if not study.published:
+        return None
+    chosen = [(m, n, s, counterpart(study, next(iter(s.values())))) for m, n, s in measured(study) if s]
+    chosen = [item for item in chosen if item[3] is not None]
+    if not chosen:
+        return None
+    columns = param_columns(study)
+    printed = study.published.columns
+    columns += [Column(f"{name} vs {short(device_label(device, printed))}", m.title) for m, name, _, device in chosen]
+    table = Table(f"{study.slug}-ratios", f"{study.descriptor.title}: times faster than published", columns, [])
+    collected: list[list[float]] = [[] for _ in chosen]
+    for row, key in rows_of(study):
+        cells = params(study, key)
+        for index, (machine, name, series, device) in enumerate(chosen):
+            observation, record = study.published.cells.get((row, device)), series.get(key)
+            if record is None or observation is None:
+                cells.append(MISSING)
+            elif not record.ok:
+                cells.append(state_cell(record))
+            else:
+                ratio = record.estimate().inverse_of(observation.value)
+                collected[index].append(ratio.value)
+                cells.append(ratio_cell(ratio, f"{observation.source} ÷ {provenance(record)}", record.marks))
+                values = {"machine": machine.name, "implementation": name, "against": device.device}
+                sources = {"numerator": observation.source, "denominator": record.source}
+                table.tidy.append(tidy(study, row, key, **values, **tidy_ratio(ratio), **sources))
+        table.rows.append(cells)
+    table.footer = summary_rows(len(param_columns(study)), collected)
+    return table
+
+
+def ratio_cell(ratio: stats.Estimate, title: str, marks: tuple[str, ...]) -> Cell:
+    """27.3× [27.1, 27.5], with an arrow when the interval excludes 1."""
+    verdict = verdict_of(ratio)
+    arrow = {"faster": "▲", "slower": "▼", "no difference": "≈"}[verdict]
+    kind = {"faster": "better", "slower": "worse", "no difference": ""}[verdict]
+    interval = f"[{significant(ratio.low)}, {significant(ratio.high)}]" if ratio.samples > 1 else ""
+    return Cell(f"{arrow} {significant(ratio.value)}×", f"{verdict}; {title}", interval, marks, kind)
+
+
+def verdict_of(ratio: stats.Estimate) -> str:
+    return "faster" if ratio.low > 1 else "slower" if ratio.high < 1 else "no difference"
+
+
+def tidy_ratio(ratio: stats.Estimate) -> dict[str, Any]:
+    return {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "verdict": verdict_of(ratio)}
+
+
+def summary_rows(width: int, collected: list[list[float]]) -> list[list[Cell]]:
+    rows = []
+    for label, function in (("smallest", np.min), ("median", np.median), ("largest", np.max)):
+        cells = [Cell(label if index == 0 else "", kind="param") for index in range(width)]
+        cells += [Cell(f"{significant(float(function(v)))}×") if v else Cell("") for v in collected]
+        rows.append(cells)
+    return rows
+
+
+def baseline_name(machine: Machine, implementation: str, records: Iterable[Record] = ()) -> str:
+    """A speed-up always says over what: implementation, cores (as many as `records` were run on), CPU model."""
+    cpu = machine.environment.get("cpu") or {}
+    total = cpu.get("cores", "?")
+    used = sorted({threads for record in records if (threads := record.threads) is not None})
+    if uses_one_core(implementation):
+        cores = "1 core"
+    elif used in ([], [total]):
+        cores = f"{total} cores"
+    else:
+        cores = f"{used[0]} of {total} cores" if len(used) == 1 else f"{used[0]} to {used[-1]} of {total} cores"
+    return f"{implementation} ({cores}, {cpu.get('model', 'unknown CPU')})"

@@ -1,0 +1,114 @@
+import json
+
+import pytest
+import synthetic
+from vicinity_analysis.errors import InputError
+from vicinity_analysis.inputs.records import Proof, TracePoint, load_machine, over_seeds
+
+CASE = {"load": 1, "states": 16, "variables": 8, "possibilities": 80}
+
+
+def folder(tmp_path, *records, tail=""):
+    path = tmp_path / "machine" / "fang" / "table1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(json.dumps(r) + "\n" for r in records) + tail)
+    return tmp_path / "machine"
+
+
+def one(value, profile="full", **changes):
+    return synthetic.record("machine", "fang/table1", CASE, "gpu", [value] * 3, profile, **changes)
+
+
+def only(machine):
+    (record,) = machine.records.values()
+    return record
+
+
+def test_the_last_line_counts(tmp_path):
+    record = only(load_machine(folder(tmp_path, one(1.0), one(2.0))))
+    assert record.estimate().value == 2.0
+    assert record.source == "machine/fang/table1.jsonl:2"
+
+
+def test_the_best_profile_counts_wherever_it_stands(tmp_path):
+    record = only(load_machine(folder(tmp_path, one(1.0, "full"), one(2.0, "quick"), one(3.0, "smoke"))))
+    assert record.estimate().value == 1.0
+
+
+def test_parts_and_total(tmp_path):
+    record = only(load_machine(folder(tmp_path, one(1.0))))
+    assert record.times("total") == pytest.approx([1.05] * 3)
+    assert record.times("wall") == pytest.approx([1.3] * 3)
+    with pytest.raises(InputError, match="no time 'transfer'"):
+        record.times("transfer")
+
+
+def test_marks(tmp_path):
+    record = only(load_machine(folder(tmp_path, one(1.0, "smoke", throttled=True, verified=False))))
+    assert record.marks == ("throttled", "unverified", "smoke")
+
+
+def test_an_unfinished_last_line_is_ignored_and_said(tmp_path, capsys):
+    machine = load_machine(folder(tmp_path, one(1.0), tail='{"schema":1,"exper'))
+    assert only(machine).estimate().value == 1.0
+    assert "table1.jsonl:2: unfinished last line" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{nonsense}\n", r"table1.jsonl:2: not JSON"),
+        ('{"schema": 99}\n', r"table1.jsonl:2: schema 99 is not known"),
+        ('{"schema": 1}\n', r"table1.jsonl:2: record without experiment"),
+        ("[]\n", r"table1.jsonl:2: expected a JSON object"),
+    ],
+)
+def test_broken_lines_are_named(tmp_path, line, message):
+    with pytest.raises(InputError, match=message):
+        load_machine(folder(tmp_path, one(1.0), tail=line))
+
+
+def test_absent_and_empty_folders(tmp_path):
+    with pytest.raises(InputError, match="no such results folder"):
+        load_machine(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="neither environment"):
+        load_machine(tmp_path)
+
+
+def test_seeds_as_an_axis_become_seeds(tmp_path):
+    """The run's seed was protocol.seed + case.seed."""
+    old = one(1.0) | {"case": CASE | {"seed": 4}, "seeds": [1]}
+    old["case_key"], old["protocol"] = old["case_key"] + ";seed=4", old["protocol"] | {"seed": 2}
+    new = one(2.0, seeds=[6])
+    record = only(load_machine(folder(tmp_path, old, new)))
+    assert record.seed == 6 and record.estimate().value == 2.0
+    both = load_machine(tmp_path / "machine").all_records
+    assert both[0].key == both[1].key and "seed" not in both[0].case and "seed" not in both[0].case_key
+
+
+def test_records_of_several_seeds_stand_side_by_side(tmp_path):
+    machine = load_machine(folder(tmp_path, one(1.0, seeds=[2]), one(3.0, seeds=[1]), one(9.0, status="skipped")))
+    assert [record.seed for record in machine.all_records] == [2, 1, 1]
+    together = over_seeds([one_of for one_of in machine.all_records if one_of.ok])
+    assert list(together.times()) == [1.0] * 3 + [3.0] * 3 and together.data["seeds"] == [2, 1]
+    assert together.sources == ["machine/fang/table1.jsonl:1", "machine/fang/table1.jsonl:2"]
+    assert over_seeds(machine.all_records[2:]).data["status"] == "skipped"
+
+
+def test_what_newer_records_say(tmp_path):
+    point = {"seconds": 0.5, "iterations": 3, "objective": 7, "digest": "ab"}
+    more = {"time_source": {"kernel": "host"}, "objective_sense": "maximise", "best_known": 9, "trace": [point]}
+    record = only(load_machine(folder(tmp_path, one(1.0, proof={"kind": "prefix", "iterations": 2}, **more))))
+    assert record.time_source["kernel"] == "host" and record.maximises and record.best_known == 9
+    assert record.trace == (TracePoint(0.5, 3, 7, "ab"),) and record.proof == Proof("prefix", 2)
+
+
+def test_what_older_records_do_not_say(tmp_path):
+    record = only(load_machine(folder(tmp_path, one(1.0, counters={"best_known": 5}))))
+    assert (record.time_source, record.sense, record.trace, record.proof) == ({}, "minimise", (), None)
+    assert record.best_known == 5
+
+
+def test_an_unknown_sense_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"table1.jsonl:1: objective_sense"):
+        load_machine(folder(tmp_path, one(1.0, objective_sense="smaller")))

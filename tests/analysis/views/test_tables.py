@@ -1,0 +1,100 @@
+import csv
+import io
+
+import pytest
+import synthetic
+from vicinity_analysis.inputs.records import load_machine
+from vicinity_analysis.views import cells, limits, speedups, tables
+from worlds import column, studies_of
+
+
+@pytest.fixture(scope="module")
+def studies(root):
+    return {study.name: study for study in studies_of(root, "gpu-a", "cpu-only")}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0123456, "0.0123"),
+        (1.2349, "1.23"),
+        (9.996, "10.0"),
+        (12.34, "12.3"),
+        (999.6, "1,000"),
+        (0, "0"),
+        (1e-5, "0.0000100"),
+    ],
+)
+def test_three_significant_digits(value, text):
+    assert cells.significant(value) == text
+
+
+def test_units():
+    assert cells.with_unit(2.84e12, "B/s") == "2.84 TB/s"
+    assert cells.with_unit(3e-6, "s") == "3.00 µs"
+
+
+def test_rows_and_columns_of_the_paper(studies):
+    table = tables.times_table(studies["fang/table1"])
+    assert [c.label for c in table.columns[:5]] == ["load", "|X|", "|λ|", "|R|", "GeForce GTX 1080 Ti"]
+    assert len(table.rows) == 12
+    last = table.rows[-1]
+    assert last[column(table, "GeForce GTX 1080 Ti")].text == "66.30"
+    ours = last[column(table, "gpu-tuned")]
+    assert float(ours.text) == pytest.approx(1.44, rel=0.05)
+    assert "gpu-a/fang/table1.jsonl:60" in ours.title and "95% interval" in ours.title
+    assert last[column(table, "cpu-serial")].signs == "e"
+    assert any("cpu-only" not in note and "no GPU" in note for note in table.notes)
+
+
+def test_ratio_is_published_over_measured(studies):
+    table = tables.ratio_table(studies["fang/table1"])
+    row = next(r for r in table.tidy if r["row"] == "r12" and r["implementation"] == "gpu-tuned")
+    assert row["ratio"] == pytest.approx(66.3 / 1.44, rel=0.05)
+    assert row["low"] <= row["ratio"] <= row["high"] and row["verdict"] == "faster"
+    assert row["numerator"].startswith("data/published/") and row["denominator"] == "gpu-a/fang/table1.jsonl:60"
+    assert [cells_[0].text for cells_ in table.footer] == ["smallest", "median", "largest"]
+
+
+def test_a_baseline_says_on_how_many_cores_it_ran(tmp_path):
+    def named(*policies, implementation="cpu-openmp"):
+        made = [synthetic.record("m", "fang/table1", {}, implementation, [1.0], policy=p) for p in policies]
+        machine = load_machine(synthetic.write_records(tmp_path / str(len(list(tmp_path.iterdir()))), "m", made))
+        return tables.baseline_name(machine, implementation, machine.all_records)
+
+    assert named({"threads": 16}) == "cpu-openmp (16 cores, AMD EPYC 9999)"
+    assert named({"block": 1}) == "cpu-openmp (16 cores, AMD EPYC 9999)"
+    assert named({"threads": 1}) == "cpu-openmp (1 of 16 cores, AMD EPYC 9999)"
+    assert named({"threads": 1}, {"threads": 5}) == "cpu-openmp (1 to 5 of 16 cores, AMD EPYC 9999)"
+    assert named({"threads": 1, "restarts_at_a_time": 16}) == "cpu-openmp (16 cores, AMD EPYC 9999)"
+    assert named({"threads": 1}, implementation="cpu-serial") == "cpu-serial (1 core, AMD EPYC 9999)"
+
+
+def test_speedups_name_their_baseline(studies):
+    table = speedups.speedup_table(studies["fang/table1"])
+    assert "cpu-openmp (16 cores, AMD EPYC 9999)" in table.notes[0]
+    row = next(r for r in table.tidy if r["row"] == "r12" and r["implementation"] == "gpu-tuned")
+    assert row["baseline"] == "cpu-openmp (16 cores, AMD EPYC 9999)"
+    assert all(r["machine"] in r["numerator"] and r["machine"] in r["denominator"] for r in table.tidy)
+
+
+def test_percentage_of_the_limit(studies):
+    study = studies["fang/table1"]
+    machine = study.machines[0]
+    record = next(r for r in machine.of("fang/table1") if r.source.endswith(":60"))
+    found = limits.floor(record, machine)
+    assert found.ceiling == "integer" and found.seconds == pytest.approx(4 * 4096 * 32 * 9800 / 1.5e13)
+    assert limits.percent(record, machine) == pytest.approx(100 * found.seconds / record.estimate().value)
+
+
+def test_csv_traces_every_number(studies):
+    rows = list(csv.DictReader(io.StringIO(cells.tidy_csv(tables.times_table(studies["fang/table2"])))))
+    assert len(rows) == 24 + 12 * (5 + 2)
+    assert all(row["record"] and float(row["value"]) > 0 for row in rows)
+
+
+def test_latex_and_markdown(studies):
+    table = tables.times_table(studies["fang/table1"])
+    text = cells.latex(table)
+    assert text.count(r"\\") == 14 and r"$|$X$|$" in text and "$^{e}$" in text
+    assert len(cells.markdown(table).splitlines()) == 14
