@@ -12,10 +12,11 @@ Standard library only; prints what it finds and exits 1, else 0.
 """
 
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+
+from check_names import files
 
 GENERATED = ("docs/measured.md", "CHANGELOG.md")  # from records; history
 KINDS = ("published", "definition", "limit")
@@ -43,19 +44,17 @@ def lines_with_numbers(text: str) -> Iterator[tuple[int, str]]:
             yield number, f"a measured number? {found.group()}"
 
 
-def pages(root: Path) -> list[Path]:
-    """The Markdown pages under version control or not yet in it; those of recorded results are generated."""
-    command = ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"]
-    names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\0")
-    kept = (name for name in sorted(set(names)) if name and name not in GENERATED and not name.startswith("results/"))
-    return [root / name for name in kept if (root / name).is_file()]
+def is_written(path: PurePosixPath) -> bool:
+    """By hand? Those of recorded results are generated too."""
+    return path.suffix == ".md" and path.as_posix() not in GENERATED and path.parts[0] != "results"
 
 
 def main(root: Path) -> int:
     found = [
-        f"{page.relative_to(root)}:{number}: {fault}"
-        for page in pages(root)
-        for number, fault in lines_with_numbers(page.read_text(encoding="utf-8"))
+        f"{page}:{number}: {fault}"
+        for page in filter(is_written, files(root))
+        if (root / page).is_file()
+        for number, fault in lines_with_numbers((root / page).read_text(encoding="utf-8"))
     ]
     print("\n".join([*found, f"{len(found)} lines have numbers that no record vouches for"]))
     return 1 if found else 0

@@ -11,7 +11,6 @@ from conftest import ROOT
 
 
 def check(folder: Path, text: str, page: str = "docs/page.md") -> tuple[int, str]:
-    subprocess.run(["git", "init", "-q", folder], check=True)
     (folder / page).parent.mkdir(parents=True, exist_ok=True)
     (folder / page).write_text(text)
     done = subprocess.run(
