@@ -29,7 +29,7 @@ AnyDomain grid_path(const Case& c, std::uint32_t load) {
   GridPath<Load> domain;
   domain.variables = whole(c, "variables", 1, 65536);
   domain.load = load;
-  domain.width = domain.height = static_cast<std::uint32_t>(c.integer_or("grid", 1000, 2, 16384));
+  domain.width = domain.height = static_cast<std::uint32_t>(c.integer_or("grid", 1000, 2, max_side));
   const std::uint32_t possibilities = whole(c, "possibilities", 1, max_possibilities);
   domain.window_side = window_side(possibilities);
   domain.offsets = window_offsets(possibilities);
@@ -43,7 +43,7 @@ AnyDomain grid_path(const Case& c, std::uint32_t load) {
 }
 
 AnyDomain grid_path(const Case& c) {
-  const std::uint32_t load = whole(c, "load", 1, 64);
+  const std::uint32_t load = whole(c, "load", 1, max_load);
   switch (load) {  // the paper's loads are known to the compiler, as they were in the paper's template specialisations
     case 1:
       return grid_path<1>(c, load);

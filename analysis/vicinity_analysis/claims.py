@@ -1,7 +1,8 @@
 """What the papers claim, judged: on their own printed numbers and on each machine measured.
 
 A paper's package has a tuple of Claim. A claim sees series of times (printed or
-measured, the same to it) and returns findings; how strictly it judges stands in its `rule`, which the report prints."""
+measured, the same to it) and returns findings; how strictly it judges stands in its `rule`, which the report prints.
+A claim is about the paper's algorithm: what is found of ours stands beside it and decides nothing."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,10 @@ from vicinity_analysis.views.cells import MARKS, significant
 from vicinity_analysis.views.tables import device_label
 
 HOLDS, PART, FAILS, OPEN = "holds", "holds in part", "does not hold here", "not measured"
+OURS = ("gpu-tuned",)  # implementations that are no paper's; the name means the same in every system
+
+
+BESIDE = "; ours, does not decide"
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,7 @@ class Evidence:
     place: str
     machine: Machine | None  # None: the paper's own numbers
     series: tuple[Series, ...]
+    invalid: tuple[Record, ...] = ()  # runs that failed their check, and so have no time
 
     @property
     def printed(self) -> bool:
@@ -61,6 +67,7 @@ class Finding:
     verdict: str
     numbers: str
     sources: str = ""
+    decides: bool = True  # False: told beside those that do
 
 
 @dataclass(frozen=True)
@@ -88,8 +95,8 @@ class Judged:
     @property
     def deciding(self) -> tuple[str, list[Finding]]:
         for machine, findings in self.measured:
-            if findings:
-                return machine.title, findings
+            if deciding := [finding for finding in findings if finding.decides]:
+                return machine.title, deciding
         return ("the paper's own numbers" if self.printed else "nothing yet: no records", self.printed)
 
 
@@ -144,7 +151,9 @@ def measured_evidence(studies: list[Study], machine: Machine) -> Evidence:
             for at, record in (((key, r.seed), r) for key, records in cases.items() for r in records if r.ok):
                 if at not in mine or _worth(record) > _worth(mine[at]):
                     mine[at] = record
-    return Evidence(machine.title, machine, tuple(series_of(name, runs) for name, runs in found.items() if runs))
+    series = tuple(series_of(name, runs) for name, runs in found.items() if runs)
+    invalid = {r.source: r for study in studies for r in study.all_runs(machine) if r.data["status"] == "invalid"}
+    return Evidence(machine.title, machine, series, tuple(invalid.values()))
 
 
 def series_of(name: str, runs: dict[tuple[Key, int], Record]) -> Series:
@@ -187,24 +196,29 @@ def span(ratios: Iterable[float], unit: str = "×") -> str:
 
 
 def finding(subject: str, verdict: str, numbers: str, *series: Series) -> Finding:
-    """A finding that names the marks and the records of the values it rests on."""
+    """A finding that names the marks and the records of the values it rests on. One of ours does not decide."""
     marks = [mark for mark in MARKS if any(mark in one.marks for one in series)]
     numbers += f"; some values {', '.join(marks)}" if marks else ""
-    return Finding(subject, verdict, numbers, shorten(source for one in series for source in one.sources.values()))
+    sources = shorten(source for one in series for source in one.sources.values())
+    ours = any(one.implementation in OURS for one in series)
+    return Finding(subject, verdict, numbers + BESIDE * ours, sources, decides=not ours)
 
 
 def same_results(evidence: Evidence) -> list[Finding]:
-    """Every GPU run has the digest of its moves, its cost and its count of iterations checked against the CPU's."""
+    """Every GPU run has the digest of its moves, its cost and its count of iterations checked against the CPU's. One
+    that failed, or was not checked, is enough to say no."""
+    runs: dict[str, list[Record]] = {series.implementation: list(series.runs.values()) for series in evidence.of("gpu")}
+    for record in evidence.invalid:
+        if record.backend == "gpu":
+            runs.setdefault(record.implementation, []).append(record)
     findings = []
-    for series in evidence.of("gpu"):
-        records = list(series.runs.values())
+    for name, records in runs.items():
         if not records:
             continue
-        checked = [
-            r for r in records if r.data.get("verified") and r.data.get("digest") == r.data.get("reference_digest")
-        ]
+        same = [r for r in records if r.data.get("verified") and r.data.get("digest") == r.data.get("reference_digest")]
         references = sorted({str(r.data.get("reference")) for r in records})
-        numbers = f"{len(checked)} of {len(records)} runs identical with {', '.join(references)}, move for move"
-        verdict = HOLDS if len(checked) == len(records) else PART if checked else FAILS
-        findings.append(Finding(series.label, verdict, numbers, shorten(r.source for r in records)))
+        numbers = f"{len(same)} of {len(records)} runs identical with {', '.join(references)}, move for move"
+        verdict = HOLDS if len(same) == len(records) else FAILS
+        sources = shorten(r.source for r in records)
+        findings.append(Finding(name, verdict, numbers + BESIDE * (name in OURS), sources, name not in OURS))
     return findings

@@ -12,6 +12,8 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,28 +21,44 @@
 #include "core/problems/fang_domains/grid_path.hpp"
 #include "cpu_ref/fang/implementations.hpp"
 #include "cpu_ref/fang/run.hpp"
+#include "cpu_ref/run/aligned.hpp"
+
+#pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no vector crosses a call
 
 namespace vicinity::fang {
 namespace {
 
+#if defined(__AVX512BW__)
+constexpr std::size_t vector_bytes = 64;
+#elif defined(__AVX2__)
+constexpr std::size_t vector_bytes = 32;
+#else
+constexpr std::size_t vector_bytes = 16;
+#endif
+
 // --- ratings -----------------------------------------------------------------------------------------------------------
 
-/// Rates possibilities [0, count) of a variable into `stored` and returns the aggregate of the ratings.
+/// Rates possibilities [0, count) of a variable into `stored`, which has room for whole vectors, and returns the aggregate of the ratings;
+/// weight() is the heuristic's of a stored rating. `lanes`: how many possibilities one instruction rates; 1: left to the compiler.
 template <class R, class H>
-concept RaterOf = requires(const R& rater, const H& h, const typename H::Context& context, std::uint32_t count,
-                           typename R::Stored* stored) {
-  { rater.rate_all(h, context, count, stored) } -> std::convertible_to<typename H::Aggregate>;
+concept RaterOf = requires(const R& rater, const H& h, const typename H::Context& context, std::uint32_t count, typename R::Stored* stored,
+                           typename R::Aggregate aggregate) {
+  { R::lanes } -> std::convertible_to<std::uint32_t>;
+  { rater.rate_all(h, context, count, stored) } -> std::same_as<typename R::Aggregate>;
+  { R::weight(h, *stored, aggregate) } -> std::unsigned_integral;
 };
 
-/// For any heuristic: the compiler vectorises rate().
+/// For any heuristic.
 template <LocalHeuristic H>
 class Rater {
  public:
   using Stored = typename H::Rating;
+  using Aggregate = typename H::Aggregate;
+  static constexpr std::uint32_t lanes = 1;
 
   explicit Rater(const H&) {}
 
-  typename H::Aggregate rate_all(const H& h, const typename H::Context& context, std::uint32_t count, Stored* __restrict stored) const {
+  Aggregate rate_all(const H& h, const typename H::Context& context, std::uint32_t count, Stored* __restrict stored) const {
     auto aggregate = h.create();
     for (std::uint32_t p = 0; p < count; ++p) {
       const auto rating = h.rate(context, p);
@@ -49,55 +67,86 @@ class Rater {
     }
     return aggregate;
   }
+  static auto weight(const H& h, Stored rating, Aggregate aggregate) { return h.weight(rating, aggregate); }
 };
 
-/// For the paper's grid where every rating fits 15 bits and every offset 7: ratings of 16 bits and offsets of 8, twice the cells a vector,
-/// which fit the L1 cache together at the paper's sizes. Every cell is rated by all its distances, as in rate().
-template <int Load>
-class NarrowStepRater {
+/// For the paper's grid: 16-bit ratings, a vector of cells at a time, goal after goal. The loop over the goals is inside that over the
+/// cells, so every load is vectorised, whether or not the compiler knows it. Every cell is rated by all its distances, as in rate().
+/// Stored is the rating minus that of the variable's own cell, plus 2^15; 2^16 - 1 outside the grid. Weights are differences of ratings
+/// and stay the same. `packed`: the two offsets of a cell share 16 bits, so that they and the ratings fit the L1 cache together at the
+/// paper's sizes.
+template <int Load, bool packed>
+class StepRater {
   using H = StepHeuristic<Load>;
 
  public:
-  using Stored = std::int16_t;
+  using Stored = std::uint16_t;
+  using Aggregate = std::uint16_t;
+  static constexpr std::uint32_t lanes = vector_bytes / sizeof(Stored);
+  static constexpr std::int32_t max_reach = 157;  ///< largest offset of a window of max_possibilities
+  static_assert((2 * max_reach - 1) * (2 * max_reach - 1) <= max_possibilities && max_side + max_reach < 1 << 15 &&
+                    max_load * 2 * max_reach < (1 << 15) - 1,
+                "differences of coordinates and of ratings fit 16 bits");
 
-  [[nodiscard]] static bool fits(const H& h) {
-    const auto small = [](Cell offset) { return std::abs(offset.x) <= 127 && std::abs(offset.y) <= 127; };
-    return h.max_weight() <= 32767 && small(add_halves({0, 0}, h.offsets[0])) && small(add_halves({0, 0}, h.offsets[h.window - 1]));
-  }
+  /// Can the offsets be packed?
+  [[nodiscard]] static bool fits_bytes(const H& h) { return add_halves({0, 0}, h.offsets[0]).y >= -127; }
 
-  explicit NarrowStepRater(const H& h) : columns_(h.window), rows_(h.window) {
-    for (std::uint32_t p = 0; p < h.window; ++p) {
-      const Cell offset = add_halves({0, 0}, h.offsets[p]);
-      columns_[p] = static_cast<std::int8_t>(offset.x);
-      rows_[p] = static_cast<std::int8_t>(offset.y);
-    }
-  }
-
-  std::int32_t rate_all(const H& h, const typename H::Context& context, std::uint32_t count, Stored* __restrict stored) const {
-    const std::int8_t* __restrict columns = columns_.data(), * __restrict rows = rows_.data();
-    const auto x0 = static_cast<std::int16_t>(context.position.x), y0 = static_cast<std::int16_t>(context.position.y);
-    const auto width = static_cast<std::uint16_t>(h.width), height = static_cast<std::uint16_t>(h.height);
-    std::int16_t farthest = 0;
-    for (std::uint32_t p = 0; p < count; ++p) {
-      const auto x = static_cast<std::int16_t>(x0 + columns[p]), y = static_cast<std::int16_t>(y0 + rows[p]);
-      std::int16_t distance = 0;
-#pragma GCC unroll 16
-      for (std::int32_t goal = 0; goal < (Load > 0 ? Load : h.load); ++goal) {
-        const auto dx = static_cast<std::int16_t>(x - static_cast<std::int16_t>(context.goals[goal].x));
-        const auto dy = static_cast<std::int16_t>(y - static_cast<std::int16_t>(context.goals[goal].y));
-        distance = static_cast<std::int16_t>(distance + static_cast<std::int16_t>(dx < 0 ? -dx : dx) +
-                                             static_cast<std::int16_t>(dy < 0 ? -dy : dy));
+  explicit StepRater(const H& h) : offsets_(std::size_t{divide_up(h.window, lanes)} * (packed ? 1 : 2)) {
+    for (std::uint32_t p = 0; p < divide_up(h.window, lanes) * lanes; ++p) {
+      const Cell offset = add_halves({0, 0}, h.offsets[std::min(p, h.window - 1)]);  // the last cell fills the last vector
+      const std::uint32_t v = p / lanes, lane = p % lanes;
+      if constexpr (packed) {
+        offsets_[v][lane] = static_cast<std::int16_t>(offset.y * 256 + (offset.x & 255));
+      } else {
+        offsets_[2 * v][lane] = static_cast<std::int16_t>(offset.x);
+        offsets_[2 * v + 1][lane] = static_cast<std::int16_t>(offset.y);
       }
-      const bool inside = (static_cast<std::uint16_t>(x) < width) & (static_cast<std::uint16_t>(y) < height);
-      const auto rating = static_cast<std::int16_t>(inside ? distance : -1);
-      stored[p] = rating;
-      farthest = std::max(farthest, rating);
     }
-    return farthest;
+  }
+
+  Aggregate rate_all(const H& h, const typename H::Context& context, std::uint32_t count, Stored* __restrict stored) const {
+    const std::int32_t load = Load > 0 ? Load : h.load;
+    Cells goals_x[max_load], goals_y[max_load];
+    std::int32_t own = 0;
+    for (std::int32_t g = 0; g < load; ++g) {
+      const Cell goal = context.goals[g];
+      goals_x[g] = broadcast(goal.x), goals_y[g] = broadcast(goal.y);
+      own = abs_difference_plus(context.position.x, goal.x, abs_difference_plus(context.position.y, goal.y, own));
+    }
+    const Cells x0 = broadcast(context.position.x), y0 = broadcast(context.position.y), start = broadcast((1 << 15) - own);
+    const auto width = static_cast<std::uint16_t>(h.width), height = static_cast<std::uint16_t>(h.height);
+    Cells farthest{};
+    for (std::uint32_t p = 0; p < count; p += lanes) {
+      const Cells x = x0 + columns(p / lanes), y = y0 + rows(p / lanes);
+      Cells rating = start;  // of 16 bits that wrap around; the result fits
+      for (std::int32_t g = 0; g < load; ++g) rating += distance(x, goals_x[g]) + distance(y, goals_y[g]);
+      const auto outside = reinterpret_cast<Cells>((x >= width) | (y >= height));
+      const Cells inside = rating & ~outside;
+      farthest = inside > farthest ? inside : farthest;
+      rating |= outside;
+      std::memcpy(stored + p, &rating, sizeof rating);
+    }
+    Aggregate most = 0;
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) most = std::max<Aggregate>(most, farthest[lane]);
+    return most;
+  }
+  static std::uint16_t weight(const H&, Stored rating, Aggregate farthest) {
+    return static_cast<std::uint16_t>(std::max<std::uint16_t>(static_cast<std::uint16_t>(farthest + 1), rating) - rating);
   }
 
  private:
-  std::vector<std::int8_t> columns_, rows_;
+  using Cells = std::uint16_t __attribute__((vector_size(vector_bytes)));
+  using Signed = std::int16_t __attribute__((vector_size(vector_bytes)));
+
+  static Cells broadcast(std::int32_t value) { return Cells{} + static_cast<std::uint16_t>(value); }
+  [[nodiscard]] Cells columns(std::uint32_t v) const { return reinterpret_cast<Cells>(packed ? offsets_[v] << 8 >> 8 : offsets_[2 * v]); }
+  [[nodiscard]] Cells rows(std::uint32_t v) const { return reinterpret_cast<Cells>(packed ? offsets_[v] >> 8 : offsets_[2 * v + 1]); }
+  static Cells distance(const Cells& a, const Cells& b) {
+    const auto difference = reinterpret_cast<Signed>(a - b);
+    return reinterpret_cast<Cells>(difference < 0 ? -difference : difference);
+  }
+
+  Aligned<Signed> offsets_;  // packed: y in the upper byte, x in the lower; else x and y by turns
 };
 
 // --- the choice of a possibility ---------------------------------------------------------------------------------------
@@ -106,11 +155,12 @@ constexpr std::uint32_t tile = 512, block = 32;
 constexpr std::uint32_t most_tiles = divide_up(max_possibilities, tile);
 
 /// Sum of the weights of up to `tile` ratings, in a type that holds it.
-template <class Sum, LocalHeuristic H, class Stored>
-std::uint64_t sum_weights(const H& h, const Stored* ratings, std::uint32_t count, typename H::Aggregate aggregate) {
+template <class Sum, class AnyRater, LocalHeuristic H>
+std::uint64_t sum_weights(const H& h, const typename AnyRater::Stored* ratings, std::uint32_t count,
+                          typename AnyRater::Aggregate aggregate) {
   Sum sum = 0;
 #pragma omp simd reduction(+ : sum)
-  for (std::uint32_t p = 0; p < count; ++p) sum += static_cast<Sum>(h.weight(ratings[p], aggregate));
+  for (std::uint32_t p = 0; p < count; ++p) sum += static_cast<Sum>(AnyRater::weight(h, ratings[p], aggregate));
   return sum;
 }
 
@@ -123,7 +173,7 @@ void assign_variable(const H& h, const AnyRater& rater, std::int32_t* state, std
   std::uint64_t sums[most_tiles], total = 0;
   const std::uint32_t tiles = divide_up(count, tile);
   for (std::uint32_t t = 0; t < tiles; ++t)
-    total += sums[t] = sum_weights<Sum>(h, ratings + t * tile, std::min(tile, count - t * tile), aggregate);
+    total += sums[t] = sum_weights<Sum, AnyRater>(h, ratings + t * tile, std::min(tile, count - t * tile), aggregate);
   if (total == 0) return h.could_not_assign(state, variable);
   std::uint64_t v = decide(successor, total);
   std::uint32_t t = 0;
@@ -131,11 +181,15 @@ void assign_variable(const H& h, const AnyRater& rater, std::int32_t* state, std
   // In the tile: by blocks of a vector or two, then one by one.
   std::uint32_t p = t * tile;
   for (;; p += block) {
-    const std::uint64_t sum = sum_weights<Sum>(h, ratings + p, std::min(block, count - p), aggregate);
+    const std::uint64_t sum = sum_weights<Sum, AnyRater>(h, ratings + p, std::min(block, count - p), aggregate);
     if (v < sum) break;
     v -= sum;
   }
-  for (std::uint64_t weight = h.weight(ratings[p], aggregate); v >= weight; weight = h.weight(ratings[++p], aggregate)) v -= weight;
+  for (std::uint64_t weight = AnyRater::weight(h, ratings[p], aggregate); v >= weight;
+       weight = AnyRater::weight(h, ratings[p], aggregate)) {
+    v -= weight;
+    ++p;
+  }
   h.assign(state, variable, p);
 }
 
@@ -162,9 +216,9 @@ void for_each_active(std::uint32_t* bits, std::uint32_t variables, Order order, 
 
 struct OpenMpPolicy {
   int threads;
-  bool narrow = false;  ///< 16-bit ratings in the last assign()
+  std::uint32_t vector_lanes = 1;  ///< of the last assign(): possibilities that one instruction rates; 1: left to the compiler
 
-  [[nodiscard]] Policy record() const { return {{"threads", threads}, {"tile", tile}, {"narrow", narrow}}; }
+  [[nodiscard]] Policy record() const { return {{"threads", threads}, {"tile", tile}, {"vector_lanes", vector_lanes}}; }
 };
 /// Axis `threads`: how many to use; without it, as many as OpenMP would.
 OpenMpPolicy openmp_policy(const Case& c) {
@@ -196,20 +250,20 @@ class OpenMp {
   }
   template <int Load>
   void assign(const StepHeuristic<Load>& h, const StatesView& targets, std::uint32_t active_offset, const VariableType& type, Order order) {
-    policy_.narrow = NarrowStepRater<Load>::fits(h);
-    if (policy_.narrow)
-      assign_rated(h, NarrowStepRater<Load>(h), targets, active_offset, type, order);
+    if (StepRater<Load, true>::fits_bytes(h))
+      assign_rated(h, StepRater<Load, true>(h), targets, active_offset, type, order);
     else
-      assign_rated(h, Rater<StepHeuristic<Load>>(h), targets, active_offset, type, order);
+      assign_rated(h, StepRater<Load, false>(h), targets, active_offset, type, order);
   }
 
   [[nodiscard]] Policy policy() const { return policy_.record(); }
-  [[nodiscard]] double lane_share() const { return policy_.narrow ? 0.5 : 1; }
+  [[nodiscard]] double lane_share() const { return policy_.vector_lanes > 1 ? 0.5 : 1; }  // 16 bits
 
  private:
   template <LocalHeuristic H, RaterOf<H> AnyRater>
   void assign_rated(const H& h, const AnyRater& rater, const StatesView& targets, std::uint32_t active_offset, const VariableType& type,
                     Order order) {
+    policy_.vector_lanes = AnyRater::lanes;
     if (h.max_weight() < (std::uint64_t{1} << 32) / tile)
       assign_states<std::uint32_t>(h, rater, targets, active_offset, type, order);
     else
@@ -222,7 +276,7 @@ class OpenMp {
     const int chunk = std::max(1, static_cast<int>(targets.count) / (policy_.threads * 16));
 #pragma omp parallel num_threads(policy_.threads)
     {
-      std::vector<typename AnyRater::Stored> ratings(type.possibilities);
+      std::vector<typename AnyRater::Stored> ratings(divide_up(type.possibilities, AnyRater::lanes) * AnyRater::lanes);
       std::vector<std::pair<std::uint64_t, std::uint32_t>> keys;
 #pragma omp for schedule(dynamic, chunk)
       for (std::uint32_t t = 0; t < targets.count; ++t) {

@@ -58,6 +58,7 @@ class Experiment {
                 .dirty = identity.dirty,
                 .sources = identity.sources,
                 .version = identity.version,
+                .build = identity.build,
                 .started = utc_now(),
                 .slowdown = 1};
     if (!plan_.deviceless.empty()) fmt::print(stderr, "{}\n", deviceless_note(plan_.deviceless));

@@ -9,6 +9,7 @@
 
 #include "build_info.hpp"
 #include "core/api/device.hpp"
+#include "core/util/digest.hpp"
 #include "harness/cli/text.hpp"
 #include "harness/measure/cpu.hpp"
 #include "harness/measure/nvml.hpp"
@@ -86,12 +87,37 @@ Json compilers_json() {
           {"cuda_architectures", build::cuda_architectures}};
 }
 
+Json libraries_json() { return {{"benchmark", build::benchmark_version}, {"openmp", _OPENMP}}; }
+
+/// What a build is known by: these members of an environment.
+Json build_json(const Json& environment) {
+  Json build = Json::object();
+  for (const char* name : {"sources", "version", "compilers", "libraries"})
+    if (environment.contains(name)) build[name] = environment[name];
+  return build;
+}
+
+std::string build_hash(const Json& build) {
+  Digest digest;
+  digest.add(build.dump());
+  return hex16(digest.value());
+}
+
+/// The builds of an environment file, with the only one that an older file knows: the last.
+Json builds_of(const Json& environment) {
+  if (environment.is_object() && environment.contains("builds")) return environment["builds"];
+  Json builds = Json::object();
+  if (environment.is_object() && environment.contains("compilers")) builds[build_hash(build_json(environment))] = build_json(environment);
+  return builds;
+}
+
 /// The file as it stands; null when there is none.
 Json stored(const fs::path& path) {
   std::ifstream file(path);
   if (!file) return nullptr;
   Json json = Json::parse(file, nullptr, false);
-  if (!json.is_object()) throw EnvironmentError(fmt::format("{}: not a JSON object; remove or mend it", path.string()));
+  if (!json.is_object() || !builds_of(json).is_object())
+    throw EnvironmentError(fmt::format("{}: not a JSON object; remove or mend it", path.string()));
   return json;
 }
 
@@ -103,6 +129,8 @@ Identity identify(const std::string& machine) {
   identity.machine = slug(!machine.empty() ? machine : gpu ? gpu->name : cpu_info().model);
   identity.sources = vicinity_source_hash;
   identity.version = build::version;
+  identity.build = build_hash(
+      {{"sources", identity.sources}, {"version", identity.version}, {"compilers", compilers_json()}, {"libraries", libraries_json()}});
   identify_commit(identity);
   return identity;
 }
@@ -115,13 +143,14 @@ Json environment_json(const Identity& identity) {
           {"dirty", identity.dirty},
           {"sources", identity.sources},
           {"version", identity.version},
+          {"build", identity.build},
           {"gpu", gpu_json()},
           {"cpu", cpu_json()},
           {"memory_bytes", memory_bytes()},
           {"os", operating_system()},
           {"kernel", kernel_release()},
           {"compilers", compilers_json()},
-          {"libraries", {{"benchmark", build::benchmark_version}, {"openmp", _OPENMP}}},
+          {"libraries", libraries_json()},
           {"ceilings", Json::object()}};
 }
 
@@ -136,6 +165,8 @@ void store_environment(const fs::path& results, const Identity& identity, const 
   } else if (before.is_object() && before.contains("ceilings")) {
     now["ceilings"] = before["ceilings"];
   }
+  now["builds"] = builds_of(before);
+  now["builds"][identity.build] = build_json(now);
   if (before.is_object()) {
     before["time"] = now["time"];
     if (before == now) return;

@@ -15,6 +15,7 @@ struct Identity {
   bool dirty = false;
   std::string sources;  ///< hash of core/, data/, cpu_ref/, kernels/
   std::string version;
+  std::string build;  ///< hash of sources, version, compilers, flags and libraries: what a record was made by
 };
 
 /// `machine` overrides the slug when not empty.
@@ -25,8 +26,8 @@ struct Identity {
 /// results/<machine>
 [[nodiscard]] std::filesystem::path machine_folder(const std::filesystem::path& results, const Identity& identity);
 
-/// Writes environment.json, keeping the ceilings already there unless new ones are given. Leaves the file alone when
-/// only the time would change. Throws EnvironmentError.
+/// Writes environment.json, keeping the ceilings already there unless new ones are given, and in `builds` every build that ever recorded
+/// there, by its hash. Leaves the file alone when only the time would change. Throws EnvironmentError.
 void store_environment(const std::filesystem::path& results, const Identity& identity, const std::optional<Json>& ceilings = std::nullopt);
 
 }  // namespace vicinity

@@ -133,6 +133,7 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
             {"commit", context.commit},
             {"dirty", context.dirty},
             {"sources", context.sources},
+            {"build", context.build},
             {"descriptor", descriptor.hash},
             {"version", context.version},
             {"process", {{"pid", getpid()}, {"start", context.started}}},

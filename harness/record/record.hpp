@@ -15,6 +15,7 @@ struct RunContext {
   bool dirty = false;
   std::string sources;  ///< hash of the code that computes
   std::string version;
+  std::string build;    ///< hash of what built it; environment.json says the rest
   std::string started;  ///< UTC
   double slowdown = 1;  ///< tests only
 };

@@ -12,7 +12,7 @@ from vicinity_analysis.inputs.records import SPECIAL, Machine, Record, load_mach
 from vicinity_analysis.views.quality import gap_of
 
 COPIED = ("system", "paper", "status", "message", "objective", "feasible", "digest", "reference", "reference_digest")
-COPIED += ("iterations", "evaluations", "commit", "dirty", "sources", "descriptor", "version")
+COPIED += ("iterations", "evaluations", "commit", "dirty", "sources", "build", "descriptor", "version")
 FLAGS = ("verified", "throttled")
 
 
@@ -30,7 +30,8 @@ def frame(path_or_paths: str | Path | Iterable[str | Path] = "results") -> pd.Da
     counter_<name>: deterministic counters of the run.
     verified, reference, reference_digest, proof_iterations (of a proof on a prefix): how it was checked.
     extrapolated (scaled up from a shorter run), throttled: what to mind.
-    commit, dirty, sources, descriptor, version, process_start: what made the record.
+    commit, dirty, sources, build, descriptor, version, process_start: what made the record.
+    compiler_<name>: compilers and flags of its build (cxx, cxx_flags, cuda, ...), where environment.json says.
     source: "<machine>/<system>/<name>.jsonl:<line>".
 
     Raises InputError for a folder without records."""
@@ -64,4 +65,6 @@ def _row(machine: Machine, record: Record) -> dict[str, Any]:
     row |= {f"counter_{name}": value for name, value in record.counters.items()}
     row |= {"proof_iterations": record.proof.iterations if record.proof else None}
     row |= {"extrapolated": bool(data.get("extrapolated"))}
+    compilers = (machine.build_of(record) or {}).get("compilers") or {}
+    row |= {f"compiler_{name}": value for name, value in compilers.items()}
     return row | {"process_start": (data.get("process") or {}).get("start"), "source": record.source}

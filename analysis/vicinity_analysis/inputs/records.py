@@ -251,6 +251,16 @@ class Machine:
         gpu = self.environment.get("gpu")
         return gpu["name"] if gpu else (self.environment.get("cpu") or {}).get("model", self.name)
 
+    def build_of(self, record: Record) -> dict[str, Any] | None:
+        """sources, version, compilers (with flags) and libraries that made a record. None: environment.json does not
+        say. Where a record names no build, that of its sources, if there is one only; an older file knows one build."""
+        environment = self.environment
+        builds = environment.get("builds") or {None: environment}
+        if "build" in record.data:
+            return builds.get(record.data["build"])
+        made = [build for build in builds.values() if build.get("sources") == record.data.get("sources")]
+        return made[0] if len(made) == 1 and made[0].get("compilers") else None
+
     def ceiling(self, name: str) -> float | None:
         entry = (self.environment.get("ceilings") or {}).get(name)
         return float(entry["value"]) if entry else None

@@ -107,6 +107,23 @@ def ceilings_table(machines: list[Machine]) -> Table | None:
     return table if names else None
 
 
+def builds_table(machines: list[Machine]) -> Table | None:
+    """With which compilers and flags the records used here were made; a row for each machine and build."""
+    labels = ("machine", "records", "sources", "C++ compiler", "C++ flags", "CUDA compiler", "CUDA flags")
+    table = Table("builds", "Builds that made the records", [Column(label, kind="param") for label in labels], [])
+    for machine in machines:
+        counts: dict[tuple[str, ...], int] = {}
+        for record in machine.records.values():
+            compilers = (machine.build_of(record) or {}).get("compilers") or {}
+            told = (compilers.get(name) or "—" for name in ("cxx", "cxx_flags", "cuda", "cuda_flags"))
+            made = (str(record.data.get("sources", "—")), *(told if compilers else ["unknown"] * 4))
+            counts[made] = counts.get(made, 0) + 1
+        for made, count in counts.items():
+            table.rows.append([Cell(text, kind="param") for text in (machine.name, str(count), *made)])
+    table.notes = ["Unknown: environment.json does not list the build, since an older program recorded it."]
+    return table if table.rows else None
+
+
 def provenance_table(machines: list[Machine]) -> Table | None:
     """Each file of records: how many lines, made by which sources."""
     labels = ("file", "lines", "used here", "profile", "commit", "sources", "descriptor")

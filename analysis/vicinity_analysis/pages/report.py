@@ -110,7 +110,8 @@ def _context(known: Catalogue, machines: list[Machine], sections: list[Section])
     limit_tables = [table for table in map(limits.limits_table, studies) if table]
     limit_summary = limits.summary_table(studies)
     summary = _summary_table(sections)
-    surroundings = [environment.environment_table(machines), environment.ceilings_table(machines)]
+    surroundings = [environment.environment_table(machines), environment.builds_table(machines)]
+    surroundings += [environment.ceilings_table(machines)]
     provenance = environment.provenance_table(machines)
     every = [table for section in sections for table in section.tables]
     every += [*limit_tables, *(t for t in (limit_summary, summary, *surroundings, provenance) if t)]

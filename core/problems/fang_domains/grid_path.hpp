@@ -12,6 +12,9 @@ namespace vicinity::fang {
 
 using Cell = Pair;
 
+/// Most goals of a point, and the longest side of the grid.
+inline constexpr std::int32_t max_load = 64, max_side = 16384;
+
 /// A variable is a point; its possibilities are the cells of a j x j window around it without its own cell; a rating is
 /// the sum of the Manhattan distances to `load` goals (equation 3). The nearer cell weighs more: weight = farthest
 /// distance of the window - distance + 1. Cells outside the grid are forbidden.

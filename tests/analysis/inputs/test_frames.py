@@ -1,3 +1,5 @@
+import json
+
 import pytest
 import synthetic
 import vicinity_analysis
@@ -17,6 +19,19 @@ def test_one_row_a_line(root):
     assert row.verified and row.counts and not row.extrapolated and row.seed == 1 and row.commit == "0" * 40
     skipped = table[table.status == "skipped"]
     assert len(skipped) and skipped.seconds.isna().all() and (skipped.samples == 0).all()
+
+
+def test_the_build_of_each_line(tmp_path):
+    folder = synthetic.write_records(tmp_path, "m", [record(build="1"), record(build="2"), record()], gpu="GPU")
+    path = folder / "environment.json"
+    environment = json.loads(path.read_text())
+    builds = {"1": {"sources": "x", "compilers": {"cxx": "GNU 14", "cxx_flags": "-O1"}}}
+    path.write_text(json.dumps(environment | {"builds": builds}))
+    table = vicinity_analysis.frame(folder)
+    assert list(table.build.fillna("")) == ["1", "2", ""]
+    assert list(table.compiler_cxx_flags.fillna("")) == ["-O1", "", ""]
+    path.write_text(json.dumps(environment))
+    assert list(vicinity_analysis.frame(folder).compiler_cxx_flags.fillna("")) == ["", "", "-O3"]
 
 
 def test_several_machines(root):

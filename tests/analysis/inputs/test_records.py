@@ -1,9 +1,10 @@
 import json
+from pathlib import Path
 
 import pytest
 import synthetic
 from vicinity_analysis.errors import InputError
-from vicinity_analysis.inputs.records import Proof, TracePoint, load_machine, over_seeds
+from vicinity_analysis.inputs.records import Machine, Proof, Record, TracePoint, load_machine, over_seeds
 
 CASE = {"load": 1, "states": 16, "variables": 8, "possibilities": 80}
 
@@ -112,3 +113,24 @@ def test_what_older_records_do_not_say(tmp_path):
 def test_an_unknown_sense_is_named(tmp_path):
     with pytest.raises(InputError, match=r"table1.jsonl:1: objective_sense"):
         load_machine(folder(tmp_path, one(1.0, objective_sense="smaller")))
+
+
+def built(environment, **record):
+    made = synthetic.record("m", "fang/table1", CASE, "gpu", [1.0], **record)
+    return Machine(Path("m"), environment, []).build_of(Record(made, "m/fang/table1.jsonl:1", 1))
+
+
+def test_the_build_of_a_record():
+    one, two, three = (
+        {"sources": s, "compilers": {"cxx_flags": f}} for s, f in (("a", "-O1"), ("a", "-O2"), ("b", ""))
+    )
+    newer = three | {"builds": {"1": one, "2": two, "3": three}}
+    assert built(newer, build="2", sources="a") == two
+    assert built(newer, build="4", sources="b") is None, "not listed, though its sources are"
+    assert built(newer, sources="b") == three
+    assert built(newer, sources="a") is None, "two builds of these sources, and the record names none"
+    assert built(newer, sources="c") is None
+    assert built(one, sources="a")["compilers"] == {"cxx_flags": "-O1"}
+    assert built(one, sources="b") is None, "an older environment.json knows the flags of its own sources only"
+    assert built(one, build="1", sources="a") is None
+    assert built({"machine": "m"}, sources="a") is None

@@ -5,7 +5,8 @@ import shutil
 import pytest
 import synthetic
 from vicinity_analysis.__main__ import main
-from vicinity_analysis.pages import check
+from vicinity_analysis.inputs.records import load_machine
+from vicinity_analysis.pages import check, environment
 
 
 def write(root, machine, out, *others):
@@ -144,3 +145,17 @@ def test_checks_of_many_experiments_are_told_as_one(tmp_path):
     text = (tmp_path / "out/report.md").read_text()
     assert "twins smoke: 5 cases; compute-sanitizer racecheck: 1 cases, 1 FAILED (sources `0123`)" in text
     assert text.count("no verification.json") == 1
+
+
+def test_the_builds_of_the_records(tmp_path):
+    made = [
+        synthetic.record("m", "fang/table1", {"load": load}, "gpu", [1.0], **change)
+        for load, change in enumerate(({"build": "1"}, {"build": "1"}, {"build": "2"}))
+    ]
+    folder = synthetic.write_records(tmp_path, "m", made, gpu="GPU")
+    machine = load_machine(folder)
+    machine.environment["builds"] = {"1": {"compilers": {"cxx": "GNU 14", "cxx_flags": "-O1", "cuda": None}}}
+    rows = [[cell.text for cell in row] for row in environment.builds_table([machine]).rows]
+    sources = "00112233aabbccdd"
+    assert rows[0] == ["m", "2", sources, "GNU 14", "-O1", "—", "—"]
+    assert rows[1] == ["m", "1", sources, *["unknown"] * 4]

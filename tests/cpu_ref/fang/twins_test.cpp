@@ -11,6 +11,31 @@ TEST(FangCpu, RandomTwins) { expect_twins(cpu_implementations().front(), cpu_imp
 
 TEST(FangCpu, EdgeTwins) { expect_twins(cpu_implementations().front(), cpu_implementations(), edge_cases()); }
 
+/// Windows whose offsets fit a byte and whose do not; a grid that they reach beyond, and the largest.
+TEST(FangCpu, EveryLoadIsVectorisedAndATwin) {
+  std::vector<Case> cases;
+  for (std::int64_t load = 1; load <= max_load; ++load)
+    for (const std::int64_t possibilities : {1, 33, 1224, 65600})
+      for (const std::int64_t grid : {std::int64_t{100}, std::int64_t{max_side}}) {
+        if (possibilities == 65600 && load % 21 != 1) continue;
+        cases.push_back({"grid-path",
+                         "",
+                         {{"states", std::int64_t{2}},
+                          {"variables", std::int64_t{2}},
+                          {"possibilities", possibilities},
+                          {"load", load},
+                          {"grid", grid}}});
+      }
+  expect_twins(cpu_implementations().front(), cpu_implementations(), cases);
+  for (const Case& c : cases) {
+    const auto instance = make_instance(c);
+    const auto run = cpu_implementations().back().prepare(c, *instance);
+    run->reset(1);
+    run->execute();
+    EXPECT_GT(run->policy().at("vector_lanes"), 1) << c.key();
+  }
+}
+
 TEST(FangCpu, ChoicesFollowWeights) {
   for (const Implementation& implementation : cpu_implementations())
     for (const std::int64_t possibilities : {5, 70}) expect_choices_follow_weights(implementation, possibilities, 20000);

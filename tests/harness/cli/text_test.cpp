@@ -80,6 +80,45 @@ TEST(Environment, KeepsCeilings) {
     EXPECT_TRUE(json.contains(field)) << field;
 }
 
+TEST(Environment, KeepsEveryBuild) {
+  const TemporaryFolder folder;
+  const Identity first = identify("m");
+  const auto path = folder / "results/m/environment.json";
+  const auto stored = [&] { return Json::parse(contents(path)); };
+  store_environment(folder / "results", first);
+  EXPECT_EQ(stored()["builds"].size(), 1U);
+  EXPECT_EQ(stored()["builds"][first.build]["compilers"], stored()["compilers"]);
+  EXPECT_EQ(stored()["builds"][first.build]["sources"], first.sources);
+  Identity second = first;
+  second.sources = "changed", second.build = "0123456789abcdef";
+  store_environment(folder / "results", second);
+  store_environment(folder / "results", second);
+  EXPECT_EQ(stored()["build"], second.build);
+  EXPECT_EQ(stored()["builds"].size(), 2U);
+  EXPECT_EQ(stored()["builds"][first.build]["sources"], first.sources);
+  EXPECT_EQ(stored()["builds"][second.build]["sources"], "changed");
+}
+
+/// A file of a version that did not list builds: its flags are those of its own sources, and are kept as such.
+TEST(Environment, KeepsTheBuildOfAnOlderFile) {
+  const TemporaryFolder folder;
+  folder.write("results/m/environment.json",
+               R"({"schema": 1, "sources": "old", "version": "0.1.0", "compilers": {"cxx_flags": "-O1"}, "ceilings": {}})");
+  const Identity identity = identify("m");
+  store_environment(folder / "results", identity);
+  const Json builds = Json::parse(contents(folder / "results/m/environment.json"))["builds"];
+  ASSERT_EQ(builds.size(), 2U);
+  EXPECT_TRUE(builds.contains(identity.build));
+  for (const auto& [hash, build] : builds.items()) {
+    EXPECT_EQ(hash.size(), 16U);
+    if (hash == identity.build) continue;
+    EXPECT_EQ(build["compilers"]["cxx_flags"], "-O1");
+    EXPECT_EQ(build["sources"], "old");
+  }
+}
+
+TEST(Environment, ABuildIsTheSameOnEveryMachine) { EXPECT_EQ(identify("m").build, identify("another").build); }
+
 TEST(Environment, CommitFromTheEnvironment) {
   const ScopedEnvironment commit("VICINITY_COMMIT", "abc-dirty");
   const Identity identity = identify("m");

@@ -22,8 +22,15 @@ class RecordTest : public testing::Test {
     job_.factor = 10;
     job_.axis = "size";
     job_.implementation = &fake::find("cpu-openmp");
-    context_ = {
-        .profile = "quick", .machine = "m", .commit = "c", .dirty = false, .sources = "s", .version = "1", .started = "t", .slowdown = 1};
+    context_ = {.profile = "quick",
+                .machine = "m",
+                .commit = "c",
+                .dirty = false,
+                .sources = "s",
+                .version = "1",
+                .build = "b",
+                .started = "t",
+                .slowdown = 1};
     result_.status = Status::ok;
     result_.samples = {{"wall", {1, 2}}, {"kernel", {0.5, 0.25}}};
     Outcome outcome;
@@ -45,11 +52,11 @@ class RecordTest : public testing::Test {
 TEST_F(RecordTest, HasEveryFieldOfTheSchema) {
   const Json json = record();
   for (const char* field :
-       {"schema",  "experiment",       "system",    "paper",        "profile",    "case",        "case_key", "implementation",
-        "backend", "status",           "message",   "machine",      "commit",     "dirty",       "sources",  "descriptor",
-        "version", "process",          "protocol",  "seeds",        "batch",      "samples",     "verified", "reference",
-        "digest",  "reference_digest", "objective", "feasible",     "iterations", "evaluations", "counters", "policy",
-        "work",    "clocks",           "throttled", "extrapolated", "control"})
+       {"schema",     "experiment", "system",           "paper",     "profile",      "case",       "case_key",    "implementation",
+        "backend",    "status",     "message",          "machine",   "commit",       "dirty",      "sources",     "build",
+        "descriptor", "version",    "process",          "protocol",  "seeds",        "batch",      "samples",     "verified",
+        "reference",  "digest",     "reference_digest", "objective", "feasible",     "iterations", "evaluations", "counters",
+        "policy",     "work",       "clocks",           "throttled", "extrapolated", "control"})
     EXPECT_TRUE(json.contains(field)) << field;
   EXPECT_EQ(json["case_key"], "problem=count;mode=a;size=100");
   EXPECT_EQ(json["case"]["size"], 100);
@@ -57,6 +64,7 @@ TEST_F(RecordTest, HasEveryFieldOfTheSchema) {
   EXPECT_EQ(json["digest"], "0000000000000abc");
   EXPECT_EQ(json["samples"]["kernel"], Json({0.5, 0.25}));
   EXPECT_EQ(json["extrapolated"], Json({{"axis", "size"}, {"at", 10}, {"factor", 10.0}}));
+  EXPECT_EQ(json["build"], "b");
   EXPECT_TRUE(json["clocks"].is_null());
   EXPECT_TRUE(json["control"].is_null());
   EXPECT_TRUE(json["counters"].is_object());

@@ -1,10 +1,12 @@
 import json
+from pathlib import Path
 
 import pytest
 import synthetic
 from vicinity_analysis import claims
 from vicinity_analysis.catalogue import find_papers
-from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART
+from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART, Evidence, Series
+from vicinity_analysis.inputs.records import Machine
 from vicinity_analysis.papers.fang import PAPER
 from worlds import judge
 
@@ -38,6 +40,7 @@ def test_on_the_printed_numbers(judged, claim, subject, verdict, numbers):
 def test_on_measured_numbers(judged):
     machine, findings = judged["variables"].measured[0]
     assert machine.name == "gpu-a" and [f.verdict for f in findings] == [HOLDS] * 5
+    assert [f.subject for f in findings if not f.decides] == ["gpu-tuned"]
     assert "extrapolated" in findings[0].numbers
     assert judged["generations"].deciding[0] == "the paper's own numbers"
     assert judged["load-gpu"].verdict == FAILS
@@ -69,3 +72,78 @@ def test_invalid_values_do_not_count(tmp_path):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     subjects = [f.subject for f in judge(root, "m")["variables"].measured[0][1]]
     assert "gpu" not in subjects and "gpu-tuned" in subjects
+
+
+CASES = {
+    tuple((axis, str(value)) for axis, value in case.items()): case
+    for axes in (synthetic.TABLE1, synthetic.TABLE2)
+    for case in synthetic.cases(axes)
+}
+PAPERS, OURS, CORES = ("gpu", "gpu-recompute"), ("gpu-tuned",), ("cpu-openmp",)
+
+
+def times(milliseconds, load=0.0, states=1.0, variables=1.0, possibilities=1.0):
+    """Seconds of every case: so many ms at the smallest, and a power of each axis."""
+
+    def time(case):
+        work = (case["states"] / 1024) ** states * (case["variables"] / 8) ** variables
+        return milliseconds / 1e3 * work * (case["possibilities"] / 1224) ** possibilities * case["load"] ** load
+
+    return {key: time(case) for key, case in CASES.items()}
+
+
+def world(implementations, **printed):
+    """Evidence of these times by implementation, or of what is printed by card."""
+    machine = None if printed else Machine(Path("m"), synthetic.environment("m", "GPU"), [])
+    named = [(label, "gpu", values) for label, values in printed.items()]
+    named += [(name, name.partition("-")[0], values) for name, values in implementations.items()]
+    found = [Series(name, kind, name, values, dict.fromkeys(values, "f.jsonl:1")) for name, kind, values in named]
+    return Evidence("here", machine, tuple(found))
+
+
+def all_of(names, values):
+    return dict.fromkeys(names, values)
+
+
+GOOD_CPU, GOOD_GPU = times(3, load=0.5), times(0.1, states=0.9, possibilities=0.66)
+GOOD = all_of(CORES, GOOD_CPU) | all_of(PAPERS, GOOD_GPU)
+# name of a claim -> a world in which the paper's algorithm fails it; ours would pass, if it were asked
+BAD = {
+    "variables": all_of(PAPERS + CORES, times(1, variables=0.2)) | all_of(OURS, times(1)),
+    "possibilities-gpu": all_of(PAPERS, times(1)) | all_of(OURS, GOOD_GPU),
+    "possibilities-cpu": all_of(CORES, times(1, possibilities=0.5)),
+    "states": GOOD | all_of(PAPERS, times(1, states=1.2)) | all_of(OURS, GOOD_GPU),
+    "ten-milliseconds": all_of(PAPERS, times(3)) | all_of(OURS, times(0.1)),
+    "load-gpu": all_of(PAPERS, times(1, load=0.2)) | all_of(OURS, times(1)),
+    "load-cpu": all_of(CORES, times(3, load=0.1)),
+    "speedup": all_of(CORES, GOOD_CPU) | all_of(PAPERS, times(10)) | all_of(OURS, times(0.01)),
+}
+
+
+def decided(name, evidence):
+    (claim,) = (claim for claim in PAPER.claims if claim.name == name)
+    return [(found.subject, found.verdict) for found in claim.judge(evidence) if found.decides]
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_every_judge_can_say_yes_and_no_and_ours_does_not_speak(name):
+    yes, no = decided(name, world(GOOD)), decided(name, world(BAD[name]))
+    assert {verdict for _, verdict in yes} == {HOLDS} and {verdict for _, verdict in no} == {FAILS}
+    assert not any("gpu-tuned" in subject for subject, _ in no)
+
+
+def test_ours_is_told_beside():
+    (claim,) = (claim for claim in PAPER.claims if claim.name == "speedup")
+    (ours,) = (found for found in claim.judge(world(BAD["speedup"])) if not found.decides)
+    assert ours.subject.startswith("gpu-tuned over cpu-openmp (") and ours.verdict == HOLDS
+    assert ours.numbers.endswith("; ours, does not decide")
+
+
+@pytest.mark.parametrize(("older", "verdict"), [(1.7, HOLDS), (1.2, FAILS), (2.5, FAILS)])
+def test_the_generations_of_cards(older, verdict):
+    cards = {"GeForce GTX 1080 Ti": times(1), "GeForce GTX Titan X": times(older)}
+    assert decided("generations", world({}, **cards)) == [("Titan X ÷ 1080 Ti", verdict)]
+
+
+def test_each_claim_has_a_world_in_which_it_fails():
+    assert {*BAD, "generations"} == {claim.name for claim in PAPER.claims}
