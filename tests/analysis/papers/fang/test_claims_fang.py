@@ -38,7 +38,7 @@ def test_on_the_printed_numbers(judged, claim, subject, verdict, numbers):
 def test_on_measured_numbers(judged):
     machine, findings = judged["variables"].measured[0]
     assert machine.name == "gpu-a" and [f.verdict for f in findings] == [HOLDS] * 5
-    assert "extrapolated" in findings[0].numbers
+    assert not any("extrapolated" in finding.numbers for finding in findings)
     assert judged["generations"].deciding[0] == "the paper's own numbers"
     assert judged["load-gpu"].verdict == FAILS
     speedups = judged["speedup"].measured[0][1]
