@@ -122,7 +122,7 @@ Fit fit(const Series& seconds, const Lengths& at, std::int64_t to) {
     found.doubt = fmt::format("between lengths {} and {} its time does not grow by more than the noise", at[0], at[2]);
   } else {
     found.change = (median(upper) - median(lower)) / found.slope;
-    const double noise = 2 * Spread(changes).error / found.slope;
+    const double noise = std::min(2 * Spread(changes).error / found.slope, most_change);
     if (std::abs(found.change) > most_change + noise)
       found.doubt = fmt::format("from length {} on a unit costs {:+.0f} %", at[1], 100 * found.change);
   }

@@ -22,7 +22,7 @@ struct Prediction {
   double change = 0;            ///< how much more a unit costs in the upper half of the lengths than in the lower, relative to all
 };
 
-/// More change than this, beyond twice its standard error, is no straight line.
+/// More change than this is no straight line; twice its standard error is added to it, but never more than itself.
 inline constexpr double most_change = 0.1;
 
 /// How often the three lengths are measured, one after the other, before a doubt stands.
