@@ -149,7 +149,9 @@ TEST(Prediction, DoubtIsMeasuredAgainBeforeItStands) {
     EXPECT_EQ(runs, good_from == 1 ? 3 : good_from == 4 ? 6 : 9) << good_from;
     EXPECT_EQ(result.prediction.has_value(), good_from != 1000) << good_from;
     EXPECT_EQ(result.samples.empty(), good_from == 1000) << good_from;
-    if (good_from == 4) EXPECT_EQ(result.samples.at("kernel").size(), 40U) << "none is dropped";
+    if (good_from == 4) {
+      EXPECT_EQ(result.samples.at("kernel").size(), 40U) << "none is dropped";
+    }
   }
 }
 
