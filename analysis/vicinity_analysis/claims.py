@@ -5,7 +5,7 @@ measured, the same to it) and returns findings; how strictly it judges stands in
 A claim is about the paper's algorithm: what is found of ours stands beside it and decides nothing."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -86,6 +86,7 @@ class Judged:
     claim: Claim
     printed: list[Finding]
     measured: list[tuple[Machine, list[Finding]]]
+    unjudged: list[tuple[Machine, str]]  # what was left out of the evidence, and why
 
     @property
     def verdict(self) -> str:
@@ -115,9 +116,22 @@ def judge_all(study: Study, studies: list[Study], claims: Iterable[Claim]) -> li
             continue
         seen = [study, *(by_name[name] for name in claim.also if name in by_name)]
         printed = list(claim.judge(printed_evidence(seen)))
-        measured = [(machine, list(claim.judge(measured_evidence(seen, machine)))) for machine in study.machines]
-        result.append(Judged(claim, printed, measured))
+        evidence = [(machine, *without_scaled(measured_evidence(seen, machine))) for machine in study.machines]
+        measured = [(machine, list(claim.judge(whole))) for machine, whole, _ in evidence]
+        result.append(Judged(claim, printed, measured, [(machine, told) for machine, _, told in evidence if told]))
     return result
+
+
+def without_scaled(evidence: Evidence) -> tuple[Evidence, str]:
+    """No verdict rests on a time that was predicted from shorter runs. With what was left out, in words."""
+    kept, told = [], []
+    for series in evidence.series:
+        runs = {at: record for at, record in series.runs.items() if record.whole}
+        if len(runs) < len(series.runs):
+            told.append(f"{series.label} in {len(series.runs) - len(runs)} of {len(series.runs)} runs")
+            series = series_of(series.implementation, runs) if runs else None
+        kept += [series] if series else []
+    return replace(evidence, series=tuple(kept)), f"scaled: not judged: {', '.join(told)}" if told else ""
 
 
 def printed_evidence(studies: list[Study]) -> Evidence:
@@ -169,7 +183,7 @@ def series_of(name: str, runs: dict[tuple[Key, int], Record]) -> Series:
 
 
 def _worth(record: Record) -> tuple[bool, int]:
-    return ("extrapolated" not in record.marks, len(record.times()))
+    return (record.whole, len(record.times()))
 
 
 def within(ratios: Iterable[float], low: float, high: float) -> str:

@@ -63,7 +63,7 @@ class Verifier {
       for (const std::string& setting : options_.settings) again += " --set " + setting;
       again += ")";
       for (const Implementation* implementation : implementations) {
-        const Job job{.asked = c, .executed = c, .factor = 1, .axis = "", .implementation = implementation, .seed = own_seed};
+        const Job job{.asked = c, .executed = c, .scaling = std::nullopt, .implementation = implementation, .seed = own_seed};
         compare(referee, job, again);
       }
     }

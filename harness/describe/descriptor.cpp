@@ -223,22 +223,45 @@ std::map<std::string, std::vector<Value>> read_condition(const YamlReader& node,
   return condition;
 }
 
+/// The two lengths of an extrapolation. One would scale what a run costs once along with the rest.
+std::pair<std::int64_t, std::int64_t> read_lengths(const YamlReader& node) {
+  const auto lengths = node.is_list() ? node.items() : std::vector<YamlReader>{};
+  if (lengths.size() != 2) node.fail("two lengths are needed, [short, long]: a time is what a run costs once, and a slope");
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  const std::int64_t shorter = lengths[0].integer(1, most), longer = lengths[1].integer(1, most);
+  if (longer < shorter + 2)
+    node.fail(fmt::format("[{}, {}]: the second length must exceed the first by at least 2, for a third between them", shorter, longer));
+  return {shorter, longer};
+}
+
 Extrapolation read_extrapolation(const YamlReader& node, const Profile& profile, const System& system) {
   node.require_keys({"axis", "at", "implementations", "where"});
+  const auto [shorter, longer] = read_lengths(node.at("at"));
   Extrapolation result{.axis = node.at("axis").one_of("axis", axis_names(profile)),
-                       .at = node.at("at").integer(1, std::numeric_limits<std::int64_t>::max()),
+                       .shorter = shorter,
+                       .longer = longer,
                        .implementations = read_implementations(node.at("implementations"), system),
                        .where = {}};
   if (const auto where = node.find("where")) result.where = read_condition(*where, profile);
-  for (const Value& value : values_of(profile, result.axis)) {
+  const auto chosen = result.where.find(result.axis);
+  const std::vector<Value> values = chosen == result.where.end() ? values_of(profile, result.axis) : chosen->second;
+  std::int64_t most = 0;
+  for (const Value& value : values) {
     if (!std::holds_alternative<std::int64_t>(value))
       node.fail(fmt::format("axis '{}' has values that are not whole numbers", result.axis));
+    most = std::max(most, std::get<std::int64_t>(value));
   }
+  if (most <= longer) node.at("at").fail(fmt::format("no case it applies to has {} above {}", result.axis, longer));
+  if (!profile.protocol.budget.unlimited() || profile.protocol.trace)
+    node.fail("a run that ends by a budget, or whose trace is recorded, is run whole");
   return result;
 }
 
-Profile read_profile(const YamlReader& node, Profile profile, const System& system) {
-  node.require_keys({"axes", "sweeps", "instances", "implementations", "protocol", "extrapolate"});
+/// What must be run whole in a profile, seconds. A descriptor may ask for more, never for less.
+double least_whole(const std::string& profile) { return profile == "smoke" ? 0 : profile == "quick" ? 1 : 60; }
+
+Profile read_profile(const std::string& name, const YamlReader& node, Profile profile, const System& system) {
+  node.require_keys({"axes", "sweeps", "instances", "implementations", "protocol", "extrapolate", "whole_under", "most_seconds"});
   if (const auto key = node.find("axes")) override_axes(*key, profile);
   if (const auto key = node.find("sweeps")) read_sweeps(*key, profile);
   if (const auto key = node.find("instances")) profile.instances = read_instances(*key);
@@ -248,6 +271,11 @@ Profile read_profile(const YamlReader& node, Profile profile, const System& syst
     for (const YamlReader& item : key->is_list() ? key->items() : std::vector<YamlReader>{*key})
       profile.extrapolations.push_back(read_extrapolation(item, profile, system));
   }
+  constexpr double longest = 1e6;
+  profile.whole_under = least_whole(name);
+  if (const auto key = node.find("whole_under")) profile.whole_under = key->real(least_whole(name), longest);
+  profile.most_seconds = 5 * profile.whole_under;
+  if (const auto key = node.find("most_seconds")) profile.most_seconds = key->real(profile.whole_under, longest);
   return profile;
 }
 
@@ -323,7 +351,7 @@ Descriptor load_descriptor(const std::string& path, const std::vector<System>& s
   if (const auto key = root.find("watched")) descriptor.watched = read_watched(*key, system, problem);
   const YamlReader profiles = root.at("profiles");
   for (const auto& [name, node] : profiles.entries()) {
-    descriptor.profiles.emplace(name, read_profile(node, base, system));
+    descriptor.profiles.emplace(name, read_profile(name, node, base, system));
     if (!descriptor.profiles.at(name).protocol.budget.unlimited() && descriptor.check.kind != Check::Kind::prefix)
       node.fail("a run with a budget is not repeatable; its check is of the kind 'prefix'");
   }

@@ -45,10 +45,10 @@ struct Published {
   std::string metric;
 };
 
-/// Runs `implementations` with `axis` cut to `at`, and scales their times: for what would take hours.
+/// Predicts the times of `implementations` from runs with `axis` cut to two lengths: for what would take hours.
 struct Extrapolation {
   std::string axis;
-  std::int64_t at = 1;
+  std::int64_t shorter = 1, longer = 3;  ///< at least one length lies between them
   std::vector<std::string> implementations;
   std::map<std::string, std::vector<Value>> where;  ///< only cases with one of these values of each of these axes; empty: all
 };
@@ -61,6 +61,8 @@ struct Profile {
   std::vector<std::string> implementations;
   Protocol protocol;
   std::vector<Extrapolation> extrapolations;  ///< the first that applies to a case and implementation counts
+  double whole_under = 0;                     ///< seconds: what takes less is run whole, whatever `extrapolations` say
+  double most_seconds = 0;                    ///< of one run, for the whole run of what cannot be predicted
 };
 
 /// How an experiment is run under a tool of compute-sanitizer, where it would otherwise hardly get on.

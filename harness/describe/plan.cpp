@@ -111,17 +111,35 @@ std::vector<Case> expand(const Descriptor& descriptor, const Profile& profile, c
 }
 
 Job make_job(const Case& asked, const Implementation& implementation, const Profile& profile, std::uint64_t seed) {
-  Job job{.asked = asked, .executed = asked, .factor = 1, .axis = "", .implementation = &implementation, .seed = seed};
+  Job job{.asked = asked, .executed = asked, .scaling = std::nullopt, .implementation = &implementation, .seed = seed};
   const auto cut = std::find_if(profile.extrapolations.begin(), profile.extrapolations.end(), [&](const Extrapolation& entry) {
     return contains(entry.implementations, implementation.name) && passes(asked, entry.where);
   });
   if (cut == profile.extrapolations.end()) return job;
   const auto* value = std::get_if<std::int64_t>(&asked.values.at(cut->axis));
-  if (value == nullptr || *value <= cut->at) return job;
-  job.executed.values[cut->axis] = cut->at;
-  job.factor = static_cast<double>(*value) / static_cast<double>(cut->at);
-  job.axis = cut->axis;
+  const std::int64_t middle = (cut->shorter + cut->longer) / 2;
+  if (value == nullptr || *value <= cut->shorter + middle + cut->longer) return job;
+  job.executed.values[cut->axis] = cut->longer;
+  job.scaling = {.axis = cut->axis,
+                 .at = {cut->shorter, middle, cut->longer},
+                 .to = *value,
+                 .whole_under = profile.whole_under,
+                 .most_seconds = profile.most_seconds};
   return job;
+}
+
+Job run_of_length(const Job& job, std::int64_t length) {
+  Job run = job;
+  run.executed.values[job.scaling->axis] = length;
+  run.scaling.reset();
+  return run;
+}
+
+Job run_of_whole(const Job& job) {
+  Job run = job;
+  run.executed = job.asked;
+  run.scaling.reset();
+  return run;
 }
 
 Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filter& filter, bool has_device) {

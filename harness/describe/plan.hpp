@@ -1,6 +1,9 @@
 #pragma once
 // From a descriptor's profile to the list of things to measure.
+#include <array>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,12 +18,20 @@ struct Filter {
   std::map<std::string, std::vector<Value>> where;  ///< axis (or "instance") -> values kept
 };
 
+/// From what the time of a case may be predicted, and when it must not be.
+struct Scaling {
+  std::string axis;
+  std::array<std::int64_t, 3> at{};  ///< lengths that are run, ascending; the middle one shows whether the time is a straight line
+  std::int64_t to = 0;               ///< length of the case
+  double whole_under = 0;            ///< as in Profile
+  double most_seconds = 0;
+};
+
 /// One case and seed for one implementation.
 struct Job {
-  Case asked = {};        ///< as the descriptor says
-  Case executed = {};     ///< the same, or with the extrapolated axis cut
-  double factor = 1;      ///< times of `executed` times this are the times of `asked`; 1 unless extrapolated
-  std::string axis = "";  ///< the axis that was cut; empty unless extrapolated
+  Case asked = {};                                ///< as the descriptor says
+  Case executed = {};                             ///< what one run does: the same, or cut to a length of `scaling`, the longest at first
+  std::optional<Scaling> scaling = std::nullopt;  ///< empty: run whole
   const Implementation* implementation = nullptr;
   std::uint64_t seed = 1;
 };
@@ -43,8 +54,12 @@ struct Plan {
 /// Jobs of a profile. `has_device`: may GPU implementations run here? Throws InputError for an unknown implementation.
 [[nodiscard]] Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filter& filter, bool has_device);
 
-/// `asked` as `implementation` runs it: with the extrapolated axis cut where the profile says so.
+/// `asked` for `implementation`: with a scaling where the profile says so. A case no longer than the three lengths together has none.
 [[nodiscard]] Job make_job(const Case& asked, const Implementation& implementation, const Profile& profile, std::uint64_t seed);
+
+/// A scaled job's run of one length, and that of the whole case; neither is scaled.
+[[nodiscard]] Job run_of_length(const Job& job, std::int64_t length);
+[[nodiscard]] Job run_of_whole(const Job& job);
 
 /// "load=1 states=1024" in the descriptor's order, for people; with the seed where there are several.
 [[nodiscard]] std::string describe(const Job& job, const Profile& profile);

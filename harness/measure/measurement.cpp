@@ -119,11 +119,11 @@ void prove_again(Referee& referee, const Job& job, const Protocol& protocol, Run
 }
 
 /// `slowdown` stretches the parts as it did the wall time.
-void keep_samples(const std::vector<Sample>& samples, double factor, double slowdown, Result& result) {
+void keep_samples(const std::vector<Sample>& samples, double slowdown, Result& result) {
   for (const Sample& sample : samples) {
-    result.samples["wall"].push_back(sample.wall * factor);
+    result.samples["wall"].push_back(sample.wall);
     sample.parts.for_each([&](Part part, const PartTime& time) {
-      result.samples[std::string(name_of(part))].push_back(time.seconds * factor * slowdown);
+      result.samples[std::string(name_of(part))].push_back(time.seconds * slowdown);
       result.time_source[std::string(name_of(part))] = name_of(time.source);
     });
   }
@@ -148,19 +148,11 @@ void time(Referee& referee, const Job& job, const Protocol& protocol, const Meas
   Timing timing(run, job, protocol, referee.check(), options.slowdown);
   const double each = timing.warm_up(checked);
   sample_conditions(job, options.control, true, result);
-  keep_samples(sample([&] { return timing.once(); }, repetitions_for(protocol, each)), job.factor, options.slowdown, result);
+  keep_samples(sample([&] { return timing.once(); }, repetitions_for(protocol, each)), options.slowdown, result);
   sample_conditions(job, options.control, false, result);
   result.batch = timing.batch();
   if (protocol.trace) result.trace = run.trace();
   prove_again(referee, job, protocol, run, result);
-}
-
-/// What the work asks for, of the asked case.
-void scale_amounts(double factor, Result& result) {
-  for (auto& amount : result.work) amount.second *= factor;
-  if (!result.outcome || factor == 1) return;
-  for (std::int64_t* count : {&result.outcome->iterations, &result.outcome->evaluations})
-    *count = std::llround(static_cast<double>(*count) * factor);
 }
 
 Result skipped(std::string message) {
@@ -198,12 +190,12 @@ Result guarded(Referee& referee, const Job& job, Body body) {
 }  // namespace
 
 Result measure(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options) {
+  if (job.scaling) return predict(job, protocol.time, [&](const Job& run) { return measure(referee, run, protocol, options); });
   return guarded(referee, job, [&](Run& run, Result& result) {
     const double checked = prove(referee, job, protocol, run, result);
     if (result.status == Status::ok) time(referee, job, protocol, options, checked, run, result);
     result.policy = run.policy();
     result.work = run.work();
-    scale_amounts(job.factor, result);
   });
 }
 

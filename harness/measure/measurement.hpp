@@ -8,6 +8,7 @@
 
 #include "harness/describe/plan.hpp"
 #include "harness/measure/nvml.hpp"
+#include "harness/measure/prediction.hpp"
 #include "harness/measure/referee.hpp"
 
 namespace vicinity {
@@ -28,6 +29,7 @@ struct Result {
   int batch = 1;
   std::optional<Outcome> outcome;
   std::optional<Outcome> reference;
+  std::optional<Prediction> prediction;  ///< what the samples, the amounts of work and the iterations were predicted by, if they were
   Policy policy;
   Work work;
   std::optional<Around<nvml::State>> clocks;
@@ -40,9 +42,10 @@ struct MeasureOptions {
   double slowdown = 1;   ///< tests only: stretches the timed interval
 };
 
-/// Checks, warms up, times, checks again. Times are those of the asked case: already scaled when extrapolated.
-/// Skipped, and says why: what does not fit, is not supported, or lacks its instance file. Throws InputError for a broken case or a part of
-/// the time that the implementation does not report.
+/// Checks, warms up, times, checks again. Times are those of the asked case. A job with a scaling is run at each of its lengths, and its
+/// times are predicted, or it is run whole after all (harness/measure/prediction.hpp).
+/// Skipped, and says why: what does not fit, is not supported, lacks its instance file, or can be neither predicted nor run whole. Throws
+/// InputError for a broken case or a part of the time that the implementation does not report.
 [[nodiscard]] Result measure(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options = {});
 
 /// The check alone.

@@ -57,9 +57,14 @@ Json control_json(const Result& result) {
   return json;
 }
 
-Json extrapolated_json(const Job& job) {
-  if (job.axis.empty()) return nullptr;
-  return {{"axis", job.axis}, {"at", to_json(job.executed.values.at(job.axis))}, {"factor", job.factor}};
+Json extrapolated_json(const std::optional<Prediction>& prediction) {
+  if (!prediction) return nullptr;
+  return {{"axis", prediction->axis},
+          {"at", prediction->at},
+          {"to", prediction->to},
+          {"fixed_seconds", prediction->fixed_seconds},
+          {"seconds_per_unit", prediction->seconds_per_unit},
+          {"change", prediction->change}};
 }
 
 Json work_json(const Work& work) {
@@ -148,7 +153,7 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
   json["work"] = work_json(result.work);
   json["clocks"] = clocks_json(result.clocks);
   json["throttled"] = result.clocks && (result.clocks->first.throttled || result.clocks->second.throttled);
-  json["extrapolated"] = extrapolated_json(job);
+  json["extrapolated"] = extrapolated_json(result.prediction);
   if (descriptor.check.kind == Check::Kind::prefix) json["proof"] = {{"kind", "prefix"}, {"iterations", descriptor.check.iterations}};
   if (!result.trace.empty()) json["trace"] = trace_json(result.trace);
   if (result.missing_input) json["missing_input"] = true;

@@ -210,7 +210,8 @@ def make_machine(results, machine, gpu=None, cores=16, speed=1.0, experiments=EX
                 samples = seconds(implementation, case, factor) * random.lognormal(0.0, 0.02, 20)
                 changes = {}
                 if implementation == "cpu-serial" and case["states"] > 1024:
-                    changes["extrapolated"] = {"axis": "states", "at": 512, "factor": case["states"] / 512}
+                    line = {"fixed_seconds": 0.0, "seconds_per_unit": samples[0] / case["states"], "change": 0.01}
+                    changes["extrapolated"] = {"axis": "states", "at": [128, 320, 512], "to": case["states"]} | line
                 if implementation == "gpu" and case["states"] * case["possibilities"] > 3e8:
                     changes.update(status="skipped", message="needs 98 GiB, 79 GiB are free")
                 if implementation == "gpu-recompute" and case["load"] == 8 and case["possibilities"] == 4488:

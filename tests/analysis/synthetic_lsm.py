@@ -103,16 +103,12 @@ def experiment(machine, name, implementations=None, skipped=(), **changes):
     """The records of experiments/lsm/<name>.yaml in full; instances of `skipped` have no file."""
     descriptor = yaml.safe_load((REPOSITORY / "experiments" / "lsm" / f"{name}.yaml").read_text(encoding="utf-8"))
     problem, random = descriptor["problem"], np.random.default_rng(7)
-    cut = descriptor["profiles"]["full"].get("extrapolate") or []
-    cut = {n for entry in (cut if isinstance(cut, list) else [cut]) for n in entry["implementations"]}
     seeds = seeds_of(descriptor)
     for case, seed in ((case, seed) for case in cases(descriptor) for seed in seeds):
         for implementation in descriptor["implementations"]:
             if implementations and implementation not in implementations:
                 continue
             extra = changes | {"seeds": [seed]}
-            if implementation in cut and implementation.startswith("cpu"):
-                extra["extrapolated"] = {"axis": "iterations", "at": 10, "factor": 1000}
             if case.get("instance") in skipped:
                 message = f"{case['instance']}: no file {case['instance']}.tsp; looked in VICINITY_INSTANCES"
                 extra = {"status": "skipped", "message": message, "seeds": [seed]}

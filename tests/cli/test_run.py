@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from conftest import Program, error_line
 
 
@@ -66,15 +67,40 @@ def test_invalid_case_exits_1_and_the_others_run(fake: Program) -> None:
 
 
 def test_extrapolation_is_marked(fake: Program) -> None:
-    descriptor = fake.descriptor(
-        **{"  quick": "  quick: {extrapolate: {axis: size, at: 2, implementations: [cpu-serial]}}"}
-    )
+    quick = "  quick: {extrapolate: {axis: size, at: [2, 4], implementations: [cpu-straight]}}"
+    implementations = "implementations: [cpu-straight, cpu-openmp]"
+    descriptor = fake.descriptor(**{"  quick": quick, "implementations": implementations})
     result = fake("run", descriptor, "--machine", "m")
     assert "extrapolated" in result.stdout
     scaled, whole = fake.records()[:2]
-    assert scaled["extrapolated"] == {"axis": "size", "at": 2, "factor": 5.0}
-    assert scaled["case"]["size"] == 10 and scaled["samples"]["kernel"] == [5e-3] * 5 and scaled["evaluations"] == 1000
+    line = scaled["extrapolated"]
+    assert (line["axis"], line["at"], line["to"]) == ("size", [2, 3, 4], 10)
+    assert [line[name] for name in ("fixed_seconds", "seconds_per_unit", "change")] == pytest.approx([2, 0.5, 0])
+    assert scaled["case"]["size"] == 10 and scaled["samples"]["kernel"] == pytest.approx([7] * 5)
+    assert scaled["evaluations"] == 1000 and scaled["verified"]
     assert whole["extrapolated"] is None and whole["evaluations"] == 1000
+
+
+def test_what_is_short_is_run_whole(fake: Program) -> None:
+    """In the quick profile everything under a second, whatever the descriptor asks for."""
+    descriptor = fake.descriptor(
+        **{"  quick": "  quick: {extrapolate: {axis: size, at: [2, 4], implementations: [cpu-serial]}}"}
+    )
+    assert fake("run", descriptor, "--machine", "m").returncode == 0
+    for record in fake.records():
+        assert record["extrapolated"] is None and record["samples"]["kernel"] == [1e-3] * 5
+
+
+def test_what_can_be_neither_predicted_nor_run_whole_has_no_time(fake: Program) -> None:
+    quick = "  quick: {extrapolate: {axis: size, at: [2, 4], implementations: [cpu-bent]}, most_seconds: 2}"
+    descriptor = fake.descriptor(
+        **{"  quick": quick, "implementations": "implementations: [cpu-bent]", "  size": "  size: [100]"}
+    )
+    result = fake("run", descriptor, "--machine", "m")
+    assert result.returncode == 0 and "unmeasurable" in result.stdout
+    (record,) = fake.records()
+    assert record["status"] == "skipped" and record["samples"] == {} and record["extrapolated"] is None
+    assert record["message"].startswith("unmeasurable: its time cannot be predicted from size = 2 to 4 (")
 
 
 def test_gpu_rows_come_from_records(fake: Program) -> None:

@@ -40,6 +40,8 @@ struct Behaviour {
   bool crashes = false;
   double kernel_seconds = 1e-3;  ///< what times() says; 0 = sleep for the axis "milliseconds" and say that
   bool batches = false;
+  double each_seconds = 0;    ///< what times() says more for each of the size
+  double square_seconds = 0;  ///< and for its square
 };
 
 class FakeRun : public Run {
@@ -59,7 +61,9 @@ class FakeRun : public Run {
     return false;
   }
   [[nodiscard]] Times times() const override {
-    const double kernel = behaviour_.kernel_seconds == 0 ? static_cast<double>(milliseconds_) * 1e-3 : behaviour_.kernel_seconds;
+    const auto size = static_cast<double>(size_);
+    const double base = behaviour_.kernel_seconds == 0 ? static_cast<double>(milliseconds_) * 1e-3 : behaviour_.kernel_seconds;
+    const double kernel = base + behaviour_.each_seconds * size + behaviour_.square_seconds * size * size;
     return {{Part::kernel, {kernel, TimeSource::device}}, {Part::clone, {kernel / 2, TimeSource::device}}};
   }
   [[nodiscard]] Outcome outcome() override {
@@ -118,6 +122,8 @@ inline System system() {
                             implementation("cpu-late", {.wrong_after = 5}),
                             implementation("cpu-infeasible", {.infeasible = true}),
                             implementation("cpu-slow", {.kernel_seconds = 0}),
+                            implementation("cpu-straight", {.kernel_seconds = 2, .each_seconds = 0.5}),
+                            implementation("cpu-bent", {.kernel_seconds = 2, .square_seconds = 0.01}),
                             implementation("cpu-crash", {.crashes = true}),
                             implementation("cpu-big", {}),
                             implementation("cpu-picky", {}),

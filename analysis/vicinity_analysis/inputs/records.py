@@ -151,6 +151,11 @@ class Record:
     def ok(self) -> bool:
         return self.data["status"] == "ok" and bool(self.data.get("samples"))
 
+    @property
+    def whole(self) -> bool:
+        """Has the time of a run of its full length, not one predicted from shorter runs."""
+        return self.ok and not self.data.get("extrapolated")
+
     @cached_property
     def parts(self) -> list[str]:
         return [name for name in self.data.get("samples", {}) if name != "wall"]

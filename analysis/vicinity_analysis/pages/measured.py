@@ -114,7 +114,7 @@ def _cell(quantity: Quantity, study: Study, machine: Machine, record: Record | N
 
 def _fact(quantity: Quantity, study: Study, machine: Machine, records: list[Record]) -> Cell:
     """Of the first record that has it and was run whole."""
-    whole = [record for record in records if record.ok and "extrapolated" not in record.marks]
+    whole = [record for record in records if record.whole]
     values = [value for record in whole if (value := quantity.of(study, machine, record)) is not None]
     return Cell(quantity.text(values[0])) if values else MISSING
 

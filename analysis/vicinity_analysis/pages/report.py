@@ -144,11 +144,14 @@ def _tally(sections: list[Section]) -> list[tuple[str, int]]:
 
 
 def _summary_table(sections: list[Section]) -> Table | None:
-    """One line a printed table and implementation: how far from the paper's devices, machine by machine."""
+    """One line a printed table and implementation: how far from the paper's devices, machine by machine. Runs that
+    were whole only."""
     machines = sections[0].study.machines if sections else []
     found: dict[tuple[str, str, str], dict[str, list[float]]] = {}
     for section in sections:
         for row in (row for table in section.view.shown if table.name.endswith("-ratios") for row in table.tidy):
+            if "extrapolated" in row["marks"]:
+                continue
             line = found.setdefault((section.study.name, row["implementation"], row["against"]), {})
             line.setdefault(row["machine"], []).append(row["ratio"])
     columns = [Column(label, kind="text") for label in ("table", "implementation", "against, as published")]
@@ -195,6 +198,9 @@ def _claims_tidy(sections: list[Section]) -> Table:
                     row = {"experiment": section.study.name, "claim": judged.claim.name, "place": place}
                     row |= {"subject": finding.subject, "verdict": finding.verdict, "numbers": finding.numbers}
                     table.tidy.append(row | {"records": finding.sources})
+            for machine, told in judged.unjudged:
+                row = {"experiment": section.study.name, "claim": judged.claim.name, "place": machine.name}
+                table.tidy.append(row | {"subject": "", "verdict": "not judged", "numbers": told, "records": ""})
     return table
 
 

@@ -13,7 +13,10 @@ MARKS = {
     "unverified": ("u", "unverified: the result was not checked against the reference implementation"),
     "smoke": ("s", "smoke profile: a handful of repetitions, good for testing the pipeline only"),
     "invalid": ("INVALID", "the result failed its check; no time is reported"),
-    "skipped": ("skipped", "not run: it does not fit this machine, or a file is missing; the record says why"),
+    "skipped": (
+        "skipped",
+        "no time: it does not fit this machine, a file is missing, or it can be neither predicted nor run whole",
+    ),
     "missing": ("—", "not measured"),
 }
 STATES = ("invalid", "skipped", "missing")  # marks that stand in place of a value

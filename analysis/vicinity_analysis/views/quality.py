@@ -68,7 +68,7 @@ def gap_of(record: Record) -> float | None:
 
 def usable(record: Record) -> bool:
     """A shorter run scaled up says nothing of quality."""
-    return record.ok and record.objective is not None and "extrapolated" not in record.marks
+    return record.whole and record.objective is not None
 
 
 def groups(studies: Sequence[Study]) -> list[Group]:

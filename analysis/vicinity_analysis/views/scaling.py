@@ -104,15 +104,16 @@ def chosen(found: list[Panel]) -> list[Panel]:
 
 
 def fastest_cpu(series: Iterable[tuple[str, dict[Any, Record]]]) -> dict[Any, float]:
-    """point -> least time of any CPU implementation (small cases are faster on one core). Measured, not extrapolated,
-    where there is a choice."""
-    found: dict[Any, list[tuple[bool, float]]] = {}
+    """point -> least time of any CPU implementation (small cases are faster on one core); none where that is a scaled
+    one."""
+    found: dict[Any, list[tuple[float, bool]]] = {}
     for name, points in series:
         if name.startswith("cpu-"):
             for at, record in points.items():
                 if record.ok:
-                    found.setdefault(at, []).append(("extrapolated" in record.marks, record.estimate().value))
-    return {at: min(values)[1] for at, values in found.items()}
+                    found.setdefault(at, []).append((record.estimate().value, record.whole))
+    least = {at: min(values) for at, values in found.items()}
+    return {at: seconds for at, (seconds, whole) in least.items() if whole}
 
 
 def speedups(panel: Panel) -> dict[tuple[str, str], dict[float, float]]:
@@ -121,7 +122,7 @@ def speedups(panel: Panel) -> dict[tuple[str, str], dict[float, float]]:
     for line in panel.lines:
         if line.implementation.startswith("gpu"):
             own = [(other.implementation, other.points) for other in panel.lines if other.machine == line.machine]
-            slow, fast = fastest_cpu(own), line.seconds()
+            slow, fast = fastest_cpu(own), {at: r.estimate().value for at, r in line.points.items() if r.whole}
             ratios = {at: slow[at] / fast[at] for at in fast if at in slow}
             if ratios:
                 result[(line.machine.title, line.implementation)] = ratios
@@ -223,7 +224,8 @@ def wins_table(study: Study) -> Table | None:
         series = study.series(machine)
         slow = fastest_cpu(series.items())
         for name, records in series.items():
-            pairs = [(r, slow[key] / r.estimate().value) for key, r in records.items() if r.ok and key in slow]
+            kept = [(key, r) for key, r in records.items() if r.whole and key in slow]
+            pairs = [(record, slow[key] / record.estimate().value) for key, record in kept]
             if name.startswith("gpu") and pairs:
                 table.rows.append([Cell(text) for text in (machine.title, name, *_wins(pairs))])
     bases = [f"{m.title}: {baseline(m)}" for m in study.machines if any(r[0].text == m.title for r in table.rows)]

@@ -72,7 +72,8 @@ def speedup_table(study: Study) -> Table | None:
 def add_speedup(
     cells: list[Cell], table: Table, row: dict[str, Any], fast: Record | None, slow: Record | None
 ) -> float | None:
-    """One cell more, t(slow) / t(fast), and `row` with its records in the tidy table; None without a value."""
+    """One cell more, t(slow) / t(fast), and `row` with its records in the tidy table; None without a value of two whole
+    runs."""
     if fast is None or slow is None:
         cells.append(MISSING)
         return None
@@ -83,7 +84,7 @@ def add_speedup(
     marks = tuple(dict.fromkeys(fast.marks + slow.marks))
     cells.append(ratio_cell(ratio, f"{provenance(slow)} ÷ {provenance(fast)}", marks))
     table.tidy.append(row | tidy_ratio(ratio) | {"numerator": slow.source, "denominator": fast.source})
-    return ratio.value
+    return ratio.value if fast.whole and slow.whole else None
 
 
 def _printed_baselines(printed: Published) -> list[str]:

@@ -243,9 +243,10 @@ def ratio_table(study: Study) -> Table | None:
                 cells.append(state_cell(record))
             else:
                 ratio = record.estimate().inverse_of(observation.value)
-                collected[index].append(ratio.value)
+                collected[index] += [ratio.value] if record.whole else []
                 cells.append(ratio_cell(ratio, f"{observation.source} ÷ {provenance(record)}", record.marks))
                 values = {"machine": machine.name, "implementation": name, "against": device.device}
+                values |= {"marks": " ".join(record.marks)}
                 sources = {"numerator": observation.source, "denominator": record.source}
                 table.tidy.append(tidy(study, row, key, **values, **tidy_ratio(ratio), **sources))
         table.rows.append(cells)
@@ -271,6 +272,7 @@ def tidy_ratio(ratio: stats.Estimate) -> dict[str, Any]:
 
 
 def summary_rows(width: int, collected: list[list[float]]) -> list[list[Cell]]:
+    """Of ratios of whole runs: no headline rests on a scaled time."""
     rows = []
     for label, function in (("smallest", np.min), ("median", np.median), ("largest", np.max)):
         cells = [Cell(label if index == 0 else "", kind="param") for index in range(width)]

@@ -36,7 +36,7 @@ protocol:
 check: {kind: tolerance, tolerance: 0.01, reference: cpu-openmp}
 profiles:
   smoke: {axes: {size: [2]}, implementations: [cpu-wrong], protocol: {repetitions: 3, seeds: [9, 2]}}
-  quick: {extrapolate: {axis: size, at: 5, implementations: [cpu-serial]}}
+  quick: {extrapolate: {axis: size, at: [2, 5], implementations: [cpu-serial]}}
   full: {}
 )";
 
@@ -102,13 +102,14 @@ TEST_F(DescriptorTest, ProfilesOverride) {
   EXPECT_EQ(smoke.protocol.seeds, (std::vector<std::uint64_t>{9, 2}));
   EXPECT_TRUE(smoke.extrapolations.empty());
   ASSERT_EQ(d.profile("quick").extrapolations.size(), 1U);
-  EXPECT_EQ(d.profile("quick").extrapolations[0].at, 5);
+  EXPECT_EQ(d.profile("quick").extrapolations[0].shorter, 2);
+  EXPECT_EQ(d.profile("quick").extrapolations[0].longer, 5);
   EXPECT_TRUE(d.profile("full").extrapolations.empty());
 }
 
 TEST_F(DescriptorTest, SeveralExtrapolationsEachForSomeCases) {
-  const std::string from = "{axis: size, at: 5, implementations: [cpu-serial]}";
-  const std::string to = "[{axis: size, at: 2, implementations: [cpu-serial], where: {size: [13], mode: [fast]}}, " + from + "]";
+  const std::string from = "{axis: size, at: [2, 5], implementations: [cpu-serial]}";
+  const std::string to = "[{axis: size, at: [1, 3], implementations: [cpu-serial], where: {size: [13], mode: [fast]}}, " + from + "]";
   std::string text = good;
   const Descriptor d = load(text.replace(text.find(from), from.size(), to));
   const auto& found = d.profile("quick").extrapolations;
@@ -119,6 +120,38 @@ TEST_F(DescriptorTest, SeveralExtrapolationsEachForSomeCases) {
   EXPECT_EQ(error("[cpu-serial]}}", "[cpu-serial], where: {sise: [13]}}}"),
             "table.yaml:23: axis 'sise' is not one of this descriptor; did you mean 'size'? allowed: size, mode");
   EXPECT_EQ(error("[cpu-serial]}}", "[cpu-serial], where: {size: [14]}}}"), "table.yaml:23: no case of the profile has size = 14");
+}
+
+TEST_F(DescriptorTest, ATimeIsPredictedFromTwoLengthsBelowTheCase) {
+  const std::string two = "table.yaml:23: two lengths are needed, [short, long]: a time is what a run costs once, and a slope";
+  for (const char* wrong : {"at: 5", "at: [5]", "at: [1, 3, 5]"}) EXPECT_EQ(error("at: [2, 5]", wrong), two) << wrong;
+  const std::string apart = ": the second length must exceed the first by at least 2, for a third between them";
+  EXPECT_EQ(error("[2, 5]", "[5, 5]"), "table.yaml:23: [5, 5]" + apart);
+  EXPECT_EQ(error("[2, 5]", "[5, 2]"), "table.yaml:23: [5, 2]" + apart);
+  EXPECT_EQ(error("[2, 5]", "[4, 5]"), "table.yaml:23: [4, 5]" + apart);
+  EXPECT_EQ(error("[2, 5]", "[2, 13]"), "table.yaml:23: no case it applies to has size above 13");
+  EXPECT_EQ(error("[2, 5], implementations: [cpu-serial]", "[2, 10], implementations: [cpu-serial], where: {size: [10]}"),
+            "table.yaml:23: no case it applies to has size above 10");
+  EXPECT_EQ(error("[2, 5]", "[0, 5]").substr(0, 14), "table.yaml:23:");
+  EXPECT_EQ(error("  flush_l2: true\n", "  trace: true\n"),
+            "table.yaml:23: a run that ends by a budget, or whose trace is recorded, is run whole");
+}
+
+TEST_F(DescriptorTest, WhatIsShortIsRunWholeWhateverADescriptorSays) {
+  const Descriptor d = load(good);
+  EXPECT_EQ(d.profile("smoke").whole_under, 0);
+  EXPECT_EQ(d.profile("quick").whole_under, 1);
+  EXPECT_EQ(d.profile("full").whole_under, 60);
+  EXPECT_EQ(d.profile("full").most_seconds, 300);
+  std::string text = good;
+  const std::string was = "  full: {}\n";
+  const Descriptor more = load(text.replace(text.find(was), was.size(), "  full: {whole_under: 90, most_seconds: 100}\n"));
+  EXPECT_EQ(more.profile("full").whole_under, 90);
+  EXPECT_EQ(more.profile("full").most_seconds, 100);
+  EXPECT_EQ(error("full: {}", "full: {whole_under: 59}"), "table.yaml:24: whole_under: '59' is not a number from 60 to 1000000");
+  EXPECT_EQ(error("full: {}", "full: {most_seconds: 59}"), "table.yaml:24: most_seconds: '59' is not a number from 60 to 1000000");
+  EXPECT_EQ(error("quick: {", "quick: {whole_under: 0.5, "), "table.yaml:23: whole_under: '0.5' is not a number from 1 to 1000000");
+  EXPECT_EQ(error("full: {}", "full: {}\n  other: {whole_under: 1}").substr(0, 27), "table.yaml:25: whole_under:");
 }
 
 TEST_F(DescriptorTest, UnknownProfileHints) {
@@ -150,7 +183,7 @@ TEST_F(DescriptorTest, ErrorsNameLineAndWhatIsAllowed) {
   EXPECT_EQ(error("  full: {}\n", ""), "table.yaml:21: profile 'full' is missing; every descriptor has smoke, quick and full");
   EXPECT_EQ(error("{size: [2]}", "{milliseconds: [2]}"),
             "table.yaml:22: axis 'milliseconds' is not one of this descriptor; allowed: size, mode");
-  EXPECT_EQ(error("axis: size, at: 5", "axis: mode, at: 5"), "table.yaml:23: axis 'mode' has values that are not whole numbers");
+  EXPECT_EQ(error("axis: size, at", "axis: mode, at"), "table.yaml:23: axis 'mode' has values that are not whole numbers");
   EXPECT_EQ(error("title: \"A table\"\n", "").substr(0, 41), "table.yaml:1: the descriptor lacks the ke");
 }
 
@@ -203,6 +236,8 @@ TEST_F(DescriptorTest, WhatAToolChangesWhenItWatches) {
 
 TEST_F(DescriptorTest, ABudgetNeedsACheckOfAPrefix) {
   std::string text = good;
+  const std::string scaled = "{extrapolate: {axis: size, at: [2, 5], implementations: [cpu-serial]}}";
+  text.replace(text.find(scaled), scaled.size(), "{}");
   const std::string was = "check: {kind: tolerance, tolerance: 0.01, reference: cpu-openmp}";
   const auto with = [&](const std::string& check, const std::string& budget) {
     std::string changed = text;

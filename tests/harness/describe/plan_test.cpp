@@ -18,7 +18,9 @@ Descriptor descriptor() {
   Profile profile;
   profile.axes = {{"size", {std::int64_t{4}, std::int64_t{100}}}, {"mode", {std::string("a"), std::string("b")}}};
   profile.implementations = {"cpu-serial", "gpu"};
-  profile.extrapolations = {{.axis = "size", .at = 8, .implementations = {"cpu-serial"}, .where = {}}};
+  profile.extrapolations = {{.axis = "size", .shorter = 3, .longer = 8, .implementations = {"cpu-serial"}, .where = {}}};
+  profile.whole_under = 1;
+  profile.most_seconds = 7;
   d.profiles["quick"] = profile;
   return d;
 }
@@ -71,27 +73,52 @@ TEST(Plan, ExtrapolatesOnlyLargerCasesOfNamedImplementations) {
   const Plan plan = make_plan(d, d.profile("quick"), {}, true);
   ASSERT_EQ(plan.jobs.size(), 8U);
   const Job& small = plan.jobs[0];
-  EXPECT_EQ(small.factor, 1);
-  EXPECT_TRUE(small.axis.empty());
+  EXPECT_FALSE(small.scaling);
   const Job& large = plan.jobs[4];
   EXPECT_EQ(large.implementation->name, "cpu-serial");
-  EXPECT_EQ(large.axis, "size");
-  EXPECT_DOUBLE_EQ(large.factor, 12.5);
+  ASSERT_TRUE(large.scaling);
+  EXPECT_EQ(large.scaling->axis, "size");
+  EXPECT_EQ(large.scaling->at, (std::array<std::int64_t, 3>{3, 5, 8}));
+  EXPECT_EQ(large.scaling->to, 100);
+  EXPECT_EQ(large.scaling->whole_under, 1);
+  EXPECT_EQ(large.scaling->most_seconds, 7);
   EXPECT_EQ(large.asked.values.at("size"), Value(std::int64_t{100}));
   EXPECT_EQ(large.executed.values.at("size"), Value(std::int64_t{8}));
   EXPECT_EQ(plan.jobs[5].implementation->name, "gpu");
-  EXPECT_EQ(plan.jobs[5].factor, 1);
+  EXPECT_FALSE(plan.jobs[5].scaling);
+}
+
+TEST(Plan, ACaseNoLongerThanTheThreeLengthsIsRunWhole) {
+  const Profile profile = descriptor().profile("quick");
+  const auto scaled = [&](std::int64_t size) {
+    return make_job({"count", "", {{"size", size}}}, fake::find("cpu-serial"), profile, 1).scaling.has_value();
+  };
+  EXPECT_FALSE(scaled(16));  // 3 + 5 + 8
+  EXPECT_TRUE(scaled(17));
+}
+
+TEST(Plan, RunsOfAScaledJob) {
+  const Job job = make_job({"count", "", {{"size", std::int64_t{100}}}}, fake::find("cpu-serial"), descriptor().profile("quick"), 4);
+  const Job part = run_of_length(job, 5), whole = run_of_whole(job);
+  for (const Job& run : {part, whole}) {
+    EXPECT_FALSE(run.scaling);
+    EXPECT_EQ(run.asked.key(), job.asked.key());
+    EXPECT_EQ(run.seed, 4U);
+  }
+  EXPECT_EQ(part.executed.values.at("size"), Value(std::int64_t{5}));
+  EXPECT_EQ(whole.executed.key(), job.asked.key());
 }
 
 TEST(Plan, TheFirstExtrapolationThatAppliesCounts) {
   Descriptor d = descriptor();
   Profile profile = d.profile("quick");
-  profile.extrapolations.insert(profile.extrapolations.begin(),
-                                {.axis = "size", .at = 2, .implementations = {"cpu-serial"}, .where = {{"mode", {std::string("b")}}}});
+  profile.extrapolations.insert(
+      profile.extrapolations.begin(),
+      {.axis = "size", .shorter = 1, .longer = 3, .implementations = {"cpu-serial"}, .where = {{"mode", {std::string("b")}}}});
   const Plan plan = make_plan(d, profile, {.implementations = {"cpu-serial"}, .where = {}}, true);
   std::vector<Value> sizes;
   for (const Job& job : plan.jobs) sizes.push_back(job.executed.values.at("size"));
-  EXPECT_EQ(sizes, (std::vector<Value>{std::int64_t{4}, std::int64_t{2}, std::int64_t{8}, std::int64_t{2}}));
+  EXPECT_EQ(sizes, (std::vector<Value>{std::int64_t{4}, std::int64_t{4}, std::int64_t{8}, std::int64_t{3}}));
 }
 
 TEST(Plan, GpuNeedsADevice) {

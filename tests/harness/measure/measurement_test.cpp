@@ -11,18 +11,9 @@
 namespace vicinity {
 namespace {
 
-Job job(const std::string& implementation, std::int64_t size, std::int64_t executed_size = 0) {
-  Job job{.asked = {"count", "", {{"size", size}}},
-          .executed = {"count", "", {{"size", size}}},
-          .factor = 1,
-          .axis = "",
-          .implementation = &fake::find(implementation)};
-  if (executed_size > 0) {
-    job.executed.values["size"] = executed_size;
-    job.factor = static_cast<double>(size) / static_cast<double>(executed_size);
-    job.axis = "size";
-  }
-  return job;
+Job job(const std::string& implementation, std::int64_t size) {
+  const Case c{"count", "", {{"size", size}}};
+  return {.asked = c, .executed = c, .implementation = &fake::find(implementation)};
 }
 
 Referee referee(Check check = {.reference = "cpu-serial"}) { return {fake::systems().front(), std::move(check)}; }
@@ -123,16 +114,6 @@ TEST(Measurement, UnknownPartOfTheTimeIsAnInputError) {
         error.what(),
         "x.yaml:7: time: cpu-serial does not report the part 'kernle'; did you mean 'kernel'? allowed: total, wall, kernel, clone");
   }
-}
-
-TEST(Measurement, ExtrapolationScalesTimesAndAmounts) {
-  Referee judge = referee();
-  const Result result = measure(judge, job("cpu-openmp", 100, 10), protocol(3));
-  EXPECT_EQ(result.status, Status::ok);
-  EXPECT_DOUBLE_EQ(result.samples.at("kernel")[0], 1e-2);
-  EXPECT_EQ(result.outcome->evaluations, 10'000);
-  EXPECT_EQ(result.outcome->iterations, 100);
-  EXPECT_DOUBLE_EQ(result.work.at(Ceiling::integer), 100);
 }
 
 TEST(Measurement, ShortGpuKernelsAreBatched) {

@@ -18,9 +18,6 @@ class RecordTest : public testing::Test {
     descriptor_.system = &fake::systems().front();
     descriptor_.check.reference = "cpu-serial";
     job_.asked = job_.executed = {"count", "", {{"size", std::int64_t{100}}, {"mode", std::string("a")}}};
-    job_.executed.values["size"] = std::int64_t{10};
-    job_.factor = 10;
-    job_.axis = "size";
     job_.implementation = &fake::find("cpu-openmp");
     context_ = {.profile = "quick",
                 .machine = "m",
@@ -63,12 +60,19 @@ TEST_F(RecordTest, HasEveryFieldOfTheSchema) {
   EXPECT_TRUE(json["case"]["instance"].is_null());
   EXPECT_EQ(json["digest"], "0000000000000abc");
   EXPECT_EQ(json["samples"]["kernel"], Json({0.5, 0.25}));
-  EXPECT_EQ(json["extrapolated"], Json({{"axis", "size"}, {"at", 10}, {"factor", 10.0}}));
+  EXPECT_TRUE(json["extrapolated"].is_null());
   EXPECT_EQ(json["build"], "b");
   EXPECT_TRUE(json["clocks"].is_null());
   EXPECT_TRUE(json["control"].is_null());
   EXPECT_TRUE(json["counters"].is_object());
   EXPECT_EQ(Json::parse(json.dump()), json);
+}
+
+TEST_F(RecordTest, APredictedTimeSaysFromWhat) {
+  result_.prediction = {.axis = "size", .at = {10, 20, 30}, .to = 100, .fixed_seconds = 0.5, .seconds_per_unit = 0.25, .change = 0.125};
+  EXPECT_EQ(
+      record()["extrapolated"],
+      Json({{"axis", "size"}, {"at", {10, 20, 30}}, {"to", 100}, {"fixed_seconds", 0.5}, {"seconds_per_unit", 0.25}, {"change", 0.125}}));
 }
 
 TEST_F(RecordTest, ClocksAndThrottling) {

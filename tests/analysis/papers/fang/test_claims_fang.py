@@ -41,7 +41,7 @@ def test_on_measured_numbers(judged):
     machine, findings = judged["variables"].measured[0]
     assert machine.name == "gpu-a" and [f.verdict for f in findings] == [HOLDS] * 5
     assert [f.subject for f in findings if not f.decides] == ["gpu-tuned"]
-    assert "extrapolated" in findings[0].numbers
+    assert not any("extrapolated" in finding.numbers for finding in findings)
     assert judged["generations"].deciding[0] == "the paper's own numbers"
     assert judged["load-gpu"].verdict == FAILS
     speedups = judged["speedup"].measured[0][1]

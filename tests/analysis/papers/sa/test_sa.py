@@ -83,7 +83,9 @@ def test_claims_when_everything_is_as_printed(tmp_path):
         "N = 100: 10" in finding.numbers and "over the fastest CPU implementation (AMD EPYC 9999, 16" in finding.numbers
     )
     assert finding.sources.startswith("m/sa/figure1.jsonl:")
-    assert "extrapolated" in measured(judged, "ten-thousand").numbers
+    assert "extrapolated" not in measured(judged, "ten-thousand").numbers
+    (_, told), *_ = judged["ten-thousand"].unjudged
+    assert told.startswith("scaled: not judged: cpu-traditional in ")
 
 
 def test_claims_flip_with_the_data(tmp_path):
