@@ -46,7 +46,8 @@ AROUND = np.array([-0.002, -0.001, 0.0, 0.0, 0.001, 0.002])
 )
 def test_the_interval_decides_not_the_ratio(slowdown, expected):
     """With a floor of 1%: ratios on either side of it whose intervals reach across are inconclusive."""
-    assert outcome(rounds_of(np.log(slowdown) + AROUND)) == expected
+    found = judging.decide([judging.judge(KEY, rounds_of(np.log(slowdown) + AROUND))])[0]
+    assert found.outcome == expected and ("reaches across 1.0%" in found.why) == (expected == "inconclusive")
 
 
 def test_a_few_rounds_beyond_the_threshold_are_no_proof():

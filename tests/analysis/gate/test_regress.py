@@ -124,6 +124,8 @@ def test_a_moving_control_kernel_is_inconclusive(in_process, gate):
     status, found = gate("--candidate-args", f"{SLOW} --drift 1.05")
     assert status == 2 and any("control kernel moved" in note for note in found["notes"])
     assert any("series was repeated" in note for note in found["notes"]) and found["second"] == []
+    status, found = gate("--candidate-args=--drift 1.05")
+    assert status == 2 and {case["outcome"] for case in found["cases"]} == {"pass"}
 
 
 def test_without_a_steady_control_kernel_nothing_is_a_regression(in_process, gate):
