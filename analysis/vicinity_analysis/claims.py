@@ -86,7 +86,7 @@ class Judged:
     claim: Claim
     printed: list[Finding]
     measured: list[tuple[Machine, list[Finding]]]
-    unjudged: list[tuple[Machine, str]]  # what was left out of the evidence, and why
+    unjudged: list[tuple[Machine, str]] = field(default_factory=list)  # what was left out of the evidence, and why
 
     @property
     def verdict(self) -> str:

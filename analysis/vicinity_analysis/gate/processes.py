@@ -1,52 +1,35 @@
 """Running vicinity in fresh processes for the regression gate, and reading back what each recorded."""
 
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
+import yaml
 
 from vicinity_analysis.errors import InputError
+from vicinity_analysis.gate import judging
 from vicinity_analysis.inputs.records import Record, RecordKey, load_machine
 
 MACHINE = "regress"
 CHECK_FAILED = 1  # vicinity's exit status when a result was INVALID: the other cases still count
+ENVIRONMENT_FAILED = 3  # ... when files, locks or CUDA failed: once may be chance
+FEWEST_SAMPLES = 3  # a process of which fewer are usable (or not all, where it has fewer) says nothing
 
 
 class HarnessError(InputError):
     """A process that could not do its work: no verdict is possible."""
 
-
-@dataclass(frozen=True)
-class Command:
-    """One way of calling `vicinity run`."""
-
-    binary: Path
-    descriptors: tuple[Path, ...]
-    profile: str
-    where: tuple[str, ...] = ()
-    implementations: tuple[str, ...] = ()
-    repetitions: int | None = None
-    extra: tuple[str, ...] = ()
-    timeout: float | None = None
-
-    def arguments(self, results: Path) -> list[str]:
-        call = [str(self.binary), "run", *map(str, self.descriptors), "--profile", self.profile]
-        call += ["--results", str(results), "--machine", MACHINE, "--fresh", "--control"]
-        call += ["--repetitions", str(self.repetitions)] if self.repetitions else []
-        call += [word for condition in self.where for word in ("--where", condition)]
-        call += [word for name in self.implementations for word in ("--implementation", name)]
-        return call + list(self.extra)
-
-    def narrowed(self, keys: list[RecordKey]) -> "Command":
-        """Only the experiments and implementations of these cases."""
-        names = {f"{key.experiment}.yaml" for key in keys}
-        kept = tuple(path for path in self.descriptors if f"{path.parent.name}/{path.name}" in names)
-        implementations = tuple(sorted({key.implementation for key in keys}))
-        return replace(self, descriptors=kept or self.descriptors, implementations=implementations)
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status  # of the process; None where it has none
 
 
 @dataclass(frozen=True)
@@ -55,24 +38,111 @@ class Process:
 
     records: dict[RecordKey, Record]
     control: dict[str, list[float]] = field(default_factory=dict)  # backend -> seconds of the control kernel
+    failure: str = ""  # why it had to be started a second time
+    _levels: dict[RecordKey, float | None] = field(default_factory=dict, compare=False)
+
+    def level(self, key: RecordKey) -> float | None:
+        """What it counts for in a case, seconds; NaN: too few usable samples; None: no times."""
+        if key not in self._levels:
+            record = self.records.get(key)
+            samples = usable(record) if record is not None and record.ok else None
+            self._levels[key] = None if samples is None else judging.typical(samples) if len(samples) else math.nan
+        return self._levels[key]
 
 
-def execute(command: Command) -> Process:
-    """Runs one fresh process with a results folder of its own."""
-    with tempfile.TemporaryDirectory(prefix="vicinity-regress-") as folder:
-        results = Path(folder)
-        _call(command.arguments(results), command.timeout, allowed=(0, CHECK_FAILED))
-        written = results / MACHINE
-        if not written.is_dir():
-            raise HarnessError(f"{command.binary}: recorded nothing (no case matches, or no implementation runs here)")
-        records = load_machine(written).records
-    control: dict[str, list[float]] = {}
-    for record in records.values():
-        for backend, seconds in (record.data.get("control") or {}).items():
-            control.setdefault(backend, []).extend(seconds or [])
-    if not records:
-        raise HarnessError(f"{command.binary}: recorded nothing (no case matches, or no implementation runs here)")
-    return Process(records, {backend: seconds for backend, seconds in control.items() if seconds})
+def usable(record: Record) -> np.ndarray:
+    """The samples taken neither while the device throttled nor beside other load; none where too few are."""
+    times = record.times()
+    contended = np.asarray(record.data.get("contended") or np.zeros(len(times)), dtype=bool)
+    if len(contended) != len(times):
+        raise HarnessError(f"{record.source}: {len(contended)} marks of contention for {len(times)} samples")
+    kept = times[~contended]
+    enough = len(kept) >= min(FEWEST_SAMPLES, len(times)) and not record.data.get("throttled")
+    return kept if enough else kept[:0]
+
+
+class Runner(Protocol):
+    """One side: a way to run the cases in a fresh process."""
+
+    repetitions: int | None
+
+    def execute(self) -> Process: ...
+
+    def repeating(self, repetitions: int) -> "Runner": ...
+
+    def narrowed(self, keys: Sequence[RecordKey]) -> "Runner": ...
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Descriptors, and which of their implementations to run; all where none is named."""
+
+    descriptors: tuple[Path, ...]
+    implementations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Command:
+    """One way of calling `vicinity run`, once for each selection."""
+
+    binary: Path
+    selections: tuple[Selection, ...]
+    profile: str
+    where: tuple[str, ...] = ()
+    repetitions: int | None = None
+    extra: tuple[str, ...] = ()
+    timeout: float | None = None
+
+    def arguments(self, selection: Selection, results: Path) -> list[str]:
+        call = [str(self.binary), "run", *map(str, selection.descriptors), "--profile", self.profile]
+        call += ["--results", str(results), "--machine", MACHINE, "--fresh", "--control"]
+        call += ["--repetitions", str(self.repetitions)] if self.repetitions else []
+        call += [word for condition in self.where for word in ("--where", condition)]
+        call += [word for name in selection.implementations for word in ("--implementation", name)]
+        return call + list(self.extra)
+
+    def repeating(self, repetitions: int) -> "Command":
+        return replace(self, repetitions=repetitions)
+
+    def narrowed(self, keys: Sequence[RecordKey]) -> "Command":
+        """Only the experiments and implementations of these cases. An implementation is named to the experiments that
+        have such a case only: another system need not know it."""
+        groups: dict[tuple[str, ...], list[Path]] = {}
+        for path in (path for selection in self.selections for path in selection.descriptors):
+            names = tuple(sorted({key.implementation for key in keys if key.experiment == experiment_of(path)}))
+            if names:
+                groups.setdefault(names, []).append(path)
+        return replace(self, selections=tuple(Selection(tuple(paths), names) for names, paths in groups.items()))
+
+    def execute(self) -> Process:
+        """Runs one fresh process with a results folder of its own; once more if its environment failed it."""
+        try:
+            return self._execute()
+        except HarnessError as error:
+            if error.status != ENVIRONMENT_FAILED:
+                raise
+            progress(f"{error}; once more")
+            return replace(self._execute(), failure=str(error))
+
+    def _execute(self) -> Process:
+        with tempfile.TemporaryDirectory(prefix="vicinity-regress-") as folder:
+            results = Path(folder)
+            for selection in self.selections:
+                _call(self.arguments(selection, results), self.timeout, allowed=(0, CHECK_FAILED))
+            written = results / MACHINE
+            records = load_machine(written).records if written.is_dir() else {}
+        if not records:
+            raise HarnessError(f"{self.binary}: recorded nothing (no case matches, or no implementation runs here)")
+        control: dict[str, list[float]] = {}
+        for record in records.values():
+            for backend, seconds in (record.data.get("control") or {}).items():
+                control.setdefault(backend, []).extend(seconds or [])
+        return Process(records, {backend: seconds for backend, seconds in control.items() if seconds})
+
+
+def experiment_of(descriptor: Path) -> str:
+    """What its records call it: <system>/<name>."""
+    return f"{yaml.safe_load(descriptor.read_text(encoding='utf-8'))['system']}/{descriptor.stem}"
 
 
 def environment_of(binary: Path) -> dict[str, Any]:
@@ -93,7 +163,7 @@ def _call(arguments: list[str], timeout: float | None, allowed: tuple[int, ...])
     if done.returncode not in allowed:
         lines = (done.stderr or done.stdout).strip().splitlines()
         why = lines[-1] if lines else "no message"
-        raise HarnessError(f"{shown} ended with status {done.returncode}: {why}")
+        raise HarnessError(f"{shown} ended with status {done.returncode}: {why}", done.returncode)
     return done.stdout
 
 

@@ -4,30 +4,30 @@ import argparse
 import json
 import math
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from vicinity_analysis.errors import InputError
 from vicinity_analysis.gate import judging, verdicts
 from vicinity_analysis.gate.judging import Judgement, Round
-from vicinity_analysis.gate.processes import Command, Process, environment_of, execute, progress
+from vicinity_analysis.gate.processes import Command, Process, Runner, Selection, environment_of, progress, usable
 from vicinity_analysis.gate.verdicts import PASS, Change, Verdict
-from vicinity_analysis.inputs.records import PROFILES, RecordKey, load_machine
+from vicinity_analysis.inputs.records import PROFILES, Record, RecordKey, load_machine
 from vicinity_analysis.pages import compare
 
 HELP = "the regression gate: base against candidate, with exit codes"
 DESCRIPTION = """\
 Runs two builds of vicinity in the order base, candidate, candidate, base, each in a fresh process, and compares the
 times of every case and implementation. A regression is reported only when
-  - the 95% interval of candidate / base lies beyond the threshold, which is the larger of 5% and three times the
-    case's own A/A noise,
+  - the 95% interval of candidate / base lies beyond the threshold, which is the larger of the floor and three times
+    the case's own A/A noise,
   - it survives Benjamini-Hochberg over all cases,
   - the control kernel, which no change touches, stayed put, and
   - it recurs in a second series of fresh processes.
-Deterministic results (digest, objective, iterations, evaluations, counters) are compared exactly.
+The gate passes only when the interval of every case ends below its threshold, and below 5%; what is neither is
+inconclusive. Deterministic results (digest, objective, iterations, evaluations, counters) are compared exactly.
 With --stored-baseline the candidate is held against recorded results instead; the verdict says what that is worth.
 
 Exit status: 0 pass, 1 regression, 2 inconclusive, 3 harness error."""
@@ -36,6 +36,7 @@ SAMPLE_SECONDS = 0.01  # how long the samples of the shortest case of a process 
 PROCESS_SECONDS = 2.0  # ... unless all samples of a process would then take longer than this
 FEWEST_REPETITIONS, MOST_REPETITIONS = 5, 300
 CALIBRATION = 20  # repetitions of the run that finds this out
+ROUNDS, LONGER = 6, 3  # rounds of a series, and how many times as many while a case is inconclusive
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,8 +55,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--profile", choices=PROFILES, default="smoke")
     add("--where", nargs="+", action="extend", default=[], metavar="AXIS=VALUE", help="only these cases")
     add("--implementation", nargs="+", action="extend", default=[], metavar="NAME", help="only these implementations")
+    add(
+        "--floor",
+        type=float,
+        default=100 * judging.FLOOR,
+        metavar="PERCENT",
+        help="no threshold is below it (default 1)",
+    )
     add("--rounds", type=int, default=6, help="rounds of four processes, at least 3 (default 6)")
-    add("--max-rounds", type=int, help="rounds to add up to while a case is too noisy (default twice --rounds)")
+    add(
+        "--max-rounds", type=int, help="rounds to add up to while a case is inconclusive (default three times --rounds)"
+    )
     add("--repetitions", type=int, help="samples a process (default: found by a calibration run)")
     add("--timeout", type=float, default=600, metavar="SECONDS", help="for one process (default 600)")
     add("--base-args", default="", metavar="ARGS", help='passed to the base, e.g. --base-args="--where load=1"')
@@ -66,51 +76,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass
 class Sides:
-    """The two ways of running, and how often."""
+    """The two ways of running, how often, and the least threshold."""
 
-    base: Command
-    candidate: Command
+    base: Runner
+    candidate: Runner
     rounds: int
     max_rounds: int
+    floor: float = judging.FLOOR
 
 
 @dataclass
 class Series:
-    """All processes of an interleaved series, by side: two of each a round."""
+    """All processes of an interleaved series of these cases, by side: two of each a round."""
 
+    keys: list[RecordKey]
+    floor: float
     base: list[Process] = field(default_factory=list)
     candidate: list[Process] = field(default_factory=list)
 
     def add_round(self, sides: Sides) -> None:
-        first, one, two, last = (execute(c) for c in (sides.base, sides.candidate, sides.candidate, sides.base))
+        first, one, two, last = (side.execute() for side in (sides.base, sides.candidate, sides.candidate, sides.base))
         self.base += [first, last]
         self.candidate += [one, two]
 
-    def rounds(self, key: RecordKey) -> list[Round]:
-        sides = [[_samples(process, key) for process in side] for side in (self.base, self.candidate)]
-        if any(samples is None for side in sides for samples in side):
-            return []
-        base, candidate = sides
-        return [Round(base[i : i + 2], candidate[i : i + 2]) for i in range(0, len(base), 2)]
-
-    def judge(self, keys: list[RecordKey]) -> list[Judgement]:
-        rounds = ((key, self.rounds(key)) for key in keys)
-        return judging.decide([judging.judge(key, found) for key, found in rounds if found])
+    def judge(self) -> list[Judgement]:
+        """The cases that have times in every process."""
+        judged = []
+        for key in self.keys:
+            base, candidate = ([process.level(key) for process in side] for side in (self.base, self.candidate))
+            if None not in base + candidate:
+                judged.append(judging.judge(key, _rounds(base, candidate), self.floor))
+        return judging.decide(judged)
 
     def control(self) -> list[Judgement]:
-        """The control kernels, judged like a case."""
-        names = sorted(set.intersection(*(set(p.control) for p in self.base + self.candidate)))
+        """The control kernels, judged like a case; a process counts for the shortest of its times."""
         judged = []
-        for name in names:
-            base, candidate = ([np.array([min(p.control[name])]) for p in side] for side in (self.base, self.candidate))
-            rounds = [Round(base[i : i + 2], candidate[i : i + 2]) for i in range(0, len(base), 2)]
-            judged.append(judging.judge(RecordKey("control", name, name, 0), rounds))
-        return judged
+        for name in sorted(set.intersection(*(set(process.control) for process in self.base + self.candidate))):
+            base, candidate = ([min(p.control[name]) for p in side] for side in (self.base, self.candidate))
+            judged.append(judging.judge(RecordKey("control", name, name, 0), _rounds(base, candidate), self.floor))
+        return judging.decide(judged)
+
+    def settled(self) -> bool:
+        return not any(judgement.outcome == "inconclusive" for judgement in self.judge() + self.control())
 
 
-def _samples(process: Process, key: RecordKey) -> np.ndarray | None:
-    record = process.records.get(key)
-    return record.times() if record is not None and record.ok else None
+def _rounds(base: list[float], candidate: list[float]) -> list[Round]:
+    """Rounds of which all four processes have usable samples."""
+    pairs = zip(base[::2], candidate[::2], candidate[1::2], base[1::2], strict=True)
+    return [Round(*levels) for levels in pairs if not any(map(math.isnan, levels))]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -121,18 +134,25 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("regress: give either --base-binary or --stored-baseline")
     if args.rounds < 3:
         raise InputError("regress: at least 3 rounds are needed to see the noise")
+    if args.floor <= 0:
+        raise InputError("regress: the floor is a percentage above 0")
     for path in [*descriptors, args.candidate_binary, *([args.base_binary] if args.base_binary else [])]:
         if not path.exists():
             raise InputError(f"{path}: no such file")
-    common = {"profile": args.profile, "where": tuple(args.where), "implementations": tuple(args.implementation)}
-    common |= {"repetitions": args.repetitions, "timeout": args.timeout, "descriptors": descriptors}
-    candidate = Command(args.candidate_binary.resolve(), extra=tuple(shlex.split(args.candidate_args)), **common)
+    implementations, floor = tuple(args.implementation), args.floor / 100
+
+    def command(binary: Path, paths: tuple[Path, ...], extra: str) -> Command:
+        selections = (Selection(paths, implementations),)
+        where, words = tuple(args.where), tuple(shlex.split(extra))
+        return Command(binary.resolve(), selections, args.profile, where, args.repetitions, words, args.timeout)
+
+    candidate = command(args.candidate_binary, descriptors, args.candidate_args)
     if args.stored_baseline:
-        verdict = against_stored(args.stored_baseline, candidate, 2 * args.rounds)
+        verdict = against_stored(args.stored_baseline, candidate, 2 * args.rounds, floor)
     else:
-        common["descriptors"] = tuple(own_descriptor(path, args.base_root) for path in descriptors)
-        base = Command(args.base_binary.resolve(), extra=tuple(shlex.split(args.base_args)), **common)
-        verdict = interleaved(Sides(base, candidate, args.rounds, args.max_rounds or 2 * args.rounds))
+        own = tuple(own_descriptor(path, args.base_root) for path in descriptors)
+        base = command(args.base_binary, own, args.base_args)
+        verdict = interleaved(Sides(base, candidate, args.rounds, args.max_rounds or 3 * args.rounds, floor))
     return finish(verdict, args)
 
 
@@ -156,74 +176,87 @@ def finish(verdict: Verdict, args: argparse.Namespace) -> int:
 
 
 def _plain(verdict: Verdict) -> dict[str, Any]:
-    return {"schema": 1, "verdict": verdicts.NAMES[verdict.status], "exit": verdict.status, **asdict(verdict)}
+    """All numbers as JSON has them: what a case without an interval has none of is null."""
+    plain = {"schema": 1, "verdict": verdicts.NAMES[verdict.status], "exit": verdict.status, **asdict(verdict)}
+    for name in ("cases", "control", "second", "second_control"):
+        plain[name] = [_plain_case(judgement) for judgement in getattr(verdict, name)]
+    return plain | {"confirmed": verdict.confirmed}
 
 
-def calibrate(command: Command) -> tuple[Command, Process]:
+def _plain_case(judgement: Judgement) -> dict[str, Any]:
+    plain = asdict(judgement) | {"threshold": judgement.threshold, "limit": judgement.limit}
+    return {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in plain.items()}
+
+
+def calibrate(runner: Runner) -> tuple[Runner, Process]:
     """One run to warm up and to find how many repetitions make the samples of a process long enough."""
     progress("calibration: one process")
-    if command.repetitions:
-        return command, execute(command)
-    process = execute(replace(command, repetitions=CALIBRATION))
+    if runner.repetitions:
+        return runner, runner.execute()
+    process = runner.repeating(CALIBRATION).execute()
     times = [judging.typical(record.times("wall")) for record in process.records.values() if record.ok]
     if not times:
-        return replace(command, repetitions=CALIBRATION), process
+        return runner.repeating(CALIBRATION), process
     wanted = math.ceil(SAMPLE_SECONDS / max(min(times), 1e-9))
-    affordable = math.floor(PROCESS_SECONDS / sum(times))
-    repetitions = min(max(FEWEST_REPETITIONS, min(wanted, affordable)), MOST_REPETITIONS)
-    return replace(command, repetitions=repetitions), process
+    affordable = math.floor(PROCESS_SECONDS / max(sum(times), 1e-9))
+    return runner.repeating(min(max(FEWEST_REPETITIONS, min(wanted, affordable)), MOST_REPETITIONS)), process
 
 
 def interleaved(sides: Sides) -> Verdict:
     base, first = calibrate(sides.base)
-    sides = replace(sides, base=base, candidate=replace(sides.candidate, repetitions=base.repetitions))
-    series, judged, control = measure(sides, "first series", None)
+    repetitions = base.repetitions or CALIBRATION
+    sides = replace(sides, base=base, candidate=sides.candidate.repeating(repetitions))
+    every = [measure(sides, "first series", list(first.records))]
     notes = []
-    if any(judgement.moved for judgement in control):
+    if any(judgement.moved for judgement in every[-1].control()):
         notes.append("The control kernel moved between base and candidate; the series was repeated.")
-        series, judged, control = measure(sides, "repeated series", None)
-    verdict = Verdict("interleaved", PASS, judged, control, exact(series, first), notes, base.repetitions or 0)
+        every.append(measure(sides, "repeated series", list(first.records)))
+    series = every[-1]
+    verdict = Verdict("interleaved", PASS, series.judge(), series.control(), [], notes, repetitions)
     verdict.rounds = len(series.base) // 2
     verdict.worth = "Base and candidate ran interleaved on this machine."
-    suspects = [judgement.key for judgement in judged if judgement.outcome == "slower"]
-    steady = not any(judgement.moved for judgement in control)
-    if suspects and steady:
+    suspects = [judgement.key for judgement in verdict.cases if judgement.outcome == "slower"]
+    if suspects and not any(judgement.moved for judgement in verdict.control):
         narrow = replace(sides, base=base.narrowed(suspects), candidate=sides.candidate.narrowed(suspects))
-        _, again, control = measure(narrow, f"second series for {len(suspects)} suspects", suspects)
-        steady = not any(judgement.moved for judgement in control)
-        verdict.second = again
-        verdict.second_control = control
-        verdict.confirmed = [judgement.key for judgement in again if judgement.outcome == "slower"]
-    return verdicts.conclude(verdict, steady)
+        again = measure(narrow, f"second series for {len(suspects)} suspects", suspects)
+        every.append(again)
+        verdict.second = again.judge()
+        verdict.second_control = again.control()
+    verdict.changes = exact(first, every)
+    verdict.failures = [
+        f"{side}: {process.failure}"
+        for series in every
+        for side, processes in (("base", series.base), ("candidate", series.candidate))
+        for process in processes
+        if process.failure
+    ]
+    return verdicts.conclude(verdict)
 
 
-def measure(sides: Sides, name: str, keys: list[RecordKey] | None) -> tuple[Series, list[Judgement], list[Judgement]]:
-    """Rounds until every case can be judged, or the most allowed."""
-    series = Series()
-    while True:
-        done = len(series.base) // 2
-        if done >= sides.rounds:
-            judged = series.judge(keys or list(series.base[0].records))
-            if done >= sides.max_rounds or not any(j.outcome == "too noisy" for j in judged):
-                return series, judged, series.control()
+def measure(sides: Sides, name: str, keys: list[RecordKey]) -> Series:
+    """Rounds until every case and the control kernel can be judged, or the most allowed."""
+    series = Series(keys, sides.floor)
+    for done in range(sides.max_rounds):
         progress(f"{name}: round {done + 1} of {max(sides.rounds, done + 1)}")
         series.add_round(sides)
+        if done + 1 >= sides.rounds and series.settled():
+            break
+    return series
 
 
-def exact(series: Series, first: Process) -> list[Change]:
+def exact(first: Process, every: Sequence[Series]) -> list[Change]:
     """What is deterministic must be the same in every process of both sides."""
-    found: dict[tuple[RecordKey, str], Change] = {}
     reference = {key: verdicts.facts(record) for key, record in first.records.items()}
-    for change in verdicts.changes(reference, series.base, "base"):
-        found.setdefault((change.key, change.what), change)
-    unstable = set(found)
-    for change in verdicts.changes(reference, series.candidate, "candidate"):
-        if (change.key, change.what) not in unstable:
-            found.setdefault((change.key, change.what), change)
+    found: dict[tuple[RecordKey, str], Change] = {}
+    for side in ("base", "candidate"):  # what the base does not reproduce is no fault of the candidate
+        for series in every:
+            asked = {key: reference[key] for key in series.keys}
+            for change in verdicts.changes(asked, getattr(series, side), side):
+                found.setdefault((change.key, change.what), change)
     return list(found.values())
 
 
-def against_stored(folder: Path, candidate: Command, count: int) -> Verdict:
+def against_stored(folder: Path, candidate: Command, count: int, floor: float) -> Verdict:
     stored = load_machine(folder)
     here = replace(stored, environment=environment_of(candidate.binary), all_records=[])
     same = compare.same_machine(stored, here)
@@ -235,8 +268,8 @@ def against_stored(folder: Path, candidate: Command, count: int) -> Verdict:
     processes = [first]
     while same and len(processes) < count:
         progress(f"candidate: process {len(processes) + 1} of {count}")
-        processes.append(execute(candidate))
-    judged = _judge_stored(records, processes) if same else []
+        processes.append(candidate.execute())
+    judged = _judge_stored(records, processes, floor) if same else []
     reference = {key: verdicts.facts(record, portable=not same) for key, record in records.items() if record.ok}
     changes = verdicts.changes(reference, processes, "candidate")
     verdict = Verdict("stored", PASS, judged, [], changes, [], candidate.repetitions or 0)
@@ -245,17 +278,17 @@ def against_stored(folder: Path, candidate: Command, count: int) -> Verdict:
     if suspects:
         narrow = candidate.narrowed(suspects)
         progress(f"second series for {len(suspects)} suspects")
-        again = [execute(narrow) for _ in range(count)]
-        verdict.second = _judge_stored({key: records[key] for key in suspects}, again)
-        verdict.confirmed = [judgement.key for judgement in verdict.second if judgement.outcome == "slower"]
+        again = [narrow.execute() for _ in range(count)]
+        verdict.second = _judge_stored({key: records[key] for key in suspects}, again, floor)
     verdict.worth = verdicts.stored_worth(stored, here, same)
-    return verdicts.conclude(verdict, steady=same)
+    return verdicts.conclude(verdict)
 
 
-def _judge_stored(records: dict[RecordKey, Any], processes: list[Process]) -> list[Judgement]:
+def _judge_stored(records: dict[RecordKey, Record], processes: list[Process], floor: float) -> list[Judgement]:
     judged = []
     for key, record in records.items():
-        samples = [_samples(process, key) for process in processes]
-        if record.ok and all(values is not None for values in samples):
-            judged.append(judging.judge_stored(key, record.times(), samples))
+        levels = [process.level(key) for process in processes]
+        if record.ok and None not in levels:
+            kept = [level for level in levels if not math.isnan(level)]
+            judged.append(judging.judge_stored(key, usable(record), kept, floor))
     return judging.decide(judged)

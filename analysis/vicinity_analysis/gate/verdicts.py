@@ -1,6 +1,7 @@
 """From judged cases to one verdict, and how it is told."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from vicinity_analysis.views.cells import Cell, Column, Table, markdown
 
 PASS, REGRESSION, INCONCLUSIVE, ERROR = 0, 1, 2, 3
 NAMES = {PASS: "pass", REGRESSION: "regression", INCONCLUSIVE: "inconclusive", ERROR: "error"}
+NOTED = 10  # inconclusive cases that have a note each
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Change:
     what: str
     before: str
     after: str
-    side: str  # candidate: a regression; base: the base disagrees with itself
+    side: str  # candidate: a regression; base: it disagrees with itself; "some candidates": as the machine let them
 
 
 @dataclass
@@ -37,7 +39,16 @@ class Verdict:
     worth: str = ""
     second: list[Judgement] = field(default_factory=list)
     second_control: list[Judgement] = field(default_factory=list)
-    confirmed: list[RecordKey] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)  # processes that had to be started a second time
+
+    @property
+    def suspects(self) -> list[RecordKey]:
+        return [judgement.key for judgement in self.cases if judgement.outcome == "slower"]
+
+    @property
+    def confirmed(self) -> list[RecordKey]:
+        """Slower, and again in the second series."""
+        return [judgement.key for judgement in self.second if judgement.outcome == "slower"]
 
 
 def facts(record: Record, portable: bool = False) -> dict[str, Any]:
@@ -50,14 +61,18 @@ def facts(record: Record, portable: bool = False) -> dict[str, Any]:
     return found
 
 
-def changes(reference: dict[RecordKey, dict[str, Any]], processes: Iterable[Process], side: str) -> list[Change]:
+def changes(reference: dict[RecordKey, dict[str, Any]], processes: Sequence[Process], side: str) -> list[Change]:
     """Every fact of the reference that a process reports differently. Facts only one side knows are no change."""
     found = []
-    for process in processes:
-        for key, before in reference.items():
+    for key, before in reference.items():
+        for process in processes:
             record = process.records.get(key)
+            if not measured(record) and before["status"] != "skipped":
+                missing = f"skipped: {record.data.get('message', '')}" if record else "missing"
+                always = not any(measured(other.records.get(key)) for other in processes)
+                found.append(Change(key, "record", "present", missing, side if always else f"some {side}s"))
+                continue
             if record is None:
-                found.append(Change(key, "record", "present", "missing", side))
                 continue
             after = facts(record)
             if after["status"] != before["status"]:
@@ -69,34 +84,39 @@ def changes(reference: dict[RecordKey, dict[str, Any]], processes: Iterable[Proc
     return list({(change.key, change.what): change for change in reversed(found)}.values())
 
 
-def conclude(verdict: Verdict, steady: bool) -> Verdict:
+def measured(record: Record | None) -> bool:
+    """A skipped case is one that the machine could not take at that time: memory, files."""
+    return record is not None and record.data["status"] != "skipped"
+
+
+def conclude(verdict: Verdict) -> Verdict:
     """The one status. Changed results outweigh everything: no noise explains them."""
-    unstable = [change for change in verdict.changes if change.side == "base"]
-    broken = [change for change in verdict.changes if change.side != "base"]
-    if unstable:
-        verdict.notes.append("The base does not reproduce its own results; those facts cannot be compared.")
-    if broken or (verdict.confirmed and steady):
+    controls = verdict.control + verdict.second_control
+    interleaved = verdict.mode == "interleaved"
+    moved = any(judgement.moved for judgement in controls)
+    vouched = not interleaved or (bool(controls) and all(judgement.stayed for judgement in controls))
+    lost = [key for key in verdict.suspects if key not in verdict.confirmed]
+    doubts = [change for change in verdict.changes if change.side != "candidate"]
+    blind = [judgement for judgement in verdict.cases if judgement.outcome == "inconclusive"]
+    if len(doubts) < len(verdict.changes) or (verdict.confirmed and vouched):
         verdict.status = REGRESSION
-    elif not verdict.cases or not steady or unstable:
+    elif not verdict.cases or moved or verdict.suspects or doubts or blind or verdict.failures:
         verdict.status = INCONCLUSIVE
-    else:
-        blind = unjudged(verdict.cases)
-        verdict.status = INCONCLUSIVE if blind else PASS
-        verdict.notes += [f"Too noisy to say anything of {name}." for name in blind]
-    if verdict.mode == "interleaved" and not verdict.control:
+    if any(change.side == "base" for change in doubts):
+        verdict.notes.append("The base does not reproduce its own results; those facts cannot be compared.")
+    if interleaved and not controls:
         verdict.notes.append("No control kernel was recorded: nothing vouches for the machine having stayed the same.")
-    elif not steady and verdict.mode == "interleaved":
+    elif moved:
         verdict.notes.append("The control kernel moved: the machine changed while measuring.")
-    gone = [judgement.key for judgement in verdict.cases if judgement.outcome == "slower"]
-    gone = [key for key in gone if key not in verdict.confirmed and steady]
-    verdict.notes += [f"{name(key)}: slower in the first series, not in the second; no regression." for key in gone]
+    elif verdict.suspects and not vouched:
+        verdict.notes.append("The control kernel is too noisy to vouch for the machine having stayed the same.")
+    verdict.notes += [f"{name(j.key)}: {j.why}." for j in blind[:NOTED]]
+    if len(blind) > NOTED:
+        verdict.notes.append(f"{len(blind) - NOTED} more cases are inconclusive.")
+    if not moved:
+        verdict.notes += [f"{name(key)}: slower in the first series, not in the second." for key in lost]
+    verdict.notes += [f"A process failed and was started again: {failure}." for failure in verdict.failures]
     return verdict
-
-
-def unjudged(cases: list[Judgement]) -> list[str]:
-    """Implementations of which every case is too noisy."""
-    names = sorted({judgement.key.implementation for judgement in cases})
-    return [n for n in names if all(j.outcome == "too noisy" for j in cases if j.key.implementation == n)]
 
 
 def name(key: RecordKey) -> str:
@@ -117,7 +137,7 @@ def describe(verdict: Verdict) -> str:
     title = {PASS: "pass", REGRESSION: "REGRESSION", INCONCLUSIVE: "inconclusive", ERROR: "error"}[verdict.status]
     unit = "rounds of four processes" if verdict.mode == "interleaved" else "processes"
     lines = [f"# Regression gate: {title}", "", verdict.worth, ""]
-    counts = {o: sum(j.outcome == o for j in verdict.cases) for o in ("pass", "slower", "faster", "too noisy")}
+    counts = {o: sum(j.outcome == o for j in verdict.cases) for o in ("pass", "slower", "faster", "inconclusive")}
     lines.append(
         f"{verdict.rounds} {unit}, {verdict.repetitions} repetitions each; {len(verdict.cases)} cases: "
         + ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
@@ -138,20 +158,24 @@ def describe(verdict: Verdict) -> str:
 
 
 def _table(judgements: list[Judgement]) -> Table:
-    labels = (
-        "experiment",
-        "case",
-        "implementation",
-        "seed",
-        "outcome",
-        "candidate ÷ base",
-        "95% interval",
-        "A/A noise",
-        "threshold",
-    )
-    columns = [Column(label, kind="text" if index < 5 else "") for index, label in enumerate((*labels, "p, adjusted"))]
+    texts = ("experiment", "case", "implementation", "seed", "outcome")
+    numbers = ("candidate ÷ base", "95% interval", "A/A noise", "threshold", "it is", "p, adjusted")
+    columns = [Column(label, kind="text") for label in texts] + [Column(label) for label in numbers]
     rows = []
     for j in judgements:
-        texts = [*map(str, j.key), j.outcome, f"{j.ratio:.3f}", f"[{j.low:.3f}, {j.high:.3f}]", f"{100 * j.noise:.1f}%"]
-        rows.append([Cell(text) for text in (*texts, f"{100 * j.threshold:.1f}%", f"{j.p_adjusted:.2g}")])
+        cells = [*map(str, j.key), j.outcome]
+        if math.isfinite(j.ratio):
+            cells += [f"{j.ratio:.3f}", f"[{j.low:.3f}, {j.high:.3f}]", f"{100 * j.noise:.1f}%"]
+            cells += [f"{100 * j.threshold:.1f}%", origin(j), f"{j.p_adjusted:.2g}"]
+        else:
+            cells += [""] * len(numbers)
+        rows.append([Cell(cell) for cell in cells])
     return Table("cases", "Cases", columns, rows)
+
+
+def origin(judgement: Judgement) -> str:
+    """Which threshold held."""
+    if judgement.threshold <= judgement.floor:
+        return "the floor"
+    tighter = judgement.limit < judgement.threshold
+    return "3 × A/A noise" + (f"; passes below {100 * judgement.limit:.1f}%" if tighter else "")
