@@ -16,12 +16,13 @@ from vicinity_analysis.claims import (
     Claim,
     Evidence,
     Finding,
+    Series,
     shares,
     shorten,
     span,
 )
 from vicinity_analysis.inputs.published import Key
-from vicinity_analysis.inputs.records import Record
+from vicinity_analysis.inputs.records import Machine, Record
 from vicinity_analysis.papers.sa.runs import (
     AXES,
     FASTEST,
@@ -156,11 +157,10 @@ def suffers_at_low_iterations(evidence: Evidence) -> list[Finding]:
     series = evidence.named("gpu")
     if series is None or evidence.machine is None:
         return []
-    findings = [_acceptance_falls(series.records), _dearer_when_accepted(evidence, "gpu")]
+    findings = [_acceptance_falls(series.records), _dearer_when_accepted(evidence.machine, series)]
     if OPEN in (finding.verdict for finding in findings):
         findings = [f if f.verdict == OPEN else replace(f, verdict=NOT_JUDGED) for f in findings]
-    beside = [_dearer_when_accepted(evidence, "gpu-tuned")] if evidence.named("gpu-tuned") else []
-    return findings + [replace(finding, verdict=NOT_JUDGED) for finding in beside]
+    return findings
 
 
 def _acceptance_falls(records: Mapping[Key, Record]) -> Finding:
@@ -179,10 +179,9 @@ def _acceptance_falls(records: Mapping[Key, Record]) -> Finding:
     return Finding("acceptance rate", verdict, "; ".join(parts) or "no N at both ends", shorten(r.source for r in used))
 
 
-def _dearer_when_accepted(evidence: Evidence, name: str) -> Finding:
-    series = evidence.named(name)
+def _dearer_when_accepted(machine: Machine, series: Series) -> Finding:
     states: dict[int, list[tuple[float, float, str]]] = {}
-    for state in states_of(evidence.machine, name, series.records.values()) if series and evidence.machine else []:
+    for state in states_of(machine, series.implementation, series.records.values()):
         if state.short is not None and state.seconds is not None:
             cost = state.seconds / state.proposals
             states.setdefault(state.size, []).append((state.rate, cost, state.sources))
@@ -198,7 +197,9 @@ def _dearer_when_accepted(evidence: Evidence, name: str) -> Finding:
             parts.append(f"N = {n}: {', '.join(told)}")
             used += [first, second]
     verdict = shares(flags) if flags else OPEN
-    return Finding(f"{name}, a proposal", verdict, "; ".join(parts) or "no two temperatures", "; ".join(used))
+    return Finding(
+        f"{series.implementation}, a proposal", verdict, "; ".join(parts) or "no two temperatures", "; ".join(used)
+    )
 
 
 def same_as_traditional(evidence: Evidence) -> list[Finding]:

@@ -28,13 +28,14 @@ class Baseline:
     implementations: tuple[str, ...]
 
     def title(self, machine: Machine | None) -> str:
-        """With implementations, cores and CPU model."""
+        """With cores and CPU model; with the implementations where these are few."""
         if machine is None:
             return self.name
         if self.implementations == (self.name,):
             return baseline_name(machine, self.name)
-        cores = machine.cpu if "cpu-openmp" in self.implementations else f"1 core, {_model(machine)}"
-        return f"{self.name} ({' or '.join(self.implementations)}; {cores})"
+        if "cpu-openmp" in self.implementations:
+            return f"{self.name} ({machine.cpu})"
+        return f"{self.name} ({' or '.join(self.implementations)}; 1 core, {_model(machine)})"
 
 
 # The paper's non-parallel code evaluates from scratch in short runs and keeps the matrix in long ones (section 4).
