@@ -1,7 +1,9 @@
 import csv
 import io
+import re
 
 import pytest
+import synthetic
 import synthetic_sa
 from vicinity_analysis import catalogue
 from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, OPEN, PART
@@ -308,6 +310,21 @@ def test_one_core_baselines_are_held_against_one_core(root):
         assert compare.clock(machine, record) == 5e9 and limits.floor(record, machine).ceiling == "cpu_integer_core"
     openmp = next(r for r in machine.of("sa/figure1") if r.implementation == "cpu-openmp")
     assert compare.clock(machine, openmp) == 5e11
+
+
+def test_the_descriptors_ask_for_every_implementation_and_for_the_papers_own():
+    asked = {study.name: study.descriptor for study in studies_of(synthetic.REPOSITORY) if study.name.startswith("sa/")}
+    for name in ("sa/figure1", "sa/crossover"):
+        assert {"gpu", *runs.PAPER.implementations} <= set(asked[name].implementations), name
+    for name in ("sa/figure2", "sa/steady", "sa/quality_times"):
+        assert {"gpu", *runs.MATRIX.implementations} <= set(asked[name].implementations), name
+    assert set(asked["sa/quality"].seeds) == set(asked["sa/quality_times"].seeds)
+    tables = [
+        synthetic.REPOSITORY / f"{layer}/sa/implementations.{end}"
+        for layer, end in (("cpu_ref", "cpp"), ("kernels", "cu"))
+    ]
+    registered = {name for table in tables for name in re.findall(r'\{"([a-z-]+)", Backend::', table.read_text())}
+    assert len(registered) == 8 and registered == {name for one in asked.values() for name in one.implementations}
 
 
 def test_csv(studies):
