@@ -61,14 +61,15 @@ def run(machine, experiment, name, case, samples, **changes):
     return data
 
 
-def figure(machine, experiment, sizes, iterations, names, repetitions=5, model=seconds):
+def figure(machine, experiment, sizes, iterations, names, repetitions=5, model=seconds, cut=100000):
+    """Runs of cpu-traditional longer than `cut` are scaled ones."""
     random = np.random.default_rng(11)
     for n in sizes:
         for i in iterations:
             for name in names:
                 samples = model(name, n, i) * random.lognormal(0, 0.01, repetitions)
-                cut = {"axis": "iterations", "at": 100000, "factor": i / 100000}
-                extra = {"extrapolated": cut} if name == "cpu-traditional" and i > 100000 else {}
+                scaled = {"extrapolated": {"axis": "iterations", "at": cut, "factor": i / cut}}
+                extra = scaled if name == "cpu-traditional" and i > cut else {}
                 yield run(machine, experiment, name, {"size": n, "iterations": i}, samples, **extra)
 
 

@@ -49,7 +49,7 @@ def world(tmp_path, names=synthetic_sa.ALL, change=None, swap=2e-6, **speed):
     base |= {"gpu": lambda n, i: 1, "gpu_tuned": lambda n, i: 0.5}
     root = synthetic_sa.make_root(tmp_path)
     arguments = ("m", "sa/figure1", (100, 300), tuple(10**k for k in range(3, 9)), names)
-    records = list(synthetic_sa.figure(*arguments, model=model(**{**base, **speed})))
+    records = list(synthetic_sa.figure(*arguments, model=model(**{**base, **speed}), cut=10**9))
     for record in records:
         if change:
             change(record)
@@ -93,7 +93,6 @@ def test_claims_when_everything_is_as_printed(tmp_path):
         finding.subject == "gpu over the paper's CPU code (cpu-delta-matrix or cpu-traditional; 1 core, AMD EPYC 9999)"
     )
     assert "N = 100: 10" in finding.numbers and finding.sources.startswith("m/sa/figure1.jsonl:")
-    assert "extrapolated" in measured(judged, "ten-thousand").numbers
 
 
 def test_every_judge_can_say_no(tmp_path):
