@@ -16,9 +16,8 @@ from vicinity_analysis.views.cells import MARKS, significant
 from vicinity_analysis.views.tables import device_label
 
 HOLDS, PART, FAILS, OPEN = "holds", "holds in part", "does not hold here", "not measured"
+NOT_JUDGED = "not judged"  # measured, but what was measured is not what the claim is about; the numbers say why
 OURS = ("gpu-tuned",)  # implementations that are no paper's; the name means the same in every system
-
-
 BESIDE = "; ours, does not decide"
 
 
@@ -105,6 +104,7 @@ def combine(verdicts: Iterable[str]) -> str:
     found = set(verdicts)
     if not found:
         return OPEN
+    found = found - {NOT_JUDGED} or found
     return found.pop() if len(found) == 1 else PART
 
 

@@ -64,6 +64,15 @@ def ratio(numerator: np.ndarray, denominator: np.ndarray, statistic: str = "medi
     return Estimate(float(centre(numerator) / centre(denominator)), low, high, min(len(numerator), len(denominator)))
 
 
+def difference(minuend: np.ndarray, subtrahend: np.ndarray, statistic: str = "median") -> Estimate:
+    """Difference of the statistics of two independent sets of samples."""
+    first, second = bootstrap(minuend, statistic, stream=1), bootstrap(subtrahend, statistic, stream=2)
+    low, high = percentile_interval(first - second)
+    centre = STATISTICS[statistic]
+    value = float(centre(minuend) - centre(subtrahend))
+    return Estimate(value, low, high, min(len(minuend), len(subtrahend)))
+
+
 def benjamini_hochberg(p_values: Sequence[float]) -> np.ndarray:
     """Adjusted p-values (Benjamini and Hochberg 1995): those <= q are discoveries at false discovery rate q."""
     p = np.asarray(p_values, dtype=float)

@@ -4,8 +4,8 @@
 // random words of one row of pairs (thresholds.hpp).
 //
 // Phases: the pairs of a sweep come row by row, (i, i+1) .. (i, n-1). RowScan brings row i up to date and tests sixteen columns at a time;
-// an accepted swap joins the list. A row that has missed many swaps is made from scratch, and as little of it as is read, as in the
-// paper's serial code (section 4). A full list makes all rows follow.
+// an accepted swap joins the list. A row that has missed many swaps is made from scratch, and as little of it as is read. A full
+// list makes all rows follow.
 //
 // Synchronisation: with several threads, all rows are updated by all, and while swaps are rare rows are scanned ahead by all, each from the
 // same state. Either path is taken only while the clock says that it is faster (PathTimer); what is accepted does not depend on it.

@@ -18,9 +18,9 @@ struct EnginePolicy {
   [[nodiscard]] Policy record() const { return {{"threads", threads}, {"element_bits", element_bits}}; }
 };
 
-/// The delta matrix throughout.
+/// Kept inner products throughout.
 [[nodiscard]] EnginePolicy delta_policy(const qap::Qap& qap, const annealing::Task& task);
-/// The switch of the paper's serial code. From scratch is less work from about n accepted swaps a sweep on (README.md).
+/// From scratch where that is less work: from about n accepted swaps a sweep on (README.md).
 [[nodiscard]] EnginePolicy serial_policy(const qap::Qap& qap, const annealing::Task& task);
 /// As cpu-serial, on as many threads as find work worth waking them for.
 [[nodiscard]] EnginePolicy openmp_policy(const qap::Qap& qap, const annealing::Task& task);

@@ -1,5 +1,6 @@
-// cpu-serial, the paper's non-parallel code (section 4): deltas from scratch while many swaps are accepted, the delta matrix after.
-// cpu-delta: the delta matrix throughout.
+// cpu-serial: deltas from scratch while many swaps are accepted, from kept inner products after. It switches row by row, as the paper's
+// non-parallel code does run by run (section 4).
+// cpu-delta: kept inner products throughout.
 // cpu-openmp: as cpu-serial, with all cores where that pays.
 #include <omp.h>
 

@@ -13,17 +13,18 @@
 #include "core/util/digest.hpp"
 #include "core/util/error.hpp"
 #include "cpu_ref/run/search_run.hpp"
+#include "cpu_ref/sa/from_scratch.hpp"
 
 namespace vicinity::sa {
 
 /// One chain under way: the contract's state, and what follows from an accepted or a rejected proposal.
 class ChainState {
  public:
-  ChainState(const qap::Qap& qap, const annealing::Task& task, const Start& start, std::int64_t chain)
+  ChainState(const qap::Qap& qap, const FromScratch& from_scratch, const annealing::Task& task, const Start& start, std::int64_t chain)
       : qap_(&qap), seed_(task.seed(start.seed, chain)) {
     chain_.current = chain_.best = annealing::start_of(qap, task, start, chain);
     chain_.cost = chain_.best_cost = qap::cost(qap, chain_.current);
-    cooling_ = task.cooling ? *task.cooling : sampled(task);
+    cooling_ = task.cooling ? *task.cooling : sampled(from_scratch, task);
   }
 
   [[nodiscard]] const annealing::Chain& chain() const noexcept { return chain_; }
@@ -64,11 +65,11 @@ class ChainState {
   }
 
  private:
-  [[nodiscard]] annealing::Cooling sampled(const annealing::Task& task) const {
+  [[nodiscard]] annealing::Cooling sampled(const FromScratch& from_scratch, const annealing::Task& task) const {
     std::int64_t least = 0, largest = 0;
     for (std::int64_t k = 0; k < task.samples; ++k) {
       const annealing::Swap swap = annealing::sample_swap(seed_, qap_->size(), k);
-      const std::int64_t delta = qap::delta(qap_->view(), chain_.current, swap.r, swap.s);
+      const std::int64_t delta = from_scratch.delta(chain_.current, swap.r, swap.s);
       if (delta <= 0) continue;
       least = least == 0 ? delta : std::min(least, delta);
       largest = std::max(largest, delta);
@@ -101,11 +102,11 @@ class Chains {
   using State = ChainState;
   using Result = annealing::Chain;
 
-  Chains(const qap::Qap& qap, annealing::Task task) : qap_(&qap), task_(std::move(task)) {}
+  Chains(const qap::Qap& qap, annealing::Task task) : qap_(&qap), from_scratch_(qap), task_(std::move(task)) {}
 
   [[nodiscard]] std::int64_t count() const { return task_.chains; }
   [[nodiscard]] std::unique_ptr<State> begin(Method& method, const Start& start, std::int64_t chain) const {
-    auto state = std::make_unique<State>(*qap_, task_, start, chain);
+    auto state = std::make_unique<State>(*qap_, from_scratch_, task_, start, chain);
     method.begin(*state);
     return state;
   }
@@ -141,6 +142,7 @@ class Chains {
 
  private:
   const qap::Qap* qap_;
+  FromScratch from_scratch_;
   annealing::Task task_;
 };
 

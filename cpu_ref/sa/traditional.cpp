@@ -1,5 +1,6 @@
 // cpu-traditional, the reference: every proposed swap evaluated from scratch in O(n), as annealing was programmed before delta
 // matrices (Paul, section 2.1).
+#include "cpu_ref/sa/from_scratch.hpp"
 #include "cpu_ref/sa/implementations.hpp"
 #include "cpu_ref/sa/run.hpp"
 
@@ -8,7 +9,7 @@ namespace {
 
 class Traditional {
  public:
-  Traditional(const qap::Qap& qap, const annealing::Task&) : qap_(qap) {}
+  Traditional(const qap::Qap& qap, const annealing::Task&) : qap_(qap), from_scratch_(qap) {}
 
   static void begin(const ChainState&) {}
 
@@ -20,7 +21,7 @@ class Traditional {
       const std::int64_t q = state.next();
       const std::int32_t position = swap.s - swap.r - 1;
       const auto temperature = annealing::row_temperature(state.cooling(), q - position);
-      const std::int64_t delta = qap::delta(qap_.view(), state.permutation(), swap.r, swap.s);
+      const std::int64_t delta = from_scratch_.delta(state.permutation(), swap.r, swap.s);
       const float threshold = annealing::threshold_at(state.seed(), sweep, swap.r, swap.s);
       if (annealing::accepts(delta, annealing::inverse_temperature(temperature, position), threshold))
         state.accept(q, swap, delta);
@@ -36,13 +37,14 @@ class Traditional {
   }
 
   [[nodiscard]] static Policy policy() { return {{"threads", 1}}; }
-  /// Two differences and two products a facility, three sums.
+  /// Two differences, a product and a sum a facility and side.
   [[nodiscard]] Work work(std::int64_t proposals, std::int64_t) const {
     return {{Ceiling::cpu_integer_core, (qap_.symmetric() ? 4.0 : 8.0) * qap_.size() * static_cast<double>(proposals)}};
   }
 
  private:
   const qap::Qap& qap_;
+  FromScratch from_scratch_;
 };
 
 }  // namespace

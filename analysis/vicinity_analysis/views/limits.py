@@ -12,6 +12,11 @@ from vicinity_analysis.views.tables import measured, param_columns, params, prov
 
 BEYOND = "Above 100 %: the stated work is more than this implementation does, and so is no limit for it."
 CORE = {"cpu_integer": "cpu_integer_core"}  # what a single-core implementation is held against
+LATENCIES = {"launch", "block_barrier", "cluster_barrier", "grid_barrier"}
+CHAINS = (
+    "No percentage stands where every evaluation is a step of its own that the one before decides, and the stated work "
+    "counts no latency of a step: a throughput is no limit for such a chain."
+)
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,8 @@ class Floor:
 
 def floor(record: Record, machine: Machine) -> Floor | None:
     """The largest work / ceiling; None when the record names no work or the ceiling was not measured."""
+    if without_latency(record):
+        return None
     floors = []
     for name, amount in (record.data.get("work") or {}).items():
         if record.one_core and CORE.get(name) in (machine.environment.get("ceilings") or {}):
@@ -34,6 +41,12 @@ def floor(record: Record, machine: Machine) -> Floor | None:
             latency = machine.environment["ceilings"][name].get("unit") == "s"
             floors.append(Floor(float(amount) * ceiling if latency else float(amount) / ceiling, name))
     return max(floors, key=lambda found: (found.seconds, found.ceiling)) if floors else None
+
+
+def without_latency(record: Record) -> bool:
+    """Is this a chain of single evaluations whose work counts operations alone?"""
+    steps, work = record.data.get("iterations") or 0, record.data.get("work") or {}
+    return bool(work) and steps > 1 and record.data.get("evaluations") == steps and not LATENCIES & work.keys()
 
 
 def percent(record: Record, machine: Machine) -> float | None:
@@ -85,9 +98,11 @@ def summary_table(studies: list[Study]) -> Table | None:
     columns = [Column(text, kind="text") for text in ("experiment", "machine", "implementation", "binding limit")]
     columns += [Column(label, "% of the limit") for label in ("least", "median", "most")] + [Column("cases")]
     table = Table("limits", "Speed of light: percentage of the limit reached", columns, [])
+    chains = False
     for study in studies:
         for machine, name, _ in measured(study):
             runs = [r for records in study.runs[machine.name][name].values() for r in records]
+            chains = chains or any(without_latency(r) for r in runs)
             found = [(floor(r, machine), percent(r, machine)) for r in runs]
             values = [value for _, value in found if value is not None]
             if not values:
@@ -98,4 +113,5 @@ def summary_table(studies: list[Study]) -> Table | None:
             table.rows.append([*head, *map(Cell, texts), Cell(str(len(values)))])
             if max(values) > 100:
                 table.notes = [BEYOND]
+    table.notes += [CHAINS] if chains else []
     return table if table.rows else None

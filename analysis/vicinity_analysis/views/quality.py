@@ -13,7 +13,7 @@ from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, significant, with_unit
 from vicinity_analysis.views.tables import MISSING, gaps, provenance, reasons
 
-FEWEST = 5  # seeds from which on the median time of an implementation is one
+FEWEST = 5  # seeds from which on a median over them is one
 Setting = tuple[tuple[str, Any], ...]  # (("iterations", 100000),): everything but instance and seed
 
 
@@ -35,6 +35,12 @@ class Group:
             for seed, record in series.items():
                 found.setdefault(seed, record)
         return dict(sorted(found.items()))
+
+    def complete(self, machine: str, name: str) -> bool:
+        """Did this implementation run every seed that any did on this machine? Only then are its medians those of the
+        others' runs."""
+        seeds = {seed for (where, _), series in self.records.items() if where == machine for seed in series}
+        return set(self.records.get((machine, name), {})) == seeds
 
     @property
     def objectives(self) -> list[float]:
@@ -133,7 +139,7 @@ def gap_table(study: Study, studies: Sequence[Study]) -> Table | None:
         table.tidy += _tidy(group)
     table.notes = [
         "Gap: best cost of the run above the best known one, in percent of it. Runs with one seed have the same cost "
-        "on every implementation and machine; the times are medians over the seeds each was timed with."
+        "on every implementation and machine; the times are medians over these seeds, or over as many as they say."
     ]
     table.notes += notes(studies)
     return table
@@ -166,8 +172,9 @@ def _time(group: Group, machine: Machine, name: str) -> Cell:
         return MISSING
     records = list(group.records[machine.name, name].values())
     marks = tuple(dict.fromkeys(mark for record in records for mark in record.marks))
-    seeds = f"{len(records)} seed{'s' if len(records) > 1 else ''}: "
-    return Cell(with_unit(seconds, "s"), seeds + "; ".join(map(provenance, records)), marks=marks)
+    seeds = f"{len(records)} seed{'s' if len(records) > 1 else ''}"
+    text = with_unit(seconds, "s") + ("" if len(records) == len(group.by_seed) else f", {seeds}")
+    return Cell(text, f"{seeds}: " + "; ".join(map(provenance, records)), marks=marks)
 
 
 def _tidy(group: Group) -> list[dict[str, Any]]:

@@ -28,10 +28,10 @@ def gap_figures(study: Study, studies: Sequence[Study], line: str = "iterations"
             continue
         caption = (
             f"Gap to the best known cost against run time on {machine.title} ({machine.cpu}), by instance; below and "
-            "to the left is better. Dots: one seed each. Bars: quartiles and median over all seeds, since by the same "
-            "seed every implementation finds the same, at the median time of those it was timed with (hollow: fewer "
-            f"than {FEWEST}); from left to right {line} = {_values(own, line)}. Time logarithmic; gap linear below "
-            "0.1 %, logarithmic above."
+            "to the left is better. Dots: one run each, its own time and gap. Bars: quartiles and median of the runs "
+            f"of at least {FEWEST} seeds, at their median time, for implementations that ran every seed; others have "
+            f"dots alone. From left to right {line} = {_values(own, line)}. Time logarithmic; gap linear below 0.1 %, "
+            "logarithmic above."
         )
         title = f"{study.descriptor.title}, {machine.title}"
         drawings.append(
@@ -75,11 +75,12 @@ def _series(study: Study, plot: Axes, machine: Machine, name: str, names: list[s
         times = {seed: records[seed].estimate().value for seed in gaps}
         for seed, gap in gaps.items():
             plot.plot(times[seed], gap, ".", color=colour, markersize=3, alpha=0.6)
-        few = len(gaps) < FEWEST
-        low, middle, high = np.percentile(group.gaps, [25, 50, 75])
+        if len(gaps) < FEWEST or not group.complete(machine.name, name):
+            continue
+        low, middle, high = np.percentile(list(gaps.values()), [25, 50, 75])
         at = float(np.median(list(times.values())))
         plot.plot([at, at], [low, high], "-", color=colour, linewidth=2.2, alpha=0.8, solid_capstyle="butt")
-        plot.plot(at, middle, marker, color=colour, markerfacecolor="none" if few else colour, markersize=6, zorder=3)
+        plot.plot(at, middle, marker, color=colour, markersize=6, zorder=3)
         middles.append((at, float(middle)))
     plot.plot([at for at, _ in middles], [gap for _, gap in middles], "-", color=colour, linewidth=0.9)
 

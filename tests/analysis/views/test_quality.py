@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 import synthetic_sa
+from matplotlib.figure import Figure
 from vicinity_analysis import claims, quality_claims
 from vicinity_analysis.__main__ import main
 from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART
-from vicinity_analysis.views import quality
+from vicinity_analysis.views import quality, quality_plots
 from worlds import GPU, judge, studies_of, study_of
 
 
@@ -55,7 +56,7 @@ def test_the_table_has_the_right_numbers(studies):
     assert cell(table, row, "best known").text == "21,052,466" and cell(table, row, "reached").text == "0 of 20"
     assert cell(table, row_of(table, "tai20a", 10**7), "reached").text == "20 of 20"
     assert (
-        cell(table, row, "cpu-delta").text == "25.5 ms"
+        cell(table, row, "cpu-delta").text == "25.5 ms, 1 seed"
         and "1 seed: m/sa/quality_times" in cell(table, row, "cpu-delta").title
     )
     assert cell(table, row_of(table, "tai20a", 10**6), "cpu-delta").marks == ("missing",)
@@ -118,6 +119,41 @@ def test_longer_is_better(tmp_path, root):
     assert judge(worse, "m")["longer-is-better"].verdict == FAILS
 
 
+def test_a_gain_within_the_scatter_of_the_seeds_is_none(tmp_path):
+    """The mean falls, since one seed gains much; the others lose."""
+    records = list(synthetic_sa.quality("m", ["gpu-tuned"], {"tai100a": 21052466}, (10**5, 10**6), slope=0.0))
+    for record in records:
+        first, longer = record["case"]["seed"] == 0, record["iterations"] == 10**6
+        record["objective"] = 21052466 + (300_000 if not longer else 0 if first else 310_000)
+    judged = judge(world(tmp_path, records), "m")["longer-is-better"]
+    assert (
+        judged.verdict == FAILS and "1.43 % at 100000, 1.40 % at 1e+06 (20 seeds)" in judged.measured[0][1][0].numbers
+    )
+
+
+def test_four_seeds_are_too_few_to_compare_lengths(tmp_path):
+    root = world(tmp_path, synthetic_sa.quality("m", ["gpu-tuned"], seeds=4))
+    assert judge(root, "m")["longer-is-better"].verdict == OPEN
+
+
+def test_medians_are_drawn_of_the_same_seeds_or_not_at_all(tmp_path):
+    tai100a = {"tai100a": synthetic_sa.BEST["tai100a"]}
+    records = list(synthetic_sa.quality("m", ["gpu-tuned", "gpu"], tai100a, (10**6,)))
+    records += synthetic_sa.quality("m", ["cpu-delta"], tai100a, (10**6,), seeds=1, experiment="sa/quality_times")
+    records += synthetic_sa.quality("m", ["cpu-serial"], tai100a, (10**6,), seeds=19, experiment="sa/quality_times")
+    studies = pool(studies_of(world(tmp_path, records), "m"))
+    (group,) = quality.groups(studies)
+    complete = {name: group.complete("m", name) for name in ("gpu-tuned", "gpu", "cpu-delta", "cpu-serial")}
+    assert complete == {"gpu-tuned": True, "gpu": True, "cpu-delta": False, "cpu-serial": False}
+    drawn = {}
+    for name in complete:
+        plot = Figure().subplots()
+        quality_plots._series(studies[0], plot, studies[0].machines[0], name, list(complete), [group])
+        drawn[name] = [len(line.get_xdata()) for line in plot.lines]
+    assert drawn["cpu-delta"] == [1, 0] and drawn["cpu-serial"] == [1] * 19 + [0]  # dots; a line through no medians
+    assert drawn["gpu"] == drawn["gpu-tuned"] == [1] * 20 + [2, 1, 1]  # dots, quartiles, median, the line through it
+
+
 def test_one_long_run_against_ten_short_ones(tmp_path, root):
     judged = judge(root, "m")["one-long-run"]
     assert judged.verdict == HOLDS and "tai100a, 10 runs of 100000: 3.0" in judged.measured[0][1][0].numbers
@@ -159,7 +195,7 @@ def test_the_report_draws_everything_and_its_links_are_sound(tmp_path, tmp_path_
         "Dashed: NVIDIA H100",
         "no file sko100a.dat",
         "Shown with sa/quality",
-        "move for move",
+        "one by one, and end at its cost",
         "numbers the paper",
     ):
         assert word in text, word

@@ -12,7 +12,11 @@ PAPER = Paper(
     title="Simulated annealing for the quadratic assignment problem on a GPU (Paul)",
     notation=Notation(
         symbols={"size": "N", "iterations": "I"},
-        styles={"cpu-traditional": ("#8C8C8C", "h"), "cpu-delta": ("#CC79A7", "v")},
+        styles={
+            "cpu-traditional": ("#8C8C8C", "h"),
+            "cpu-delta-matrix": ("#7A6F00", "X"),
+            "cpu-delta": ("#CC79A7", "v"),
+        },
     ),
     claims=CLAIMS,
     views=views.VIEWS,

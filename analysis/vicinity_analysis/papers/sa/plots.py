@@ -94,7 +94,7 @@ def figure2(study: Study, studies: list[Study]) -> list[Drawing]:
             continue
         caption = f"Improvement P = t(CPU) ÷ t(GPU) against I on {machine.title}, by size N; above the line at 1 the "
         caption += "GPU is faster. "
-        caption += "Over cpu-serial as in the paper, and over the fastest CPU implementation of each case beside it. "
+        caption += "Over the paper's own CPU code, and over stronger ones beside it. "
         caption += f"Hollow: extrapolated. {runs.baselines([machine])}"
         title = f"{study.descriptor.title}, {machine.title}"
         drawings.append(render(f"{study.slug}-{machine.name}", title, caption, _improvement(found)))
@@ -164,7 +164,8 @@ def crossover_map(study: Study, studies: list[Study]) -> list[Drawing]:
         caption = f"The number of iterations I where {machine.title} becomes faster, against the size N: above a line "
         caption += "the GPU wins. "
         caption += "▼ it wins from the fewest iterations measured on, ▲ not at the most. "
-        caption += "Solid: over the fastest CPU implementation of each case, dashed: over one core. "
+        caption += "Solid: over the fastest CPU implementation of each case; dashed: over one core; dotted: over the "
+        caption += "paper's CPU code. "
         caption += runs.baselines([machine])
         title = f"{study.descriptor.title}, {machine.title}"
         drawings.append(render(f"{study.slug}-{machine.name}", title, caption, _map(study, evidence, found)))
@@ -183,14 +184,14 @@ def _map(
         for index, (comparison, wins) in enumerate(found):
             aside = 1 + 0.03 * (index - (len(found) - 1) / 2)  # so that none hides another
             colour, marker = style_of(study, comparison.fast, names)
-            fair = comparison.over != "one core"
+            line = {runs.PAPER: ":", runs.ONE_CORE: "--", runs.FASTEST: "-"}[comparison.slow]
+            face = colour if comparison.slow == runs.FASTEST else "none"
             places = {n * aside: _height(win) for n, win in wins.items()}
-            line, face = ("-", colour) if fair else ("--", "none")
             enclosed = [math.nan if sign else height for height, sign in places.values()]
             plot.plot(list(places), enclosed, line, color=colour, linewidth=1.1)
             for at, (height, sign) in places.items():
                 plot.plot(at, height, sign or marker, color=colour, markerfacecolor=face)
-            handles.append(handle(colour, marker, comparison.title, hollow=not fair, line=line))
+            handles.append(handle(colour, marker, comparison.title, hollow=face == "none", line=line))
         log_axis(plot, "x", "N", sorted(asked) if len(asked) <= 6 else None)
         decades(plot, "y", "I where the times are equal")
         figure.legend(handles=handles, loc="outside lower center", ncols=2)

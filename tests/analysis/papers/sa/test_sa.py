@@ -1,9 +1,12 @@
 import csv
 import io
+import re
 
 import pytest
+import synthetic
 import synthetic_sa
-from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART
+from vicinity_analysis import catalogue
+from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, OPEN, PART
 from vicinity_analysis.inputs.records import load_machine
 from vicinity_analysis.pages import compare
 from vicinity_analysis.papers.sa import PAPER, runs, steady, tables
@@ -39,13 +42,18 @@ def model(**speed):
     return seconds
 
 
-def world(tmp_path, iterations=(10**3, 10**4, 10**5, 10**6, 10**7, 10**8), **speed):
-    """A machine on which all N behave as `speed` says (ns a proposal)."""
+def world(tmp_path, names=synthetic_sa.ALL, change=None, swap=2e-6, **speed):
+    """A machine on which all N behave as `speed` says (ns a proposal); `change` alters a record of Figure 1."""
     base = {"cpu_traditional": lambda n, i: 1e4, "cpu_delta": lambda n, i: 1e2, "cpu_serial": lambda n, i: 1e2}
-    base |= {"cpu_openmp": lambda n, i: 50, "gpu": lambda n, i: 1, "gpu_tuned": lambda n, i: 0.5}
+    base |= {"cpu_delta_matrix": lambda n, i: 1e2, "cpu_openmp": lambda n, i: 50}
+    base |= {"gpu": lambda n, i: 1, "gpu_tuned": lambda n, i: 0.5}
     root = synthetic_sa.make_root(tmp_path)
-    arguments = ("m", "sa/figure1", (100, 300), iterations, synthetic_sa.ALL)
-    records = synthetic_sa.figure(*arguments, model=model(**{**base, **speed}))
+    arguments = ("m", "sa/figure1", (100, 300), tuple(10**k for k in range(3, 9)), names)
+    records = list(synthetic_sa.figure(*arguments, model=model(**{**base, **speed}), cut=10**9))
+    for record in records:
+        if change:
+            change(record)
+    records += synthetic_sa.steady("m", [name for name in names if name.startswith("gpu")], swap)
     synthetic_sa.make_machine(root / "results", "m", records, GPU)
     return judge(root, "m")
 
@@ -64,41 +72,78 @@ def test_printed_thresholds_are_those_of_the_claims(studies):
     assert table.tidy[0]["record"] == "data/published/sa_figures.csv:2"
 
 
+FIGURES = ("crossover", "delta-threshold", "low-iterations", "same-results", "fifty-to-hundred", "hundred-over-delta")
+FIGURES += ("delta-over-traditional", "ten-thousand", "plateau")
+OF_THE_MATRIX = [name for name in FIGURES if name not in ("low-iterations", "same-results", "ten-thousand")]
+
+
 def test_claims_when_everything_is_as_printed(tmp_path):
     def p(i):
-        return {10**3: 0.3, 10**4: 1.0, 10**5: 8, 10**6: 40}.get(i, 100.5)
+        return {10**3: 0.3, 10**4: 1.0, 10**5: 8, 10**6: 40}.get(i, 103)
 
     judged = world(
         tmp_path,
         cpu_traditional=lambda n, i: 100 * p(i) if i >= 10**7 else 80 if i < 10**6 else 105,
         gpu=lambda n, i: 1e2 / p(i),
     )
-    for name in ("crossover", "delta-threshold", "low-iterations", "same-results", "fifty-to-hundred", "plateau"):
-        assert judged[name].verdict == HOLDS, (name, judged[name].measured)
-    for name in ("hundred-over-delta", "delta-over-traditional", "ten-thousand"):
+    for name in FIGURES:
         assert judged[name].verdict == HOLDS, (name, judged[name].measured)
     finding = measured(judged, "fifty-to-hundred")
-    assert finding.subject == "gpu over cpu-serial (1 core, AMD EPYC 9999)"
     assert (
-        "N = 100: 10" in finding.numbers and "over the fastest CPU implementation (AMD EPYC 9999, 16" in finding.numbers
+        finding.subject == "gpu over the paper's CPU code (cpu-delta-matrix or cpu-traditional; 1 core, AMD EPYC 9999)"
     )
-    assert finding.sources.startswith("m/sa/figure1.jsonl:")
-    assert "extrapolated" not in measured(judged, "ten-thousand").numbers
-    (_, told), *_ = judged["ten-thousand"].unjudged
-    assert told.startswith("scaled: not judged: cpu-traditional in ")
+    assert "N = 100: 10" in finding.numbers and finding.sources.startswith("m/sa/figure1.jsonl:")
 
 
-def test_claims_flip_with_the_data(tmp_path):
+def test_every_judge_can_say_no(tmp_path):
+    """The matrix never loses and never gains much, P falls and rises where it should not, swaps cost nothing, as many
+    are accepted in every run, and one run took another path."""
+
+    def change(record):
+        record["counters"] = record["counters"] | {"accepted": record["iterations"] // 10}
+        if record["implementation"] == "gpu" and record["iterations"] == 1000:
+            record["digest"] = "f" * 16
+
     judged = world(
         tmp_path,
+        change=change,
+        swap=1e-9,
         cpu_traditional=lambda n, i: 300,
-        gpu=lambda n, i: {10**3: 2, 10**4: 3, 10**5: 4}.get(i, 10 if i <= 10**7 else 2),
+        gpu=lambda n, i: {10**3: 3, 10**4: 4, 10**5: 5}.get(i, 10 if i <= 10**7 else 4),
     )
-    verdicts = {name: judged[name].verdict for name in judged}
-    for name in ("crossover", "delta-threshold", "fifty-to-hundred", "low-iterations", "plateau", "ten-thousand"):
-        assert verdicts[name] == (PART if name == "fifty-to-hundred" else FAILS) or name == "fifty-to-hundred", name
-    assert verdicts["delta-over-traditional"] == FAILS
+    for name in FIGURES:
+        assert judged[name].verdict == FAILS, (name, judged[name].measured)
     assert "at most 1000" in measured(judged, "crossover").numbers
+
+
+def test_without_the_papers_cpu_code_nothing_stands_in_for_it(tmp_path):
+    judged = world(tmp_path, names=[name for name in synthetic_sa.ALL if name != "cpu-delta-matrix"])
+    for name in OF_THE_MATRIX:
+        assert judged[name].verdict == OPEN, name
+        first, *beside = judged[name].measured[0][1]
+        assert first.numbers == "no record of cpu-delta-matrix" and first.verdict == OPEN
+        assert {finding.verdict for finding in beside} <= {NOT_JUDGED}
+    assert any(f.subject.startswith("gpu over cpu-serial") for f in judged["fifty-to-hundred"].measured[0][1])
+
+
+@pytest.mark.parametrize("faster", ["gpu_tuned", "cpu_serial"])
+def test_ours_decides_nothing(tmp_path, faster):
+    """`gpu-tuned` may be a thousand times faster, and our one core as fast as the GPU."""
+    judged = world(tmp_path, gpu=lambda n, i: 5, **{faster: lambda n, i: 0.01})
+    assert judged["fifty-to-hundred"].verdict == FAILS and judged["hundred-over-delta"].verdict == FAILS
+    verdicts = {finding.subject.split(" (")[0]: finding.verdict for finding in judged["plateau"].measured[0][1]}
+    assert verdicts.pop("gpu over the paper's CPU code") == PART and set(verdicts.values()) == {NOT_JUDGED}
+    assert set(verdicts) == {
+        "gpu-tuned over the paper's CPU code",
+        "gpu over cpu-serial",
+        "gpu over the fastest CPU",
+        "gpu-tuned over the fastest CPU",
+    }
+
+
+def test_the_papers_code_is_the_faster_of_its_two(tmp_path):
+    judged = world(tmp_path, cpu_traditional=lambda n, i: 10, gpu=lambda n, i: 20 if i < 10**5 else 5)
+    assert "N = 100: 3" in measured(judged, "crossover").numbers  # over the matrix it would be ahead throughout
 
 
 def test_in_part_for_half_of_the_sizes(tmp_path):
@@ -109,6 +154,19 @@ def test_in_part_for_half_of_the_sizes(tmp_path):
 
 def test_half_of_an_up_to_claim_is_in_part(tmp_path):
     assert world(tmp_path, gpu=lambda n, i: 1e2 / 60)["hundred-over-delta"].verdict == PART
+
+
+def test_a_share_that_falls_is_not_a_cost_that_does(tmp_path):
+    assert world(tmp_path, swap=1e-9)["low-iterations"].verdict == PART
+
+
+def test_start_up_is_no_suffering(tmp_path):
+    """A start of a second makes a proposal of a short run dear; without runs at one temperature nothing is judged."""
+    root = synthetic_sa.make_root(tmp_path)
+    arguments = ("m", "sa/figure1", (100,), (1000, 10**6), synthetic_sa.ALL)
+    records = synthetic_sa.figure(*arguments, model=lambda name, n, i: 1 + 1e-9 * i)
+    synthetic_sa.make_machine(root / "results", "m", records, GPU)
+    assert judge(root, "m")["low-iterations"].verdict == OPEN
 
 
 def test_nothing_measured_is_said(tmp_path):
@@ -123,19 +181,28 @@ def test_nothing_measured_is_said(tmp_path):
     assert "Not measured on AMD EPYC 9999" in notes and "experiments/sa/figure2.yaml" in notes
 
 
-def test_a_run_that_was_not_identical_is_no_same_result(tmp_path):
+@pytest.mark.parametrize("change", [{"digest": "f" * 16}, {"objective": 1}, {"status": "invalid", "samples": {}}])
+def test_a_run_that_is_not_the_traditional_one_is_no_same_result(tmp_path, change):
     root = synthetic_sa.make_root(tmp_path)
     records = list(synthetic_sa.figure("m", "sa/figure1", (30,), (1000, 10000), synthetic_sa.ALL))
-    next(r for r in records if r["implementation"] == "gpu").update(digest="f" * 16)
+    next(r for r in records if r["implementation"] == "gpu").update(change)
     synthetic_sa.make_machine(root / "results", "m", records, GPU)
-    findings = {f.subject: f for f in judge(root, "m")["same-results"].measured[0][1]}
-    assert findings["gpu"].verdict == FAILS and "1 of 2 runs" in findings["gpu"].numbers
-    assert findings["gpu-tuned"].verdict == HOLDS
+    judged = judge(root, "m")["same-results"]
+    findings = {f.subject: f for f in judged.measured[0][1]}
+    assert judged.verdict == FAILS and findings["gpu"].numbers.startswith("1 of 2 runs")
+    assert findings["gpu-tuned"].verdict == NOT_JUDGED and findings["gpu-tuned"].numbers.startswith("2 of 2 runs")
+
+
+def test_a_scaled_run_is_no_witness_of_the_same_results(tmp_path):
+    root = synthetic_sa.make_root(tmp_path)
+    records = synthetic_sa.figure("m", "sa/figure1", (30,), (10**6,), synthetic_sa.ALL)
+    synthetic_sa.make_machine(root / "results", "m", records, GPU)
+    assert judge(root, "m")["same-results"].verdict == OPEN
 
 
 def test_both_figures_draw_on_both_experiments(studies, root):
     evidence = figure1_runs(studies)
-    found = runs.values(runs.pairs(evidence, ("cpu-serial",), "gpu"))
+    found = runs.values(runs.pairs(evidence, runs.SERIAL, "gpu"))
     assert list(found) == list(synthetic_sa.SIZES) and max(found[30]) == 10**8
     expected = synthetic_sa.seconds("cpu-serial", 1000, 10**8) / synthetic_sa.seconds("gpu", 1000, 10**8)
     assert found[1000][10**8] == pytest.approx(expected, rel=0.05)
@@ -145,21 +212,24 @@ def test_measured_goes_before_extrapolated_and_the_fastest_counts(studies):
     evidence = figure1_runs(studies)
     pair = runs.pairs(evidence, runs.FASTEST, "gpu")[300][10**7]
     assert pair.slow.implementation == "cpu-openmp" and pair.marks == ()
-    only = runs.pairs(evidence, ("cpu-traditional",), "gpu")[300][10**7]
+    only = runs.pairs(evidence, runs.TRADITIONAL, "gpu")[300][10**7]
     assert "extrapolated" in only.marks
 
 
 def test_tables_name_their_baseline_and_trace_their_numbers(studies):
     table = tables.plateau_table(study_of(studies, "sa/figure2"), studies)
-    assert [c.label for c in table.columns[3:]][:2] == ["gpu over cpu-serial", "gpu-tuned over cpu-serial"]
-    assert "cpu-serial (1 core, AMD EPYC 9999)" in table.notes[0] and "cpu-openmp (up to 16 cores)" in table.notes[0]
+    assert [c.label for c in table.columns[3:]][:2] == [
+        "gpu over the paper's CPU code",
+        "gpu-tuned over the paper's CPU code",
+    ]
+    assert "AMD EPYC 9999, one core, or up to 16 of cpu-openmp" in table.notes[0]
     row = next(
         r for r in table.tidy if r["size"] == 1000 and r["implementation"] == "gpu" and r["over"] == "cpu-serial"
     )
     assert row["iterations"] == 10**8 and row["numerator"].startswith("gpu-a/sa/figure2.jsonl:")
     assert table.rows[0][3].note == ""  # one run each: no interval to show
     every = tables.improvement_table(study_of(studies, "sa/figure2"), studies)
-    assert len(every.rows) == 4 * 6 and len(every.tidy) == 4 * 6 * 4
+    assert len(every.rows) == 4 * 6 and len(every.tidy) == 4 * 6 * 6
 
 
 def test_acceptance(studies):
@@ -174,7 +244,7 @@ def test_where_the_gpu_wins(studies):
     sizes = [row[1].text for row in table.rows]
     assert sizes == ["10", "30", "100", "300", "1000"]
     ten = [r for r in table.tidy if r["size"] == 10]
-    assert [r["wins_from"] for r in ten] == [None] * 4
+    assert [r["wins_from"] for r in ten] == [None] * 6
     hundred = next(
         r for r in table.tidy if r["size"] == 100 and r["implementation"] == "gpu" and r["over"] == "one core"
     )
@@ -191,6 +261,43 @@ def test_costs_in_the_steady_state_come_from_differences(studies):
     assert row["seconds_a_swap_without_scan"] == pytest.approx(2e-6, rel=1e-6)
     assert row["record"] != row["minus"] and row["minus"].startswith("gpu-a/sa/steady.jsonl:")
     assert table.rows[0][6].text in ("1.00 G", "1,000 M")
+    assert table.rows[-1][9].text == "rows of proposals" and "none of evaluations" in table.notes[1]
+
+
+@pytest.mark.parametrize(
+    ("samples", "known"),
+    [
+        (([1.0, 1.1, 1.2], [1.3, 1.4, 1.5]), False),
+        (([1.0, 1.0, 1.0], [1.3, 1.4, 1.5]), True),
+        (([1.0, 1.1, 1.2], [1.0, 1.1, 1.2]), False),
+        (([1.0], [9.0]), False),
+    ],
+)
+def test_a_difference_within_its_own_interval_is_no_number(tmp_path, samples, known):
+    root = synthetic_sa.make_root(tmp_path)
+    cases = [{"size": 100, "iterations": i, "t0": 1, "tf": 1} for i in (10**6, 10**7)]
+    pairs = zip(cases, samples, strict=True)
+    records = [synthetic_sa.run("m", "sa/steady", "gpu-tuned", c, s, counters={"accepted": 0}) for c, s in pairs]
+    synthetic_sa.make_machine(root / "results", "m", records, GPU)
+    study = study_of(studies_of(root, "m"), "sa/steady")
+    (state,) = steady.steady_states(study)
+    assert (state.seconds is not None) == known == (state.scan is not None)
+    assert (steady.steady_table(study).rows[0][6].text == steady.NOISE) != known
+
+
+def test_a_chain_of_single_evaluations_has_a_limit_only_with_its_latency(root):
+    machine = load_machine(root / "results" / "gpu-a")
+    machine.environment["ceilings"]["integer"] = {"value": 1e13, "unit": "op/s"}
+    machine.environment["ceilings"]["grid_barrier"] = {"value": 1e-6, "unit": "s"}
+    chain, sweep, *_ = (r for r in machine.of("sa/figure1") if r.implementation == "gpu")
+    chain.data["work"] = {"integer": 1e6}
+    assert limits.floor(chain, machine) is None and limits.percent(chain, machine) is None
+    sweep.data.update(work={"integer": 1e6}, evaluations=100 * sweep.data["iterations"])  # a hundred at once
+    assert limits.floor(sweep, machine).ceiling == "integer"
+    table = limits.summary_table(catalogue.open_catalogue(root).studies([machine]))
+    assert [row[-1].text for row in table.rows] == ["1"] and table.notes == [limits.CHAINS]
+    chain.data["work"]["grid_barrier"] = 2 * chain.data["counters"]["accepted"]
+    assert not limits.without_latency(chain)
 
 
 def test_one_core_baselines_are_held_against_one_core(root):
@@ -198,13 +305,32 @@ def test_one_core_baselines_are_held_against_one_core(root):
     machine.environment["ceilings"]["cpu_integer_core"] = {"value": 5e9, "unit": "op/s"}
     for name in ("cpu-delta", "cpu-serial", "cpu-traditional"):
         record = next(r for r in machine.of("sa/figure1") if r.implementation == name)
-        record.data["work"] = {"cpu_integer": 1e6}
+        record.data.update(work={"cpu_integer": 1e6}, evaluations=5 * record.data["iterations"])
         assert compare.clock(machine, record) == 5e9 and limits.floor(record, machine).ceiling == "cpu_integer_core"
     openmp = next(r for r in machine.of("sa/figure1") if r.implementation == "cpu-openmp")
     assert compare.clock(machine, openmp) == 5e11
 
 
+def test_the_descriptors_ask_for_every_implementation_and_for_the_papers_own():
+    asked = {study.name: study.descriptor for study in studies_of(synthetic.REPOSITORY) if study.name.startswith("sa/")}
+    for name in ("sa/figure1", "sa/crossover"):
+        assert {"gpu", *runs.PAPER.implementations} <= set(asked[name].implementations), name
+    for name in ("sa/figure2", "sa/steady", "sa/quality_times"):
+        assert {"gpu", *runs.MATRIX.implementations} <= set(asked[name].implementations), name
+    assert set(asked["sa/quality"].seeds) == set(asked["sa/quality_times"].seeds)
+    tables = [
+        synthetic.REPOSITORY / f"{layer}/sa/implementations.{end}"
+        for layer, end in (("cpu_ref", "cpp"), ("kernels", "cu"))
+    ]
+    registered = {name for table in tables for name in re.findall(r'\{"([a-z-]+)", Backend::', table.read_text())}
+    assert len(registered) == 8 and registered == {name for one in asked.values() for name in one.implementations}
+
+
 def test_csv(studies):
     table = tables.crossing_table(study_of(studies, "sa/crossover"), studies)
     rows = list(csv.DictReader(io.StringIO(cells.tidy_csv(table))))
-    assert len(rows) == 5 * 4 and {row["over"] for row in rows} == {"one core", "the fastest CPU"}
+    assert len(rows) == 5 * 6 and {row["over"] for row in rows} == {
+        "the paper's CPU code",
+        "one core",
+        "the fastest CPU",
+    }
