@@ -3,7 +3,7 @@ import json
 import pytest
 import synthetic
 from vicinity_analysis.errors import InputError
-from vicinity_analysis.inputs.records import Proof, TracePoint, load_machine, over_seeds
+from vicinity_analysis.inputs.records import Proof, TracePoint, load_machine, over_seeds, shorten
 
 CASE = {"load": 1, "states": 16, "variables": 8, "possibilities": 80}
 
@@ -112,3 +112,7 @@ def test_what_older_records_do_not_say(tmp_path):
 def test_an_unknown_sense_is_named(tmp_path):
     with pytest.raises(InputError, match=r"table1.jsonl:1: objective_sense"):
         load_machine(folder(tmp_path, one(1.0, objective_sense="smaller")))
+
+
+def test_sources_of_many_seeds_are_shortened_together():
+    assert shorten(["m/a.jsonl:1,4", "m/a.jsonl:2", "m/b.jsonl:7 m/a.jsonl:9"]) == "m/a.jsonl:1,2,4,9 m/b.jsonl:7"
