@@ -78,10 +78,10 @@ template <class Wide, class T>
   const auto [low, high] = std::minmax_element(values, values + n);
   return static_cast<Wide>(*high) - static_cast<Wide>(*low);
 }
-/// The differences of two entries of a matrix fit 16 bits.
-[[nodiscard]] bool has_short_differences(const qap::Qap& qap) {
-  const std::int64_t n = qap.size(), most = std::numeric_limits<std::int16_t>::max();
-  return std::max(width<std::int64_t>(qap.view().a, n * n), width<std::int64_t>(qap.view().b, n * n)) <= most;
+/// No two entries of a matrix differ by more.
+[[nodiscard]] std::int64_t most_difference(const qap::Qap& qap) {
+  const std::int64_t entries = std::int64_t{qap.size()} * qap.size();
+  return std::max(width<std::int64_t>(qap.view().a, entries), width<std::int64_t>(qap.view().b, entries));
 }
 /// No distance is larger than the diagonal of the rectangle around all cities.
 [[nodiscard]] bool has_short_distances(const tsp::Tsp& tsp) {
@@ -93,10 +93,11 @@ template <class Wide, class T>
 template <int K>
 std::unique_ptr<Run> prepare(const local_search::QapExchange<K>& neighborhood, const local_search::Task& task) {
   const qap::Qap& qap = neighborhood.instance();
-  if ((K - 1) * qap.delta_bound() >= std::numeric_limits<std::int32_t>::max())
+  const std::int64_t most = most_difference(qap), most32 = std::numeric_limits<std::int32_t>::max();
+  if ((K - 1) * qap.delta_bound() >= most32 || most > most32)
     return run_of<QapEvaluator<K, std::int64_t, std::int64_t>>(neighborhood, task);
-  if (has_short_differences(qap)) return run_of<QapEvaluator<K, std::int16_t, std::int32_t>>(neighborhood, task);
-  return run_of<QapEvaluator<K, std::int32_t, std::int32_t>>(neighborhood, task);
+  if (most > std::numeric_limits<std::int16_t>::max()) return run_of<QapEvaluator<K, std::int32_t, std::int32_t>>(neighborhood, task);
+  return run_of<QapEvaluator<K, std::int16_t, std::int32_t>>(neighborhood, task);
 }
 template <int K>
 std::unique_ptr<Run> prepare(const local_search::PppFlip<K>& neighborhood, const local_search::Task& task) {
