@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from vicinity_analysis.inputs.published import Column, Key
-from vicinity_analysis.inputs.records import Machine, Record, shorten
+from vicinity_analysis.inputs.records import Machine, Record, over_seeds, shorten
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import MARKS, significant
 from vicinity_analysis.views.tables import device_label
@@ -31,7 +31,7 @@ class Series:
     times: dict[Key, float]
     sources: dict[Key, str]
     marks: frozenset[str] = frozenset()
-    records: dict[Key, Record] = field(default_factory=dict)  # of the first seed; empty for printed values
+    records: dict[Key, Record] = field(default_factory=dict)  # with the samples of all seeds; empty for printed values
     runs: dict[tuple[Key, int], Record] = field(default_factory=dict)  # of every seed
     speedups: dict[Key, float] = field(default_factory=dict)  # printed ones, over the paper's own baseline
     shares: dict[Key, dict[str, float]] = field(default_factory=dict)  # printed percentages of the time, by part
@@ -171,11 +171,11 @@ def measured_evidence(studies: list[Study], machine: Machine) -> Evidence:
 
 
 def series_of(name: str, runs: dict[tuple[Key, int], Record]) -> Series:
-    """Times are those of the first seed of each case."""
-    records: dict[Key, Record] = {}
-    for (key, seed), record in runs.items():
-        if key not in records or seed < records[key].seed:
-            records[key] = record
+    """Times are those of all seeds of a case together; counters and result those of the first."""
+    by_seed: dict[Key, list[Record]] = {}
+    for (key, _), record in sorted(runs.items(), key=lambda item: item[0][1]):
+        by_seed.setdefault(key, []).append(record)
+    records = {key: over_seeds(found) for key, found in by_seed.items()}
     times = {key: record.estimate().value for key, record in records.items()}
     sources = {key: record.source for key, record in records.items()}
     marks = frozenset(mark for record in records.values() for mark in record.marks)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from vicinity_analysis.inputs.published import Descriptor, Key, Observation, Published
-from vicinity_analysis.inputs.records import SPECIAL, Machine, Record, first_of, over_seeds
+from vicinity_analysis.inputs.records import SPECIAL, Machine, Record, over_seeds
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,10 @@ class Study:
 
     @cached_property
     def records(self) -> dict[str, dict[str, dict[Key, Record]]]:
-        """machine -> implementation -> case -> the record of its first seed that has a time."""
+        """machine -> implementation -> case -> its record, with the samples of all seeds."""
         return {
             machine: {
-                name: {key: first_of(records) for key, records in cases.items()} for name, cases in series.items()
+                name: {key: over_seeds(records) for key, records in cases.items()} for name, cases in series.items()
             }
             for machine, series in self.runs.items()
         }
@@ -90,13 +90,8 @@ class Study:
         return self.published.key_of_case(record.case) if self.published else case_key(record, self.descriptor.axes)
 
     def series(self, machine: Machine) -> dict[str, dict[Key, Record]]:
-        """implementation -> case -> the record of its first seed."""
+        """implementation -> case -> its record, with the samples of all seeds."""
         return self.records[machine.name]
-
-    def over_seeds(self, machine: Machine, implementation: str, key: Key) -> Record | None:
-        """Of one case, with the samples of all its seeds."""
-        runs = self.runs[machine.name][implementation].get(key)
-        return over_seeds(runs) if runs else None
 
     def all_runs(self, machine: Machine) -> list[Record]:
         """Of every case and seed."""

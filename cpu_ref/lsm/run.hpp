@@ -18,10 +18,11 @@ namespace vicinity::lsm {
 
 using local_search::SearchState;
 
-/// The least that so many evaluations of the neighbourhood take.
+/// The least that so many evaluations of the neighbourhood take; empty where that is not known.
 template <local_search::SearchNeighborhood Neighborhood>
 [[nodiscard]] Work cpu_work(const Neighborhood& neighborhood, std::int64_t neighborhood_evaluations, int threads) {
-  return vicinity::cpu_work(neighborhood.fewest_operations() * static_cast<double>(neighborhood_evaluations), threads);
+  const double operations = neighborhood.fewest_operations() * static_cast<double>(neighborhood_evaluations);
+  return operations > 0 ? vicinity::cpu_work(operations, threads) : Work{};
 }
 
 /// Threads for so many operations, vectors counted as one. Waking a thread costs some microseconds; it should find a few times that to do.

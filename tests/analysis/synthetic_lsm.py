@@ -72,6 +72,7 @@ def record(machine, experiment, problem, name, case, random, repetitions=5, **ch
         "counters": {"best_iteration": done // 2, "local_optima": case.get("restarts", 0)},
         "reference": "cpu-openmp",
         "work": {},
+        "policy": {"tuned": 1, "shapes_tried": 36} if name == "gpu-thread-control" else {},
     }
     data = synthetic.record(machine, experiment, case, name, samples, **{**defaults, **changes})
     if data["status"] == "ok":
@@ -111,14 +112,15 @@ def experiment(machine, name, implementations=None, skipped=(), **changes):
             extra = changes | {"seeds": [seed]}
             if case.get("instance") in skipped:
                 message = f"{case['instance']}: no file {case['instance']}.tsp; looked in VICINITY_INSTANCES"
-                extra = {"status": "skipped", "message": message, "seeds": [seed]}
-            elif name.startswith("quality") and "extrapolated" not in extra:
+                extra = {"status": "skipped", "message": message, "missing_input": True, "seeds": [seed]}
+            elif name.startswith(("quality", "tenure")) and "extrapolated" not in extra:
                 extra |= quality(case, seed)
             yield record(machine, f"lsm/{name}", problem, implementation, case, random, **extra)
 
 
 def seeds_of(descriptor):
-    seeds = descriptor["protocol"]["seeds"]
+    """Of the profile full."""
+    seeds = (descriptor["protocol"] | descriptor["profiles"]["full"].get("protocol", {}))["seeds"]
     return seeds if isinstance(seeds, list) else range(seeds["first"], seeds["first"] + seeds["count"])
 
 
@@ -126,13 +128,14 @@ def quality(case, seed):
     """Gaps that shrink with the iterations, until 10000; of instances with a best known cost."""
     best = BEST.get(case["instance"])
     if best is None:
-        return {"objective": 900000 + seed, "counters": {}}
+        length = 900000 + seed
+        return {"objective": length if not case.get("tenure") else length * 0.9, "counters": {}}
     gap = min(case["iterations"], 10_000) ** -0.3 * (1 + 0.01 * seed)
     return {"objective": round(best * (1 + gap)), "best_known": best}
 
 
 TABLES = ("table1", "table2", "table3", "table4", "table5", "table6", "table7", "table8", "table9", "table9_small")
-BEYOND = ("precision", "quality_qap", "quality_long", "quality_tsp")
+BEYOND = ("precision", "quality_qap", "quality_long", "quality_tsp", "tenure_tsp")
 BEYOND += tuple(f"{what}_{problem}" for what in ("scaling", "climbing") for problem in ("qap", "tsp", "ppp"))
 
 

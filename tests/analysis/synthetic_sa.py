@@ -68,7 +68,9 @@ def figure(machine, experiment, sizes, iterations, names, repetitions=5, model=s
         for i in iterations:
             for name in names:
                 samples = model(name, n, i) * random.lognormal(0, 0.01, repetitions)
-                scaled = {"extrapolated": {"axis": "iterations", "at": cut, "factor": i / cut}}  # as older records have it
+                scaled = {
+                    "extrapolated": {"axis": "iterations", "at": cut, "factor": i / cut}
+                }  # as older records have it
                 extra = scaled if name == "cpu-traditional" and i > cut and n >= 300 else {}
                 yield run(machine, experiment, name, {"size": n, "iterations": i}, samples, **extra)
 

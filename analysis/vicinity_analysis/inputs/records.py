@@ -217,11 +217,11 @@ def over_seeds(runs: Sequence[Record]) -> Record:
 
 
 def shorten(sources: Iterable[str]) -> str:
-    """a.jsonl:1, a.jsonl:4, b.jsonl:2 -> a.jsonl:1,4 b.jsonl:2."""
+    """a.jsonl:1, a.jsonl:4, b.jsonl:2 -> a.jsonl:1,4 b.jsonl:2; also of what is shortened already."""
     files: dict[str, set[int]] = {}
-    for source in sources:
-        file, _, line = source.rpartition(":")
-        files.setdefault(file, set()).add(int(line))
+    for source in (one for several in sources for one in several.split(" ")):
+        file, _, lines = source.rpartition(":")
+        files.setdefault(file, set()).update(map(int, lines.split(",")))
     return " ".join(f"{file}:{','.join(map(str, sorted(lines)))}" for file, lines in sorted(files.items()))
 
 

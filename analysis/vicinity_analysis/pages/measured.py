@@ -104,7 +104,7 @@ def _record(study: Study, machine: Machine, implementation: str, row: Row) -> Re
     ]
     if len(cases) > 1:
         raise InputError(f"{study.name}: {dict(row.case)} means {len(cases)} cases: {cases[0]}, {cases[1]}, ...")
-    return study.over_seeds(machine, implementation, cases[0]) if cases else None
+    return study.series(machine)[implementation].get(cases[0]) if cases else None
 
 
 def _cell(quantity: Quantity, study: Study, machine: Machine, record: Record | None) -> Cell:

@@ -12,7 +12,8 @@ from vicinity_analysis.views.tables import measured, param_columns, params, prov
 
 BEYOND = "Above 100 %: the stated work is more than this implementation does, and so is no limit for it."
 CORE = {"cpu_integer": "cpu_integer_core"}  # what a single-core implementation is held against
-LATENCIES = {"launch", "block_barrier", "cluster_barrier", "grid_barrier"}
+BARRIERS = ("block_barrier", "cluster_barrier", "grid_barrier")  # which one a search needs is up to its design
+LATENCIES = {"launch", *BARRIERS}
 CHAINS = (
     "No percentage stands where every evaluation is a step of its own that the one before decides, and the stated work "
     "counts no latency of a step: a throughput is no limit for such a chain."
@@ -28,7 +29,8 @@ class Floor:
 
 
 def floor(record: Record, machine: Machine) -> Floor | None:
-    """The largest work / ceiling; None when the record names no work or the ceiling was not measured."""
+    """The largest work / ceiling; None when the record names no work, the ceiling was not measured, or a barrier is
+    what binds: another design may do with a cheaper one."""
     if without_latency(record):
         return None
     floors = []
@@ -40,7 +42,8 @@ def floor(record: Record, machine: Machine) -> Floor | None:
             # Ceilings that are latencies (launch, barriers) count seconds an event, the others events a second.
             latency = machine.environment["ceilings"][name].get("unit") == "s"
             floors.append(Floor(float(amount) * ceiling if latency else float(amount) / ceiling, name))
-    return max(floors, key=lambda found: (found.seconds, found.ceiling)) if floors else None
+    binding = max(floors, key=lambda found: (found.seconds, found.ceiling)) if floors else None
+    return binding if binding and binding.ceiling not in BARRIERS else None
 
 
 def without_latency(record: Record) -> bool:
@@ -61,8 +64,8 @@ def percentage(value: float) -> str:
 
 
 def limits_table(study: Study) -> Table | None:
-    """Percentage of the speed of light, by case, machine and implementation; none for experiments over seeds."""
-    if len(study.descriptor.seeds) > 1:
+    """Percentage of the speed of light, by case, machine and implementation; none for distributions of objectives."""
+    if len(study.descriptor.seeds) > 1 and not study.published:
         return None
     keys = {key for _, key in rows_of(study)}  # a smoke run measures cases that no printed table has
     chosen = [

@@ -1,16 +1,19 @@
 """Implementations against each other, each pair on one machine; the paper's own speed-ups beside them."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from vicinity_analysis import stats
 from vicinity_analysis.inputs.published import Published
 from vicinity_analysis.inputs.records import Machine, Record
 from vicinity_analysis.study import Study
-from vicinity_analysis.views.cells import Cell, Column, Table
+from vicinity_analysis.views.cells import Cell, Table, significant, with_unit
+from vicinity_analysis.views.cells import Column as Heading
 from vicinity_analysis.views.tables import (
     MISSING,
     baseline_name,
     device_label,
+    fastest,
     param_columns,
     params,
     provenance,
@@ -22,17 +25,60 @@ from vicinity_analysis.views.tables import (
     tidy_ratio,
 )
 
+ONE_CORE = "cpu-serial"
+
 
 def speedup_pairs(study: Study, machine: Machine) -> list[tuple[str, str]]:
     """(faster, baseline): everything on the GPU over all cores, all cores over one core. Where the paper prints
     speed-ups, which are over one core, everything on the GPU over one core comes first."""
     names = list(study.series(machine))
     gpus = [name for name in names if name.startswith("gpu")]
-    pairs = [(name, "cpu-serial") for name in gpus if "cpu-serial" in names] if "speedup" in study.others else []
+    pairs = [(name, ONE_CORE) for name in gpus if ONE_CORE in names] if "speedup" in study.others else []
     pairs += [(name, "cpu-openmp") for name in gpus if "cpu-openmp" in names]
-    if "cpu-serial" in names and "cpu-openmp" in names:
-        pairs.append(("cpu-openmp", "cpu-serial"))
+    if ONE_CORE in names and "cpu-openmp" in names:
+        pairs.append(("cpu-openmp", ONE_CORE))
     return pairs
+
+
+@dataclass(frozen=True)
+class PrintedCore:
+    """The core that a paper's speed-ups are over, beside its fastest card."""
+
+    cpu: str
+    seconds: dict[str, float]  # row -> its time
+    sources: dict[str, str]
+
+
+def printed_core(study: Study) -> PrintedCore | None:
+    """Its time as printed, or else the card's time by the card's speed-up; None where the paper names no core."""
+    speedups = study.others.get("speedup")
+    if speedups is None or study.published is None:
+        return None
+    card = fastest(study, [column for column in study.published.columns if column.kind == "gpu"])
+    bases = {o.params.get("cpu_baseline", "") for o in speedups.observations if card and o.device == card.device}
+    if card is None or len(bases) != 1 or "" in bases:
+        return None
+    core = PrintedCore(bases.pop(), {}, {})
+    own = next((c for c in study.published.columns if c.kind == "cpu" and c.device == core.cpu), None)
+    for row in study.published.rows:
+        time = study.published.cells.get((row, own)) if own else None
+        share, over = study.published.cells.get((row, card)), speedups.cells.get((row, card))
+        if time:
+            core.seconds[row], core.sources[row] = time.value, time.source
+        elif share and over:
+            core.seconds[row], core.sources[row] = share.value * over.value, f"{share.source} × {over.source}"
+    return core if core.seconds else None
+
+
+def core_cell(core: PrintedCore, row: str, record: Record | None) -> Cell:
+    """How many times as long the paper's core took as ours."""
+    if record is None or row not in core.seconds:
+        return MISSING
+    if not record.ok:
+        return state_cell(record)
+    printed, ratio = core.seconds[row], core.seconds[row] / record.estimate().value
+    source = f"{with_unit(printed, 's')}, {core.sources[row]} ÷ {provenance(record)}"
+    return Cell(f"{significant(ratio, 2)}×", source, marks=record.marks)
 
 
 def speedup_table(study: Study) -> Table | None:
@@ -41,13 +87,22 @@ def speedup_table(study: Study) -> Table | None:
         return None
     printed = study.others.get("speedup")
     devices = printed.columns if printed else []
-    columns = param_columns(study) + [Column(device_label(c, devices), "published, over one core") for c in devices]
-    columns += [Column(f"{name} over {base}", m.title) for m, name, base in chosen]
+    core = printed_core(study)
+    cores = [m for m in study.machines if ONE_CORE in study.series(m)] if core else []
+    columns = param_columns(study) + [Heading(device_label(c, devices), "published, over one core") for c in devices]
+    columns += [Heading("the paper's core / our core", m.title) for m in cores]
+    columns += [Heading(f"{name} over {base}", m.title) for m, name, base in chosen]
     table = Table(f"{study.slug}-speedups", f"{study.descriptor.title}: speed-ups on one machine", columns, [])
     baselines = {(m.title, base): baseline_name(m, base, study.series(m)[base].values()) for m, _, base in chosen}
     named = "; ".join(f"{title}: {name}" for (title, _), name in baselines.items())
     table.notes = [f"Baselines. {named}. Compiler and flags: environment section."]
     table.notes += _printed_baselines(printed) if printed else []
+    if core and cores:
+        table.notes.append(
+            f"The paper's core is a {core.cpu}, beside its fastest card; where its time is not printed, it is the "
+            "card's by the card's speed-up. Below 1 our core is slower than that one, and every ratio over it flatters "
+            "the GPU."
+        )
     collected: list[list[float]] = [[] for _ in (*devices, *chosen)]
     for row, key in rows_of(study):
         cells = params(study, key)
@@ -58,6 +113,7 @@ def speedup_table(study: Study) -> Table | None:
                 continue
             cells.append(Cell(f"{observation.text}×", f"{observation.source} {observation.notes}", kind="published"))
             collected[index].append(observation.value)
+        cells += [core_cell(core, row, study.series(m)[ONE_CORE].get(key)) for m in cores if core]
         for index, (machine, name, base) in enumerate(chosen, start=len(devices)):
             fast, slow = study.series(machine)[name].get(key), study.series(machine)[base].get(key)
             over = baseline_name(machine, base, [slow] if slow else [])
@@ -66,6 +122,10 @@ def speedup_table(study: Study) -> Table | None:
             collected[index] += [ratio] if ratio is not None else []
         table.rows.append(cells)
     table.footer = summary_rows(len(param_columns(study)), collected)
+    for line in table.footer:
+        line[len(param_columns(study)) + len(devices) : len(param_columns(study)) + len(devices)] = [Cell("")] * len(
+            cores
+        )
     return table
 
 

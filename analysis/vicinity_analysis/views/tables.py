@@ -106,8 +106,8 @@ def times_table(study: Study, part: str | None = None) -> Table:
             source = {"origin": "published", "machine": column.device, "implementation": column.implementation}
             table.tidy.append(tidy(study, row, key, **source, value=observation.value / UNITS[unit], unit=unit))
             table.tidy[-1] |= {"record": observation.source}
-        for machine, name, _ in measured(study):
-            record = study.over_seeds(machine, name, key)
+        for machine, name, series in measured(study):
+            record = series.get(key)
             cells.append(_time_cell(record, unit, part))
             if record:
                 table.tidy.append(tidy(study, row, key, **_tidy_time(machine, name, record, unit, part)))

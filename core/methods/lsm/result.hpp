@@ -22,9 +22,9 @@ namespace vicinity::local_search {
 ///   complaint(solution, value)       what the oracle finds wrong with a solution or its claimed value; empty when nothing
 ///   objective(solution)              by the oracle, as Outcome has it
 ///   encoded(solution), decoded(s)    to and from the encoding of Outcome
-///   fewest_operations(), ceiling     that evaluate all moves once, for the speed of light, and which ceiling of a GPU they meet:
-///   Ceiling::integer,
-///                                    or Ceiling::issue where most of them are not on integers
+///   fewest_operations(), ceiling     32-bit ones without which no design finds the best of all moves once, 0 where none are known, for the
+///                                    speed of light; and which ceiling of a GPU they meet: Ceiling::integer, or Ceiling::issue where most
+///                                    of them are not on integers
 template <class N>
 concept SearchNeighborhood = std::copyable<N> &&
     requires(const N n, typename N::Solution& solution, const typename N::Solution& given, const vicinity::Solution& words,
@@ -102,12 +102,13 @@ template <SearchNeighborhood Neighborhood>
   return outcome;
 }
 
-/// The least that searches may take, under the ceiling of a GPU that they meet.
+/// The least that searches may take, under the ceiling of a GPU that they meet; empty where that is not known.
 template <SearchNeighborhood Neighborhood>
 [[nodiscard]] Work work_of(const Neighborhood& neighborhood, const std::vector<SearchResult<typename Neighborhood::Solution>>& searches) {
   std::int64_t neighborhood_evaluations = 0;
   for (const auto& search : searches) neighborhood_evaluations += search.neighborhood_evaluations;
-  return {{Neighborhood::ceiling, neighborhood.fewest_operations() * static_cast<double>(neighborhood_evaluations)}};
+  const double operations = neighborhood.fewest_operations() * static_cast<double>(neighborhood_evaluations);
+  return operations > 0 ? Work{{Neighborhood::ceiling, operations}} : Work{};
 }
 
 }  // namespace vicinity::local_search

@@ -47,10 +47,10 @@ class WeierstrassCrowns {
     }
   }
   static constexpr Ceiling ceiling = Ceiling::issue;
-  /// Fewest 32-bit operations that evaluate all moves: a term takes one for its window, two to fold it, a conversion, the square, two a
-  /// coefficient of the sine and its last product, two for the sum; scales are in the coefficients. Twice that in double precision.
+  /// All neighbours are drawn anew, and the roundings of a coordinate's sum are fixed: a sum and a product a term, and at least one
+  /// operation that brings its sine. A number of 64 bits counts as two.
   [[nodiscard]] double fewest_operations() const {
-    const double a_term = sizeof(Real) == 4 ? 5 + 2 * 4 + 1 + 2 : 2 * (5 + 2 * 7 + 1 + 2);
+    constexpr double a_term = 3.0 * sizeof(Real) / 4;
     return a_term * weierstrass::terms * function_->dimension() * static_cast<double>(moves());
   }
 

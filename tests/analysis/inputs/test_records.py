@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 import synthetic
 from vicinity_analysis.errors import InputError
-from vicinity_analysis.inputs.records import Machine, Proof, Record, TracePoint, load_machine, over_seeds
+from vicinity_analysis.inputs.records import Machine, Proof, Record, TracePoint, load_machine, over_seeds, shorten
 
 CASE = {"load": 1, "states": 16, "variables": 8, "possibilities": 80}
 
@@ -134,3 +134,7 @@ def test_the_build_of_a_record():
     assert built(one, sources="b") is None, "an older environment.json knows the flags of its own sources only"
     assert built(one, build="1", sources="a") is None
     assert built({"machine": "m"}, sources="a") is None
+
+
+def test_sources_of_many_seeds_are_shortened_together():
+    assert shorten(["m/a.jsonl:1,4", "m/a.jsonl:2", "m/b.jsonl:7 m/a.jsonl:9"]) == "m/a.jsonl:1,2,4,9 m/b.jsonl:7"

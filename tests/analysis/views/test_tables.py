@@ -1,5 +1,6 @@
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 import synthetic
@@ -85,6 +86,18 @@ def test_percentage_of_the_limit(studies):
     found = limits.floor(record, machine)
     assert found.ceiling == "integer" and found.seconds == pytest.approx(4 * 4096 * 32 * 9800 / 1.5e13)
     assert limits.percent(record, machine) == pytest.approx(100 * found.seconds / record.estimate().value)
+
+
+def test_a_barrier_is_no_limit_that_another_design_could_not_beat(studies):
+    study = studies["fang/table1"]
+    machine = study.machines[0]
+    record = next(r for r in machine.of("fang/table1") if r.source.endswith(":60"))
+    machine.environment["ceilings"]["cluster_barrier"] = {"value": 1e-6, "unit": "s"}
+    for barriers, ceiling in ((1, "integer"), (1e9, None)):
+        work = record.data["work"] | {"cluster_barrier": barriers}
+        found = limits.floor(replace(record, data=record.data | {"work": work}), machine)
+        assert (found.ceiling if found else None) == ceiling
+    del machine.environment["ceilings"]["cluster_barrier"]
 
 
 def test_csv_traces_every_number(studies):

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <type_traits>
+#include <limits>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -88,24 +91,92 @@ TEST(LsmCpu, WorkGrowsWithWhatWasDone) {
   }
 }
 
-/// A slice [first, last) of the moves can be evaluated alone, wherever it begins and ends.
-TEST(LsmCpu, SlicesOfMovesGiveTheSame) {
-  for (const Trial& one : random_trials(60)) {
-    const local_search::Task task = task_of(one.c);
-    with_neighborhood(one.c, *one.instance, [&](const auto& neighborhood) {
-      using Neighborhood = std::decay_t<decltype(neighborhood)>;
-      const SearchState<Neighborhood> state(neighborhood, task, 5, 0);
-      NeighborEvaluator<Neighborhood> evaluator(neighborhood);
-      evaluator.begin(state.solution());
-      const std::int64_t moves = neighborhood.moves();
-      std::vector<std::int64_t> whole_values(static_cast<std::size_t>(moves)), sliced(whole_values.size());
-      evaluator.evaluate(state, 0, moves, whole_values.data());
-      for (std::int64_t first = 0, part = 1; first < moves; first += part, part = part * 2 % 97 + 1)
-        evaluator.evaluate(state, first, std::min(moves, first + part), &sliced[static_cast<std::size_t>(first)]);
-      EXPECT_EQ(whole_values, sliced) << one.name;
+/// Every key of an evaluator is that of the neighbour made by applying the move and evaluated from scratch, at the start and after moves.
+template <class Evaluator, class... Options>
+void expect_values_of_neighbours(const typename Evaluator::Neighborhood& neighborhood, const local_search::Task& task,
+                                 const std::string& name, const Options&... options) {
+  SearchState<typename Evaluator::Neighborhood> state(neighborhood, task, 5, 0);
+  Evaluator evaluator(neighborhood, options...);
+  evaluator.begin(state);
+  for (int step = 0; step < 4; ++step) {
+    std::int64_t move = 0;
+    local_search::Choice choice;
+    evaluator.each_row(state, [&](const typename Evaluator::Key* keys, std::int32_t length) {
+      for (std::int32_t c = 0; c < length; ++c, ++move) {
+        auto neighbor = state.solution();
+        neighborhood.apply(neighbor, state.seed(), state.iteration(), move);
+        const std::int64_t value = Evaluator::base(state) + keys[c];
+        ASSERT_EQ(value, neighborhood.value(neighbor)) << name << ", step " << step << ", move " << move;
+        if (move % (3 + step) == 1 || move == 0) choice = {value, move, false};
+      }
+    });
+    ASSERT_EQ(move, neighborhood.moves()) << name;
+    if (!state.take(choice)) return;
+    evaluator.moved(state, choice.move);
+  }
+}
+
+template <int K>
+void expect_values(const local_search::QapExchange<K>& neighborhood, const local_search::Task& task, const std::string& name) {
+  expect_values_of_neighbours<QapEvaluator<K, std::int64_t, std::int64_t>>(neighborhood, task, name);
+  if ((K - 1) * neighborhood.instance().delta_bound() >= std::numeric_limits<std::int32_t>::max()) return;
+  expect_values_of_neighbours<QapEvaluator<K, std::int32_t, std::int32_t>>(neighborhood, task, name);
+  if (neighborhood.instance().bytes()) expect_values_of_neighbours<QapEvaluator<K, std::int16_t, std::int32_t>>(neighborhood, task, name);
+}
+template <int K>
+void expect_values(const local_search::PppFlip<K>& neighborhood, const local_search::Task& task, const std::string& name) {
+  expect_values_of_neighbours<PppEvaluator<K>>(neighborhood, task, name);
+}
+void expect_values(const local_search::TspSwap& neighborhood, const local_search::Task& task, const std::string& name) {
+  for (const std::size_t most_bytes : {std::size_t{0}, std::size_t{1} << 30}) {
+    expect_values_of_neighbours<TspEvaluator<std::int32_t>>(neighborhood, task, name, most_bytes);
+    if (neighborhood.instance().integral()) expect_values_of_neighbours<TspEvaluator<std::uint16_t>>(neighborhood, task, name, most_bytes);
+  }
+}
+template <class Real>
+void expect_values(const local_search::WeierstrassCrowns<Real>& neighborhood, const local_search::Task& task, const std::string& name) {
+  expect_values_of_neighbours<WeierstrassEvaluator<Real>>(neighborhood, task, name);
+}
+
+/// Whatever numbers they hold distances and differences in, and with or without a matrix of distances.
+TEST(LsmCpu, EvaluatorsKnowTheValueOfEveryNeighbour) {
+  std::vector<Trial> trials = random_trials(80);
+  for (const char* matrix : {"symmetric", "asymmetric"})
+    for (const std::int64_t range : {100, 2, 20000})
+      for (const char* neighborhood : {"swap", "exchange3"})
+        trials.push_back(trial("qap", {{"size", whole(13)},
+                                       {"matrix", text(matrix)},
+                                       {"range", whole(range)},
+                                       {"iterations", whole(5)},
+                                       {"neighborhood", text(neighborhood)}}));
+  for (const std::int64_t size : {3, 4, 5, 33})
+    trials.push_back(trial("tsp", {{"size", whole(size)}, {"extent", whole(1000)}, {"iterations", whole(5)}}));
+  for (Trial& one : trials) {
+    for (const char* axis : {"size", "m", "n", "neighbors"})
+      if (one.c.values.contains(axis)) one.c.values[axis] = std::min<std::int64_t>(std::get<std::int64_t>(one.c.values[axis]), 40);
+    one.c.values["method"] = text("tabu");
+    one.c.values["iterations"] = whole(10);
+    const auto instance = make_instance(one.c);
+    with_neighborhood(one.c, *instance, [&](const auto& neighborhood) {
+      expect_values(neighborhood, task_of(one.c), one.name);
       return 0;
     });
   }
+}
+
+/// A percentage of a limit that another design could go below would say nothing.
+TEST(LsmCpu, OnlyKnownLimitsAreStated) {
+  for (const Implementation& implementation : cpu_implementations())
+    for (const auto& [problem, known] : {std::pair("qap", true), {"ppp", false}, {"tsp", false}, {"weierstrass", true}}) {
+      std::map<std::string, Value> values{{"iterations", whole(3)}, {"threads", whole(1)}};
+      values[problem == std::string("ppp") ? "m" : problem == std::string("weierstrass") ? "dimension" : "size"] = whole(20);
+      if (problem == std::string("ppp")) values["n"] = whole(20);
+      const Trial one = trial(problem, values);
+      const auto run = implementation.prepare(one.c, *one.instance);
+      run->reset(1);
+      run->execute();
+      EXPECT_EQ(!run->work().empty(), known) << implementation.name << " on " << problem;
+    }
 }
 
 TEST(LsmCpu, PrefixesAreTheSame) { expect_prefix_twins(cpu_implementations(), random_trials(40)); }

@@ -77,7 +77,7 @@ TEST_F(LsmVariants, PartsAreTheWholeTime) {
     EXPECT_GT(run->times()[Part::kernel]->seconds, 0) << name;
     EXPECT_GT(run->times()[Part::transfer]->seconds, 0) << name;
     EXPECT_FALSE(run->times()[Part::clone]) << name;
-    EXPECT_GT(run->work().at(Ceiling::integer), 0) << name;
+    EXPECT_GT(run->work().at(Ceiling::launch), 0) << name;
   }
 }
 

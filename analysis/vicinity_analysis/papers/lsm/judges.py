@@ -9,10 +9,24 @@ from itertools import pairwise
 
 import numpy as np
 
-from vicinity_analysis.claims import FAILS, HOLDS, PART, Evidence, Finding, finding, shares, shorten, span, within
+from vicinity_analysis.claims import (
+    FAILS,
+    HOLDS,
+    NOT_JUDGED,
+    PART,
+    Evidence,
+    Finding,
+    Series,
+    finding,
+    shares,
+    shorten,
+    span,
+    within,
+)
 from vicinity_analysis.inputs.published import Key
 from vicinity_analysis.inputs.records import Record
 from vicinity_analysis.papers.lsm.searches import (
+    ONE_CORE,
     PRINTED_PARTS,
     PUBLISHED,
     Gain,
@@ -37,6 +51,8 @@ REDUCTION = ("gpu-reduction", "gpu-tex-reduction")
 CONTROL = ("gpu-thread-control", "gpu-tex-threadcontrol")
 ON_CPU = ("gpu-host-neighborhood", "gpu-tex-cpu-generation")
 ANY = tuple(name for _, name in (PLAIN, TEXTURE, REDUCTION, CONTROL))
+TABLES = tuple(f"lsm/table{k}" for k in range(2, 10))
+TOURS = ("lsm/table6", "lsm/table7")
 
 
 def _gains(evidence: Evidence, *ways: tuple[str, str]) -> list[Gain]:
@@ -162,9 +178,11 @@ def larger_neighborhood(evidence: Evidence) -> list[Finding]:
 
 
 def quadratic(evidence: Evidence) -> list[Finding]:
-    """d log time / d log dimension over the upper half of the dimensions, on the CPUs."""
+    """d log time / d log dimension over the upper half of the dimensions, on one core."""
     findings = []
     for series in evidence.of("cpu"):
+        if not evidence.printed and series.implementation != ONE_CORE:
+            continue
         times = {size(key)[0]: time for key, time in series.times.items()}
         high = max(times, default=0.0)
         if high >= 2 and high / 2 in times:
@@ -197,43 +215,92 @@ LARGE = 2392  # cities from which on the paper's cards failed
 
 
 def fails_on_large(evidence: Evidence) -> list[Finding]:
-    """Instances from pr2392 on without a time. Printed: the three cards the paper speaks of."""
+    """Instances from pr2392 on that could not be run. Printed: the three cards the paper speaks of."""
     findings = []
-    for series in evidence.series:
-        if series.implementation in ("gpu", "gpu-tex", "gpu-texture") and "M2050" not in series.label:
-            large = [label(key) for key in ordered(series.times) if size(key)[0] >= LARGE]
-            if evidence.printed:
-                verdict, numbers = (HOLDS if len(large) < 3 else FAILS), f"{3 - len(large)} of 3 failed"
-            else:
-                verdict, numbers = FAILS, f"ran: {', '.join(large)}"
-            if large or evidence.printed:
-                findings.append(finding(series.label, verdict, numbers, series))
+    for name in ("gpu", "gpu-tex") if evidence.printed else ("gpu", "gpu-texture"):
+        for series in (one for one in evidence.series if one.implementation == name and "M2050" not in one.label):
+            ran = _large(series)
+            failed = ["" for _ in range(3 - len(ran))] if evidence.printed else _failed(evidence, name)
+            if ran or failed:
+                verdict = (HOLDS if evidence.printed or not ran else PART) if failed else FAILS
+                numbers = f"{len(failed)} of {len(ran) + len(failed)} failed"
+                findings.append(finding(series.label, verdict, numbers + _naming("ran", ran), series))
     return findings
+
+
+def _large(series: Series) -> list[str]:
+    return [label(key) for key in ordered(series.times) if size(key)[0] >= LARGE]
+
+
+def _failed(evidence: Evidence, implementation: str) -> list[str]:
+    """Large instances that were there and could not be run, or not rightly."""
+    records = [r for name in TOURS for r in evidence.machine.of(name)] if evidence.machine else []
+    failed = [r for r in records if r.implementation == implementation and not r.ok and not r.data.get("missing_input")]
+    names = dict.fromkeys(str(r.case.get("instance")) for r in failed)
+    return [name for name in names if size((("instance", name),))[0] >= LARGE]
+
+
+def _naming(what: str, names: Sequence[str]) -> str:
+    return f"; {what}: {', '.join(names)}" if names else ""
 
 
 def control_runs_all(evidence: Evidence) -> list[Finding]:
+    """A row counts once its search came to the end of its trials: one cut short before has no thread control."""
     findings = []
     for series in evidence.series:
         if series.implementation in CONTROL:
-            large = [label(key) for key in ordered(series.times) if size(key)[0] >= LARGE]
-            if large:
-                verdict = HOLDS if len(large) == 3 else PART
-                findings.append(finding(series.label, verdict, f"ran: {', '.join(large)}", series))
+            ran, failed = _large(series), _failed(evidence, series.implementation)
+            untried = [label(key) for key, r in series.records.items() if size(key)[0] >= LARGE and not _tuned(r)]
+            tuned = [name for name in ran if name not in untried]
+            if not ran and not failed:
+                continue
+            numbers = f"{len(tuned)} of 3 ran with thread control" + (f": {', '.join(tuned)}" if tuned else "")
+            numbers += _naming("failed", failed)
+            numbers += _naming("ended before their trials did, and do not count", untried)
+            verdict = HOLDS if len(tuned) == 3 else PART if tuned else FAILS if failed else NOT_JUDGED
+            findings.append(finding(series.label, verdict, numbers, series))
     return findings
 
 
+def _tuned(record: Record) -> bool:
+    policy = record.data.get("policy") or {}
+    return bool(policy.get("tuned")) and policy.get("shapes_tried", 0) > 0
+
+
 def control_gains(evidence: Evidence) -> list[Finding]:
-    """t(gpu-texture) / t(gpu-thread-control) between 1.01 and 1.05, where all iterations were run: in fewer the trials
-    would weigh too much."""
+    """t(gpu-texture) / t(gpu-thread-control) between 1.01 and 1.05, where all iterations were run and the trials came
+    to their end: in fewer they would weigh too much."""
     findings = []
     for gain in between(evidence, CONTROL, TEXTURE):
         records = gain.used[0].records
-        kept = [ratio for key, ratio in gain.ratios.items() if key not in records or whole(records[key])]
+        kept = [
+            ratio
+            for key, ratio in gain.ratios.items()
+            if evidence.printed or (whole(records[key]) and _tuned(records[key]))
+        ]
         if kept:
             findings.append(finding(gain.subject, within(kept, 1.01, 1.05), span(kept), *gain.used))
     return findings
 
 
+WHOLE_SOLUTIONS = "solutions_by_host"  # policy of a search to which the host copies every neighbour's whole solution
+
+
+def _as_the_paper(judge: Judge) -> Judge:
+    """Judges where the host copies whole neighbour solutions, as the paper's does (section 3.1); withholds a verdict
+    where it copies the indices of what changes, a few bytes a neighbour."""
+
+    def judged(evidence: Evidence) -> list[Finding]:
+        series = evidence.named(ON_CPU[0]) if evidence.machine else None
+        if series is None or all((r.data.get("policy") or {}).get(WHOLE_SOLUTIONS) for r in series.records.values()):
+            return judge(evidence)
+        why = "not judged: the host copies index tuples, the paper's copies whole neighbour solutions"
+        return [finding(series.label, NOT_JUDGED, why, series)]
+
+    return judged
+
+
+@_as_the_paper
 def transfers_dominate(evidence: Evidence) -> list[Finding]:
     """Share of the transfers where neighbours are generated on the CPU: 70 to 80 % in every row."""
     findings = []
@@ -249,6 +316,7 @@ def transfers_dominate(evidence: Evidence) -> list[Finding]:
     return findings
 
 
+@_as_the_paper
 def diminishes(evidence: Evidence) -> list[Finding]:
     """The speed-up over one core falls with the size where neighbours are generated on the CPU."""
     found = [gain for gain in _gains(evidence, ON_CPU) if len(gain.ratios) >= 3]
@@ -260,6 +328,7 @@ def diminishes(evidence: Evidence) -> list[Finding]:
     return findings
 
 
+@_as_the_paper
 def generate_on_gpu(evidence: Evidence) -> list[Finding]:
     """t(neighbours from the CPU) / t(neighbours on the GPU) above 1 in every row."""
     gains = between(evidence, TEXTURE, ON_CPU)
@@ -281,3 +350,63 @@ def reduction_gains(evidence: Evidence) -> list[Finding]:
             subject = f"{both.subject}, Hamming {neighborhood.removeprefix('hamming')}"
             findings.append(finding(subject, verdict, numbers, *gain.used))
     return findings
+
+
+def same_moves(evidence: Evidence) -> list[Finding]:
+    """Every run of the paper's own ways, those that failed their check included, against the reference: digest of the
+    moves, solution and count of iterations."""
+    findings = []
+    for name in (*PUBLISHED, ON_CPU[0]) if evidence.machine else ():
+        records = [r for table in TABLES for r in evidence.machine.of(table) if r.implementation == name]
+        records = [r for r in records if r.data["status"] != "skipped"]
+        same = [r for r in records if r.data.get("verified") and r.data.get("digest") == r.data.get("reference_digest")]
+        if records:
+            numbers = f"{len(same)} of {len(records)} runs identical with the CPU's, move for move"
+            verdict = HOLDS if len(same) == len(records) else FAILS
+            findings.append(Finding(name, verdict, numbers, shorten(r.source for r in records)))
+    return findings
+
+
+LATE = 0.9  # of the iterations: where half of the searches find their best after them, they still improve at the end
+SEEDS = 10  # a mean gap over fewer says nothing
+LESS = 0.9  # of the gap: what ten times as many iterations leave of it where a search has converged
+
+
+def converged(evidence: Evidence) -> list[Finding]:
+    """Whole searches of 10000 iterations found their best before the last tenth, row by row in most seeds; ten times as
+    many iterations take less than a tenth off the mean gap, instance by instance."""
+    findings = []
+    records = [r for series in evidence.series for r in series.runs.values() if whole(r)]
+    ends = {r.case_key + f" {r.seed}": r for r in records if r.case.get("iterations") == 10_000}
+    if ends:
+        rows: dict[str, list[bool]] = {}
+        for record in ends.values():
+            rows.setdefault(_row(record), []).append(record.counters.get("best_iteration", 0) > LATE * 10_000)
+        late = [row for row, flags in rows.items() if 2 * sum(flags) >= len(flags)]
+        numbers = f"{len(rows) - len(late)} of {len(rows)} rows found their best in the first nine tenths"
+        sources = shorten(r.source for r in ends.values())
+        verdict = shares([row not in late for row in rows])
+        findings.append(
+            Finding("when the best was found", verdict, numbers + _naming("still improving", late), sources)
+        )
+    gaps: dict[str, dict[int, dict[int, float]]] = {}
+    for record in (r for r in records if quality.usable(r)):
+        gap, instance = quality.gap_of(record), record.case.get("instance")
+        if gap is not None and instance:
+            gaps.setdefault(instance, {}).setdefault(record.case["iterations"], {})[record.seed] = gap
+    for instance, by_length in gaps.items():
+        short, long = by_length.get(10_000, {}), by_length.get(100_000, {})
+        common = [seed for seed in short if seed in long]
+        if common:
+            before, after = (float(np.mean([found[seed] for seed in common])) for found in (short, long))
+            numbers = f"{before:.2f} % after 10000, {after:.2f} % after 100000 ({len(common)} seeds)"
+            enough = len(common) >= SEEDS
+            verdict = (HOLDS if after >= LESS * before else FAILS) if enough else NOT_JUDGED
+            numbers += "" if enough else f"; not judged: fewer than {SEEDS} seeds"
+            used = shorten(r.source for r in records if r.case.get("instance") == instance)
+            findings.append(Finding(f"mean gap, {instance}", verdict, numbers, used))
+    return findings
+
+
+def _row(record: Record) -> str:
+    return label(tuple((axis, str(value)) for axis, value in record.case.items() if value is not None))

@@ -62,6 +62,53 @@ def round_trips(study: Study) -> list[str]:
     return told
 
 
+def tenure_note(study: Study) -> list[str]:
+    """Rows of tabu search in which nothing is ever free again once it was taken, since its tenure outlasts the
+    search."""
+    endless: dict[str, int] = {}
+    for _, key in rows_of(study):
+        records = (series[key] for _, _, series in measured(study) if key in series)
+        tenure = next((found for record in records if (found := endless_tenure(record)) is not None), None)
+        if tenure is not None:
+            endless[label(key)] = tenure
+    if not endless:
+        return []
+    rows = ", ".join(f"{name} ({tenure:,})" for name, tenure in endless.items())
+    return [
+        f"Tenure: an eighth of the neighbourhood unless given, which is as long as the whole search or longer at "
+        f"{rows}. There no move that was taken becomes free again; only aspiration lets it be taken. Usual tenures: "
+        "lsm/tenure_tsp."
+    ]
+
+
+def tenure_sentences(study: Study) -> list[str]:
+    """Mean length over the seeds of each tenure against that of the default."""
+    told = []
+    found = [group for group in quality.groups([study]) if group.objectives]
+    means = {(g.instance, int(g.value("tenure") or 0)): sum(g.objectives) / len(g.objectives) for g in found}
+    for instance in dict.fromkeys(g.instance for g in found):
+        mine = {tenure: mean for (name, tenure), mean in means.items() if name == instance}
+        default = mine.get(0)
+        others = {tenure: mean for tenure, mean in mine.items() if tenure}
+        if default and others:
+            best = min(others, key=lambda tenure: others[tenure])
+            told.append(
+                f"{instance}: tenure {best} ends at a mean length of {others[best]:,.0f}, an eighth of the "
+                f"neighbourhood at {default:,.0f} ({100 * (others[best] / default - 1):+.1f} %)."
+            )
+    return told
+
+
+def endless_tenure(record: Record) -> int | None:
+    """The tenure of a tabu search (core/methods/lsm/search.hpp) that is over before a move taken in its first
+    iteration is free; None for others."""
+    iterations, done = record.case.get("iterations"), record.data.get("iterations")
+    if not record.ok or not iterations or not done or record.case.get("method") == "hill":
+        return None
+    tenure = record.case.get("tenure") or max(1, record.data["evaluations"] // done // 8)
+    return tenure if tenure >= iterations - 1 else None
+
+
 GROUPED = ("dimension", "iterations", "precision")
 CACHED = "global memory is read through the same first-level cache as textures since Volta (2017)"
 TRIALS = "its trials take some thousand iterations, and the size of a block matters to the kernel's share of one only"
@@ -83,8 +130,17 @@ def gain_sentences(study: Study, fast: str, slow: str, why: str, trials: bool = 
     return told
 
 
+PLACEMENTS = (
+    "Table 1 of the paper assigns structures to memories and has no times: inputs and solution in texture memory "
+    "(gpu-texture), fitnesses in global memory. gpu, all in global memory, is what its Tables 2 to 6 compare that "
+    "with. gpu-readonly and gpu-shared are placements of ours."
+)
+
+
 def placement_table(study: Study) -> Table | None:
-    """Table 1: time an iteration of each placement, and how it compares with everything in global memory (`gpu`)."""
+    """Time an iteration of each placement, and how it compares with everything in global memory (`gpu`). The paper's
+    Table 1 says which structure it puts in which memory, without times: inputs and solution in texture memory, which
+    is `gpu-texture`. The others are ours."""
     chosen = [(machine, name, series) for machine, name, series in measured(study) if name.startswith("gpu")]
     if not chosen:
         return None
@@ -93,7 +149,7 @@ def placement_table(study: Study) -> Table | None:
     compared = [(machine, name, series) for machine, name, series in chosen if name != "gpu"]
     columns += [Column(f"{name} over gpu", machine.title) for machine, name, _ in compared]
     title = f"{study.descriptor.title}: placements against global memory"
-    table = Table(f"{study.slug}-placements", title, columns, [], notes=gaps(study) + reasons([study]))
+    table = Table(f"{study.slug}-placements", title, columns, [], notes=[PLACEMENTS, *gaps(study), *reasons([study])])
     for row, key in rows_of(study):
         cells = params(study, key)
         cells += [value_cell(series.get(key), _iteration_text) for _, _, series in chosen]

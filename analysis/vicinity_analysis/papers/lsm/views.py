@@ -15,6 +15,7 @@ def _whole(study: Study) -> View:
     """Of whole searches, whose parts add up to the time that is compared."""
     view = printed_table(study)
     view.folded = []
+    view.shown[0].notes += tables.tenure_note(study)
     return view
 
 
@@ -58,6 +59,12 @@ def _precision(study: Study, _: list[Study]) -> View:
     return View(existing([tables.precision_table(study)]), [times_table(study)])
 
 
+def _tenures(study: Study, studies: list[Study]) -> View:
+    view = usual.gaps_over_seeds(study, studies)
+    view.sentences = tables.tenure_sentences(study)
+    return view
+
+
 def _rates(study: Study, _: list[Study]) -> View:
     view = along_axes(study, rates=True)
     return View(existing([tables.rate_table(study)]) + view.shown, view.folded, view.figures, [])
@@ -80,6 +87,7 @@ VIEWS: dict[str, MakeView] = {
     "lsm/quality_qap": usual.gaps_over_seeds,
     "lsm/quality_long": usual.shown_with("lsm/quality_qap"),
     "lsm/quality_tsp": usual.gaps_over_seeds,
+    "lsm/tenure_tsp": _tenures,
     **{f"lsm/scaling_{problem}": _rates for problem in ("qap", "tsp", "ppp")},
     **{f"lsm/climbing_{problem}": _climbing for problem in ("qap", "tsp", "ppp")},
 }

@@ -1,9 +1,10 @@
 import pytest
 import synthetic_lsm
-from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART
+from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, OPEN, PART, combine
+from vicinity_analysis.papers.lsm.claims import CLAIMS
 from worlds import GPU, judge
 
-MEASURED = ("gpu-a",)
+QUALITY = ("quality_qap", "quality_long")
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +76,22 @@ def test_the_paper_on_its_own_numbers(tmp_path):
 
 def test_measured_ratios_name_their_baselines(judged):
     finding = findings(judged, "qap-positive")["gpu-texture over cpu-serial (1 core, AMD EPYC 9999)"]
-    assert finding.verdict == HOLDS and finding.numbers.startswith("7 of 7 rows; 1.1")
+    assert finding.verdict == HOLDS and finding.numbers.startswith("7 of 7 rows; 1.09")
     assert "gpu-tuned over cpu-serial (1 core, AMD EPYC 9999)" in finding.numbers
     assert "gpu-tuned over cpu-openmp (16 cores, AMD EPYC 9999)" in finding.numbers
     assert "gpu-a/lsm/table2.jsonl:" in finding.sources
+
+
+def test_neighbours_that_are_copied_whole(tmp_path):
+    root = synthetic_lsm.make_root(tmp_path)
+    records = [*one("table4"), *one("table8")]
+    for record in records:
+        if record["implementation"] == "gpu-host-neighborhood":
+            record["policy"] = {"solutions_by_host": 1}
+    synthetic_lsm.make_machine(root / "results", "gpu-a", records, GPU)
+    judged = judge(root, "gpu-a")
+    assert "74.0 %" in findings(judged, "transfers")["gpu-host-neighborhood"].numbers
+    assert judged["transfers"].verdict == HOLDS and judged["generation-on-gpu"].verdict == HOLDS
 
 
 def test_measured_verdicts(judged):
@@ -87,10 +100,8 @@ def test_measured_verdicts(judged):
     assert judged["eighty"].verdict == HOLDS
     assert judged["tsp-failures"].verdict == FAILS and judged["control-robust"].verdict == HOLDS
     ran = findings(judged, "control-robust")["gpu-thread-control"].numbers
-    assert ran == "ran: uniform2392, uniform4461, uniform5915"
-    assert "74.0 %" in findings(judged, "transfers")["gpu-host-neighborhood"].numbers
+    assert ran == "3 of 3 ran with thread control: uniform2392, uniform4461, uniform5915"
     assert judged["converged"].verdict == HOLDS
-    assert judged["generation-on-gpu"].verdict == HOLDS and judged["generation-diminishes"].verdict == FAILS
 
 
 def test_where_files_are_missing_stand_ins_take_their_place(judged):
@@ -104,6 +115,11 @@ def test_the_neighborhood_of_the_claim_decides(judged):
     (two_flips,) = findings(judged, "ppp-two-flips-growth").values()
     assert "Hamming 1" in one_flip.numbers and "Hamming 2" not in one_flip.numbers.split(";")[0]
     assert "Hamming 2" in two_flips.numbers
+
+
+def test_what_is_not_judged_does_not_soften_a_verdict():
+    assert combine([NOT_JUDGED]) == NOT_JUDGED and combine([NOT_JUDGED, FAILS]) == FAILS
+    assert combine([NOT_JUDGED, HOLDS, FAILS]) == PART
 
 
 def test_nothing_measured_is_said(judged):
@@ -149,11 +165,190 @@ def test_double_precision(tmp_path):
     assert finding.verdict == HOLDS and "15 of 15 runs" in finding.numbers
 
 
-def test_a_search_that_has_not_converged(tmp_path, monkeypatch):
+def converging(records):
+    """The last tenth finds nothing, and ten times as long takes little off the gap."""
+    return [r | {"counters": r["counters"] | {"best_iteration": 100}} for r in records]
+
+
+def test_a_search_that_has_converged(tmp_path):
     root = synthetic_lsm.make_root(tmp_path)
-    records = [*one("quality_qap"), *one("quality_long")]
-    for record in records:
-        if record["case"]["iterations"] == 100_000:
-            record["objective"] = synthetic_lsm.BEST["tai100a"]
+    records = converging([*one("quality_qap"), *one("quality_long")])
     synthetic_lsm.make_machine(root / "results", "gpu-a", records, GPU)
-    assert judge(root, "gpu-a")["converged"].verdict == FAILS
+    judged = judge(root, "gpu-a")["converged"]
+    assert judged.verdict == HOLDS
+    assert "(20 seeds)" in judged.measured[0][1][1].numbers
+
+
+def test_three_seeds_do_not_show_that_a_search_has_converged(tmp_path):
+    root = synthetic_lsm.make_root(tmp_path)
+    records = [r for r in converging([*one("quality_qap"), *one("quality_long")]) if r["seeds"][0] <= 3]
+    synthetic_lsm.make_machine(root / "results", "gpu-a", records, GPU)
+    found = {finding.subject: finding for finding in judge(root, "gpu-a")["converged"].measured[0][1]}
+    assert found["mean gap, tai100a"].verdict == NOT_JUDGED
+    assert "fewer than 10 seeds" in found["mean gap, tai100a"].numbers
+
+
+def test_a_search_that_still_improves_has_not_converged(tmp_path):
+    root = synthetic_lsm.make_root(tmp_path)
+    records = [r | {"counters": {"best_iteration": r["iterations"]}} for r in one("table6")]
+    synthetic_lsm.make_machine(root / "results", "gpu-a", records, GPU)
+    (found,) = judge(root, "gpu-a")["converged"].measured[0][1]
+    assert found.verdict == FAILS and "still improving: eil101" in found.numbers
+
+
+def test_a_seed_that_found_its_best_late_is_chance(tmp_path):
+    root = synthetic_lsm.make_root(tmp_path)
+    records = converging(one("quality_qap"))
+    for record in records:
+        if record["seeds"][0] <= 3:
+            record["counters"]["best_iteration"] = record["iterations"]
+    synthetic_lsm.make_machine(root / "results", "gpu-a", records, GPU)
+    (found,) = judge(root, "gpu-a")["converged"].measured[0][1]
+    assert found.verdict == HOLDS and "still improving" not in found.numbers
+
+
+def test_thread_control_that_was_cut_short_is_not_judged(tmp_path):
+    root = synthetic_lsm.make_root(tmp_path)
+    records = list(one("table7"))
+    for record in records:
+        if record["status"] == "ok" and synthetic_lsm.cities(record["case"]["instance"]) >= 2392:
+            record["policy"] = {"tuned": 0, "shapes_tried": 5}
+    synthetic_lsm.make_machine(root / "results", "gpu-a", records, GPU)
+    judged = judge(root, "gpu-a")
+    assert judged["control-robust"].verdict == NOT_JUDGED
+    numbers = findings(judged, "control-robust")["gpu-thread-control"].numbers
+    assert (
+        numbers.startswith("0 of 3 ran with thread control")
+        and "do not count: uniform2392, uniform4461, uniform5915" in numbers
+    )
+    for record in records:
+        record["policy"] = {"tuned": 0, "shapes_tried": 5}
+    again = synthetic_lsm.make_root(tmp_path / "none")
+    synthetic_lsm.make_machine(again / "results", "gpu-a", records, GPU)
+    assert judge(again, "gpu-a")["control-gain"].measured[0][1] == []
+
+
+def test_large_tours_that_fail_are_told(tmp_path):
+    """A missing file is no failure of the program; what the device refused is."""
+    root = synthetic_lsm.make_root(tmp_path)
+    records = [refused(r, "gpu-texture") for r in one("table6")]
+    synthetic_lsm.make_machine(root / "results", "gpu-a", records, GPU)
+    found = findings(judge(root, "gpu-a"), "tsp-failures")
+    assert found["gpu-texture"].verdict == HOLDS and found["gpu-texture"].numbers.startswith("3 of 3 failed")
+    assert found["gpu"].verdict == FAILS and found["gpu"].numbers.startswith("0 of 3 failed")
+
+
+def test_index_tuples_from_the_host_are_not_the_papers_neighbours(judged):
+    for name in ("transfers", "generation-diminishes", "generation-on-gpu"):
+        assert judged[name].verdict == NOT_JUDGED
+        assert "copies whole neighbour solutions" in findings(judged, name)["gpu-host-neighborhood"].numbers
+
+
+# --- every judge can say no ------------------------------------------------------------------------------------------
+
+SLOW = {name: (2e-9, 1e-3) for name in ("gpu", "gpu-texture", "gpu-thread-control", "gpu-reduction")}
+# On one core an iteration has a cost that does not grow; a card's grows, and overtakes it.
+SHRINKING = {"cpu-serial": (1e-12, 1e-3)} | {
+    name: (1e-9, 1e-6) for name in ("gpu", "gpu-texture", "gpu-thread-control", "gpu-reduction")
+}
+CHEAP_COPIES = {
+    "gpu-host-neighborhood": (1e-12, 1e-6),
+    "gpu-thread-control": (8e-12, 4e-5),
+    "gpu-reduction": (9e-12, 1e-4),
+}
+TEXTURE_ALONE = {"gpu-texture": (1e-12, 1e-6)}
+
+
+def refused(record, *implementations):
+    """What a device says that is too small for a large tour."""
+    instance = record["case"].get("instance")
+    if record["implementation"] not in implementations or synthetic_lsm.cities(instance) < 2392:
+        return record
+    if record.get("missing_input"):
+        return record
+    return record | {"status": "skipped", "message": "too many resources requested for launch", "samples": {}}
+
+
+def faulty(record):
+    """Unlike the reference, worse in double precision, still improving, refused, with small shares of transfer."""
+    record = dict(record)
+    if record["status"] != "ok":
+        return record
+    name, case = record["experiment"].split("/")[1], record["case"]
+    if record["implementation"].startswith("gpu"):
+        record["digest"] = "f" * 16
+    if name == "precision":
+        record["objective"] = -1 if case["precision"] == "double" else -2
+    if "iterations" in case:
+        record["counters"] = {"best_iteration": record["iterations"]}
+    if case.get("iterations") == 100_000:
+        record["objective"] = record["best_known"]
+    if name == "table7":
+        record = refused(record, "gpu-thread-control")
+    if record["implementation"] == "gpu-host-neighborhood":
+        wall = record["samples"]["wall"]
+        record["samples"] = {"wall": wall, "kernel": wall, "host": wall, "transfer": [v / 10 for v in wall]}
+        record["policy"] = {"solutions_by_host": 1}
+    return record
+
+
+WORLDS = {
+    "slow": (SLOW, ("table2", "table4", "table5")),
+    "shrinking": (SHRINKING, ("table2", "table3", "table4", "table5", "table6")),
+    "texture": (TEXTURE_ALONE, ("table2",)),
+    "faulty": (CHEAP_COPIES, ("table2", "table4", "table6", "table7", "table8", "table9", "precision", *QUALITY)),
+    "plain": ({}, ("table2", "table4", "table5", "table6", "table8")),
+}
+NO = {  # claim -> where it does not hold
+    "same-semantics": "faulty",
+    "qap-positive": "slow",
+    "qap-growth": "shrinking",
+    "texture": "plain",
+    "texture-and-cache": "texture",
+    "ppp-one-flip-texture": "shrinking",
+    "ppp-one-flip-plain": "shrinking",
+    "ppp-one-flip-growth": "shrinking",
+    "ppp-two-flips-positive": "slow",
+    "ppp-two-flips-growth": "shrinking",
+    "large-neighborhoods": "shrinking",
+    "eighty": "slow",
+    "two-hundred-forty": "slow",
+    "weierstrass-range": "shrinking",
+    "weierstrass-quadratic": "plain",
+    "double-precision": "faulty",
+    "tsp-growth": "shrinking",
+    "tsp-failures": "plain",
+    "control-robust": "faulty",
+    "control-gain": "faulty",
+    "transfers": "faulty",
+    "generation-diminishes": "faulty",
+    "generation-on-gpu": "faulty",
+    "reduction": "faulty",
+    "converged": "faulty",
+}
+
+
+@pytest.fixture(scope="module")
+def worlds(tmp_path_factory):
+    judged = {}
+    for name, (model, tables) in WORLDS.items():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(synthetic_lsm, "MODEL", synthetic_lsm.MODEL | model)
+            root = synthetic_lsm.make_root(tmp_path_factory.mktemp(name))
+            records = [r for table in tables for r in one(table)]
+            records = [faulty(r) for r in records] if name == "faulty" else records
+            synthetic_lsm.make_machine(root / "results", "gpu-a", records, GPU)
+            judged[name] = judge(root, "gpu-a")
+    return judged
+
+
+def test_there_is_a_no_for_every_claim():
+    assert list(NO) == [claim.name for claim in CLAIMS]
+
+
+@pytest.mark.parametrize("name", NO)
+def test_every_judge_can_say_no(worlds, name):
+    found = worlds[NO[name]][name].measured[0][1]
+    assert found and {finding.verdict for finding in found} == {FAILS}, [
+        (f.subject, f.verdict, f.numbers) for f in found
+    ]
