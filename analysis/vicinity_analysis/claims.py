@@ -4,7 +4,7 @@ A paper's package has a tuple of Claim. A claim sees series of times (printed or
 measured, the same to it) and returns findings; how strictly it judges stands in its `rule`, which the report prints."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from vicinity_analysis.views.cells import MARKS, significant
 from vicinity_analysis.views.tables import device_label
 
 HOLDS, PART, FAILS, OPEN = "holds", "holds in part", "does not hold here", "not measured"
+CONTENDED = "not judged: contended"
 
 
 @dataclass(frozen=True)
@@ -94,10 +95,34 @@ class Judged:
 
 
 def combine(verdicts: Iterable[str]) -> str:
+    """All the same, or in part. Findings not judged leave the whole open, unless the others differ already."""
     found = set(verdicts)
     if not found:
         return OPEN
-    return found.pop() if len(found) == 1 else PART
+    judged = found - {CONTENDED}
+    if len(judged) > 1:
+        return PART
+    return CONTENDED if CONTENDED in found else judged.pop()
+
+
+def judge(claim: Claim, evidence: Evidence) -> list[Finding]:
+    """What the claim's judge finds. Contended values decide nothing: where leaving them out changes a verdict, or ends
+    it, there is none."""
+    findings = list(claim.judge(evidence))
+    if not any("contended" in record.marks for series in evidence.series for record in series.runs.values()):
+        return findings
+    clean = {found.subject: found for found in claim.judge(_uncontended(evidence))}
+    return [
+        other
+        if (other := clean.get(found.subject)) is not None and other.verdict == found.verdict
+        else replace(found, verdict=CONTENDED)
+        for found in findings
+    ]
+
+
+def _uncontended(evidence: Evidence) -> Evidence:
+    kept = [(s, {at: run for at, run in s.runs.items() if "contended" not in run.marks}) for s in evidence.series]
+    return replace(evidence, series=tuple(series_of(s.implementation, runs) for s, runs in kept if runs))
 
 
 def judge_all(study: Study, studies: list[Study], claims: Iterable[Claim]) -> list[Judged]:
@@ -108,7 +133,7 @@ def judge_all(study: Study, studies: list[Study], claims: Iterable[Claim]) -> li
             continue
         seen = [study, *(by_name[name] for name in claim.also if name in by_name)]
         printed = list(claim.judge(printed_evidence(seen)))
-        measured = [(machine, list(claim.judge(measured_evidence(seen, machine)))) for machine in study.machines]
+        measured = [(machine, judge(claim, measured_evidence(seen, machine))) for machine in study.machines]
         result.append(Judged(claim, printed, measured))
     return result
 
@@ -159,8 +184,8 @@ def series_of(name: str, runs: dict[tuple[Key, int], Record]) -> Series:
     return Series(name, next(iter(records.values())).backend, name, times, sources, marks, records, runs)
 
 
-def _worth(record: Record) -> tuple[bool, int]:
-    return ("extrapolated" not in record.marks, len(record.times()))
+def _worth(record: Record) -> tuple[bool, bool, int]:
+    return ("extrapolated" not in record.marks, "contended" not in record.marks, len(record.times()))
 
 
 def within(ratios: Iterable[float], low: float, high: float) -> str:
