@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "core/util/error.hpp"
@@ -124,7 +125,7 @@ Job make_job(const Case& asked, const Implementation& implementation, const Prof
   return job;
 }
 
-Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filter& filter, bool has_device) {
+Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filter& filter, bool has_device, int process) {
   const System& system = *descriptor.system;
   const auto& names = filter.implementations.empty() ? profile.implementations : filter.implementations;
   Plan plan;
@@ -141,6 +142,8 @@ Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filte
       runnable.push_back(&*found);
     }
   }
+  if (!runnable.empty())
+    std::rotate(runnable.begin(), runnable.begin() + (process - 1) % static_cast<std::ptrdiff_t>(runnable.size()), runnable.end());
   for (const Case& c : expand(descriptor, profile, filter)) {
     for (const std::uint64_t seed : profile.protocol.seeds)
       for (const Implementation* implementation : runnable) plan.jobs.push_back(make_job(c, *implementation, profile, seed));
