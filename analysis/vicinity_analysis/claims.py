@@ -15,7 +15,6 @@ from vicinity_analysis.views.cells import MARKS, significant
 from vicinity_analysis.views.tables import device_label
 
 HOLDS, PART, FAILS, OPEN = "holds", "holds in part", "does not hold here", "not measured"
-CONTENDED = "not judged: contended"
 
 
 @dataclass(frozen=True)
@@ -105,26 +104,6 @@ def combine(verdicts: Iterable[str]) -> str:
     return CONTENDED if CONTENDED in found else judged.pop()
 
 
-def judge(claim: Claim, evidence: Evidence) -> list[Finding]:
-    """What the claim's judge finds. Contended values decide nothing: where leaving them out changes a verdict, or ends
-    it, there is none."""
-    findings = list(claim.judge(evidence))
-    if not any("contended" in record.marks for series in evidence.series for record in series.runs.values()):
-        return findings
-    clean = {found.subject: found for found in claim.judge(_uncontended(evidence))}
-    return [
-        other
-        if (other := clean.get(found.subject)) is not None and other.verdict == found.verdict
-        else replace(found, verdict=CONTENDED)
-        for found in findings
-    ]
-
-
-def _uncontended(evidence: Evidence) -> Evidence:
-    kept = [(s, {at: run for at, run in s.runs.items() if "contended" not in run.marks}) for s in evidence.series]
-    return replace(evidence, series=tuple(series_of(s.implementation, runs) for s, runs in kept if runs))
-
-
 def judge_all(study: Study, studies: list[Study], claims: Iterable[Claim]) -> list[Judged]:
     by_name = {other.name: other for other in studies}
     result = []
@@ -198,6 +177,29 @@ def within(ratios: Iterable[float], low: float, high: float) -> str:
 def shares(flags: Sequence[bool]) -> str:
     """holds: everywhere; in part: in at least half."""
     return HOLDS if all(flags) else PART if 2 * sum(flags) >= len(flags) else FAILS
+
+
+CONTENDED = "not judged: contended"  # a verdict that contended values would change
+
+
+def judge(claim: Claim, evidence: Evidence) -> list[Finding]:
+    """What the claim's judge finds. Contended values decide nothing: where leaving them out changes a verdict, or ends
+    it, there is none."""
+    findings = list(claim.judge(evidence))
+    if not any("contended" in record.marks for series in evidence.series for record in series.runs.values()):
+        return findings
+    clean = {found.subject: found for found in claim.judge(_uncontended(evidence))}
+    return [
+        other
+        if (other := clean.get(found.subject)) is not None and other.verdict == found.verdict
+        else replace(found, verdict=CONTENDED)
+        for found in findings
+    ]
+
+
+def _uncontended(evidence: Evidence) -> Evidence:
+    kept = [(s, {at: run for at, run in s.runs.items() if "contended" not in run.marks}) for s in evidence.series]
+    return replace(evidence, series=tuple(series_of(s.implementation, runs) for s, runs in kept if runs))
 
 
 def span(ratios: Iterable[float], unit: str = "×") -> str:

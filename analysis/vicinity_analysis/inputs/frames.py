@@ -58,7 +58,7 @@ def _row(machine: Machine, record: Record) -> dict[str, Any]:
     row |= {name: record.case.get(name) for name in SPECIAL}
     row |= {f"case_{axis}": value for axis, value in record.case.items() if axis not in SPECIAL}
     row |= {"time": record.protocol.get("time"), "seconds": record.typical() if ok else None}
-    row |= {f"seconds_{part}": float(np.median(values)) for part, values in data.get("samples", {}).items() if ok}
+    row |= {f"seconds_{part}": float(np.median(record.counted(part))) for part in data.get("samples", {}) if ok}
     row |= {f"clock_{part}": clock for part, clock in record.time_source.items()}
     row |= {"samples": len(record.times()) if ok else 0, "threads": record.threads}
     row |= {"contended": ok and record.rests_on_contended, "contended_samples": int(record.contended.sum())}
