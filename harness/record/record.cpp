@@ -55,6 +55,27 @@ Json control_json(const Result& result) {
   return json;
 }
 
+Json extrapolated_json(const Job& job) {
+  if (job.axis.empty()) return nullptr;
+  return {{"axis", job.axis}, {"at", to_json(job.executed.values.at(job.axis))}, {"factor", job.factor}};
+}
+
+Json work_json(const Work& work) {
+  Json json = Json::object();
+  for (const auto& [ceiling, amount] : work) json[std::string(name_of(ceiling))] = amount;
+  return json;
+}
+
+Json trace_json(const Trace& trace) {
+  Json json = Json::array();
+  for (const TracePoint& point : trace)
+    json.push_back({{"seconds", point.seconds},
+                    {"iterations", point.iterations},
+                    {"objective", or_null(point.objective)},
+                    {"digest", hex16(point.digest)}});
+  return json;
+}
+
 /// Growth of a count; null where it is not told.
 template <class Count>
 Json growth_json(const std::optional<Count>& before, const std::optional<Count>& after) {
@@ -85,27 +106,6 @@ void add_contention(const std::optional<Contention>& found, Json& json) {
                         {"throttlings", growth_json(before.throttlings, after.throttlings)},
                         {"throttled", growth_json(before.throttled, after.throttled)},
                         {"pressure", growth_json(before.pressure, after.pressure)}};
-}
-
-Json extrapolated_json(const Job& job) {
-  if (job.axis.empty()) return nullptr;
-  return {{"axis", job.axis}, {"at", to_json(job.executed.values.at(job.axis))}, {"factor", job.factor}};
-}
-
-Json work_json(const Work& work) {
-  Json json = Json::object();
-  for (const auto& [ceiling, amount] : work) json[std::string(name_of(ceiling))] = amount;
-  return json;
-}
-
-Json trace_json(const Trace& trace) {
-  Json json = Json::array();
-  for (const TracePoint& point : trace)
-    json.push_back({{"seconds", point.seconds},
-                    {"iterations", point.iterations},
-                    {"objective", or_null(point.objective)},
-                    {"digest", hex16(point.digest)}});
-  return json;
 }
 
 void add_outcome(const Result& result, const Check& check, Json& json) {
@@ -175,9 +175,9 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
   json["best_known"] = or_null(best_known_of(*descriptor.system, job.asked));
   json["policy"] = object(result.policy);
   json["work"] = work_json(result.work);
+  add_contention(result.contention, json);
   json["clocks"] = clocks_json(result.clocks);
   json["throttled"] = result.clocks && (result.clocks->first.throttled || result.clocks->second.throttled);
-  add_contention(result.contention, json);
   json["extrapolated"] = extrapolated_json(job);
   if (descriptor.check.kind == Check::Kind::prefix) json["proof"] = {{"kind", "prefix"}, {"iterations", descriptor.check.iterations}};
   if (!result.trace.empty()) json["trace"] = trace_json(result.trace);
