@@ -101,11 +101,15 @@ class Judged:
 
 
 def combine(verdicts: Iterable[str]) -> str:
+    """All the same, or in part. Findings not judged leave the whole open, unless the others differ already."""
     found = set(verdicts)
     if not found:
         return OPEN
     found = found - {NOT_JUDGED} or found
-    return found.pop() if len(found) == 1 else PART
+    judged = found - {CONTENDED}
+    if len(judged) > 1:
+        return PART
+    return CONTENDED if CONTENDED in found else judged.pop()
 
 
 def judge_all(study: Study, studies: list[Study], claims: Iterable[Claim]) -> list[Judged]:
@@ -117,7 +121,7 @@ def judge_all(study: Study, studies: list[Study], claims: Iterable[Claim]) -> li
         seen = [study, *(by_name[name] for name in claim.also if name in by_name)]
         printed = list(claim.judge(printed_evidence(seen)))
         evidence = [(machine, *without_scaled(measured_evidence(seen, machine))) for machine in study.machines]
-        measured = [(machine, list(claim.judge(whole))) for machine, whole, _ in evidence]
+        measured = [(machine, judge(claim, whole)) for machine, whole, _ in evidence]
         result.append(Judged(claim, printed, measured, [(machine, told) for machine, _, told in evidence if told]))
     return result
 
@@ -182,8 +186,8 @@ def series_of(name: str, runs: dict[tuple[Key, int], Record]) -> Series:
     return Series(name, next(iter(records.values())).backend, name, times, sources, marks, records, runs)
 
 
-def _worth(record: Record) -> tuple[bool, int]:
-    return (record.whole, len(record.times()))
+def _worth(record: Record) -> tuple[bool, bool, int]:
+    return (record.whole, "contended" not in record.marks, len(record.times()))
 
 
 def within(ratios: Iterable[float], low: float, high: float) -> str:
@@ -196,6 +200,29 @@ def within(ratios: Iterable[float], low: float, high: float) -> str:
 def shares(flags: Sequence[bool]) -> str:
     """holds: everywhere; in part: in at least half."""
     return HOLDS if all(flags) else PART if 2 * sum(flags) >= len(flags) else FAILS
+
+
+CONTENDED = "not judged: contended"  # a verdict that contended values would change
+
+
+def judge(claim: Claim, evidence: Evidence) -> list[Finding]:
+    """What the claim's judge finds. Contended values decide nothing: where leaving them out changes a verdict, or ends
+    it, there is none."""
+    findings = list(claim.judge(evidence))
+    if not any("contended" in record.marks for series in evidence.series for record in series.runs.values()):
+        return findings
+    clean = {found.subject: found for found in claim.judge(_uncontended(evidence))}
+    return [
+        other
+        if (other := clean.get(found.subject)) is not None and other.verdict == found.verdict
+        else replace(found, verdict=CONTENDED)
+        for found in findings
+    ]
+
+
+def _uncontended(evidence: Evidence) -> Evidence:
+    kept = [(s, {at: run for at, run in s.runs.items() if "contended" not in run.marks}) for s in evidence.series]
+    return replace(evidence, series=tuple(series_of(s.implementation, runs) for s, runs in kept if runs))
 
 
 def span(ratios: Iterable[float], unit: str = "×") -> str:

@@ -75,16 +75,3 @@ def expected_best(found: Sequence[float], count: int) -> float:
         total += left * share * value
         left *= 1 - share
     return total
-
-
-def converged(evidence: Evidence) -> list[Finding]:
-    """100000 iterations take less than a tenth off the mean gap that 10000 leave, over the same seeds."""
-    flags, parts = [], []
-    for name, rows in _gaps(evidence).items():
-        short, long = rows.get(10_000, {}), rows.get(100_000, {})
-        common = [seed for seed in short if seed in long]
-        if len(common) >= 3:
-            before, after = (float(np.mean([row[seed] for seed in common])) for row in (short, long))
-            flags.append(after >= 0.9 * before)
-            parts.append(f"{name}: {before:.2f} % after 10000, {after:.2f} % after 100000 ({len(common)} seeds)")
-    return [Finding("mean gap over the seeds", shares(flags), "; ".join(parts), _sources(evidence))] if flags else []

@@ -1,4 +1,8 @@
-"""Medians, bootstrap intervals, ratios and false discoveries. Resampling has a fixed seed: same data, same bytes."""
+"""Medians, bootstrap intervals, ratios and false discoveries. Resampling has a fixed seed: same data, same bytes.
+
+Samples of several processes are a hierarchy: what differs from process to process (memory, placement, clock) does not
+average out within one. Each process counts for the statistic of its samples, all of them for the median over processes
+(for the least, where the statistic is min); a resample draws processes, then samples within each."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 RESAMPLES = 2000
+RESAMPLED = 400  # resampled statistics kept of each process
 LEVEL = 0.95
 SEED = 20190527
 
@@ -47,21 +52,94 @@ def percentile_interval(distribution: np.ndarray, level: float = LEVEL) -> tuple
     return float(low), float(high)
 
 
-def estimate(values: Sequence[float] | np.ndarray, statistic: str = "median") -> Estimate:
-    """The statistic with its bootstrap percentile interval; one value has an interval of no width."""
-    values = np.asarray(values, dtype=float)
-    if values.size == 0:
+Groups = dict[str, np.ndarray]  # process -> its samples
+
+
+def over_processes(statistic: str) -> Statistic:
+    """What the statistics of several processes together count for."""
+    return np.min if statistic == "min" else np.median
+
+
+def centre(groups: Groups, statistic: str = "median") -> float:
+    """The statistic of the samples of one process, or over those of several."""
+    each = [float(STATISTICS[statistic](values)) for values in groups.values()]
+    return each[0] if len(each) == 1 else float(over_processes(statistic)(each))
+
+
+def _distribution(groups: Groups, statistic: str, stream: int = 0) -> np.ndarray:
+    """Of the centre, by resampling."""
+    values = list(groups.values())
+    if len(values) == 1:
+        return bootstrap(values[0], statistic, stream=stream)
+    return _redrawn(
+        [bootstrap(v, statistic, RESAMPLED, stream + 10 * k) for k, v in enumerate(values)], statistic, stream
+    )
+
+
+def _redrawn(tables: list[np.ndarray], statistic: str, stream: int) -> np.ndarray:
+    """Processes drawn with replacement, each time with another of their resampled statistics."""
+    random = np.random.default_rng([SEED, stream, len(tables)])
+    which = random.integers(len(tables), size=(RESAMPLES, len(tables)))
+    column = random.integers(RESAMPLED, size=which.shape)
+    return over_processes(statistic)(np.array(tables)[which, column], axis=1)
+
+
+def _grouped(values: Sequence[float] | np.ndarray | Groups) -> Groups:
+    groups = values if isinstance(values, dict) else {"": values}
+    groups = {process: np.asarray(samples, dtype=float) for process, samples in groups.items() if len(samples) > 0}
+    if not groups:
         raise ValueError("no samples")
-    low, high = percentile_interval(bootstrap(values, statistic))
-    return Estimate(float(STATISTICS[statistic](values)), low, high, int(values.size))
+    return groups
 
 
-def ratio(numerator: np.ndarray, denominator: np.ndarray, statistic: str = "median") -> Estimate:
-    """Ratio of the statistics of two independent sets of samples."""
-    above, below = bootstrap(numerator, statistic, stream=1), bootstrap(denominator, statistic, stream=2)
-    low, high = percentile_interval(above / below)
-    centre = STATISTICS[statistic]
-    return Estimate(float(centre(numerator) / centre(denominator)), low, high, min(len(numerator), len(denominator)))
+def estimate(values: Sequence[float] | np.ndarray | Groups, statistic: str = "median") -> Estimate:
+    """The statistic with its bootstrap percentile interval; one value has an interval of no width."""
+    groups = _grouped(values)
+    low, high = percentile_interval(_distribution(groups, statistic))
+    return Estimate(centre(groups, statistic), low, high, sum(map(len, groups.values())))
+
+
+def paired(numerator: Groups, denominator: Groups) -> list[str]:
+    """The processes that measured both, where these are several: their ratios are free of what differs between them."""
+    common = [process for process in numerator if process in denominator]
+    return common if len(common) > 1 else []
+
+
+def ratio_value(
+    numerator: Sequence[float] | np.ndarray | Groups,
+    denominator: Sequence[float] | np.ndarray | Groups,
+    statistic: str = "median",
+) -> float:
+    """The value of `ratio`, without its interval."""
+    above, below = _grouped(numerator), _grouped(denominator)
+    both = paired(above, below)
+    if not both:
+        return centre(above, statistic) / centre(below, statistic)
+    of = STATISTICS[statistic]
+    return float(over_processes(statistic)([of(above[process]) / of(below[process]) for process in both]))
+
+
+def ratio(
+    numerator: Sequence[float] | np.ndarray | Groups,
+    denominator: Sequence[float] | np.ndarray | Groups,
+    statistic: str = "median",
+) -> Estimate:
+    """Ratio of the statistics of two sets of samples: process by process where the same processes measured both, else
+    as independent."""
+    above, below = _grouped(numerator), _grouped(denominator)
+    both = paired(above, below)
+    if both:
+        tables = [
+            bootstrap(above[process], statistic, RESAMPLED, 10 * k + 1)
+            / bootstrap(below[process], statistic, RESAMPLED, 10 * k + 2)
+            for k, process in enumerate(both)
+        ]
+        spread = _redrawn(tables, statistic, 1)
+    else:
+        spread = _distribution(above, statistic, 1) / _distribution(below, statistic, 2)
+    low, high = percentile_interval(spread)
+    counts = [sum(map(len, groups.values())) for groups in (above, below)]
+    return Estimate(ratio_value(above, below, statistic), low, high, min(counts))
 
 
 def difference(minuend: np.ndarray, subtrahend: np.ndarray, statistic: str = "median") -> Estimate:

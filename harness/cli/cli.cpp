@@ -4,8 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
+#include <string_view>
 #include <system_error>
 
 #include "build_info.hpp"
@@ -13,6 +15,7 @@
 #include "harness/cli/commands.hpp"
 #include "harness/cli/interrupt.hpp"
 #include "harness/cli/text.hpp"
+#include "harness/measure/threads.hpp"
 
 namespace vicinity {
 namespace {
@@ -77,10 +80,13 @@ void add_run(CLI::App& app, Options& options) {
   run->add_option("--where", options.where, "Only cases with axis=value; several values of one axis are alternatives");
   run->add_option("--results", options.results, "Folder of results")->capture_default_str();
   run->add_option("--machine", options.machine, "Name of this machine (default: the GPU's, else the CPU's)");
-  run->add_option("--repetitions", options.repetitions, "Repetitions instead of the profile's")->check(CLI::Range(1, 1'000'000));
+  run->add_option("--repetitions", options.repetitions, "Exactly so many repetitions, whatever the profile says")
+      ->check(CLI::Range(1, 1'000'000));
+  run->add_option("--processes", options.processes, "Processes instead of the profile's")->check(CLI::Range(1, 1000));
   run->add_flag("--fresh", options.fresh, "Measure again what is already recorded");
   run->add_flag("--control", options.control, "Time control kernels before and after each case");
   run->add_option("--test-slowdown", options.slowdown)->group("");
+  run->add_option("--process", options.process)->group("");
   run->footer(run_footer);
 }
 
@@ -208,6 +214,8 @@ int command_line(int argc, char** argv, const std::vector<System>& systems) {
 }
 
 int guarded_command_line(int argc, char** argv, const std::vector<System>& (*systems)()) {
+  constexpr std::array measuring{"run", "solve", "ceilings", "environment"};
+  if (argc > 1 && std::find(measuring.begin(), measuring.end(), std::string_view(argv[1])) != measuring.end()) settle_threads(argv);
   const auto complain = [](const std::exception& error, int code) {
     std::fflush(stdout);
     fmt::print(stderr, "vicinity: error: {}\n", error.what());

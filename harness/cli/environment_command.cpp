@@ -55,6 +55,10 @@ int environment_command(const Options& options) {
                                           gpu["memory_bytes"].get<double>() * 1e-9, text(gpu["driver"])));
   line("cpu", fmt::format("{}, cores {} ({} threads), {}", text(cpu["model"]), text(cpu["affinity"]), text(cpu["threads"]),
                           join(cpu["features"].get<std::vector<std::string>>())));
+  std::vector<std::string> settings;
+  for (const auto& [name, setting] : cpu["openmp"].items())
+    settings.push_back(fmt::format("{}={} ({})", name, text(setting["value"]), text(setting["set_by"])));
+  line("openmp", join(settings));
   line("memory", fmt::format("{:.1f} GB", environment["memory_bytes"].get<double>() * 1e-9));
   line("system", fmt::format("{}, Linux {}", text(environment["os"]), text(environment["kernel"])));
   line("c++", fmt::format("{} {}", text(compilers["cxx"]), text(compilers["cxx_flags"])));

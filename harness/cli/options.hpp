@@ -30,6 +30,8 @@ struct Options {
   std::string results = "results";
   std::string machine;
   std::optional<int> repetitions;
+  std::optional<int> processes;
+  int process = 0;  ///< number of this one among them; 0: the one that starts them
   bool fresh = false;
   bool control = false;
   std::string slowdown;  ///< "IMPL=FACTOR", tests only

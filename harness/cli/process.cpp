@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "harness/cli/interrupt.hpp"
+#include "harness/measure/threads.hpp"
 #include "harness/record/recorder.hpp"
 
 namespace vicinity {
@@ -26,6 +27,7 @@ int run_again(const std::vector<std::string>& arguments, const std::string& what
   if (child < 0) throw EnvironmentError(fmt::format("cannot start a process for {}: {}", what, std::strerror(errno)));
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGINT);  // nobody would wait for it, and it would keep its file locked
+    unbind();
     execv(self.c_str(), pointers.data());
     _exit(127);
   }

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <functional>
+#include <numeric>
 
 #include "harness/cli/text.hpp"
 
@@ -16,11 +19,28 @@ std::string baseline_key(const Json& record) {
   return record.at("case_key").get<std::string>() + record.value("seeds", Json::array()).dump();
 }
 
+/// Which samples a value rests on: those that are not contended, if these are three or half of them; else all.
+std::vector<bool> kept_samples(const Json& record, std::size_t count) {
+  const auto contended = record.value("contended", std::vector<bool>());
+  const auto clean = static_cast<std::size_t>(std::count(contended.begin(), contended.end(), false));
+  std::vector<bool> kept(count, true);
+  if (contended.size() != count || (clean < 3 && 2 * clean < count)) return kept;
+  std::transform(contended.begin(), contended.end(), kept.begin(), std::logical_not<>());
+  return kept;
+}
+
+bool rests_on_contended(const Json& record) {
+  const auto contended = record.value("contended", std::vector<bool>());
+  const std::vector<bool> kept = kept_samples(record, contended.size());
+  return std::inner_product(contended.begin(), contended.end(), kept.begin(), false, std::logical_or<>(), std::logical_and<>());
+}
+
 /// What stands after the ratio.
 std::string remarks(const Json& record) {
   std::string text;
   if (!record.at("extrapolated").is_null()) text += "  extrapolated";
   if (record.at("throttled").get<bool>()) text += "  throttled";
+  if (rests_on_contended(record)) text += "  contended";
   return text;
 }
 
@@ -30,7 +50,11 @@ double chosen_median(const Json& record) {
   std::map<std::string, std::vector<double>> samples;
   for (const auto& [part, values] : record.at("samples").items()) samples[part] = values.get<std::vector<double>>();
   const auto times = chosen_times(samples, record.at("protocol").at("time").get<std::string>());
-  return times.empty() ? std::nan("") : median(times);
+  const std::vector<bool> kept = kept_samples(record, times.size());
+  std::vector<double> counted;
+  for (std::size_t k = 0; k < times.size(); ++k)
+    if (kept[k]) counted.push_back(times[k]);
+  return counted.empty() ? std::nan("") : median(counted);
 }
 
 Progress::Progress(const Descriptor& descriptor, const Profile& profile, const std::vector<Job>& jobs)

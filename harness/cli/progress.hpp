@@ -43,7 +43,7 @@ class Progress {
   std::map<std::string, Baseline> baselines_;  ///< case key -> the reference's median
 };
 
-/// Median of the time the protocol chose; NaN without samples.
+/// Median of the time the protocol chose, of the samples that count (docs/protocol.md, contention); NaN without samples.
 [[nodiscard]] double chosen_median(const Json& record);
 
 }  // namespace vicinity

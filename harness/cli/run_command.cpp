@@ -46,9 +46,16 @@ class Experiment {
         descriptor_(load_descriptor(options.descriptors.front(), systems)),
         profile_(descriptor_.profile(options.profile)),
         slowdown_(parse_slowdown(options.slowdown)) {
-    if (options.repetitions) profile_.protocol.repetitions = *options.repetitions;
-    plan_ = make_plan(descriptor_, profile_, {options.implementations, parse_where(options.where)}, device::info().has_value());
+    Protocol& protocol = profile_.protocol;
+    if (options.repetitions) {
+      protocol.repetitions = *options.repetitions;
+      protocol.precision = 0;
+    }
+    protocol.processes = options.processes.value_or(protocol.processes);
+    plan_ = make_plan(descriptor_, profile_, {options.implementations, parse_where(options.where)}, device::info().has_value(), process());
   }
+
+  [[nodiscard]] int processes() const noexcept { return profile_.protocol.processes; }
 
   int run() {
     const Identity identity = identify(options_.machine);
@@ -60,6 +67,7 @@ class Experiment {
                 .version = identity.version,
                 .build = identity.build,
                 .started = utc_now(),
+                .process = process(),
                 .slowdown = 1};
     if (!plan_.deviceless.empty()) fmt::print(stderr, "{}\n", deviceless_note(plan_.deviceless));
     Recorder recorder(machine_folder(options_.results, identity) / (descriptor_.experiment + ".jsonl"));
@@ -71,6 +79,8 @@ class Experiment {
   }
 
  private:
+  [[nodiscard]] int process() const noexcept { return std::max(1, options_.process); }
+
   [[nodiscard]] RunContext context_of(const Job& job) const {
     RunContext context = context_;
     if (job.implementation->name == slowdown_.first) context.slowdown = slowdown_.second;
@@ -91,8 +101,10 @@ class Experiment {
 
   void announce(std::size_t count) const {
     const double most = profile_.protocol.max_seconds * 1.25 * static_cast<double>(count);  // a quarter for the warm-up
-    fmt::print(stderr, "{} [{}]: {} of {} to measure, {} recorded{}\n", descriptor_.experiment, options_.profile, count, plan_.jobs.size(),
-               plan_.jobs.size() - count, count > 0 && most > 0 ? fmt::format("; about {} at most, and the checks", clock_text(most)) : "");
+    const std::string which = processes() > 1 ? fmt::format(", process {} of {}", process(), processes()) : "";
+    fmt::print(stderr, "{} [{}{}]: {} of {} to measure, {} recorded{}\n", descriptor_.experiment, options_.profile, which, count,
+               plan_.jobs.size(), plan_.jobs.size() - count,
+               count > 0 && most > 0 ? fmt::format("; about {} at most, and the checks", clock_text(most)) : "");
   }
 
   int measure_all(const std::vector<Job>& jobs, Recorder& recorder) {
@@ -133,8 +145,8 @@ class Experiment {
   RunContext context_;
 };
 
-/// The command line of the process for one descriptor.
-std::vector<std::string> child_arguments(const Options& options, const std::string& descriptor) {
+/// The command line of one process for one descriptor.
+std::vector<std::string> child_arguments(const Options& options, const std::string& descriptor, int process) {
   std::vector<std::string> arguments{"run", descriptor, "--profile", options.profile, "--results", options.results};
   const auto add = [&](const std::string& flag, const std::string& value) {
     if (!value.empty()) arguments.insert(arguments.end(), {flag, value});
@@ -143,6 +155,8 @@ std::vector<std::string> child_arguments(const Options& options, const std::stri
   for (const std::string& condition : options.where) add("--where", condition);
   add("--machine", options.machine);
   add("--repetitions", options.repetitions ? std::to_string(*options.repetitions) : "");
+  add("--processes", options.processes ? std::to_string(*options.processes) : "");
+  add("--process", std::to_string(process));
   add("--test-slowdown", options.slowdown);
   if (options.fresh) arguments.emplace_back("--fresh");
   if (options.control) arguments.emplace_back("--control");
@@ -152,15 +166,18 @@ std::vector<std::string> child_arguments(const Options& options, const std::stri
 }  // namespace
 
 int run_command(const Options& options, const std::vector<System>& systems) {
-  if (options.descriptors.size() == 1) return Experiment(options, systems).run();
+  if (options.process > 0) return Experiment(options, systems).run();
+  std::vector<std::pair<std::string, int>> runs;         // descriptor and process
   for (const std::string& path : options.descriptors) {  // all mistakes before any work
     Options one = options;
     one.descriptors = {path};
-    static_cast<void>(Experiment(one, systems));
+    const int processes = Experiment(one, systems).processes();
+    for (int process = 1; process <= processes; ++process) runs.emplace_back(path, process);
   }
+  if (runs.size() == 1) return Experiment(options, systems).run();
   int worst = exit_ok;
-  for (const std::string& path : options.descriptors) {
-    const int code = run_again(child_arguments(options, path), path);
+  for (const auto& [path, process] : runs) {
+    const int code = run_again(child_arguments(options, path, process), path);
     if (interrupted() || code == exit_interrupted) return exit_interrupted;
     worst = std::max(worst, code);
   }

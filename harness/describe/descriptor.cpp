@@ -141,9 +141,13 @@ std::vector<std::uint64_t> read_seeds(const YamlReader& node) {
 
 void read_protocol(const YamlReader& node, Protocol& protocol) {
   constexpr int many = 1'000'000;
-  node.require_keys({"statistic", "repetitions", "warmup", "time", "flush_l2", "seeds", "max_seconds", "budget", "trace"});
+  node.require_keys({"statistic", "repetitions", "warmup", "time", "flush_l2", "seeds", "max_seconds", "budget", "trace", "min_repetitions",
+                     "precision", "processes"});
   if (const auto key = node.find("statistic")) protocol.statistic = key->one_of("statistic", {"median", "mean", "min"});
   if (const auto key = node.find("repetitions")) protocol.repetitions = static_cast<int>(key->integer(1, many));
+  if (const auto key = node.find("min_repetitions")) protocol.min_repetitions = static_cast<int>(key->integer(1, many));
+  if (const auto key = node.find("precision")) protocol.precision = key->real(0, 1);
+  if (const auto key = node.find("processes")) protocol.processes = static_cast<int>(key->integer(1, 1000));
   if (const auto key = node.find("warmup")) protocol.warmup = static_cast<int>(key->integer(0, many));
   if (const auto key = node.find("time")) {
     protocol.time = key->text();

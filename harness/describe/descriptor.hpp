@@ -14,7 +14,10 @@ namespace vicinity {
 /// How a case is timed.
 struct Protocol {
   std::string statistic = "median";  ///< the paper's own: median, mean or min
-  int repetitions = 30;
+  int repetitions = 30;              ///< at most
+  int min_repetitions = 3;           ///< at least, whatever precision and max_seconds say
+  double precision = 0;              ///< repetitions end when the median's interval is narrower than this part of it; 0: all are made
+  int processes = 1;                 ///< each case is measured, and recorded, in so many processes one after the other
   int warmup = 3;
   std::string time = "kernel";  ///< the Part that the paper's number means, "total" (the sum of all parts) or "wall"
   std::string time_location;    ///< "path:line" where the descriptor says so, for errors found later

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "core/util/error.hpp"
@@ -142,7 +143,7 @@ Job run_of_whole(const Job& job) {
   return run;
 }
 
-Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filter& filter, bool has_device) {
+Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filter& filter, bool has_device, int process) {
   const System& system = *descriptor.system;
   const auto& names = filter.implementations.empty() ? profile.implementations : filter.implementations;
   Plan plan;
@@ -159,6 +160,8 @@ Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filte
       runnable.push_back(&*found);
     }
   }
+  if (!runnable.empty())
+    std::rotate(runnable.begin(), runnable.begin() + (process - 1) % static_cast<std::ptrdiff_t>(runnable.size()), runnable.end());
   for (const Case& c : expand(descriptor, profile, filter)) {
     for (const std::uint64_t seed : profile.protocol.seeds)
       for (const Implementation* implementation : runnable) plan.jobs.push_back(make_job(c, *implementation, profile, seed));

@@ -37,7 +37,7 @@ struct Job {
 };
 
 struct Plan {
-  std::vector<Job> jobs;                ///< case by case, seed by seed, implementations in the descriptor's order
+  std::vector<Job> jobs;                ///< case by case, seed by seed, implementations in the descriptor's order, rotated by the process
   std::vector<std::string> deviceless;  ///< GPU implementations left out because there is no GPU here
 };
 
@@ -52,7 +52,9 @@ struct Plan {
 [[nodiscard]] std::vector<Case> expand(const Descriptor& descriptor, const Profile& profile, const Filter& filter);
 
 /// Jobs of a profile. `has_device`: may GPU implementations run here? Throws InputError for an unknown implementation.
-[[nodiscard]] Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filter& filter, bool has_device);
+/// `process`: its number among those of the protocol, from 1; each begins a case with the next implementation, so that none always comes
+/// first.
+[[nodiscard]] Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filter& filter, bool has_device, int process = 1);
 
 /// `asked` for `implementation`: with a scaling where the profile says so. A case no longer than the three lengths together has none.
 [[nodiscard]] Job make_job(const Case& asked, const Implementation& implementation, const Profile& profile, std::uint64_t seed);

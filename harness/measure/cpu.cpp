@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <omp.h>
-#include <sched.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -12,16 +11,11 @@
 #include <set>
 #include <sstream>
 
+#include "harness/measure/cgroup.hpp"
+#include "harness/measure/threads.hpp"
+
 namespace vicinity {
 namespace {
-
-/// First line of a file; empty if there is none.
-std::string first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
 
 /// Value of the first "key : value" line of /proc/cpuinfo, /proc/meminfo or (separator '=') /etc/os-release.
 std::string field(const std::string& path, const std::string& key, char separator) {
@@ -40,17 +34,6 @@ std::string field(const std::string& path, const std::string& key, char separato
     if (name == key) return value;
   }
   return "";
-}
-
-std::vector<int> usable_processors() {
-  std::vector<int> list;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return list;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) list.push_back(cpu);
-  }
-  return list;
 }
 
 std::map<std::string, std::size_t> caches_of(int cpu) {
@@ -105,7 +88,10 @@ CpuInfo cpu_info() {
   if (info.model.empty())
     info.model = field("/proc/cpuinfo", "CPU part", ':').empty() ? "unknown" : "CPU part " + field("/proc/cpuinfo", "CPU part", ':');
   info.cores = static_cast<int>(usable.size());
+  info.physical_cores = static_cast<int>(cores_of(usable).size());
+  info.quota = cpu_quota();
   info.threads = omp_get_max_threads();
+  info.places = omp_get_proc_bind() == omp_proc_bind_false ? 0 : omp_get_num_places();
   info.affinity = ranges(usable);
   const std::string governor = first_line(fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", first));
   if (!governor.empty()) info.governor = governor;

@@ -10,9 +10,12 @@ namespace vicinity {
 
 struct CpuInfo {
   std::string model;
-  int cores = 0;         ///< logical processors this process may use
-  int threads = 0;       ///< OpenMP's default
-  std::string affinity;  ///< "0-15,32"
+  int cores = 0;                ///< logical processors this process may use
+  int physical_cores = 0;       ///< of which several may be one core's
+  std::optional<double> quota;  ///< processors' worth of time that a control group allows
+  int threads = 0;              ///< OpenMP's default
+  int places = 0;               ///< that threads are bound to; 0: they are not bound
+  std::string affinity;         ///< "0-15,32", before threads were bound
   std::optional<std::string> governor;
   std::map<std::string, std::size_t> caches;  ///< "l1d", "l2", "l3": bytes of one
   std::vector<std::string> features;          ///< vector extensions, as /proc/cpuinfo spells them

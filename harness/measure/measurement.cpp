@@ -11,6 +11,7 @@
 #include "core/util/error.hpp"
 #include "harness/cli/text.hpp"
 #include "harness/measure/control.hpp"
+#include "harness/measure/precision.hpp"
 #include "harness/measure/sampler.hpp"
 
 namespace vicinity {
@@ -34,11 +35,17 @@ class Timing {
   [[nodiscard]] Sample once() {
     run_.reset(job_.seed);
     if (protocol_.flush_l2 && job_.implementation->backend == Backend::gpu) device::flush_l2();
+    if (contention_ != nullptr) contention_->sample_begins();
     const Stopwatch watch;
     execute(run_, check_, protocol_);
     if (slowdown_ > 1) spin_until(watch, watch.seconds() * slowdown_);
-    return {.wall = watch.seconds() / batch_, .parts = run_.times()};
+    const double wall = watch.seconds();
+    if (contention_ != nullptr) contention_->sample_ends(wall);
+    return {.wall = wall / batch_, .parts = run_.times()};
   }
+
+  /// From now on, what each repetition meets.
+  void observe(ContentionWatch& contention) noexcept { contention_ = &contention; }
 
   /// Warms up, chooses the batch, and returns the seconds one repetition takes, reset included. `checked` seconds went into the run
   /// that was just checked: with warmup 0 it is the only one before the repetitions.
@@ -87,6 +94,7 @@ class Timing {
   const Protocol& protocol_;
   const Check& check_;
   double slowdown_;
+  ContentionWatch* contention_ = nullptr;
   int batch_ = 1;
 };
 
@@ -143,12 +151,34 @@ void sample_conditions(const Job& job, bool control, bool before, Result& result
   if (const auto state = nvml::state(device->pci_bus)) place(result.clocks) = *state;
 }
 
+double chosen_time(const Sample& sample, const std::string& time) {
+  double total = 0;
+  sample.parts.for_each([&](Part part, const PartTime& seconds) {
+    if (time == "total" || time == name_of(part)) total += seconds.seconds;
+  });
+  return time == "wall" ? sample.wall : total;
+}
+
+/// The median of the samples that met nobody, by the protocol's precision; never before its fewest repetitions.
+bool known_well_enough(const std::vector<Sample>& taken, const ContentionWatch& contention, const Protocol& protocol) {
+  if (protocol.precision <= 0 || static_cast<int>(taken.size()) < protocol.min_repetitions) return false;
+  std::vector<double> times;
+  for (std::size_t k = 0; k < taken.size(); ++k)
+    if (!contention.contended(k)) times.push_back(chosen_time(taken[k], protocol.time));
+  return known_within(times, protocol.precision);
+}
+
 void time(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options, double checked, Run& run,
           Result& result) {
   Timing timing(run, job, protocol, referee.check(), options.slowdown);
   const double each = timing.warm_up(checked);
   sample_conditions(job, options.control, true, result);
-  keep_samples(sample([&] { return timing.once(); }, repetitions_for(protocol, each)), options.slowdown, result);
+  const LinuxCounts linux;
+  ContentionWatch contention(options.counts != nullptr ? *options.counts : linux);
+  timing.observe(contention);
+  const auto enough = [&](const std::vector<Sample>& taken) { return known_well_enough(taken, contention, protocol); };
+  keep_samples(sample([&] { return timing.once(); }, repetitions_for(protocol, each), enough), options.slowdown, result);
+  result.contention = contention.finish();
   sample_conditions(job, options.control, false, result);
   result.batch = timing.batch();
   if (protocol.trace) result.trace = run.trace();
@@ -214,7 +244,7 @@ int batch_for(Backend backend, double kernel_seconds, bool flush_l2) {
 int repetitions_for(const Protocol& protocol, double seconds) {
   if (protocol.max_seconds <= 0 || seconds * protocol.repetitions <= protocol.max_seconds) return protocol.repetitions;
   const int affordable = static_cast<int>(protocol.max_seconds / seconds);
-  return std::min(protocol.repetitions, std::max(3, affordable));
+  return std::min(protocol.repetitions, std::max(protocol.min_repetitions, affordable));
 }
 
 std::vector<double> chosen_times(const std::map<std::string, std::vector<double>>& samples, const std::string& time) {

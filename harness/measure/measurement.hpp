@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/describe/plan.hpp"
+#include "harness/measure/contention.hpp"
 #include "harness/measure/nvml.hpp"
 #include "harness/measure/prediction.hpp"
 #include "harness/measure/referee.hpp"
@@ -32,14 +33,16 @@ struct Result {
   std::optional<Prediction> prediction;  ///< what the samples, the amounts of work and the iterations were predicted by, if they were
   Policy policy;
   Work work;
+  std::optional<Contention> contention;  ///< of each sample
   std::optional<Around<nvml::State>> clocks;
   std::optional<Around<double>> cpu_control;
   std::optional<Around<double>> gpu_control;
 };
 
 struct MeasureOptions {
-  bool control = false;  ///< time the control kernels before and after
-  double slowdown = 1;   ///< tests only: stretches the timed interval
+  bool control = false;                 ///< time the control kernels before and after
+  double slowdown = 1;                  ///< tests only: stretches the timed interval
+  const CountSource* counts = nullptr;  ///< tests only: what the system says of contention; null: Linux's
 };
 
 /// Checks, warms up, times, checks again. Times are those of the asked case. A job with a scaling is run at each of its lengths, and its
@@ -54,7 +57,8 @@ struct MeasureOptions {
 /// Repetitions of the work in one timed interval: 1, or enough that a GPU kernel shorter than 20 us fills 200 us.
 [[nodiscard]] int batch_for(Backend backend, double kernel_seconds, bool flush_l2);
 
-/// Repetitions that fit into protocol.max_seconds at `seconds` each: never below 3, never above protocol.repetitions.
+/// Repetitions that fit into protocol.max_seconds at `seconds` each: never below protocol.min_repetitions, never above
+/// protocol.repetitions.
 [[nodiscard]] int repetitions_for(const Protocol& protocol, double seconds);
 
 /// The time the paper's number means: the named part, or for "total" the sum of the parts, of each sample.

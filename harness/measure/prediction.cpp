@@ -51,6 +51,10 @@ void append(const Result& more, Result& result) {
     std::vector<double>& all = result.samples[part];
     all.insert(all.end(), seconds.begin(), seconds.end());
   }
+  if (!more.contention || !result.contention) return;
+  std::vector<Disturbance>& all = result.contention->samples;
+  all.insert(all.end(), more.contention->samples.begin(), more.contention->samples.end());
+  result.contention->after = more.contention->after;
 }
 
 /// The samples of all parts, each on its own line. One whose line falls below 0 is too small to be told from noise and left out.
@@ -77,7 +81,7 @@ void predict_amounts(const Result& shortest, const Scaling& scaling, Result& res
   }
 }
 
-/// Around all lengths: before the first and after the last. Throttled if any was.
+/// Around all lengths: before the first and after the last. Throttled if any was; a sample is contended if it was at any length.
 template <class T>
 void widen(const std::optional<Around<T>>& first, std::optional<Around<T>>& all) {
   if (first && all) all->first = first->first;
@@ -88,6 +92,12 @@ void widen_conditions(const std::array<Result, 3>& cut, Result& result) {
   widen(cut[0].clocks, result.clocks);
   for (const Result& one : cut)
     if (one.clocks && result.clocks) result.clocks->second.throttled |= one.clocks->first.throttled || one.clocks->second.throttled;
+  if (!cut[0].contention || !cut[1].contention || !result.contention) return;
+  result.contention->before = cut[0].contention->before;
+  std::vector<Disturbance>& samples = result.contention->samples;
+  samples.resize(std::min({cut[0].contention->samples.size(), cut[1].contention->samples.size(), samples.size()}));
+  for (std::size_t k = 0; k < samples.size(); ++k)
+    for (const Result& one : cut) samples[k].contended |= one.contention->samples[k].contended;
 }
 
 }  // namespace

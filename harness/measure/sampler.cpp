@@ -16,19 +16,23 @@ class Silence : public benchmark::BenchmarkReporter {
 
 }  // namespace
 
-std::vector<Sample> sample(const std::function<Sample()>& repetition, int count) {
+std::vector<Sample> sample(const std::function<Sample()>& repetition, int most,
+                           const std::function<bool(const std::vector<Sample>&)>& enough) {
   std::vector<Sample> samples;
+  bool ended = false;
   std::exception_ptr failure;  // Google Benchmark must not be unwound: it is told to skip, and the exception waits here
   const auto body = [&](benchmark::State& state) {
     for ([[maybe_unused]] const auto _ : state) {
-      if (failure) {
-        state.SkipWithError("failed before");
+      if (ended) {
+        state.SkipWithError("not needed");
         break;
       }
       try {
         samples.push_back(repetition());
         state.SetIterationTime(samples.back().wall);
+        ended = enough(samples);
       } catch (...) {
+        ended = true;
         failure = std::current_exception();
         state.SkipWithError("failed");
         break;
@@ -36,7 +40,7 @@ std::vector<Sample> sample(const std::function<Sample()>& repetition, int count)
     }
   };
   benchmark::ClearRegisteredBenchmarks();
-  benchmark::RegisterBenchmark("case", body)->UseManualTime()->Iterations(1)->Repetitions(count);
+  benchmark::RegisterBenchmark("case", body)->UseManualTime()->Iterations(1)->Repetitions(most);
   Silence silence;
   benchmark::RunSpecifiedBenchmarks(&silence);
   benchmark::ClearRegisteredBenchmarks();  // it held references to this frame

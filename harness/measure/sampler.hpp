@@ -13,8 +13,10 @@ struct Sample {
   Times parts;
 };
 
-/// Calls `repetition` `count` times under Google Benchmark and returns what it measured, in order. Rethrows what
-/// `repetition` throws.
-[[nodiscard]] std::vector<Sample> sample(const std::function<Sample()>& repetition, int count);
+/// Calls `repetition` `most` times under Google Benchmark, or until `enough` says so of the samples taken, and returns what it measured, in
+/// order. Rethrows what `repetition` throws.
+[[nodiscard]] std::vector<Sample> sample(
+    const std::function<Sample()>& repetition, int most,
+    const std::function<bool(const std::vector<Sample>&)>& enough = [](const std::vector<Sample>&) { return false; });
 
 }  // namespace vicinity

@@ -13,6 +13,7 @@
 #include "harness/cli/text.hpp"
 #include "harness/measure/cpu.hpp"
 #include "harness/measure/nvml.hpp"
+#include "harness/measure/threads.hpp"
 #include "harness/record/recorder.hpp"
 #include "source_hash.hpp"
 
@@ -67,11 +68,23 @@ Json gpu_json() {
           {"driver", or_null(driver)}};
 }
 
+/// Each variable with who set it.
+Json openmp_json() {
+  Json json = Json::object();
+  for (const auto& [name, setting] : current_thread_settings())
+    json[name] = {{"value", setting.value}, {"set_by", setting.by_user ? "user" : "vicinity"}};
+  return json;
+}
+
 Json cpu_json() {
   const CpuInfo info = cpu_info();
   return {{"model", info.model},
           {"cores", info.cores},
+          {"physical_cores", info.physical_cores},
+          {"quota", or_null(info.quota)},
           {"threads", info.threads},
+          {"places", info.places},
+          {"openmp", openmp_json()},
           {"affinity", info.affinity},
           {"governor", or_null(info.governor)},
           {"caches", info.caches.empty() ? Json::object() : Json(info.caches)},

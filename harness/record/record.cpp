@@ -19,11 +19,9 @@ Json case_json(const Case& c) {
 }
 
 Json protocol_json(const Protocol& protocol, double slowdown) {
-  Json json{{"statistic", protocol.statistic},
-            {"repetitions", protocol.repetitions},
-            {"warmup", protocol.warmup},
-            {"time", protocol.time},
-            {"flush_l2", protocol.flush_l2}};
+  Json json{{"statistic", protocol.statistic}, {"repetitions", protocol.repetitions}, {"min_repetitions", protocol.min_repetitions},
+            {"precision", protocol.precision}, {"processes", protocol.processes},     {"warmup", protocol.warmup},
+            {"time", protocol.time},           {"flush_l2", protocol.flush_l2}};
   if (!protocol.budget.unlimited())
     json["budget"] = {{"seconds", or_null(protocol.budget.seconds)}, {"target", or_null(protocol.budget.target)}};
   if (slowdown != 1) json["test_slowdown"] = slowdown;  // never mistaken for a measurement
@@ -81,6 +79,38 @@ Json trace_json(const Trace& trace) {
                     {"objective", or_null(point.objective)},
                     {"digest", hex16(point.digest)}});
   return json;
+}
+
+/// Growth of a count; null where it is not told.
+template <class Count>
+Json growth_json(const std::optional<Count>& before, const std::optional<Count>& after) {
+  return before && after ? Json(*after - *before) : Json();
+}
+
+/// One entry a sample, and what the system counted around all of them.
+void add_contention(const std::optional<Contention>& found, Json& json) {
+  json["contended"] = Json::array();
+  json["contention"] = nullptr;
+  if (!found) return;
+  Json waited = Json::array(), voluntary = Json::array(), involuntary = Json::array();
+  for (const Disturbance& sample : found->samples) {
+    json["contended"].push_back(sample.contended);
+    waited.push_back(or_null(sample.waited));
+    voluntary.push_back(sample.voluntary);
+    involuntary.push_back(sample.involuntary);
+  }
+  const SystemCounts &before = found->before, &after = found->after;
+  json["contention"] = {{"waited", waited},
+                        {"voluntary", voluntary},
+                        {"involuntary", involuntary},
+                        {"seconds", after.time - before.time},
+                        {"processor_time", after.processor_time - before.processor_time},
+                        {"load", {or_null(before.load), or_null(after.load)}},
+                        {"runnable", {or_null(before.runnable), or_null(after.runnable)}},
+                        {"steal", growth_json(before.steal, after.steal)},
+                        {"throttlings", growth_json(before.throttlings, after.throttlings)},
+                        {"throttled", growth_json(before.throttled, after.throttled)},
+                        {"pressure", growth_json(before.pressure, after.pressure)}};
 }
 
 void add_outcome(const Result& result, const Check& check, Json& json) {
@@ -141,7 +171,7 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
             {"build", context.build},
             {"descriptor", descriptor.hash},
             {"version", context.version},
-            {"process", {{"pid", getpid()}, {"start", context.started}}},
+            {"process", {{"pid", getpid()}, {"start", context.started}, {"number", context.process}}},
             {"protocol", protocol_json(protocol, context.slowdown)},
             {"seeds", Json::array({job.seed})},
             {"batch", result.batch},
@@ -151,6 +181,7 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
   json["best_known"] = or_null(best_known_of(*descriptor.system, job.asked));
   json["policy"] = object(result.policy);
   json["work"] = work_json(result.work);
+  add_contention(result.contention, json);
   json["clocks"] = clocks_json(result.clocks);
   json["throttled"] = result.clocks && (result.clocks->first.throttled || result.clocks->second.throttled);
   json["extrapolated"] = extrapolated_json(result.prediction);
@@ -163,7 +194,7 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
 
 std::string resume_key(const RunContext& context, const Descriptor& descriptor, const Job& job, const Protocol& protocol) {
   return key_of(descriptor.experiment, job.asked.key(), job.implementation->name, context.profile, context.machine, context.sources,
-                descriptor.hash, protocol.repetitions, context.slowdown, job.seed);
+                descriptor.hash, protocol.repetitions, context.slowdown, job.seed, context.process);
 }
 
 std::string resume_key(const Json& record) {
@@ -174,7 +205,8 @@ std::string resume_key(const Json& record) {
   const Json protocol = record.value("protocol", Json::object()), seeds = record.value("seeds", Json::array());
   const std::uint64_t seed = seeds.is_array() && seeds.size() == 1 && seeds[0].is_number_integer() ? seeds[0].get<std::uint64_t>() : 0;
   return key_of(text("experiment"), text("case_key"), text("implementation"), text("profile"), text("machine"), text("sources"),
-                text("descriptor"), protocol.value("repetitions", 0), protocol.value("test_slowdown", 1.0), seed);
+                text("descriptor"), protocol.value("repetitions", 0), protocol.value("test_slowdown", 1.0), seed,
+                record.value("process", Json::object()).value("number", 1));
 }
 
 }  // namespace vicinity

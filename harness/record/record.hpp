@@ -17,6 +17,7 @@ struct RunContext {
   std::string version;
   std::string build;    ///< hash of what built it; environment.json says the rest
   std::string started;  ///< UTC
+  int process = 1;      ///< its number among those that the protocol asks for
   double slowdown = 1;  ///< tests only
 };
 
@@ -24,7 +25,7 @@ struct RunContext {
                              const Result& result);
 
 /// Equal for two results that answer the same question: experiment, case, implementation, profile, machine, sources,
-/// descriptor, seed and repetitions asked for. What decides whether a line need not be measured again.
+/// descriptor, seed, repetitions asked for and number of the process. What decides whether a line need not be measured again.
 [[nodiscard]] std::string resume_key(const RunContext& context, const Descriptor& descriptor, const Job& job, const Protocol& protocol);
 /// The same key of a recorded line; empty when it is not a finished result (status ok or skipped): invalid, or its instance file was
 /// missing.

@@ -20,7 +20,8 @@ def frame(path_or_paths: str | Path | Iterable[str | Path] = "results") -> pd.Da
     """One row a record line, in the order of machines, files and lines; absent values are missing (NaN, None).
 
     experiment, system, paper, machine, implementation, backend, profile, status, message, seed: what was run.
-    counts: whether reports use the line (of each experiment, case, implementation and seed the best profile's last).
+    counts: whether reports use the line (of each experiment, case, implementation and seed the best profile's last, in
+    each process).
     problem, instance, case_key, case_<axis>: the case.
     time: the part the protocol compares; seconds: its samples by the protocol's statistic (median, mean, min).
     seconds_wall, seconds_<part>: median of the samples of the whole run and of each part (kernel, transfer, host, ...).
@@ -29,8 +30,9 @@ def frame(path_or_paths: str | Path | Iterable[str | Path] = "results") -> pd.Da
     objective, objective_sense, best_known, gap_percent, feasible, digest, iterations, evaluations: the result.
     counter_<name>: deterministic counters of the run.
     verified, reference, reference_digest, proof_iterations (of a proof on a prefix): how it was checked.
-    extrapolated (scaled up from a shorter run), throttled: what to mind.
-    commit, dirty, sources, build, descriptor, version, process_start: what made the record.
+    extrapolated (predicted from shorter runs), throttled, contended (seconds rest on contended samples): what to mind.
+    contended_samples: how many of the samples are contended; left out of seconds where enough others remain.
+    commit, dirty, sources, build, descriptor, version, process_start, process_number: what made the record.
     compiler_<name>: compilers and flags of its build (cxx, cxx_flags, cuda, ...), where environment.json says.
     source: "<machine>/<system>/<name>.jsonl:<line>".
 
@@ -53,13 +55,14 @@ def _row(machine: Machine, record: Record) -> dict[str, Any]:
     data, ok = record.data, record.ok
     row = {"experiment": record.experiment, "machine": machine.name, "implementation": record.implementation}
     row |= {"backend": record.backend, "profile": record.profile, "seed": record.seed}
-    row |= {"counts": machine.records.get(record.key) is record, "case_key": record.case_key}
+    row |= {"counts": _counts(machine, record), "case_key": record.case_key}
     row |= {name: record.case.get(name) for name in SPECIAL}
     row |= {f"case_{axis}": value for axis, value in record.case.items() if axis not in SPECIAL}
     row |= {"time": record.protocol.get("time"), "seconds": record.typical() if ok else None}
-    row |= {f"seconds_{part}": float(np.median(values)) for part, values in data.get("samples", {}).items() if ok}
+    row |= {f"seconds_{part}": float(np.median(record.counted(part))) for part in data.get("samples", {}) if ok}
     row |= {f"clock_{part}": clock for part, clock in record.time_source.items()}
     row |= {"samples": len(record.times()) if ok else 0, "threads": record.threads}
+    row |= {"contended": ok and record.rests_on_contended, "contended_samples": int(record.contended.sum())}
     row |= {name: data.get(name) for name in COPIED} | {name: bool(data.get(name)) for name in FLAGS}
     row |= {"objective_sense": record.sense, "best_known": record.best_known, "gap_percent": gap_of(record)}
     row |= {f"counter_{name}": value for name, value in record.counters.items()}
@@ -67,4 +70,10 @@ def _row(machine: Machine, record: Record) -> dict[str, Any]:
     row |= {"extrapolated": bool(data.get("extrapolated"))}
     compilers = (machine.build_of(record) or {}).get("compilers") or {}
     row |= {f"compiler_{name}": value for name, value in compilers.items()}
-    return row | {"process_start": (data.get("process") or {}).get("start"), "source": record.source}
+    row |= {"process_start": (data.get("process") or {}).get("start"), "process_number": record.process_number}
+    return row | {"source": record.source}
+
+
+def _counts(machine: Machine, record: Record) -> bool:
+    found = machine.records.get(record.key)
+    return found is not None and record.source in found.sources

@@ -48,7 +48,8 @@ class Proof:
 
 @dataclass(frozen=True)
 class Record:
-    """One line of a results file: one case, seed, implementation and process, with all its samples (seconds)."""
+    """One line of a results file: one case, seed, implementation and process, with all its samples (seconds); or the
+    lines of several seeds or processes together."""
 
     data: dict[str, Any]
     source: str  # "<machine>/<system>/<name>.jsonl:<line>"
@@ -86,9 +87,9 @@ class Record:
 
     @property
     def sources(self) -> list[str]:
-        """The line it stands on; several where the samples of several seeds are together."""
-        file, _, lines = self.source.rpartition(":")
-        return [f"{file}:{line}" for line in lines.split(",")]
+        """The line it stands on; several where the samples of several seeds or processes are together."""
+        pieces = [piece.rpartition(":") for piece in self.source.split(" ")]
+        return [f"{file}:{line}" for file, _, lines in pieces for line in lines.split(",")]
 
     @property
     def key(self) -> RecordKey:
@@ -144,6 +145,17 @@ class Record:
         return self.data["profile"]
 
     @property
+    def process_number(self) -> int:
+        """Of the processes that the protocol asks for, counted from 1."""
+        return (self.data.get("process") or {}).get("number", 1)
+
+    @property
+    def run(self) -> str:
+        """Equal for records of one experiment as it was and of one program: those that differ in the process alone."""
+        same = (self.data.get(name) for name in ("profile", "machine", "sources", "descriptor", "protocol"))
+        return json.dumps(list(same), sort_keys=True)
+
+    @property
     def protocol(self) -> dict[str, Any]:
         return self.data.get("protocol") or {}
 
@@ -155,6 +167,45 @@ class Record:
     def whole(self) -> bool:
         """Has the time of a run of its full length, not one predicted from shorter runs."""
         return self.ok and not self.data.get("extrapolated")
+
+    @cached_property
+    def processes(self) -> list[str]:
+        """Which process took each sample."""
+        process = self.data.get("process") or {}
+        own = f"{self.data.get('machine')} {process.get('pid')} {process.get('start')}"
+        return self.data.get("sample_processes") or [own] * self._count
+
+    @cached_property
+    def _count(self) -> int:
+        return max((len(values) for values in (self.data.get("samples") or {}).values()), default=0)
+
+    @cached_property
+    def contended(self) -> np.ndarray:
+        """Of each sample: did other processes, the hypervisor or a quota take processor time from it?"""
+        marks = self.data.get("contended") or []
+        return np.asarray(marks if len(marks) == self._count else [bool(any(marks))] * self._count, dtype=bool)
+
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """Which samples a value rests on: those that are not contended, if these are at least three, or half; else
+        all, and the value itself is contended."""
+        clean = ~self.contended
+        return clean if clean.sum() >= 3 or 2 * clean.sum() >= max(1, len(clean)) else np.ones_like(clean)
+
+    @property
+    def rests_on_contended(self) -> bool:
+        return bool((self.kept & self.contended).any())
+
+    def counted(self, part: str | None = None) -> np.ndarray:
+        """`times` of the samples that are kept."""
+        return self.times(part)[self.kept]
+
+    def by_process(self, part: str | None = None) -> stats.Groups:
+        """process -> its samples that are kept."""
+        times, found = self.times(part), {}
+        for position in np.flatnonzero(self.kept):
+            found.setdefault(self.processes[position], []).append(times[position])
+        return {process: np.asarray(values) for process, values in found.items()}
 
     @cached_property
     def parts(self) -> list[str]:
@@ -172,13 +223,13 @@ class Record:
 
     def typical(self, part: str | None = None) -> float:
         """The paper's statistic of the samples, seconds."""
-        return float(stats.STATISTICS[self.protocol.get("statistic", "median")](self.times(part)))
+        return stats.centre(self.by_process(part), self.protocol.get("statistic", "median"))
 
     def estimate(self, part: str | None = None, statistic: str | None = None) -> stats.Estimate:
         """The paper's statistic (or `statistic`) of the samples with its bootstrap 95% interval, seconds."""
         if (part, statistic) not in self._estimates:
             chosen = statistic or self.protocol.get("statistic", "median")
-            self._estimates[part, statistic] = stats.estimate(self.times(part), chosen)
+            self._estimates[part, statistic] = stats.estimate(self.by_process(part), chosen)
         return self._estimates[part, statistic]
 
     @cached_property
@@ -191,6 +242,8 @@ class Record:
             found.append("extrapolated")
         if self.data.get("throttled"):
             found.append("throttled")
+        if self.rests_on_contended:
+            found.append("contended")
         if not self.data.get("verified"):
             found.append("unverified")
         if self.profile == "smoke":
@@ -209,11 +262,38 @@ def over_seeds(runs: Sequence[Record]) -> Record:
     kept = [run for run in runs if run.ok]
     if len(kept) <= 1:
         return first_of(runs)
-    samples = {part: [value for run in kept for value in run.data["samples"][part]] for part in kept[0].data["samples"]}
-    data = kept[0].data | {"samples": samples, "seeds": [run.seed for run in kept]}
-    data["throttled"] = any(run.data.get("throttled") for run in kept)
-    data["verified"] = all(run.data.get("verified") for run in kept)
-    return Record(data, shorten(run.source for run in kept), kept[0].order)
+    return _together(kept, {"seeds": [run.seed for run in kept]})
+
+
+def over_processes(runs: Sequence[Record]) -> Record:
+    """Records of one case and seed by several processes as one; without a time if one of them found the result
+    invalid."""
+    invalid = next((run for run in runs if run.data["status"] == "invalid"), None)
+    kept = [run for run in runs if run.ok]
+    return invalid or (first_of(runs) if len(kept) <= 1 else _together(kept, {}))
+
+
+def _together(runs: Sequence[Record], changes: dict[str, Any]) -> Record:
+    """The first with the samples of all, and their marks."""
+    data = runs[0].data | changes
+    data["samples"] = {
+        part: [value for run in runs for value in run.data["samples"][part]] for part in runs[0].data["samples"]
+    }
+    data["sample_processes"] = [process for run in runs for process in run.processes]
+    data["contended"] = [bool(mark) for run in runs for mark in run.contended]
+    data["throttled"] = any(run.data.get("throttled") for run in runs)
+    data["verified"] = all(run.data.get("verified") for run in runs)
+    return Record(data, shorten(source for run in runs for source in run.sources), runs[0].order)
+
+
+def ratio(slow: Record, fast: Record) -> stats.Estimate:
+    """t(slow) / t(fast) by the protocol's statistic, paired where the same processes measured both."""
+    return stats.ratio(slow.by_process(), fast.by_process(), fast.protocol.get("statistic", "median"))
+
+
+def ratio_value(slow: Record, fast: Record) -> float:
+    """The value of `ratio`, without its interval."""
+    return stats.ratio_value(slow.by_process(), fast.by_process(), fast.protocol.get("statistic", "median"))
 
 
 def shorten(sources: Iterable[str]) -> str:
@@ -239,7 +319,7 @@ class Machine:
 
     @cached_property
     def records(self) -> dict[RecordKey, Record]:
-        """key -> the record that counts: best profile first, then the last line."""
+        """key -> the record that counts: best profile first, then the last line with those of its other processes."""
         return select(self.all_records)
 
     def of(self, experiment: str) -> list[Record]:
@@ -277,8 +357,9 @@ def uses_one_core(implementation: str) -> bool:
 
 
 def select(records: list[Record], profile: str | None = None) -> dict[RecordKey, Record]:
-    """The record that counts for each key; `profile` restricts to one profile."""
+    """The record that counts for each key, of all processes together; `profile` restricts to one profile."""
     chosen: dict[RecordKey, Record] = {}
+    by_run: dict[tuple[RecordKey, str], dict[int, Record]] = {}  # key, what was run -> process number -> its last line
     rank = {name: position for position, name in enumerate(PROFILES)}
     for record in records:
         if profile is not None and record.profile != profile:
@@ -286,7 +367,11 @@ def select(records: list[Record], profile: str | None = None) -> dict[RecordKey,
         old = chosen.get(record.key)
         if old is None or rank.get(record.profile, 9) <= rank.get(old.profile, 9):
             chosen[record.key] = record
-    return chosen
+        by_run.setdefault((record.key, record.run), {})[record.process_number] = record
+    return {
+        key: over_processes([one for _, one in sorted(by_run[key, record.run].items())])
+        for key, record in chosen.items()
+    }
 
 
 def load_machine(folder: Path) -> Machine:

@@ -100,7 +100,7 @@ def compare(a: Machine, b: Machine) -> list[Line]:
         second = b.records.get(key)
         if second is None or not (first.ok and second.ok):
             continue
-        ratio = stats.ratio(first.times(), second.times(), first.protocol.get("statistic", "median"))
+        ratio = stats.ratio(first.by_process(), second.by_process(), first.protocol.get("statistic", "median"))
         lines.append(
             Line(
                 *key,

@@ -36,6 +36,13 @@ def _cuda(version: int | None) -> str | None:
     return f"{version // 1000}.{version % 1000 // 10}" if version else None
 
 
+def _openmp(machine: Machine) -> str:
+    """OMP_NUM_THREADS=16, ...; the user's own settings are said to be."""
+    settings = _sub(machine, "cpu", "openmp") or {}
+    own = {"user": " (user)"}
+    return ", ".join(f"{name}={s['value']}{own.get(s['set_by'], '')}" for name, s in settings.items())
+
+
 def _caches(machine: Machine) -> str:
     caches = _sub(machine, "cpu", "caches") or {}
     return ", ".join(f"{name} {_bytes(size)}" for name, size in caches.items() if size)
@@ -58,8 +65,10 @@ def _facts(machine: Machine) -> dict[str, Any]:
             filter(None, (_cuda(_gpu(machine, "driver_version")), _cuda(_gpu(machine, "runtime_version"))))
         ),
         "CPU": _sub(machine, "cpu", "model"),
-        "cores used": _sub(machine, "cpu", "cores"),
-        "hardware threads": _sub(machine, "cpu", "threads"),
+        "processors usable": _sub(machine, "cpu", "cores"),
+        "cores": _sub(machine, "cpu", "physical_cores"),
+        "threads": _sub(machine, "cpu", "threads"),
+        "OpenMP settings": _openmp(machine),
         "affinity": _sub(machine, "cpu", "affinity"),
         "frequency governor": _sub(machine, "cpu", "governor"),
         "CPU caches": _caches(machine),

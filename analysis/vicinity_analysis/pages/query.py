@@ -102,6 +102,7 @@ def answer(record: Record, part: str | None, statistic: str) -> dict[str, Any]:
         "verified": bool(data.get("verified")),
         "extrapolated": data.get("extrapolated"),
         "throttled": bool(data.get("throttled")),
+        "contended": record.rests_on_contended,
         "profile": record.profile,
         "evaluations": data.get("evaluations"),
         "iterations": data.get("iterations"),
@@ -117,7 +118,7 @@ def _line(item: dict[str, Any]) -> str:
     if item["status"] != "ok":
         return f"{head} {item['status']}: {item['message']} [{item['record']}]"
     low, high = (f"{1e3 * bound:.4g}" for bound in item["interval"])
-    flags = [name for name in ("extrapolated", "throttled") if item[name]]
+    flags = [name for name in ("extrapolated", "throttled", "contended") if item[name]]
     flags += [] if item["verified"] else ["unverified"]
     return (
         f"{head} {item['statistic']} {1e3 * item[item['statistic']]:.4g} ms [{low}, {high}] ({item['time']}, "

@@ -11,7 +11,7 @@ import numpy as np
 
 from vicinity_analysis import catalogue, claims
 from vicinity_analysis.catalogue import Catalogue
-from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, OPEN, PART, Judged
+from vicinity_analysis.claims import CONTENDED, FAILS, HOLDS, NOT_JUDGED, OPEN, PART, Judged
 from vicinity_analysis.errors import InputError
 from vicinity_analysis.inputs.records import Machine, load_machine
 from vicinity_analysis.pages import check, environment
@@ -28,7 +28,7 @@ Writes results/<machine>/report/: index.html (self-contained), report.md, figure
 the record behind each number, and LaTeX). Other recorded machines are shown beside it with --with.
 The same records give the same bytes."""
 
-BADGE = {HOLDS: "yes", PART: "part", FAILS: "no", NOT_JUDGED: "open", OPEN: "open"}
+BADGE = {HOLDS: "yes", PART: "part", FAILS: "no", NOT_JUDGED: "open", CONTENDED: "open", OPEN: "open"}
 
 
 @dataclass

@@ -10,6 +10,7 @@ from typing import Any
 MARKS = {
     "extrapolated": ("e", "extrapolated: fewer states or iterations were run and the time scaled up"),
     "throttled": ("t", "throttled: the GPU lowered its clock for power or heat around these samples"),
+    "contended": ("c", "contended: other processes, the hypervisor or a quota took processor time from most samples"),
     "unverified": ("u", "unverified: the result was not checked against the reference implementation"),
     "smoke": ("s", "smoke profile: a handful of repetitions, good for testing the pipeline only"),
     "invalid": ("INVALID", "the result failed its check; no time is reported"),

@@ -55,7 +55,7 @@ def without_latency(record: Record) -> bool:
 def percent(record: Record, machine: Machine) -> float | None:
     """100 * floor / median time."""
     found = floor(record, machine) if record.ok else None
-    return 100 * found.seconds / float(np.median(record.times())) if found else None
+    return 100 * found.seconds / record.estimate(statistic="median").value if found else None
 
 
 def percentage(value: float) -> str:

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from vicinity_analysis import stats
 from vicinity_analysis.inputs.published import Published
-from vicinity_analysis.inputs.records import Machine, Record
+from vicinity_analysis.inputs.records import Machine, Record, ratio
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Table, significant, with_unit
 from vicinity_analysis.views.cells import Column as Heading
@@ -118,8 +117,8 @@ def speedup_table(study: Study) -> Table | None:
             fast, slow = study.series(machine)[name].get(key), study.series(machine)[base].get(key)
             over = baseline_name(machine, base, [slow] if slow else [])
             values = {"machine": machine.name, "implementation": name, "baseline": over}
-            ratio = add_speedup(cells, table, tidy(study, row, key, **values), fast, slow)
-            collected[index] += [ratio] if ratio is not None else []
+            value = add_speedup(cells, table, tidy(study, row, key, **values), fast, slow)
+            collected[index] += [value] if value is not None else []
         table.rows.append(cells)
     table.footer = summary_rows(len(param_columns(study)), collected)
     for line in table.footer:
@@ -140,11 +139,11 @@ def add_speedup(
     if not (fast.ok and slow.ok):
         cells.append(state_cell(slow if fast.ok else fast))
         return None
-    ratio = stats.ratio(slow.times(), fast.times(), fast.protocol.get("statistic", "median"))
+    found = ratio(slow, fast)
     marks = tuple(dict.fromkeys(fast.marks + slow.marks))
-    cells.append(ratio_cell(ratio, f"{provenance(slow)} ÷ {provenance(fast)}", marks))
-    table.tidy.append(row | tidy_ratio(ratio) | {"numerator": slow.source, "denominator": fast.source})
-    return ratio.value if fast.whole and slow.whole else None
+    cells.append(ratio_cell(found, f"{provenance(slow)} ÷ {provenance(fast)}", marks))
+    table.tidy.append(row | tidy_ratio(found) | {"numerator": slow.source, "denominator": fast.source})
+    return found.value if fast.whole and slow.whole else None
 
 
 def _printed_baselines(printed: Published) -> list[str]:

@@ -59,6 +59,9 @@ def provenance(record: Record) -> str:
     text = f"{record.source} ({record.profile}"
     if record.ok:
         text += f", {len(record.times())} samples" + (f" of {n} seeds" if (n := len(record.data["seeds"])) > 1 else "")
+        text += f" in {n} processes" if (n := len(set(record.processes))) > 1 else ""
+        left_out = "" if record.rests_on_contended else " and left out"
+        text += f", {n} of them contended{left_out}" if (n := int(record.contended.sum())) else ""
     message = record.data.get("message")
     return text + ")" + (f": {message}" if message else "")
 

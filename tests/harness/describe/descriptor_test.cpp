@@ -92,6 +92,19 @@ TEST_F(DescriptorTest, ReadsEveryKey) {
   EXPECT_DOUBLE_EQ(full.protocol.max_seconds, 1.5);
 }
 
+TEST_F(DescriptorTest, WhenRepetitionsEndAndHowManyProcesses) {
+  std::string text = good;
+  text.replace(text.find("full: {}"), 8, "full: {protocol: {min_repetitions: 4, precision: 0.01, processes: 5}}");
+  const Descriptor d = load(text);
+  const Protocol &full = d.profile("full").protocol, &quick = d.profile("quick").protocol;
+  EXPECT_EQ(full.min_repetitions, 4);
+  EXPECT_DOUBLE_EQ(full.precision, 0.01);
+  EXPECT_EQ(full.processes, 5);
+  EXPECT_EQ(quick.min_repetitions, 3);
+  EXPECT_EQ(quick.precision, 0);
+  EXPECT_EQ(quick.processes, 1);
+}
+
 TEST_F(DescriptorTest, ProfilesOverride) {
   const Descriptor d = load(good);
   const Profile& smoke = d.profile("smoke");

@@ -143,5 +143,25 @@ TEST(Plan, AJobForEachSeed) {
   EXPECT_EQ(describe(plan.jobs[2], d.profile("quick")), "size=4 mode=a seed 3");
 }
 
+TEST(Plan, EachProcessBeginsACaseWithTheNextImplementation) {
+  const Descriptor d = descriptor();
+  const auto order = [&](int process) {
+    std::vector<std::string> names;
+    for (const Job& job : make_plan(d, d.profile("quick"), {}, true, process).jobs) names.push_back(job.implementation->name);
+    return names;
+  };
+  const std::vector<std::string> first{"cpu-serial", "gpu", "cpu-serial", "gpu", "cpu-serial", "gpu", "cpu-serial", "gpu"};
+  const std::vector<std::string> second{"gpu", "cpu-serial", "gpu", "cpu-serial", "gpu", "cpu-serial", "gpu", "cpu-serial"};
+  EXPECT_EQ(order(1), first);
+  EXPECT_EQ(order(2), second);
+  EXPECT_EQ(order(3), first);
+  const auto cases = [&](int process) {
+    std::vector<std::string> keys;
+    for (const Job& job : make_plan(d, d.profile("quick"), {}, true, process).jobs) keys.push_back(job.asked.key());
+    return keys;
+  };
+  EXPECT_EQ(cases(1), cases(2));
+}
+
 }  // namespace
 }  // namespace vicinity

@@ -135,8 +135,24 @@ TEST(Measurement, TimeLimitKeepsThreeRepetitions) {
   EXPECT_EQ(repetitions_for(p, 0.1), 100);
   EXPECT_EQ(repetitions_for(p, 0.5), 20);
   EXPECT_EQ(repetitions_for(p, 9), 3);
+  p.min_repetitions = 5;
+  EXPECT_EQ(repetitions_for(p, 9), 5);
   p.repetitions = 2;
   EXPECT_EQ(repetitions_for(p, 9), 2);
+}
+
+TEST(Measurement, APreciseMedianEndsTheRepetitions) {
+  Protocol p = protocol(50);
+  p.time = "total";  // the fake's parts are constant, the wall clock is not
+  p.precision = 0.01;
+  Referee judge = referee();
+  const auto taken = [&] { return measure(judge, job("cpu-openmp", 10), p).samples.at("kernel").size(); };
+  EXPECT_GE(taken(), 6U);
+  p.min_repetitions = 50;
+  EXPECT_EQ(taken(), 50U);
+  p.min_repetitions = 3;
+  p.precision = 0;
+  EXPECT_EQ(taken(), 50U);
 }
 
 TEST(Measurement, SlowdownStretchesEveryPart) {

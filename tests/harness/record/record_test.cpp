@@ -53,7 +53,8 @@ TEST_F(RecordTest, HasEveryFieldOfTheSchema) {
         "backend",    "status",     "message",          "machine",   "commit",       "dirty",      "sources",     "build",
         "descriptor", "version",    "process",          "protocol",  "seeds",        "batch",      "samples",     "verified",
         "reference",  "digest",     "reference_digest", "objective", "feasible",     "iterations", "evaluations", "counters",
-        "policy",     "work",       "clocks",           "throttled", "extrapolated", "control"})
+        "policy",     "work",       "clocks",           "throttled", "extrapolated", "control",     "contended",
+        "contention"})
     EXPECT_TRUE(json.contains(field)) << field;
   EXPECT_EQ(json["case_key"], "problem=count;mode=a;size=100");
   EXPECT_EQ(json["case"]["size"], 100);
@@ -101,6 +102,13 @@ TEST_F(RecordTest, ResumesAtEqualKeysOnly) {
   protocol_.repetitions = 5;
   EXPECT_NE(key(), before);
   protocol_.repetitions = 30;
+  context_.process = 2;
+  EXPECT_NE(key(), before);
+  EXPECT_EQ(resume_key(record()), key());
+  context_.process = 1;
+  Json older = json;  // of a program that knew one process only
+  older["process"].erase("number");
+  EXPECT_EQ(resume_key(older), before);
   context_.slowdown = 2;
   EXPECT_NE(key(), before);
   EXPECT_EQ(resume_key(record()), key());

@@ -149,7 +149,7 @@ def shares(record: Record) -> dict[str, float]:
     """part -> percentage of host, transfer and kernel time together; empty where the parts were not told apart."""
     if not record.ok or "transfer" not in record.parts:
         return {}
-    means = {part: float(record.times(part).mean()) for part in PARTS if part in record.parts}
+    means = {part: float(record.counted(part).mean()) for part in PARTS if part in record.parts}
     whole = sum(means.values())
     return {part: 100 * mean / whole for part, mean in means.items()} if whole > 0 else {}
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 from vicinity_analysis import stats
 from vicinity_analysis.claims import Evidence, measured_evidence, series_of
 from vicinity_analysis.inputs.published import Key
-from vicinity_analysis.inputs.records import Machine, Record
+from vicinity_analysis.inputs.records import Machine, Record, ratio, ratio_value
 from vicinity_analysis.study import Study, number
 from vicinity_analysis.views import scaling
 from vicinity_analysis.views.tables import baseline_name
@@ -77,14 +77,14 @@ class Pair:
 
     @property
     def value(self) -> float:
-        return self.slow.estimate().value / self.fast.estimate().value
+        return ratio_value(self.slow, self.fast)
 
     @property
     def marks(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.slow.marks + self.fast.marks))
 
     def estimate(self) -> stats.Estimate:
-        return stats.ratio(self.slow.times(), self.fast.times(), self.fast.protocol.get("statistic", "median"))
+        return ratio(self.slow, self.fast)
 
 
 def pairs(evidence: Evidence, slow: Baseline, fast: str) -> Grid[Pair]:

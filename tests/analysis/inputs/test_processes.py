@@ -1,0 +1,124 @@
+"""Records of several processes, and contended samples."""
+
+import json
+
+import numpy as np
+import pytest
+import synthetic
+from vicinity_analysis import frame, stats
+from vicinity_analysis.inputs.records import load_machine, over_seeds, ratio, ratio_value
+
+CASE = {"load": 1, "states": 16, "variables": 8, "possibilities": 80}
+
+
+def folder(tmp_path, *records):
+    return synthetic.write_records(tmp_path, "machine", records)
+
+
+def one(samples, number=1, implementation="gpu", **changes):
+    process = {"pid": 100 + number, "start": "2026-01-01T00:00:00Z", "number": number}
+    changes = {"process": process, **changes}
+    return synthetic.record("machine", "fang/table1", CASE, implementation, samples, **changes)
+
+
+def only(machine):
+    (record,) = machine.records.values()
+    return record
+
+
+def test_the_processes_of_a_case_are_one_record(tmp_path):
+    written = [[1.0, 1.1, 1.2], [2.0, 2.1, 2.2], [3.0, 3.1, 3.2]]
+    machine = load_machine(folder(tmp_path, *(one(samples, k) for k, samples in enumerate(written, start=1))))
+    record = only(machine)
+    assert list(record.times()) == [value for samples in written for value in samples]
+    assert record.sources == [f"machine/fang/table1.jsonl:{line}" for line in (1, 2, 3)]
+    groups = record.by_process()
+    assert [list(values) for values in groups.values()] == written
+    assert record.estimate() == stats.estimate(groups) and record.estimate().value == record.typical() == 2.1
+    runs = frame(machine.folder)
+    assert list(runs.counts) == [True] * 3 and list(runs.process_number) == [1, 2, 3]
+
+
+def test_the_last_line_of_each_process_counts(tmp_path):
+    records = [one([1.0] * 3, 1), one([2.0] * 3, 2), one([5.0] * 3, 1)]
+    assert list(only(load_machine(folder(tmp_path, *records))).times()) == [5.0] * 3 + [2.0] * 3
+
+
+def test_lines_of_another_program_or_descriptor_are_left_out(tmp_path):
+    """Two lines of process 1, measured again, are not two processes; nor are lines of older code."""
+    records = [one([1.0] * 3, 2, sources="older"), one([2.0] * 3, 2, descriptor="older"), one([3.0] * 3, 1)]
+    machine = load_machine(folder(tmp_path, *records))
+    assert list(only(machine).times()) == [3.0] * 3
+    assert list(frame(machine.folder).counts) == [False, False, True]
+
+
+def test_records_without_a_number_are_of_one_process(tmp_path):
+    old = [synthetic.record("machine", "fang/table1", CASE, "gpu", [value] * 3) for value in (1.0, 2.0)]
+    record = only(load_machine(folder(tmp_path, *old)))
+    assert list(record.times()) == [2.0] * 3 and record.source.endswith(":2")
+    assert record.estimate() == stats.estimate([2.0] * 3)
+
+
+def test_an_invalid_result_of_one_process_is_one_of_the_case(tmp_path):
+    records = [one([1.0] * 3, 1), one([2.0] * 3, 2, status="invalid", message="digest")]
+    assert only(load_machine(folder(tmp_path, *records))).marks == ("invalid",)
+    skipped = [one([1.0] * 3, 1), one([2.0] * 3, 2, status="skipped")]
+    assert list(only(load_machine(folder(tmp_path / "other", *skipped))).times()) == [1.0] * 3
+
+
+def test_seeds_keep_their_processes(tmp_path):
+    records = [one([seed + 10.0 * k] * 2, k, seeds=[seed]) for seed in (1, 2) for k in (1, 2)]
+    together = over_seeds(list(load_machine(folder(tmp_path, *records)).records.values()))
+    assert [list(values) for values in together.by_process().values()] == [
+        [11.0, 11.0, 12.0, 12.0],
+        [21.0, 21.0, 22.0, 22.0],
+    ]
+    assert len(together.sources) == 4
+
+
+def test_ratios_of_the_same_processes_are_paired(tmp_path):
+    random = np.random.default_rng(1)
+    records = []
+    for k, level in enumerate((1.0, 2.0, 4.0), start=1):
+        noise = 1 + 0.001 * random.random((2, 9))
+        records += [one(3 * level * noise[0], k, "cpu-serial"), one(level * noise[1], k)]
+    slow, fast = load_machine(folder(tmp_path, *records)).records.values()
+    found = ratio(slow, fast)
+    assert found.value == ratio_value(slow, fast) == pytest.approx(3, rel=2e-3)
+    assert found.high - found.low < 0.02
+
+
+@pytest.mark.parametrize(
+    ("contended", "value", "marked"),
+    [
+        ([False] * 5, 3.0, False),
+        ([True, False, False, False, True], 3.0, False),  # three are left
+        ([False, False, False, True, True], 2.0, False),
+        ([False, True, True, True, False], 3.0, True),  # two of five
+        ([True] * 5, 3.0, True),
+    ],
+)
+def test_values_rest_on_what_is_not_contended(tmp_path, contended, value, marked):
+    machine = load_machine(folder(tmp_path, one([1.0, 2.0, 3.0, 4.0, 5.0], contended=contended)))
+    record = only(machine)
+    assert record.estimate().value == record.typical() == value
+    assert ("contended" in record.marks) == marked == record.rests_on_contended
+    assert len(record.times()) == 5  # nothing is dropped
+    row = frame(machine.folder).iloc[0]
+    assert row.contended == marked and row.contended_samples == sum(contended) and row.samples == 5
+
+
+def test_half_of_few_samples_is_enough(tmp_path):
+    record = only(load_machine(folder(tmp_path, one([9.0, 1.0], contended=[True, False]))))
+    assert record.estimate().value == 1.0 and not record.rests_on_contended
+
+
+def test_contended_samples_of_one_process_are_left_out(tmp_path):
+    records = [one([1.0, 9.0, 1.0], 1, contended=[False, True, False]), one([2.0, 2.0, 2.0], 2, contended=[False] * 3)]
+    record = only(load_machine(folder(tmp_path, *records)))
+    assert [list(values) for values in record.by_process().values()] == [[1.0, 1.0], [2.0] * 3]
+
+
+def test_older_records_know_of_no_contention(tmp_path):
+    record = only(load_machine(folder(tmp_path, one([1.0, 2.0]))))
+    assert not record.contended.any() and "contended" not in json.dumps(record.data)

@@ -1,0 +1,118 @@
+"""Processes of a protocol, and the threads of each."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from conftest import Program
+
+PROTOCOL = "protocol: {repetitions: 5, warmup: 1, time: kernel, processes: 3}"
+
+
+def order(records: list[dict], number: int) -> list[tuple[int, str]]:
+    return [(r["case"]["size"], r["implementation"]) for r in records if r["process"]["number"] == number]
+
+
+def test_each_case_is_measured_in_every_process(fake: Program) -> None:
+    result = fake("run", fake.descriptor(protocol=PROTOCOL), "--machine", "m")
+    assert result.returncode == 0, result.stderr
+    assert "process 2 of 3" in result.stderr
+    records = fake.records()
+    assert len(records) == 12
+    assert len({r["process"]["pid"] for r in records}) == 3
+    natural = [(10, "cpu-serial"), (10, "cpu-openmp"), (13, "cpu-serial"), (13, "cpu-openmp")]
+    assert order(records, 1) == order(records, 3) == natural
+    assert order(records, 2) == [(10, "cpu-openmp"), (10, "cpu-serial"), (13, "cpu-openmp"), (13, "cpu-serial")]
+    assert {r["protocol"]["processes"] for r in records} == {3}
+
+
+def test_what_a_process_lacks_is_measured(fake: Program) -> None:
+    descriptor = fake.descriptor(protocol=PROTOCOL)
+    fake("run", descriptor, "--machine", "m")
+    path = fake.folder / "results/m/fake/table.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    lost = json.loads(lines[6])
+    path.write_text("".join(lines[:6] + lines[7:]))
+    again = fake("run", descriptor, "--machine", "m")
+    assert again.returncode == 0 and "0 of 4 to measure" in again.stderr and "1 of 4 to measure" in again.stderr
+    found = fake.records()[-1]
+    assert len(fake.records()) == 12
+    same = ("case_key", "implementation")
+    assert [found[name] for name in same] == [lost[name] for name in same]
+    assert found["process"]["number"] == lost["process"]["number"] == 2
+    fake("run", descriptor, "--machine", "m")
+    assert len(fake.records()) == 12
+
+
+def test_processes_of_the_command_line(fake: Program) -> None:
+    descriptor = fake.descriptor(protocol=PROTOCOL)
+    fake("run", descriptor, "--machine", "m", "--processes", "1")
+    assert len(fake.records()) == 4
+    other = fake.descriptor("other", protocol="protocol: {repetitions: 5, warmup: 1, time: kernel}")
+    fake("run", other, "--machine", "m", "--processes", "2", "--where", "size=10")
+    assert [r["process"]["number"] for r in fake.records("fake/other")] == [1, 1, 2, 2]
+
+
+def test_a_narrow_interval_ends_the_repetitions(fake: Program) -> None:
+    protocol = "protocol: {repetitions: 400, warmup: 1, time: kernel, precision: 0.01, min_repetitions: 9}"
+    descriptor = fake.descriptor(protocol=protocol)  # the fake's times are all the same
+    fake("run", descriptor, "--machine", "m", "--where", "size=10", "--implementation", "cpu-serial")
+    (record,) = fake.records()
+    assert 9 <= len(record["samples"]["kernel"]) <= 400
+    assert record["protocol"]["precision"] == 0.01 and record["protocol"]["min_repetitions"] == 9
+    assert len(record["contended"]) < 400 or record["contended"].count(False) < 6
+    fake("run", descriptor, "--machine", "m", "--implementation", "cpu-serial", "--repetitions", "12")
+    assert {len(r["samples"]["kernel"]) for r in fake.records()[1:]} == {12}
+
+
+def test_every_sample_says_whether_it_is_contended(fake: Program) -> None:
+    fake("run", fake.descriptor(), "--machine", "m")
+    for record in fake.records():
+        assert len(record["contended"]) == len(record["samples"]["wall"]) == 5
+        assert {len(record["contention"][name]) for name in ("waited", "voluntary", "involuntary")} == {5}
+
+
+def environment_of(program: Program) -> dict:
+    result = program("environment", "--json")
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)["cpu"]
+
+
+@pytest.fixture
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    for name in [name for name in os.environ if name.startswith(("OMP_", "GOMP_", "VICINITY_THREAD", "VICINITY_PROC"))]:
+        monkeypatch.delenv(name)
+    return monkeypatch
+
+
+def test_threads_are_settled(fake: Program, no_settings: pytest.MonkeyPatch) -> None:
+    cpu = environment_of(fake)
+    settings = {name: setting["value"] for name, setting in cpu["openmp"].items()}
+    assert settings["OMP_WAIT_POLICY"] == "passive" and settings["OMP_NUM_THREADS"] == str(cpu["threads"])
+    assert {setting["set_by"] for setting in cpu["openmp"].values()} == {"vicinity"}
+    assert cpu["threads"] <= cpu["physical_cores"] <= cpu["cores"] == len(os.sched_getaffinity(0))
+    assert cpu["places"] in (0, cpu["threads"])
+
+
+def test_the_users_settings_win(fake: Program, no_settings: pytest.MonkeyPatch) -> None:
+    no_settings.setenv("OMP_WAIT_POLICY", "active")
+    no_settings.setenv("OMP_NUM_THREADS", "1")
+    no_settings.setenv("OMP_PROC_BIND", "true")
+    cpu = environment_of(fake)
+    by_user = {name: setting["value"] for name, setting in cpu["openmp"].items() if setting["set_by"] == "user"}
+    assert by_user == {"OMP_WAIT_POLICY": "active", "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "true"}
+    assert cpu["threads"] == 1 and cpu["cores"] == len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize("theirs", [{}, {"OMP_PROC_BIND": "true"}])
+def test_processes_have_all_processors(fake: Program, no_settings: pytest.MonkeyPatch, theirs: dict[str, str]) -> None:
+    """A thread that is bound would leave its processes its own core alone."""
+    for name, value in theirs.items():
+        no_settings.setenv(name, value)
+    alone = environment_of(fake)
+    fake("run", fake.descriptor(protocol=PROTOCOL), "--machine", "m", "--where", "size=10")
+    child = json.loads((fake.folder / "results/m/environment.json").read_text())["cpu"]
+    for name in ("cores", "places", "threads", "affinity", "openmp"):
+        assert child[name] == alone[name], name
