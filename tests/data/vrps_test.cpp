@@ -129,6 +129,24 @@ TEST(Vrps, SolutionFilesBesideThemCostWhatTheySay) {
   if (seen == 0) GTEST_SKIP() << "no .sol file is on the search path; set VICINITY_INSTANCES";
 }
 
+/// A solution that LKH-3 found, which also counts in thousandths, and its cost there. With service times it would cost 500 more.
+TEST(Vrps, ServiceTimesCountTowardsTheLimitOnly) {
+  const Solution found{14, 25, 13, 41, 40, 19, 42, 17, 0, 18, 4,  47, 46, 0,  6,  23, 24, 43, 7, 26, 8,  48, 27, 0,  12, 37, 44, 15,
+                       45, 33, 39, 10, 49, 5,  0,  38, 9, 30, 34, 50, 21, 29, 16, 11, 32, 0,  1, 22, 31, 28, 3,  36, 35, 20, 2};
+  std::shared_ptr<const vrp::Vrp> vrp;
+  try {
+    vrp = load_vrp("CMT6");
+  } catch (const MissingInput&) {
+    GTEST_SKIP() << "CMT6.vrp is not on the search path; set VICINITY_INSTANCES";
+  }
+  EXPECT_EQ(vrp::cost(*vrp, found), 555429);
+  EXPECT_NEAR(vrp::length(*vrp, found), catalogue().at("CMT6").best_known->value, 6e-6);
+  EXPECT_EQ(vrp::complaint(*vrp, found), "");
+  vrp::Data longer = vrp->data();
+  longer.service[1] = 200;
+  EXPECT_NE(vrp::complaint(vrp::Vrp(longer), found), "");
+}
+
 TEST(Vrps, RoundingMayBeAsked) {
   EXPECT_EQ(load_vrp("Li_21")->data().rounding, Rounding::none);
   const auto rounded = load_vrp("Li_21", Rounding::nearest);
