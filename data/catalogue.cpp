@@ -80,8 +80,8 @@ class Mapping {
 };
 
 BestKnown read_best_known(const YAML::Node& node, const std::string& file) {
-  const Mapping map(node, file, {"value", "kind", "of"});
-  BestKnown best{map.scalar<double>(map.need("value"), "a number"), map.text("kind"), map.text("of")};
+  const Mapping map(node, file, {"value", "kind", "of", "source"});
+  BestKnown best{map.scalar<double>(map.need("value"), "a number"), map.text("kind"), map.text("of"), map.text_or_empty("source")};
   if (best.kind != "optimal" && best.kind != "best-known" && best.kind != "bound") {
     map.fail(map.get("kind"), fmt::format("unknown kind '{}'; allowed: optimal, best-known, bound", best.kind));
   }
@@ -106,10 +106,11 @@ Origin read_origin(const YAML::Node& node, const std::string& file) {
   return origin;
 }
 
-/// What the families of the file are called, with the origins of those that have one.
+/// What the families of the file are called, with the origins and the rounding of those that have one.
 struct Families {
   std::set<std::string> names;
   std::map<std::string, Origin> origins;
+  std::map<std::string, std::string> rounding;
 };
 
 Families read_families(const Mapping& top, const std::string& file) {
@@ -117,9 +118,19 @@ Families read_families(const Mapping& top, const std::string& file) {
   const YAML::Node declared = top.need("families");
   (void)Mapping(declared, file, {});
   for (const auto& family : declared) families.names.insert(family.first.as<std::string>());
-  if (!top.get("origins")) return families;
-  (void)Mapping(top.get("origins"), file, families.names);
-  for (const auto& family : top.get("origins")) families.origins[family.first.as<std::string>()] = read_origin(family.second, file);
+  if (top.get("origins")) {
+    (void)Mapping(top.get("origins"), file, families.names);
+    for (const auto& family : top.get("origins")) families.origins[family.first.as<std::string>()] = read_origin(family.second, file);
+  }
+  if (top.get("rounding")) {
+    const Mapping rounding(top.get("rounding"), file, families.names);
+    for (const auto& family : top.get("rounding")) {
+      const std::string name = rounding.text(family.first.as<std::string>());
+      if (name != "none" && name != "nearest")
+        rounding.fail(family.second, fmt::format("unknown rounding '{}'; allowed: none, nearest", name));
+      families.rounding[family.first.as<std::string>()] = name;
+    }
+  }
   return families;
 }
 
@@ -134,6 +145,7 @@ CatalogueEntry read_entry(const YAML::Node& node, const std::string& file, const
     map.fail(map.get("family"), fmt::format("unknown family '{}'; declared: {}", entry.family, fmt::join(families.names, ", ")));
   }
   if (const auto origin = families.origins.find(entry.family); origin != families.origins.end()) entry.origin = origin->second;
+  if (const auto rounding = families.rounding.find(entry.family); rounding != families.rounding.end()) entry.rounding = rounding->second;
   entry.file = map.text("file");
   entry.format = map.text("format");
   entry.size = Mapping(map.need("size"), file, {}).numbers();
@@ -170,7 +182,7 @@ int Generator::parameter(const std::string& key) const {
 
 Catalogue Catalogue::read(const std::filesystem::path& path) {
   const std::string file = path.string();
-  const Mapping top(parsed(file), file, {"schema", "families", "origins", "instances"});
+  const Mapping top(parsed(file), file, {"schema", "families", "origins", "rounding", "instances"});
   if (top.scalar<int>(top.need("schema"), "a whole number") != 1) top.fail(top.get("schema"), "only schema 1 is known");
 
   const Families families = read_families(top, file);
@@ -237,15 +249,21 @@ std::optional<std::int64_t> best_value(const CatalogueEntry& entry) {
   return std::llround(entry.best_known->value);
 }
 
-std::optional<std::int64_t> best_value_of_content(const std::string& format, const std::string& measure, std::int64_t size,
-                                                  const std::function<std::string()>& content) {
+const CatalogueEntry* entry_of_content(const std::string& format, const std::string& measure, std::int64_t size,
+                                       const std::function<std::string()>& content) {
   std::string checksum;
   for (const CatalogueEntry& entry : catalogue().entries()) {
     if (entry.format != format || entry.content_sha256.empty() || entry.size.at(measure) != size) continue;
     if (checksum.empty()) checksum = sha256(content());
-    if (checksum == entry.content_sha256) return best_value(entry);
+    if (checksum == entry.content_sha256) return &entry;
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+std::optional<std::int64_t> best_value_of_content(const std::string& format, const std::string& measure, std::int64_t size,
+                                                  const std::function<std::string()>& content) {
+  const CatalogueEntry* entry = entry_of_content(format, measure, size, content);
+  return entry ? best_value(*entry) : std::nullopt;
 }
 
 }  // namespace vicinity

@@ -12,8 +12,9 @@ namespace vicinity {
 /// The best objective value known of an instance.
 struct BestKnown {
   double value = 0;
-  std::string kind;  ///< "optimal", "best-known" or "bound"
-  std::string of;    ///< what is counted, e.g. "colours"
+  std::string kind;    ///< "optimal", "best-known" or "bound"
+  std::string of;      ///< what is counted, e.g. "colours"
+  std::string source;  ///< where it is found, with a date; or empty
 };
 
 /// How an instance is made without its file: a generator of this project and its parameters.
@@ -40,6 +41,7 @@ struct CatalogueEntry {
   std::string content_sha256;  ///< of the canonical text: what a generator must reproduce, how content is recognised; or empty
   std::optional<BestKnown> best_known;
   std::string source, licence, notes;
+  std::string rounding;  ///< "none" or "nearest": how distances of its family are rounded where files do not say; or empty
   std::optional<Generator> generator;
   std::optional<Origin> origin;  ///< of its family
 };
@@ -73,7 +75,10 @@ void check_generated(const CatalogueEntry& entry, const std::string& content);
 
 /// The best objective value, where objectives are whole numbers.
 [[nodiscard]] std::optional<std::int64_t> best_value(const CatalogueEntry& entry);
-/// The best value known of the entry with this format, this size in `measure` and this content, which is made when it is needed.
+/// The entry with this format, this size in `measure` and this content, which is made when it is needed; or null.
+[[nodiscard]] const CatalogueEntry* entry_of_content(const std::string& format, const std::string& measure, std::int64_t size,
+                                                     const std::function<std::string()>& content);
+/// The best value known of that entry.
 [[nodiscard]] std::optional<std::int64_t> best_value_of_content(const std::string& format, const std::string& measure, std::int64_t size,
                                                                 const std::function<std::string()>& content);
 

@@ -12,6 +12,7 @@ namespace systems {
 System fang();
 System sa();
 System lsm();
+System alns();
 
 }  // namespace systems
 

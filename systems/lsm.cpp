@@ -56,6 +56,12 @@ std::shared_ptr<const Instance> weierstrass_function(const Case& c) {
   return std::make_shared<weierstrass::Weierstrass>(n, c.integer_or("neighbors", 10000, 1, 1 << 24));
 }
 
+std::optional<std::int64_t> best_known_of_case(const Case& c) {
+  if (c.problem == "ppp") return 0;  // planted
+  if (!c.instance.empty() && catalogue().contains(c.instance)) return best_value(catalogue().at(c.instance));
+  return std::nullopt;
+}
+
 // --- random cases --------------------------------------------------------------------------------------------------------
 
 class Draws {
@@ -188,7 +194,7 @@ System systems::lsm() {
   system.reference = "cpu-serial";
   system.instance = [](const Case& c) { return make_instance(c); };
   system.random_case = random_case;
-  system.best_known = [](const Case& c) { return c.problem == "ppp" ? std::optional<std::int64_t>(0) : std::nullopt; };  // planted
+  system.best_known = best_known_of_case;
   system.solver = solver();
   system.implementations = cpu_implementations();
   if constexpr (device::with_cuda) system.implementations = joined(system.implementations, gpu_implementations());

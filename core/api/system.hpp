@@ -35,6 +35,8 @@ class FileFormat {
   [[nodiscard]] virtual std::string size_of(const Instance& instance) const = 0;
   /// The best objective known of this instance, by its content; empty when it is not in the catalogue.
   [[nodiscard]] virtual std::optional<std::int64_t> best_known_of(const Instance& instance) const = 0;
+  /// Units of the objective in a unit of the files: 1000 where costs are counted in thousandths.
+  [[nodiscard]] virtual std::int32_t scale_of(const Instance&) const { return 1; }
   /// How solution files of the instance end: ".sln".
   [[nodiscard]] virtual std::string solution_suffix(const Instance& instance) const = 0;
   [[nodiscard]] virtual Solution read_solution(const Instance& instance, const std::string& file) const = 0;
@@ -70,7 +72,7 @@ struct System {
   std::function<std::shared_ptr<const Instance>(const Case&)> instance;
   /// A random valid case for `vicinity verify --random`; covers the sizes at which implementations change path.
   std::function<Case(std::uint64_t seed)> random_case;
-  /// The best objective known of a case that the catalogue does not name; may be empty.
+  /// The best objective known of a case; empty: as the catalogue says.
   std::function<std::optional<std::int64_t>(const Case&)> best_known;
   std::optional<Solver> solver;  ///< empty: nothing to solve
 };

@@ -6,24 +6,19 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <limits>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "core/util/error.hpp"
+#include "data/formats/lines.hpp"
 
 namespace vicinity {
 namespace {
 
-/// What a message may show of a word of the file: printable, and not a page of it.
-std::string shown(std::string_view word) {
-  std::string text(word.substr(0, 24));
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
-  return text + (word.size() > 24 ? "..." : "");
-}
+using text::opened;
+using text::shown;
 
 /// The numbers of a text, one after the other; every complaint carries file and line.
 class Numbers {
@@ -81,12 +76,6 @@ std::string all_of(std::istream& in, const std::string& file) {
   text << in.rdbuf();
   if (in.bad()) throw InputError(file + ": cannot be read");
   return std::move(text).str();
-}
-
-std::ifstream opened(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file)) throw InputError(file.string() + ": cannot be opened");
-  return in;
 }
 
 /// An entry that stands for its matrix in complaints: the largest in magnitude.

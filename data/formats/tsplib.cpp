@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <istream>
 #include <iterator>
 #include <map>
@@ -16,75 +14,17 @@
 #include <vector>
 
 #include "core/util/error.hpp"
+#include "data/formats/lines.hpp"
 
 namespace vicinity {
 namespace {
 
-constexpr std::string_view white_space = " \t\r\f\v";
-
-/// What a message may show of a word of the file: printable, and not a page of it.
-std::string shown(std::string_view word) {
-  std::string text(word.substr(0, 24));
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
-  return text + (word.size() > 24 ? "..." : "");
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(white_space);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(white_space) - first + 1);
-}
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (text = trimmed(text); !text.empty();) {
-    const auto end = std::min(text.find_first_of(white_space), text.size());
-    words.push_back(text.substr(0, end));
-    text = trimmed(text.substr(end));
-  }
-  return words;
-}
-
-/// A file of keywords and sections, line by line; every complaint carries file and line.
-class Lines {
- public:
-  Lines(std::istream& in, const std::string& file) : in_(in), file_(file) {}
-
-  /// The next line that is not empty, trimmed; false at the end.
-  bool next() {
-    while (std::getline(in_, text_)) {
-      ++line_;
-      if (!trimmed(text_).empty()) return true;
-    }
-    if (in_.bad()) throw InputError(file_ + ": cannot be read");
-    ended_ = true;
-    return false;
-  }
-  [[nodiscard]] std::string_view text() const { return trimmed(text_); }
-  [[nodiscard]] bool ended() const noexcept { return ended_; }
-  [[nodiscard]] int line() const noexcept { return line_; }
-
-  template <class T>
-  [[nodiscard]] T number(std::string_view word, const char* expected) const {
-    T value{};
-    const auto [end, error] = std::from_chars(word.data() + (word.substr(0, 1) == "+" ? 1 : 0), word.data() + word.size(), value);
-    if (error != std::errc() || end != word.data() + word.size()) fail(fmt::format("expected {}, found '{}'", expected, shown(word)));
-    return value;
-  }
-
-  [[noreturn]] void fail(const std::string& what) const { fail(line_, what); }
-  [[noreturn]] void fail(int line, const std::string& what) const {
-    throw InputError(fmt::format("{}:{}: {}", file_, std::max(line, 1), what));
-  }
-
- private:
-  std::istream& in_;
-  const std::string& file_;
-  std::string text_;
-  int line_ = 0;
-  bool ended_ = false;
-};
+using text::Lines;
+using text::opened;
+using text::shown;
+using text::trimmed;
+using text::white_space;
+using text::words_of;
 
 struct Entry {
   std::string value;
@@ -132,12 +72,6 @@ std::int64_t dimension(const Lines& lines, const std::map<std::string, Entry>& h
   if (error != std::errc() || end != text.data() + text.size() || n < 3 || n > 46340)
     lines.fail(line, fmt::format("DIMENSION '{}' is not a whole number from 3 to 46340", shown(text)));
   return n;
-}
-
-std::ifstream opened(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file)) throw InputError(file.string() + ": cannot be opened");
-  return in;
 }
 
 }  // namespace

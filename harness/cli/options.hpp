@@ -13,7 +13,7 @@ struct SolveOptions {
   std::map<std::string, std::string> work;  ///< work axis of any solver -> what was given; empty: nothing
   std::optional<double> seconds;
   std::string start;
-  std::optional<std::int64_t> target;
+  std::optional<double> target;
   std::string implementation;
   std::vector<std::string> settings;  ///< "axis=value"
   std::string output;

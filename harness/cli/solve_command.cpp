@@ -35,6 +35,8 @@ class Solving {
     case_.values[solver_.work_axis] = given_work();
     instance_ = instance_of(system_, asked_.instance);
     case_.problem = solver_.files->problem_of(*instance_);
+    scale_ = solver_.files->scale_of(*instance_);
+    if (asked_.target) target_ = target_in_units(*asked_.target);
     if (!asked_.start.empty()) {
       start_.solution = solver_.files->read_solution(*instance_, asked_.start);
       start_objective_ = solver_.files->objective_of(*instance_, *start_.solution).value();
@@ -54,6 +56,13 @@ class Solving {
  private:
   [[nodiscard]] std::int64_t objective_in(const std::string& file) const {
     return solver_.files->objective_of(*instance_, solver_.files->read_solution(*instance_, file)).value();
+  }
+
+  [[nodiscard]] std::int64_t target_in_units(double target) const {
+    const double units = target * scale_;
+    if (!(std::abs(units) < 0x1p62) || std::abs(units - std::round(units)) > 1e-6 * std::max(1.0, std::abs(units)))
+      throw InputError(fmt::format("--target: {} is no objective of this instance: they are multiples of {}", target, 1.0 / scale_));
+    return std::llround(units);
   }
 
   /// The work axis; 1 when the time shall decide.
@@ -98,6 +107,7 @@ class Solving {
     report.whole_work = solver_.whole_work(case_);
     report.time_limit = asked_.seconds;
     report.start = asked_.start;
+    report.scale = scale_;
     report.start_objective = start_objective_;
     report.best_known = solver_.files->best_known_of(*instance_);
     return report;
@@ -105,8 +115,8 @@ class Solving {
 
   [[nodiscard]] Found searched(std::optional<double> seconds, const SolveReport& report) {
     defer_interrupts("\nvicinity: stopping; once more ends it at once, without a solution\n");
-    SolveProgress progress({report.whole_work, solver_.unit, seconds, report.best_known}, asked_.quiet);
-    return search(*prepared_.run, start_, seconds, asked_.target, progress);
+    SolveProgress progress({report.whole_work, solver_.unit, seconds, report.best_known, scale_}, asked_.quiet);
+    return search(*prepared_.run, start_, seconds, target_, progress);
   }
 
   int invalid(const SolveReport& report) const {
@@ -148,6 +158,8 @@ class Solving {
   WorkBy work_by_ = WorkBy::fallback;
   std::vector<const Implementation*> candidates_;
   std::shared_ptr<const Instance> instance_;
+  std::int32_t scale_ = 1;  ///< of objectives
+  std::optional<std::int64_t> target_;
   std::optional<std::int64_t> start_objective_;
   Prepared prepared_;
 };

@@ -71,6 +71,11 @@ std::string human_count(double count) {
   return fmt::format("{:.3g}", count);
 }
 
+std::string objective_text(std::int64_t value, std::int32_t scale) {
+  if (scale == 1) return fmt::format("{}", value);
+  return fmt::format("{:.{}f}", static_cast<double>(value) / scale, static_cast<int>(std::ceil(std::log10(scale))));
+}
+
 std::string clock_text(double seconds) {
   const auto whole = static_cast<long>(std::max(0.0, seconds) + 0.5);
   if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);

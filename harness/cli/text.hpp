@@ -26,6 +26,9 @@ namespace vicinity {
 /// A count a person reads: "812", "4.81 k", "48.1 M", "3.2 G". Three significant digits.
 [[nodiscard]] std::string human_count(double count);
 
+/// An objective in units of the problem's files: 12345 at scale 1000 is "12.345", at scale 1 "12345".
+[[nodiscard]] std::string objective_text(std::int64_t value, std::int32_t scale);
+
 /// "0:07", "12:34", "1:02:03".
 [[nodiscard]] std::string clock_text(double seconds);
 

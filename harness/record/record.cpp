@@ -144,10 +144,11 @@ std::string key_of(const Parts&... parts) {
   return key;
 }
 
-/// As the catalogue has it, or the system.
+/// As the system has it, which knows its units, or the catalogue.
 std::optional<std::int64_t> best_known_of(const System& system, const Case& c) {
+  if (system.best_known) return system.best_known(c);
   if (!c.instance.empty() && catalogue().contains(c.instance)) return best_value(catalogue().at(c.instance));
-  return system.best_known ? system.best_known(c) : std::nullopt;
+  return std::nullopt;
 }
 
 }  // namespace

@@ -10,10 +10,11 @@
 
 namespace vicinity {
 
-std::string objective_text(const Objective& objective, std::optional<std::int64_t> best_known) {
+std::string objective_text(const Objective& objective, std::optional<std::int64_t> best_known, std::int32_t scale) {
   if (!objective) return "none";
   const auto gap = gap_percent(objective, best_known);
-  return gap ? fmt::format("{} (gap {:.2f} %)", *objective, *gap) : fmt::format("{}", *objective);
+  const std::string text = objective_text(*objective, scale);
+  return gap ? fmt::format("{} (gap {:.2f} %)", text, *gap) : text;
 }
 
 std::string progress_text(const SolveGoal& goal, const Outcome& outcome, double elapsed) {
@@ -22,8 +23,8 @@ std::string progress_text(const SolveGoal& goal, const Outcome& outcome, double 
   const double by_time = goal.seconds ? elapsed / *goal.seconds : 0;
   const double part = std::min(1.0, std::max(by_work, by_time));
   const std::string left = part > 0 ? clock_text(elapsed / part - elapsed) : "?";
-  return fmt::format("{:3.0f} %, {} left, best {}, {} {}/s", 100 * part, left, objective_text(outcome.objective, goal.best_known),
-                     human_count(speed), goal.unit);
+  return fmt::format("{:3.0f} %, {} left, best {}, {} {}/s", 100 * part, left,
+                     objective_text(outcome.objective, goal.best_known, goal.scale), human_count(speed), goal.unit);
 }
 
 SolveProgress::SolveProgress(SolveGoal goal, bool quiet)

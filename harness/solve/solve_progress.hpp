@@ -14,13 +14,14 @@ struct SolveGoal {
   std::string unit;             ///< what they count
   std::optional<double> seconds;
   std::optional<std::int64_t> best_known;
+  std::int32_t scale = 1;  ///< of objectives
 };
 
 /// " 42 %, 0:35 left, best 21125314 (gap 0.38 %), 48.1 M proposals/s".
 [[nodiscard]] std::string progress_text(const SolveGoal& goal, const Outcome& outcome, double elapsed);
 
 /// "21125314 (gap 0.38 %)"; without the gap when nothing is known.
-[[nodiscard]] std::string objective_text(const Objective& objective, std::optional<std::int64_t> best_known);
+[[nodiscard]] std::string objective_text(const Objective& objective, std::optional<std::int64_t> best_known, std::int32_t scale);
 
 /// On a terminal one line that changes; elsewhere a line now and then. Asking a run for its outcome costs time, so that it is asked
 /// seldom: the questions take a fiftieth of the time at most.

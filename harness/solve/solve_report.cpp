@@ -35,7 +35,15 @@ std::string work_text(const SolveReport& report) {
 std::string output_text(const SolveReport& report) {
   if (report.output.empty()) return "not written";
   if (!report.output_kept) return report.output;
-  return fmt::format("{} keeps its own, which costs {} (--force replaces it)", report.output, *report.output_kept);
+  return fmt::format("{} keeps its own, which costs {} (--force replaces it)", report.output,
+                     objective_text(*report.output_kept, report.scale));
+}
+
+/// In units of the problem's files.
+template <class Maybe>
+Json objective_or_null(const Maybe& objective, std::int32_t scale) {
+  if (!objective || scale == 1) return or_null(objective);
+  return static_cast<double>(*objective) / scale;
 }
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
@@ -52,8 +60,8 @@ void add_found(const SolveReport& report, Json& json) {
   const Outcome& outcome = report.found.outcome;
   json["feasible"] = outcome.feasible;
   json["complaint"] = text_or_null(outcome.complaint);
-  json["objective"] = or_null(outcome.objective);
-  json["best_known"] = or_null(report.best_known);
+  json["objective"] = objective_or_null(outcome.objective, report.scale);
+  json["best_known"] = objective_or_null(report.best_known, report.scale);
   json["gap_percent"] = or_null(gap_percent(outcome.objective, report.best_known));
   json["counters"] = Json::object();
   for (const auto& [name, value] : outcome.counters) json["counters"][name] = value;
@@ -73,9 +81,9 @@ std::string summary_text(const SolveReport& report) {
   const auto add = [&](const std::string& name, const std::string& value) { text += fmt::format("{:<15} {}\n", name, value); };
   add("instance", report.size.empty() ? report.instance : fmt::format("{} ({})", report.instance, report.size));
   add("implementation", fmt::format("{}, seed {}", report.implementation->name, report.seed));
-  if (report.start_objective) add("start", fmt::format("{} ({})", *report.start_objective, report.start));
-  add("best found", objective_text(outcome.objective, report.best_known));
-  if (report.best_known) add("best known", fmt::format("{}", *report.best_known));
+  if (report.start_objective) add("start", fmt::format("{} ({})", objective_text(*report.start_objective, report.scale), report.start));
+  add("best found", objective_text(outcome.objective, report.best_known, report.scale));
+  if (report.best_known) add("best known", objective_text(*report.best_known, report.scale));
   add(report.system->solver->unit, work_text(report));
   add("time",
       fmt::format("{}, {} {}/s", human_seconds(report.found.seconds), human_count(report.found.speed()), report.system->solver->unit));
@@ -97,7 +105,7 @@ Json summary_json(const SolveReport& report) {
             {"settings", settings_json(report)},
             {"time_limit", or_null(report.time_limit)},
             {"start", text_or_null(report.start)},
-            {"start_objective", or_null(report.start_objective)},
+            {"start_objective", objective_or_null(report.start_objective, report.scale)},
             {"unit", solver.unit},
             {"asked", report.whole_work},
             {"done", report.found.outcome.iterations}};

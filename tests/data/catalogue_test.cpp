@@ -82,6 +82,15 @@ TEST(Catalogue, OriginsOfFamilies) {
             ":5: unknown key 'mirror'; allowed: addresses, debian");
 }
 
+TEST(Catalogue, RoundingOfFamilies) {
+  const std::string rounding = "schema: 1\nfamilies:\n  f: text\nrounding:\n";
+  const TemporaryFolder folder;
+  EXPECT_EQ(Catalogue::read(folder.write("c.yaml", rounding + "  f: nearest\ninstances:\n" + good)).at("a").rounding, "nearest");
+  EXPECT_EQ(Catalogue::read(folder.write("c.yaml", head + good)).at("a").rounding, "");
+  EXPECT_EQ(rejection(rounding + "  f: up\ninstances: []\n"), ":5: unknown rounding 'up'; allowed: none, nearest");
+  EXPECT_EQ(rejection(rounding + "  g: none\ninstances: []\n"), ":5: unknown key 'g'; allowed: f");
+}
+
 TEST(Catalogue, MissingFileIsBadInput) { EXPECT_THROW((void)Catalogue::read("/nonexistent.yaml"), InputError); }
 
 TEST(Catalogue, WrongChecksumOfAFileIsRefused) {

@@ -1,0 +1,109 @@
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/methods/alns/task.hpp"
+#include "core/util/error.hpp"
+#include "core/util/rng.hpp"
+#include "cpu_ref/alns/implementations.hpp"
+#include "data/formats/cvrplib.hpp"
+#include "data/vrps.hpp"
+#include "systems/axes.hpp"
+#include "systems/list.hpp"
+
+namespace vicinity::alns {
+namespace {
+
+/// Sizes at which an implementation changes path: one customer, around the fewest and most removed, around warps and blocks.
+constexpr std::array<std::int64_t, 12> interesting_sizes{1, 2, 3, 5, 9, 10, 31, 33, 64, 75, 100, 150};
+
+Case random_case(std::uint64_t seed) {
+  std::uint32_t draw = 0;
+  const auto below = [&](std::int64_t bound) {
+    return static_cast<std::int64_t>(scale_to(random_bits(seed, 1, 0, draw++), static_cast<std::uint64_t>(bound)));
+  };
+  Case c{"vrp", "", {}};
+  const std::int64_t size = below(3) == 0 ? interesting_sizes[static_cast<std::size_t>(below(12))] : 1 + below(120);
+  c.values["size"] = size;
+  c.values["instance_seed"] = below(1 << 20);
+  if (below(5) == 0) c.values["sites"] = 1 + below(size);         // coincident customers
+  if (below(5) == 0) c.values["demand_range"] = std::int64_t{1};  // equal demands
+  c.values["route_size"] = std::array<std::int64_t, 4>{1, 10, 1 + below(size), size}[static_cast<std::size_t>(below(4))];
+  if (below(3) == 0) c.values["limit_percent"] = 100 + below(150);  // binds
+  if (below(4) == 0) c.values["service"] = 1 + below(100);
+  if (below(6) == 0) c.values["rounding"] = std::string("nearest");
+  c.values["processes"] = 1 + below(6);
+  c.values["calls"] = 1 + below(3);
+  return c;
+}
+
+const vrp::Vrp& as_vrp(const Instance& instance) { return dynamic_cast<const vrp::Vrp&>(instance); }
+
+class VrpFiles final : public FileFormat {
+ public:
+  [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override {
+    const auto instance = read_vrp(file);
+    if (const std::string what = vrp::unservable(*instance); !what.empty()) throw InputError(file + ": " + what);
+    return instance;
+  }
+  [[nodiscard]] std::string problem_of(const Instance&) const override { return "vrp"; }
+  [[nodiscard]] std::string size_of(const Instance& instance) const override { return size_text(as_vrp(instance)); }
+  [[nodiscard]] std::optional<std::int64_t> best_known_of(const Instance& instance) const override {
+    return vicinity::best_known_of(as_vrp(instance));
+  }
+  [[nodiscard]] std::int32_t scale_of(const Instance& instance) const override { return as_vrp(instance).scale(); }
+  [[nodiscard]] std::string solution_suffix(const Instance&) const override { return ".sol"; }
+  [[nodiscard]] Solution read_solution(const Instance& instance, const std::string& file) const override {
+    return read_cvrplib_solution(std::filesystem::path(file), as_vrp(instance)).routes;
+  }
+  [[nodiscard]] Objective objective_of(const Instance& instance, const Solution& solution) const override {
+    return vrp::cost(as_vrp(instance), solution);
+  }
+  [[nodiscard]] std::string text_of(const Instance& instance, const Solution& solution) const override {
+    return cvrplib_solution_text(as_vrp(instance), solution);
+  }
+};
+
+Solver solver() {
+  Solver solver;
+  solver.files = std::make_shared<VrpFiles>();
+  solver.families = {"cmt", "golden", "li", "bhs-like"};
+  solver.format = "CVRPLIB .vrp";
+  solver.solution_suffix = ".sol";
+  solver.work_axis = "calls";
+  solver.unit = "calls of 100 iterations";
+  solver.default_work = 250;
+  solver.most_work = most_calls;
+  solver.settings = {"processes", "threads"};
+  solver.preference = {"cpu-openmp", "cpu-serial"};
+  solver.whole_work = [](const Case& c) { return task_of(c).calls; };
+  return solver;
+}
+
+}  // namespace
+}  // namespace vicinity::alns
+
+namespace vicinity {
+
+System systems::alns() {
+  using namespace alns;
+  System system;
+  system.name = "alns";
+  system.title = "Adaptive large neighbourhood search for vehicle routing (Bach, Hasle, Schulz)";
+  const std::vector<Axis> own{{"processes", "independent searches, a block each on a GPU: 1 to 65536 (default 28, the paper's)"},
+                              {"calls", "calls of 100 iterations a process; 0 (default): until the stopping rule of section 3.5"},
+                              {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"}};
+  system.problems = {
+      {"vrp", "capacitated vehicle routing with route limits: instances of the catalogue, or random ones", joined(vrp_axes(), own)}};
+  system.reference = "cpu-recompute";
+  system.instance = [](const Case& c) -> std::shared_ptr<const Instance> { return make_vrp(c); };
+  system.random_case = random_case;
+  system.best_known = [](const Case& c) { return best_known_of(*make_vrp(c)); };
+  system.solver = solver();
+  system.implementations = cpu_implementations();
+  return system;
+}
+
+}  // namespace vicinity

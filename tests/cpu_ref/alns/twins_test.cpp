@@ -1,0 +1,134 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/methods/alns/task.hpp"
+#include "core/util/error.hpp"
+#include "core/util/rng.hpp"
+#include "cpu_ref/alns/implementations.hpp"
+#include "cpu_ref/alns/run.hpp"
+#include "systems/list.hpp"
+#include "tests/support/runs.hpp"
+
+namespace vicinity::alns {
+namespace {
+
+/// Customers in a square, what makes them hard to serve drawn as well: `kind` chooses the edge case.
+enum class Kind { plain, coincident, full, one_vehicle, bound, limited };
+
+Trial trial(std::uint64_t seed, std::int32_t n, Kind kind, std::int64_t processes, std::int64_t calls) {
+  std::uint32_t draw = 0;
+  const auto below = [&](std::int64_t bound) {
+    return static_cast<std::int32_t>(scale_to(random_bits(seed, 3, 0, draw++), static_cast<std::uint64_t>(bound)));
+  };
+  const std::int32_t extent = kind == Kind::coincident ? 2 : 100;
+  vrp::Data data;
+  data.name = "random";
+  for (std::int32_t i = 0; i <= n; ++i) {
+    data.x.push_back(below(extent));
+    data.y.push_back(below(extent));
+    data.demand.push_back(i == 0 ? 0 : kind == Kind::full ? 10 : 1 + below(10));
+  }
+  data.capacity = kind == Kind::one_vehicle ? 10 * n : kind == Kind::full ? 10 : 10 + below(40);
+  if (kind == Kind::one_vehicle) data.vehicles = 1;
+  if (kind == Kind::limited) data.vehicles = 1 + below(n);
+  if (kind == Kind::bound) {
+    data.limit = 290 + below(100);  // 2 sqrt(2) 100 < 290: each customer can be reached
+    data.service.assign(static_cast<std::size_t>(n) + 1, below(5));
+    data.service.front() = 0;
+  }
+  Case c{"vrp", "", {{"processes", processes}, {"calls", calls}, {"threads", std::int64_t{2}}}};
+  return {c, std::make_shared<vrp::Vrp>(data), "kind " + std::to_string(static_cast<int>(kind)) + ", n " + std::to_string(n)};
+}
+
+const Implementation& reference() {
+  static const std::vector<Implementation> all = cpu_implementations();
+  return all.front();
+}
+
+TEST(AlnsCpu, TheReferenceComesFirst) { EXPECT_EQ(reference().name, systems::alns().reference); }
+
+TEST(AlnsCpu, RandomTwins) { expect_twins(reference(), cpu_implementations(), random_trials(systems::alns(), 30)); }
+
+TEST(AlnsCpu, EdgeTwins) {
+  std::vector<Trial> trials;
+  for (const Kind kind : {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound})
+    for (const std::int32_t n : {1, 2, 3, 12, 47, 80}) trials.push_back(trial(static_cast<std::uint64_t>(n), n, kind, 3, 2));
+  expect_twins(reference(), cpu_implementations(), trials);
+}
+
+TEST(AlnsCpu, TwinsAgreeWhereVehiclesMayNotSuffice) {
+  int infeasible = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Trial one = trial(seed, 5 + static_cast<std::int32_t>(seed), Kind::limited, 2, 1);
+    const Outcome expected = outcome_of(reference(), one, at_once);
+    infeasible += static_cast<int>(!expected.feasible);
+    EXPECT_EQ(expected.feasible, expected.complaint.empty());
+    for (const Implementation& implementation : cpu_implementations()) {
+      const Outcome outcome = outcome_of(implementation, one, at_once);
+      EXPECT_EQ(outcome.digest, expected.digest) << implementation.name << ' ' << seed;
+      EXPECT_EQ(outcome.complaint, expected.complaint) << implementation.name << ' ' << seed;
+    }
+  }
+  EXPECT_GT(infeasible, 0);
+  EXPECT_LT(infeasible, 40);
+}
+
+TEST(AlnsCpu, TheStoppingRuleEndsTheSearch) {
+  const Trial one = trial(5, 40, Kind::plain, 6, 0);
+  const Outcome outcome = outcome_of(reference(), one, at_once);
+  EXPECT_GE(outcome.iterations, 5);
+  expect_twins(reference(), cpu_implementations(), {one});
+}
+
+TEST(AlnsCpu, SlicesGiveTheSame) {
+  expect_twins(reference(), cpu_implementations(), {trial(1, 30, Kind::plain, 3, 4), trial(2, 25, Kind::bound, 2, 3)}, in_slices);
+}
+
+TEST(AlnsCpu, OneRunIsAsGoodAsANewOne) {
+  const Trial one = trial(3, 40, Kind::plain, 2, 2);
+  for (const Implementation& implementation : cpu_implementations()) {
+    const auto run = implementation.prepare(one.c, *one.instance);
+    expect_seeds_decide(*run, implementation.name);
+    run->reset(1);
+    EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
+  }
+}
+
+TEST(AlnsCpu, StartsAreNeverMadeWorse) {
+  Trial one = trial(4, 30, Kind::plain, 2, 1);
+  const auto& vrp = dynamic_cast<const vrp::Vrp&>(*one.instance);
+  one.start = outcome_of(reference(), trial(4, 30, Kind::plain, 4, 20), at_once).solution;
+  const std::int64_t given = vrp::cost(vrp, *one.start);
+  for (const Implementation& implementation : cpu_implementations())
+    EXPECT_LE(*outcome_of(implementation, one, at_once).objective, given) << implementation.name;
+  one.start->push_back(1);
+  EXPECT_THROW(static_cast<void>(outcome_of(reference(), one, at_once)), InputError);
+}
+
+TEST(AlnsCpu, TwoOptEndsInALocalOptimum) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Trial one = trial(seed, 25, Kind::one_vehicle, 1, 1);
+    const auto& vrp = dynamic_cast<const vrp::Vrp&>(*one.instance);
+    Tours tours(1);
+    for (std::int32_t r = 1; r <= 25; ++r) tours.front().push_back(r);
+    const std::int64_t before = vrp::cost(vrp, vrp::encoded(tours)), change = two_opt(vrp.view(), tours);
+    const std::int64_t after = vrp::cost(vrp, vrp::encoded(tours));
+    EXPECT_EQ(after - before, change);
+    for (std::size_t i = 0; i < 25; ++i) {
+      for (std::size_t j = i + 1; j < 25; ++j) {
+        Tours other = tours;
+        std::reverse(other.front().begin() + static_cast<std::ptrdiff_t>(i), other.front().begin() + static_cast<std::ptrdiff_t>(j) + 1);
+        EXPECT_GE(vrp::cost(vrp, vrp::encoded(other)), after);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vicinity::alns
