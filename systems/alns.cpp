@@ -73,7 +73,7 @@ Solver solver() {
   solver.format = "CVRPLIB .vrp";
   solver.solution_suffix = ".sol";
   solver.work_axis = "calls";
-  solver.unit = "calls of 100 iterations";
+  solver.unit = "calls";
   solver.default_work = 250;
   solver.most_work = most_calls;
   solver.settings = {"processes", "threads"};

@@ -195,7 +195,7 @@ def test_a_run_that_is_not_the_traditional_one_is_no_same_result(tmp_path, chang
 
 def test_a_scaled_run_is_no_witness_of_the_same_results(tmp_path):
     root = synthetic_sa.make_root(tmp_path)
-    records = synthetic_sa.figure("m", "sa/figure1", (30,), (10**6,), synthetic_sa.ALL)
+    records = synthetic_sa.figure("m", "sa/figure1", (300,), (10**7,), synthetic_sa.ALL)
     synthetic_sa.make_machine(root / "results", "m", records, GPU)
     assert judge(root, "m")["same-results"].verdict == OPEN
 
