@@ -53,8 +53,7 @@ TEST_F(RecordTest, HasEveryFieldOfTheSchema) {
         "backend",    "status",     "message",          "machine",   "commit",       "dirty",      "sources",     "build",
         "descriptor", "version",    "process",          "protocol",  "seeds",        "batch",      "samples",     "verified",
         "reference",  "digest",     "reference_digest", "objective", "feasible",     "iterations", "evaluations", "counters",
-        "policy",     "work",       "clocks",           "throttled", "extrapolated", "control",     "contended",
-        "contention"})
+        "policy",     "work",       "clocks",           "throttled", "extrapolated", "control",    "contended",   "contention"})
     EXPECT_TRUE(json.contains(field)) << field;
   EXPECT_EQ(json["case_key"], "problem=count;mode=a;size=100");
   EXPECT_EQ(json["case"]["size"], 100);
