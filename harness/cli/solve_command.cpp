@@ -54,8 +54,8 @@ class Solving {
   }
 
  private:
-  [[nodiscard]] std::int64_t objective_in(const std::string& file) const {
-    return solver_.files->objective_of(*instance_, solver_.files->read_solution(*instance_, file)).value();
+  [[nodiscard]] Objective objective_in(const std::string& file) const {
+    return solver_.files->objective_of(*instance_, solver_.files->read_solution(*instance_, file));
   }
 
   [[nodiscard]] std::int64_t target_in_units(double target) const {
@@ -132,8 +132,7 @@ class Solving {
     const std::string text = solver_.files->text_of(*instance_, report.found.outcome.solution);
     std::string failure;
     try {
-      report.output_kept = file.better_than(report.found.outcome.objective.value());
-      if (!report.output_kept) file.write(text);
+      if (const auto kept = file.replace_if_better(report.found.outcome.objective, text)) report.output_kept = kept->value();
       report.output = file.path();
     } catch (const std::runtime_error& error) {
       failure = error.what();

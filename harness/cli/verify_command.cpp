@@ -210,7 +210,7 @@ int verify_command(const Options& options, const std::vector<System>& systems) {
     if (options.random_cases > 0 && system.random_case && (options.system.empty() || known(system)))
       verifier.random(system, options.random_cases, options.seed);
   }
-  if (!options.json_file.empty()) write_atomically(options.json_file, verifier.json().dump(2) + "\n");
+  if (!options.json_file.empty()) write_output(options.json_file, verifier.json().dump(2) + "\n");
   return verifier.ok() ? exit_ok : exit_check_failed;
 }
 

@@ -130,7 +130,8 @@ void Recorder::append(const Json& record) {
 void write_atomically(const fs::path& path, const std::string& text) {
   if (path.has_parent_path()) create_folder(path.parent_path());
   const fs::path temporary = fmt::format("{}.{}.tmp", path.string(), getpid());
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  ::unlink(temporary.c_str());  // of a process of this number that was killed; a link planted there is not followed
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   int error = file < 0 ? errno : write_all(file, text);
   if (file >= 0 && error == 0 && ::fsync(file) != 0) error = errno;
   if (file >= 0) ::close(file);
@@ -138,6 +139,42 @@ void write_atomically(const fs::path& path, const std::string& text) {
   if (error == 0) return;
   ::unlink(temporary.c_str());
   throw EnvironmentError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)));
+}
+
+bool is_special_file(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error) && !fs::is_regular_file(path, error);
+}
+
+fs::path link_followed(const fs::path& path) {
+  std::error_code error;
+  const fs::path target = fs::is_symlink(path, error) && fs::is_regular_file(path, error) ? fs::canonical(path, error) : path;
+  return error ? path : target;
+}
+
+void write_output(const fs::path& path, const std::string& text) {
+  const auto fail = [&](int error) {
+    throw EnvironmentError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)));
+  };
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) fail(EISDIR);
+  if (fs::is_symlink(path, ignored) && !fs::exists(path, ignored)) fail(ENOENT);
+  if (!is_special_file(path)) return write_atomically(link_followed(path), text);
+  const int file = ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  const int error = file < 0 ? errno : write_all(file, text);
+  if (file >= 0) ::close(file);
+  if (error != 0) fail(error);
+}
+
+FolderLock::FolderLock(const fs::path& folder)
+    : folder_(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (folder_ < 0) return;
+  while (::flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
+  }
+}
+
+FolderLock::~FolderLock() {
+  if (folder_ >= 0) ::close(folder_);
 }
 
 }  // namespace vicinity

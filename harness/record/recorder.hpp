@@ -41,4 +41,24 @@ class Recorder {
 /// Replaces a file at once: readers see the old or the new text, never half. Throws EnvironmentError.
 void write_atomically(const std::filesystem::path& path, const std::string& text);
 
+/// Is there something that is no ordinary file: a device, a pipe?
+[[nodiscard]] bool is_special_file(const std::filesystem::path& path);
+/// The file that a link to an ordinary file leads to; anything else as it is.
+[[nodiscard]] std::filesystem::path link_followed(const std::filesystem::path& path);
+/// Writes where a user asked for it: an ordinary file is replaced at once, the one a link leads to as well; a device or a pipe is written
+/// to and stays what it is. Throws EnvironmentError, also for a folder and for a link that leads nowhere.
+void write_output(const std::filesystem::path& path, const std::string& text);
+
+/// While it lives, no other process that asks for it is at work in the folder. Where the file system has no locks, nothing is held.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int folder_ = -1;
+};
+
 }  // namespace vicinity

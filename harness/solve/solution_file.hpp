@@ -1,10 +1,11 @@
 #pragma once
 // Where `vicinity solve` writes: checked before the search, and never a good solution or another file lost.
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
+
+#include "core/api/objective.hpp"
 
 namespace vicinity {
 
@@ -14,26 +15,23 @@ class SolutionFile {
   /// instance's own file or, without `force`, when it exists and holds no solution of this instance; EnvironmentError when it cannot be
   /// written.
   SolutionFile(std::filesystem::path path, const std::filesystem::path& instance, bool force,
-               std::function<std::int64_t(const std::string&)> objective_of);
+               std::function<Objective(const std::string&)> objective_of);
 
   [[nodiscard]] std::string path() const { return path_.string(); }
 
-  /// The objective of a solution there that is not worse than `objective`, which must stay; empty: write. Reads the file again, since
-  /// another search may have ended in the meantime. With `force`: empty.
-  [[nodiscard]] std::optional<std::int64_t> better_than(std::int64_t objective) const;
-
-  /// Replaces the file at once; what is no ordinary file (/dev/null, a pipe) is written to. Throws EnvironmentError.
-  void write(const std::string& text) const;
+  /// Replaces the file at once, unless it holds a solution that is not worse than `objective`: that one stays, and its objective is
+  /// returned. Reads the file again, since another search may have ended in the meantime; no two searches do this in one folder at a time.
+  /// With `force` it is always replaced; what is no ordinary file (/dev/null, a pipe) is written to. Throws EnvironmentError.
+  [[nodiscard]] std::optional<Objective> replace_if_better(const Objective& objective, const std::string& text) const;
 
  private:
   /// Of the solution there; empty when there is no file, or an empty one, or no ordinary one.
-  [[nodiscard]] std::optional<std::int64_t> existing() const;
-  [[nodiscard]] bool special() const;
+  [[nodiscard]] std::optional<Objective> existing() const;
   void require_writable() const;
 
   std::filesystem::path path_;
   bool force_;
-  std::function<std::int64_t(const std::string&)> objective_of_;
+  std::function<Objective(const std::string&)> objective_of_;
 };
 
 }  // namespace vicinity

@@ -1,14 +1,21 @@
 #include "harness/record/recorder.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <string>
+#include <thread>
 
 #include "tests/support/scratch.hpp"
 
 namespace vicinity {
 namespace {
+
+namespace fs = std::filesystem;
 
 TEST(Recorder, AppendsWholeLinesAndReadsThemBack) {
   const TemporaryFolder folder;
@@ -95,6 +102,43 @@ TEST(WriteAtomically, ReplacesOrLeavesAlone) {
   EXPECT_EQ(contents(path), "two");
   EXPECT_THROW(write_atomically(folder / "new/environment.json/x", "three"), EnvironmentError);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / "new"), {}), 1);
+}
+
+TEST(Outputs, APlantedTemporaryIsNotFollowed) {
+  const TemporaryFolder folder;
+  const fs::path other = folder.write("other", "precious"), path = folder / "out";
+  fs::create_symlink(other, fmt::format("{}.{}.tmp", path.string(), getpid()));
+  write_atomically(path, "text");
+  EXPECT_EQ(contents(path), "text");
+  EXPECT_EQ(contents(other), "precious");
+}
+
+TEST(Outputs, DevicesAndLinksStayWhatTheyAre) {
+  const TemporaryFolder folder;
+  const fs::path target = folder.write("target", "old");
+  fs::create_symlink(target, folder / "link");
+  write_output(folder / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_EQ(contents(target), "new");
+  write_output("/dev/null", "text");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_THROW(write_output("/dev/full", "text"), EnvironmentError);
+  EXPECT_THROW(write_output(folder / ".", "text"), EnvironmentError);
+  fs::create_symlink(folder / "nowhere", folder / "dangling");
+  EXPECT_THROW(write_output(folder / "dangling", "text"), EnvironmentError);
+  EXPECT_FALSE(fs::exists(folder / "nowhere"));
+}
+
+TEST(Outputs, APipeIsWrittenTo) {
+  const TemporaryFolder folder;
+  const fs::path pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::string got;
+  std::thread reader([&] { got = contents(pipe); });
+  write_output(pipe, "text");
+  reader.join();
+  EXPECT_EQ(got, "text");
+  EXPECT_TRUE(fs::is_fifo(pipe));
 }
 
 }  // namespace
