@@ -11,6 +11,7 @@ from vicinity_analysis.papers.alns.spreads import NAMES, SETS, Printed, Spread, 
 from vicinity_analysis.papers.alns.tables import BASELINES, Measured, measured_of
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.figures import INK, Drawing, handle, legend, log_axis, panels, render, style_of
+from vicinity_analysis.views.tables import baseline_name
 
 FIGURES = {"alns/table1": "Figure 4", "alns/table2": "Figure 5"}
 GREY = {"gpu-alns": ("#404040", "o"), "pra": ("#8C8C8C", "s"), "pra-8": ("#8C8C8C", "D")}
@@ -75,7 +76,7 @@ def ratio_figure(study: Study) -> Drawing:
         figure, axes = panels(len(baselines), 3.2)
         sizes = sorted(set(printed_of(study).requests(SETS[study.name]).values()))
         for name, plot in zip(baselines, axes, strict=True):
-            plot.set_title(f"relative to {NAMES[name]} (ours on one machine: to {OURS[name]})")
+            plot.set_title(f"relative to {NAMES[name]}")
             for _, colour, marker, line, values in curves[name]:
                 plot.plot(list(values), list(values.values()), line, marker=marker, color=colour, linewidth=1.1)
             plot.axhline(1, color=INK, linewidth=1)
@@ -89,7 +90,8 @@ def ratio_figure(study: Study) -> Drawing:
 
     caption = "Time of the baseline over time of the other, by number of requests; above the line at 1 the other is "
     caption += "faster. Grey: the paper's τ, of its own machine. Dashed: published time of the baseline over ours, a "
-    caption += "ratio of two machines and two programs. Solid colours: ours over ours, on one machine. Logarithmic."
+    caption += "ratio of two machines and two programs. Solid colours: on one machine, over our code in place of the "
+    caption += f"baseline. Time ratio logarithmic. {_own_baselines(study)}"
     return render(f"{study.slug}-ratios", "Figure 6: time ratios", caption, draw)
 
 
@@ -110,6 +112,15 @@ def ratio_curves(study: Study, baseline: str) -> list[Curve]:
             values = _over(sizes, _means(own), _means(one))
             curves.append((f"{one.name}, {one.machine.title}", *style, "-", values))
     return curves
+
+
+def _own_baselines(study: Study) -> str:
+    told = []
+    for one in measured_of(study):
+        records = [record for runs in one.runs.values() for record in runs]
+        replaced = (NAMES[baseline] for baseline, name in OURS.items() if name == one.name)
+        told += [f"for {name} {baseline_name(one.machine, one.name, records)}" for name in replaced]
+    return f"In place: {'; '.join(told)}." if told else ""
 
 
 def _means(one: Measured) -> dict[str, float]:

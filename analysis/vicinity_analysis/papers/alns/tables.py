@@ -9,6 +9,7 @@ from vicinity_analysis.papers.alns.spreads import (
     NAMES,
     SCALE,
     SETS,
+    SETTING,
     STATS,
     TOTAL,
     Printed,
@@ -35,6 +36,11 @@ COMPARED = {"cost": "cost_difference", "time": "time_ratio"}
 ERRORS = (
     "BKS is the paper's column, of which some values are stale; best known is today's. Measured errors are those of "
     "the mean cost over the seeds, to both."
+)
+RUNS = (
+    "Measured columns: runs of "
+    + ", ".join(f"{axis} = {value}" for axis, value in SETTING.items())
+    + " (until the stopping rule), as the paper's; others stand in the table of gaps alone."
 )
 RATIOS = (
     "GPU-ALNS ÷ ours is the published mean time of GPU-ALNS over ours: a ratio of two machines and two programs, no "
@@ -90,7 +96,7 @@ def comparison_table(study: Study) -> Table:
     labels = ("error to BKS, %", "error to best known, %", "time, s", "GPU-ALNS ÷ ours")
     columns += [Column(label, f"{one.machine.title}, {one.name}") for one in every for label in labels]
     table = Table(f"{study.slug}-comparison", f"{study.descriptor.title}: errors and times", columns, [])
-    table.notes = [ERRORS, RATIOS, TOTALS, *gaps(study), *reasons([study])]
+    table.notes = [ERRORS, RATIOS, TOTALS, RUNS, *gaps(study), *reasons([study])]
     best = {name: r.best_known / SCALE for one in every for name, (r, *_) in one.runs.items() if r.best_known}
     for instance, requests in printed.requests(SETS[study.name]).items():
         bks = printed.best(instance)
