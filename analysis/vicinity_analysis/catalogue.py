@@ -6,7 +6,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
@@ -54,8 +54,10 @@ class Catalogue:
     def _study(self, descriptor: Descriptor, machines: list[Machine]) -> Study:
         printed = load_published(self.root, descriptor)
         published = printed.pop(descriptor.metric, None)
-        statements = load_statements(self.root, descriptor)
         paper = self.papers.get(descriptor.system) or Paper(descriptor.system, descriptor.system)
+        statements = load_statements(self.root, descriptor)
+        for name in paper.statements.get(descriptor.experiment, ()):
+            statements += load_statements(self.root, replace(descriptor, csv=name, mapping={}))
         pool = tuple(paper.pools.get(descriptor.experiment, ()))
         return Study(descriptor, published, machines, statements, printed, paper.notation, pool)
 

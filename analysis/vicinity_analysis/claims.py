@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from vicinity_analysis.inputs.published import Column, Key
+from vicinity_analysis.inputs.published import Column, Key, Observation
 from vicinity_analysis.inputs.records import Machine, Record, over_seeds, shorten
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import MARKS, significant
@@ -46,6 +46,7 @@ class Evidence:
     machine: Machine | None  # None: the paper's own numbers
     series: tuple[Series, ...]
     invalid: tuple[Record, ...] = ()  # runs that failed their check, and so have no time
+    statements: tuple[Observation, ...] = ()  # printed numbers that are no cases, to judge or to compare with
 
     @property
     def printed(self) -> bool:
@@ -157,7 +158,7 @@ def printed_evidence(studies: list[Study]) -> Evidence:
                 series.shares.setdefault(key, {})[observation.params["part"]] = observation.value
             else:
                 series.times[key], series.sources[key] = observation.value, observation.source
-    return Evidence("printed", None, tuple(found.values()))
+    return Evidence("printed", None, tuple(found.values()), statements=_statements(studies))
 
 
 def measured_evidence(studies: list[Study], machine: Machine) -> Evidence:
@@ -171,7 +172,11 @@ def measured_evidence(studies: list[Study], machine: Machine) -> Evidence:
                     mine[at] = record
     series = tuple(series_of(name, runs) for name, runs in found.items() if runs)
     invalid = {r.source: r for study in studies for r in study.all_runs(machine) if r.data["status"] == "invalid"}
-    return Evidence(machine.title, machine, series, tuple(invalid.values()))
+    return Evidence(machine.title, machine, series, tuple(invalid.values()), _statements(studies))
+
+
+def _statements(studies: list[Study]) -> tuple[Observation, ...]:
+    return tuple(observation for study in studies for observation in study.statements)
 
 
 def series_of(name: str, runs: dict[tuple[Key, int], Record]) -> Series:

@@ -30,4 +30,6 @@ class Paper:
     claims: tuple[Claim, ...] = ()
     views: Mapping[str, MakeView] = field(default_factory=dict)  # experiment -> what the report shows of it
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # experiment -> others of the same cases
+    # experiment -> files of data/published/ whose rows are no cases of the descriptor, read by views and claims
+    statements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     measured: tuple[MeasuredTable, ...] = ()  # tables of the page of measured numbers

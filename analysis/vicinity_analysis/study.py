@@ -26,7 +26,7 @@ class Study:
     descriptor: Descriptor
     published: Published | None
     machines: list[Machine]
-    statements: list[Observation] = field(default_factory=list)  # numbers the text states of a figure
+    statements: list[Observation] = field(default_factory=list)  # printed numbers that are no cases
     others: dict[str, Published] = field(default_factory=dict)  # metric -> what else the table prints
     notation: Notation = field(default_factory=Notation)
     pool: tuple[str, ...] = ()  # experiments that measure the same cases

@@ -1,0 +1,131 @@
+"""Figures 4 to 6: the paper's curves, drawn from its tables, beside ours."""
+
+from collections.abc import Mapping
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from vicinity_analysis.papers.alns.spreads import NAMES, SETS, Printed, Spread, printed_of
+from vicinity_analysis.papers.alns.tables import BASELINES, Measured, measured_of
+from vicinity_analysis.study import Study
+from vicinity_analysis.views.figures import INK, Drawing, handle, legend, log_axis, panels, render, style_of
+from vicinity_analysis.views.tables import baseline_name
+
+FIGURES = {"alns/table1": "Figure 4", "alns/table2": "Figure 5"}
+GREY = {"gpu-alns": ("#404040", "o"), "pra": ("#8C8C8C", "s"), "pra-8": ("#8C8C8C", "D")}
+OURS = {"pra": "cpu-serial", "pra-8": "cpu-openmp"}  # what stands for it where ratios are of one machine
+
+
+def runtime_figure(study: Study) -> Drawing:
+    """Least, mean and most run time of each instance."""
+    printed, every = printed_of(study), measured_of(study)
+    instances = list(printed.requests(SETS[study.name]))
+    theirs = {name: _printed_spreads(printed, instances, name) for name in ("gpu-alns", *BASELINES[study.name])}
+    machines = list({one.machine.name: one.machine for one in every}.values())
+
+    def draw() -> Figure:
+        figure, axes = panels(max(1, len(machines)), 3.4)
+        names = [one.name for one in every]
+        handles: dict[str, Line2D] = {}
+        for index, plot in enumerate(axes):
+            for name, spreads in theirs.items():
+                label = f"{NAMES[name]} (published)"
+                handles[label] = _spread_line(plot, instances, spreads, *GREY[name], label)
+            if machines:
+                plot.set_title(machines[index].title)
+            for one in (one for one in every if machines and one.machine is machines[index]):
+                style = style_of(study, one.name, names)
+                handles[one.name] = _spread_line(plot, instances, one.of("time"), *style, one.name)
+            plot.set_xticks(range(len(instances)), instances, rotation=90, fontsize=7)
+            log_axis(plot, "y", "run time, s" if index == 0 else "")
+        legend(figure, list(handles.values()))
+        return figure
+
+    caption = "Mean run time of each instance; the bars reach from the least to the most over the repetitions. Grey: "
+    caption += "drawn from the paper's tables, on its machine. Colours: measured, over the seeds. Time logarithmic."
+    title = f"{FIGURES[study.name]}: run times"
+    return render(f"{study.slug}-runtimes", title, caption, draw)
+
+
+def _printed_spreads(printed: Printed, instances: list[str], name: str) -> dict[str, Spread]:
+    found = {instance: printed.spread(instance, name, "time") for instance in instances}
+    return {instance: spread for instance, spread in found.items() if spread}
+
+
+def _spread_line(
+    plot: Axes, instances: list[str], spreads: Mapping[str, Spread], colour: str, marker: str, label: str
+) -> Line2D:
+    at = [position for position, instance in enumerate(instances) if instance in spreads]
+    shown = [spreads[instances[position]] for position in at]
+    plot.vlines(at, [s.least for s in shown], [s.most for s in shown], color=colour, linewidth=2, alpha=0.5)
+    plot.plot(at, [s.mean for s in shown], "-", marker=marker, color=colour, linewidth=1, markersize=4)
+    return handle(colour, marker, label, line="-")
+
+
+Curve = tuple[str, str, str, str, dict[int, float]]  # label, colour, marker, line, requests -> ratio
+
+
+def ratio_figure(study: Study) -> Drawing:
+    """Figure 6: time ratios against the number of requests, a panel for PRA and one for PRA-8."""
+    baselines = BASELINES[study.name]
+    curves = {name: ratio_curves(study, name) for name in baselines}
+
+    def draw() -> Figure:
+        figure, axes = panels(len(baselines), 3.2)
+        sizes = sorted(set(printed_of(study).requests(SETS[study.name]).values()))
+        for name, plot in zip(baselines, axes, strict=True):
+            plot.set_title(f"relative to {NAMES[name]}")
+            for _, colour, marker, line, values in curves[name]:
+                plot.plot(list(values), list(values.values()), line, marker=marker, color=colour, linewidth=1.1)
+            plot.axhline(1, color=INK, linewidth=1)
+            log_axis(plot, "y", "time ratio" if plot is axes[0] else "")
+            plot.set_xlabel("requests")
+            plot.xaxis.set_major_locator(FixedLocator(sizes[::2]))
+            plot.xaxis.set_minor_locator(NullLocator())
+        found = {label: handle(c, m, label, line=s) for name in baselines for label, c, m, s, _ in curves[name]}
+        legend(figure, list(found.values()))
+        return figure
+
+    caption = "Time of the baseline over time of the other, by number of requests; above the line at 1 the other is "
+    caption += "faster. Grey: the paper's τ, of its own machine. Dashed: published time of the baseline over ours, a "
+    caption += "ratio of two machines and two programs. Solid colours: on one machine, over our code in place of the "
+    caption += f"baseline. Time ratio logarithmic. {_own_baselines(study)}"
+    return render(f"{study.slug}-ratios", "Figure 6: time ratios", caption, draw)
+
+
+def ratio_curves(study: Study, baseline: str) -> list[Curve]:
+    """Of one panel of Figure 6, by number of requests."""
+    printed, every = printed_of(study), measured_of(study)
+    sizes = printed.requests(SETS[study.name])
+    base = {i: s.mean for i, s in _printed_spreads(printed, list(sizes), baseline).items()}
+    theirs = {i: s.mean for i, s in _printed_spreads(printed, list(sizes), "gpu-alns").items()}
+    curves: list[Curve] = [("τ, published", *GREY["gpu-alns"], "-", _over(sizes, base, theirs))]
+    names = [one.name for one in every]
+    for one in every:
+        style = style_of(study, one.name, names)
+        label = f"published ÷ {one.name}, {one.machine.title} (two machines)"
+        curves.append((label, *style, "--", _over(sizes, base, _means(one))))
+        own = next((o for o in every if o.machine is one.machine and o.name == OURS[baseline]), None)
+        if own and one.name.startswith("gpu"):
+            values = _over(sizes, _means(own), _means(one))
+            curves.append((f"{one.name}, {one.machine.title}", *style, "-", values))
+    return curves
+
+
+def _own_baselines(study: Study) -> str:
+    told = []
+    for one in measured_of(study):
+        records = [record for runs in one.runs.values() for record in runs]
+        replaced = (NAMES[baseline] for baseline, name in OURS.items() if name == one.name)
+        told += [f"for {name} {baseline_name(one.machine, one.name, records)}" for name in replaced]
+    return f"In place: {'; '.join(told)}." if told else ""
+
+
+def _means(one: Measured) -> dict[str, float]:
+    return {instance: spread.mean for instance, spread in one.of("time").items()}
+
+
+def _over(sizes: dict[str, int], slow: dict[str, float], fast: dict[str, float]) -> dict[int, float]:
+    return {n: slow[i] / fast[i] for i, n in sorted(sizes.items(), key=lambda item: item[1]) if i in slow and i in fast}

@@ -1,0 +1,229 @@
+"""Tables 1, 2 and B.3 to B.8, row by row: published beside measured."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vicinity_analysis.inputs.published import Observation
+from vicinity_analysis.inputs.records import Machine, Record, shorten
+from vicinity_analysis.papers.alns.spreads import (
+    NAMES,
+    SCALE,
+    SETS,
+    SETTING,
+    STATS,
+    TOTAL,
+    Printed,
+    Spread,
+    above,
+    printed_of,
+    searches,
+    spread_of,
+    total,
+)
+from vicinity_analysis.study import Study
+from vicinity_analysis.views.cells import Cell, Column, Table, significant
+from vicinity_analysis.views.tables import MISSING, gaps, provenance, reasons
+
+WORDS = {"avg": "mean", "min": "least", "max": "most", "std": "sd"}
+BASELINES = {"alns/table1": ("pra",), "alns/table2": ("pra", "pra-8")}
+PLACES = {"alns/table1": "Table 1", "alns/table2": "Table 2"}
+# appendix table -> what it is of, over which baseline
+APPENDIX = {"alns/table1": {"Table B.3": ("cost", "pra"), "Table B.4": ("time", "pra")}}
+APPENDIX["alns/table2"] = {"Table B.5": ("cost", "pra"), "Table B.6": ("time", "pra")}
+APPENDIX["alns/table2"] |= {"Table B.7": ("cost", "pra-8"), "Table B.8": ("time", "pra-8")}
+COMPARED = {"cost": "cost_difference", "time": "time_ratio"}
+
+ERRORS = (
+    "BKS is the paper's column, of which some values are stale; best known is today's. Measured errors are those of "
+    "the mean cost over the seeds, to both."
+)
+RUNS = (
+    "Measured columns: runs of "
+    + ", ".join(f"{axis} = {value}" for axis, value in SETTING.items())
+    + " (until the stopping rule), as the paper's; others stand in the table of gaps alone."
+)
+RATIOS = (
+    "GPU-ALNS ÷ ours is the published mean time of GPU-ALNS over ours: a ratio of two machines and two programs, no "
+    "speed-up. τ is the paper's, of its own machine. PRA and PRA-8 are closed code: published only."
+)
+TOTALS = "Totals are ratios and errors of sums, as the paper's are, and stand where every instance was measured."
+DEVIATION = "Measured: over the seeds; sd of the population, while the paper does not say which its Std. is."
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One implementation on one machine: its runs of the paper's setting, by instance."""
+
+    machine: Machine
+    name: str
+    runs: dict[str, list[Record]]
+
+    def of(self, metric: str) -> dict[str, Spread]:
+        return {instance: spread_of(records, metric) for instance, records in self.runs.items()}
+
+    def title(self, instance: str) -> str:
+        return "; ".join(map(provenance, self.runs[instance]))
+
+    def marks(self, instance: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(mark for record in self.runs[instance] for mark in record.marks))
+
+
+def measured_of(study: Study) -> list[Measured]:
+    found = [
+        Measured(machine, name, searches(record for records in cases.values() for record in records))
+        for machine in study.machines
+        for name, cases in study.runs[machine.name].items()
+    ]
+    return [one for one in found if one.runs]
+
+
+def printed_cell(o: Observation | None, text: str | None = None) -> Cell:
+    if o is None:
+        return Cell("", "not in the paper", kind="published")
+    return Cell(text if text is not None else o.text, f"{o.source} {o.notes}".strip(), kind="published")
+
+
+def comparison_table(study: Study) -> Table:
+    """Tables 1 and 2."""
+    printed, every = printed_of(study), measured_of(study)
+    place, baselines = PLACES[study.name], BASELINES[study.name]
+    columns = [Column("instance", kind="param"), Column("in the paper", kind="param"), Column("requests", kind="param")]
+    columns += [Column("BKS", "published"), Column("best known", "today")]
+    for name in ("gpu-alns", *baselines):
+        columns += [Column("error, %", f"{NAMES[name]}, published"), Column("time, s", f"{NAMES[name]}, published")]
+    for name in baselines:
+        columns += [Column(label, f"Δ {NAMES[name]}, published") for label in ("cost, %", "τ")]
+    labels = ("error to BKS, %", "error to best known, %", "time, s", "GPU-ALNS ÷ ours")
+    columns += [Column(label, f"{one.machine.title}, {one.name}") for one in every for label in labels]
+    table = Table(f"{study.slug}-comparison", f"{study.descriptor.title}: errors and times", columns, [])
+    table.notes = [ERRORS, RATIOS, TOTALS, RUNS, *gaps(study), *reasons([study])]
+    best = {name: r.best_known / SCALE for one in every for name, (r, *_) in one.runs.items() if r.best_known}
+    for instance, requests in printed.requests(SETS[study.name]).items():
+        bks = printed.best(instance)
+        theirs = bks.instance if bks else ""
+        cells = [Cell(text, kind="param") for text in (instance, theirs, str(requests))]
+        cells += [printed_cell(bks), Cell(f"{best[instance]:,.2f}") if instance in best else MISSING]
+        cells += _printed_comparison(printed, instance, place, baselines)
+        for one in every:
+            cells += _measured_comparison(table, printed, one, instance)
+        table.rows.append(cells)
+    footer = [
+        Cell("total", kind="param"),
+        *(Cell("", kind="param") for _ in range(2)),
+        printed_cell(printed.best(TOTAL)),
+    ]
+    whole = set(best) == set(printed.requests(SETS[study.name]))
+    footer += [Cell(f"{sum(best.values()):,.2f}") if whole else Cell("")]
+    footer += _printed_comparison(printed, TOTAL, place, baselines)
+    for one in every:
+        footer += _measured_total(printed, one, list(printed.requests(SETS[study.name])))
+    table.footer = [footer]
+    return table
+
+
+def _printed_comparison(printed: Printed, instance: str, place: str, baselines: Sequence[str]) -> list[Cell]:
+    def cell(*what: str, baseline: str = "") -> Cell:
+        return printed_cell(printed.find(instance, *what, baseline=baseline, place=place))
+
+    cells = [cell(name, metric) for name in ("gpu-alns", *baselines) for metric in ("error", "time")]
+    return cells + [
+        cell("gpu-alns", metric, baseline=name) for name in baselines for metric in ("cost_difference", "time_ratio")
+    ]
+
+
+def _measured_comparison(table: Table, printed: Printed, one: Measured, instance: str) -> list[Cell]:
+    if instance not in one.runs:
+        return [MISSING] * 4
+    records = one.runs[instance]
+    costs, times = spread_of(records, "cost"), spread_of(records, "time")
+    bks, known, theirs = printed.best(instance), records[0].best_known, printed.find(instance, "gpu-alns", "time")
+    values = {
+        "error_to_bks": above(costs.mean, bks.value) if bks else None,
+        "error_to_best_known": above(costs.mean, known / SCALE) if known else None,
+        "seconds": times.mean,
+        "published_over_ours": theirs.value / times.mean if theirs else None,
+    }
+    row = {"instance": instance, "machine": one.machine.name, "implementation": one.name, "seeds": len(records)}
+    table.tidy.append(row | values | {"record": shorten(costs.sources)})
+    return [Cell(text, one.title(instance), marks=one.marks(instance)) for text in _comparison_texts(values.values())]
+
+
+def _measured_total(printed: Printed, one: Measured, instances: list[str]) -> list[Cell]:
+    if set(instances) - set(one.runs):
+        return [Cell("", f"{len(one.runs)} of {len(instances)} instances measured")] * 4
+    costs, times = total(one.of("cost").values()), total(one.of("time").values())
+    known = [one.runs[instance][0].best_known for instance in instances]
+    bks = [found.value for instance in instances if (found := printed.best(instance))]
+    theirs = [found.value for instance in instances if (found := printed.find(instance, "gpu-alns", "time"))]
+    values = [
+        above(costs.mean, sum(bks)),
+        above(costs.mean, sum(known) / SCALE) if all(known) else None,
+        times.mean,
+        sum(theirs) / times.mean,
+    ]
+    return [Cell(text, "of the sums") for text in _comparison_texts(values)]
+
+
+def _comparison_texts(values: Sequence[float | None]) -> list[str]:
+    to_bks, to_best, seconds, ratio = values
+    texts = ["—" if error is None else f"{error:.2f}" for error in (to_bks, to_best)]
+    return [*texts, significant(seconds), "—" if ratio is None else f"{significant(ratio)}×"]
+
+
+def appendix_tables(study: Study) -> list[Table]:
+    return [_appendix_table(study, place) for place in APPENDIX[study.name]]
+
+
+def _appendix_table(study: Study, place: str) -> Table:
+    """Mean, least, most and standard deviation over the repetitions: of costs, or of times in seconds."""
+    metric, baseline = APPENDIX[study.name][place]
+    printed, every = printed_of(study), measured_of(study)
+    compared = "Diff, %" if metric == "cost" else "τ"
+    columns = [Column("instance", kind="param")] + ([Column("BKS", "published")] if metric == "cost" else [])
+    columns += [Column(WORDS[s], f"{NAMES[name]}, published") for name in ("gpu-alns", baseline) for s in STATS]
+    columns += [Column(WORDS[s], f"{compared} to {NAMES[baseline]}, published") for s in STATS]
+    columns += [Column(WORDS[s], f"{one.machine.title}, {one.name}") for one in every for s in STATS]
+    unit = ", s" if metric == "time" else ""
+    name = f"{study.slug}-{place.removeprefix('Table ').replace('.', '').lower()}"
+    table = Table(name, f"{place}: {metric}{unit}", columns, [], notes=[DEVIATION, TOTALS])
+    for instance in printed.requests(SETS[study.name]):
+        table.rows.append(_appendix_row(table, printed, every, instance, place))
+    last = [Cell("total", kind="param"), *_printed_spreads(printed, TOTAL, place, metric, baseline)]
+    for one in every:
+        spreads = one.of(metric)
+        sums = total(spreads.values()) if set(spreads) == set(printed.requests(SETS[study.name])) else None
+        last += [_text_cell(sums.of(stat) if sums else None, "of the sums", metric) for stat in STATS]
+    table.footer = [last]
+    return table
+
+
+def _appendix_row(table: Table, printed: Printed, every: list[Measured], instance: str, place: str) -> list[Cell]:
+    metric, baseline = next(found[place] for found in APPENDIX.values() if place in found)
+    cells = [Cell(instance, kind="param"), *_printed_spreads(printed, instance, place, metric, baseline)]
+    for one in every:
+        if instance not in one.runs:
+            cells += [MISSING] * 4
+            continue
+        spread = spread_of(one.runs[instance], metric)
+        title, marks = one.title(instance), one.marks(instance)
+        cells += [_text_cell(spread.of(stat), title, metric, marks) for stat in STATS]
+        row = {"instance": instance, "machine": one.machine.name, "implementation": one.name, "metric": metric}
+        row |= {WORDS[stat]: spread.of(stat) for stat in STATS} | {"seeds": len(spread.sources)}
+        table.tidy.append(row | {"record": shorten(spread.sources)})
+    return cells
+
+
+def _printed_spreads(printed: Printed, instance: str, place: str, metric: str, baseline: str) -> list[Cell]:
+    cells = [printed_cell(printed.best(instance))] if metric == "cost" else []
+    for name in ("gpu-alns", baseline):
+        cells += [printed_cell(printed.find(instance, name, metric, stat, place=place)) for stat in STATS[:3]]
+        mean = printed.find(instance, name, metric, place=place)
+        cells.append(printed_cell(mean, mean.spread if mean else None))
+    found = (printed.find(instance, "gpu-alns", COMPARED[metric], stat, baseline, place) for stat in STATS)
+    return cells + [printed_cell(o) for o in found]
+
+
+def _text_cell(value: float | None, title: str, metric: str, marks: tuple[str, ...] = ()) -> Cell:
+    if value is None:
+        return Cell("")
+    return Cell(f"{value:,.2f}" if metric == "cost" else significant(value), title, marks=marks)

@@ -1,0 +1,114 @@
+import pytest
+import synthetic_alns
+from synthetic_alns import PAPER
+from vicinity_analysis.papers.alns import PAPER as ALNS
+from vicinity_analysis.papers.alns import plots, tables
+from vicinity_analysis.papers.alns.spreads import TOTAL, instance_of, printed_of
+from vicinity_analysis.views.usual import view_of
+from worlds import GPU, column, studies_of, study_of
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory):
+    root = synthetic_alns.make_root(tmp_path_factory.mktemp("alns"))
+    records = list(synthetic_alns.everything("gpu-a", model={"gpu": PAPER["gpu"], "cpu-serial": PAPER["cpu-serial"]}))
+    few = [r for r in records if r["case"]["instance"] != "Li_25" or r["implementation"] == "gpu"]
+    synthetic_alns.make_machine(root / "results", "gpu-a", few, GPU)
+    synthetic_alns.make_machine(root / "results", "none", [], GPU)
+    return studies_of(root, "gpu-a", "none")
+
+
+def alns(studies, name):
+    return study_of(studies, f"alns/{name}")
+
+
+def row(table, instance):
+    return next(cells for cells in table.rows if cells[0].text == instance)
+
+
+def test_names():
+    assert [instance_of(name) for name in ("CMT-14", "Li-1", "Li-12")] == ["CMT14", "Li_21", "Li_32"]
+    assert instance_of("BHS-3") == "BHS-3" and instance_of("Total/Average") == TOTAL
+
+
+def test_what_the_paper_prints(studies):
+    printed = printed_of(alns(studies, "table2"))
+    assert list(printed.requests("Li_").values())[:2] == [560, 600] and len(printed.requests("BHS")) == 10
+    spread = printed.spread("Li_21", "pra-8", "time")
+    assert (spread.mean, spread.least, spread.most, spread.deviation) == (16.05, 15.76, 16.56, 0.15)
+    assert printed.best("Li_21").text == "16212.83"
+    assert printed.find("Li_21", "gpu-alns", "time_ratio", "std", "pra-8", "Table B.8").text == "5.88"
+    assert printed.find("Li_21", "gpu-alns", "time", "std") is None
+
+
+def test_table_1(studies):
+    table = tables.comparison_table(alns(studies, "table1"))
+    first = row(table, "CMT2")
+    assert [cell.text for cell in first[:4]] == ["CMT2", "CMT-2", "75", "835.26"]
+    at = column(table, "error, %", "GPU-ALNS")
+    assert [cell.text for cell in first[at : at + 6]] == ["0.29", "4.58", "0.08", "4.43", "0.21", "0.97"]
+    ours = column(table, "error to BKS, %", "gpu")
+    assert first[ours].text == "0.29" and "alns/table1.jsonl" in first[ours].title
+    assert first[ours + 1].text == "1.01"  # the best known of the made-up records is a hundredth below
+    seconds = float(first[ours + 2].text)
+    assert first[ours + 3].text == f"{4.58 / seconds:.2f}×"
+    assert len(table.tidy) == 28 and table.tidy[0]["seeds"] == 6
+
+
+def test_totals_are_of_sums(studies):
+    table = tables.comparison_table(alns(studies, "table1"))
+    (total,) = table.footer
+    at = column(table, "error, %", "GPU-ALNS")
+    assert total[at].text == "0.27" and total[column(table, "τ")].text == "1.71"
+    ours = column(table, "error to BKS, %", "gpu")
+    assert total[ours].text == "0.27"  # the mean of the column is 0.22
+    times = [entry["seconds"] for entry in table.tidy if entry["implementation"] == "gpu"]
+    assert total[ours + 3].text == f"{68.27 / sum(times):.2f}×"
+
+
+def test_no_total_where_an_instance_is_missing(studies):
+    table = tables.comparison_table(alns(studies, "table2"))
+    (total,) = table.footer
+    ours = column(table, "error to BKS, %", "cpu-serial")
+    assert total[ours].text == "" and "11 of 12" in total[ours].title
+    assert row(table, "Li_25")[ours].text == "—"
+    assert total[column(table, "error to BKS, %", "gpu")].text == "1.34"
+
+
+def test_appendix_tables(studies):
+    found = {table.title.split(":")[0]: table for table in tables.appendix_tables(alns(studies, "table2"))}
+    assert list(found) == ["Table B.5", "Table B.6", "Table B.7", "Table B.8"]
+    first = [cell.text for cell in row(found["Table B.8"], "Li_21")]
+    assert first[:9] == ["Li_21", "37.10", "28.68", "53.06", "6.03", "16.05", "15.76", "16.56", "0.15"]
+    assert first[9:13] == ["0.43", "0.55", "0.31", "5.88"]
+    costs = found["Table B.5"]
+    records = [entry for entry in costs.tidy if entry["instance"] == "Li_21" and entry["implementation"] == "gpu"]
+    assert records[0]["mean"] == pytest.approx(16293.05, abs=0.01)
+    assert records[0]["least"] < records[0]["mean"] < records[0]["most"] and records[0]["sd"] > 0
+    (total,) = costs.footer
+    ours = column(costs, "mean", "gpu")
+    assert float(total[ours].text.replace(",", "")) == pytest.approx(291736.13, abs=0.02)
+    assert total[ours + 3].text == ""
+
+
+def test_figures(studies):
+    for name, figures in (("table1", ["runtimes"]), ("table2", ["runtimes", "ratios"])):
+        view = view_of(alns(studies, name), studies, ALNS.views)
+        assert [figure.name for figure in view.figures] == [f"alns-{name}-{what}" for what in figures]
+        assert len(view.shown) == 1 and "a ratio of two machines" in view.shown[0].notes[1]
+
+
+def test_curves_of_figure_6(studies):
+    curves = {label: values for label, *_, values in plots.ratio_curves(alns(studies, "table2"), "pra")}
+    assert curves["τ, published"][560] == pytest.approx(72.34 / 37.10)
+    assert 760 in curves["τ, published"] and 760 not in curves[f"gpu, {GPU}"]
+    assert sum("two machines" in label for label in curves) == 2
+
+
+def test_what_is_published_shows_where_nothing_is_measured(studies, tmp_path):
+    root = synthetic_alns.make_root(tmp_path)
+    synthetic_alns.make_machine(root / "results", "none", [], GPU)
+    empty = studies_of(root, "none")
+    view = view_of(alns(empty, "table2"), empty, ALNS.views)
+    assert [len(table.rows) for table in (*view.shown, *view.folded)] == [12] * 5
+    assert len(view.figures) == 2 and any("Not measured" in note for note in view.shown[0].notes)

@@ -1,0 +1,136 @@
+from dataclasses import replace
+
+import pytest
+import synthetic_alns
+from synthetic_alns import PAPER
+from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, OPEN, Evidence
+from vicinity_analysis.papers.alns.claims import CLAIMS
+from worlds import GPU, judge, studies_of, study_of
+
+PRINTED = {
+    "their-algorithm": OPEN,
+    "small-difference": HOLDS,
+    "faster-on-most": HOLDS,
+    "modestly-shorter": HOLDS,
+    "fluctuates": HOLDS,
+    "linked-list": OPEN,
+    "genetic": OPEN,
+    "local-search": OPEN,
+    "eight-of-twelve": FAILS,
+    "mean-objective": HOLDS,
+    "faster-on-all": HOLDS,
+    "worst-below-best": HOLDS,
+    "ratio-grows": HOLDS,
+    "eight-threads": HOLDS,
+    "up-to-seven": HOLDS,
+}
+SLOW = PAPER | {
+    "gpu": (1e-3, 2.5, 1e-4, 1.0),
+    "gpu-array": (5e-4, 2.5, 1e-4, 1.0),
+    "gpu-genetic": (5e-4, 2.5, 1e-4, 0.99),
+    "gpu-local-search": (5e-4, 2.5, 1e-4, 0.99),
+}
+WORLDS = {
+    "paper": {},
+    "better": {"like": "pra", "factor": 0.98},
+    "worse": {"like": "pra", "factor": 1.1, "model": SLOW},
+    "quick": {"model": PAPER | {"gpu": (1e-6, 2.0, 0.1, 1.0)}},
+}
+YES = {name: "paper" for name in PRINTED} | {"eight-of-twelve": "better"}
+NO = {name: "worse" for name in PRINTED} | {"eight-threads": "quick"}
+MEASURED = [name for name in PRINTED if name != "up-to-seven"]  # of instances that nobody else has
+
+
+def world(root, **changes):
+    synthetic_alns.make_root(root)
+    synthetic_alns.make_machine(root / "results", "gpu-a", synthetic_alns.everything("gpu-a", **changes), GPU)
+    return judge(root, "gpu-a")
+
+
+@pytest.fixture(scope="module")
+def worlds(tmp_path_factory):
+    return {name: world(tmp_path_factory.mktemp(name), **changes) for name, changes in WORLDS.items()}
+
+
+def numbers(judged, name):
+    return [(found.verdict, found.numbers) for found in judged[name].measured[0][1]]
+
+
+def test_the_paper_on_its_own_numbers(tmp_path):
+    root = synthetic_alns.make_root(tmp_path)
+    synthetic_alns.make_machine(root / "results", "m", [], GPU)
+    judged = judge(root, "m")
+    assert {name: found.verdict for name, found in judged.items()} == PRINTED
+    (found,) = judged["eight-of-twelve"].printed
+    assert found.numbers == "mean cost lower on 9, higher on 3, equal on 0"
+    assert "data/published/alns_tableB5.csv:" in found.sources
+    (found,) = judged["small-difference"].printed
+    assert "0.56 % (CMT5)" in found.numbers
+    (found,) = judged["up-to-seven"].printed
+    assert found.numbers == "at most 6.91× (BHS-10)"
+    assert [f.subject.split(":")[0] for f in judged["fluctuates"].printed] == ["Christofides et al.", "Li et al."]
+
+
+def test_there_is_a_world_for_every_claim():
+    assert list(PRINTED) == [claim.name for claim in CLAIMS]
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_every_judge_can_say_yes(worlds, name):
+    found = worlds[YES[name]][name].measured[0][1]
+    assert found and {finding.verdict for finding in found} == {HOLDS}, numbers(worlds[YES[name]], name)
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_every_judge_can_say_no(worlds, name):
+    found = worlds[NO[name]][name].measured[0][1]
+    assert found and {finding.verdict for finding in found} == {FAILS}, numbers(worlds[NO[name]], name)
+
+
+def test_a_print_without_the_largest_ratio(tmp_path):
+    root = synthetic_alns.make_root(tmp_path)
+    synthetic_alns.make_machine(root / "results", "m", [], GPU)
+    statements = study_of(studies_of(root, "m"), "alns/table2").statements
+    slower = [replace(o, text=str(9 * o.value)) if o.implementation == "gpu-alns" else o for o in statements]
+    claim = next(claim for claim in CLAIMS if claim.name == "up-to-seven")
+    (found,) = claim.judge(Evidence("printed", None, (), statements=tuple(slower)))
+    assert found.verdict == FAILS
+
+
+def test_the_baselines_are_named(worlds):
+    (found,) = worlds["paper"]["eight-threads"].measured[0][1]
+    assert found.subject == "Li et al.: gpu, cpu-openmp (8 of 16 cores, AMD EPYC 9999)"
+    (found,) = worlds["paper"]["faster-on-all"].measured[0][1]
+    assert found.subject == "Li et al.: gpu, cpu-serial (1 core, AMD EPYC 9999)"
+    assert "gpu-a/alns/table2.jsonl:" in found.sources
+
+
+def test_without_gpu_nothing_measured_decides(tmp_path):
+    cpu = {name: PAPER[name] for name in ("cpu-openmp", "cpu-serial", "gpu-tuned")}
+    judged = world(tmp_path, model=cpu)
+    assert all(found.measured[0][1] == [] for found in judged.values())
+    assert {name: found.verdict for name, found in judged.items()} == PRINTED
+
+
+def test_a_part_of_the_instances_is_not_judged(tmp_path):
+    root = synthetic_alns.make_root(tmp_path)
+    records = synthetic_alns.experiment("gpu-a", "table2", instances=["Li_21", "Li_22"])
+    synthetic_alns.make_machine(root / "results", "gpu-a", records, GPU)
+    (found,) = judge(root, "gpu-a")["faster-on-all"].measured[0][1]
+    assert found.verdict == NOT_JUDGED and found.numbers.startswith("2 of 12 instances measured")
+
+
+def test_sixteen_threads_are_not_eight(tmp_path):
+    (found,) = world(tmp_path, threads=16)["eight-threads"].measured[0][1]
+    assert found.verdict == NOT_JUDGED and "not run on 8 threads" in found.numbers
+
+
+def test_other_settings_are_not_the_papers(tmp_path):
+    judged = world(tmp_path, case={"calls": 2})
+    assert all(found.measured[0][1] == [] for found in judged.values())
+
+
+def test_few_seeds_do_not_fluctuate(tmp_path, monkeypatch):
+    monkeypatch.setattr(synthetic_alns, "SEEDS", range(1, 4))
+    judged = world(tmp_path)
+    assert {verdict for verdict, _ in numbers(judged, "fluctuates")} == {NOT_JUDGED}
