@@ -1,6 +1,7 @@
 import contextlib
 import io
 import json
+import math
 import os
 import stat
 import sys
@@ -308,7 +309,8 @@ def test_the_real_program():
     keys = [key for key in first.records if (key.experiment, key.implementation) in zip(OWN, names, strict=True)]
     again = command.narrowed(keys).execute()
     assert set(again.records) == set(keys) and {key.experiment for key in keys} == set(OWN)
-    assert all(first.level(key) > 0 for key in first.records) and set(first.control) >= {"cpu"}
+    levels = [first.level(key) for key in first.records]  # NaN: too few samples that nobody disturbed
+    assert all(level > 0 or math.isnan(level) for level in levels) and set(first.control) >= {"cpu"}
     assert verdicts.changes({key: verdicts.facts(first.records[key]) for key in keys}, [again], "candidate") == []
 
 
