@@ -100,7 +100,9 @@ System systems::alns() {
   system.reference = "cpu-recompute";
   system.instance = [](const Case& c) -> std::shared_ptr<const Instance> { return make_vrp(c); };
   system.random_case = random_case;
-  system.best_known = [](const Case& c) { return best_known_of(*make_vrp(c)); };
+  system.best_known = [](const Case&, const Instance* instance) {
+    return instance == nullptr ? std::nullopt : best_known_of(as_vrp(*instance));
+  };
   system.solver = solver();
   system.implementations = cpu_implementations();
   return system;

@@ -72,8 +72,8 @@ struct System {
   std::function<std::shared_ptr<const Instance>(const Case&)> instance;
   /// A random valid case for `vicinity verify --random`; covers the sizes at which implementations change path.
   std::function<Case(std::uint64_t seed)> random_case;
-  /// The best objective known of a case; empty: as the catalogue says.
-  std::function<std::optional<std::int64_t>(const Case&)> best_known;
+  /// The best objective known of a case; empty: as the catalogue says. `instance` is null where it cannot be had.
+  std::function<std::optional<std::int64_t>(const Case&, const Instance* instance)> best_known;
   std::optional<Solver> solver;  ///< empty: nothing to solve
 };
 

@@ -37,7 +37,7 @@ System systems::one_max() {
                 "",
                 {{"size", sizes[seed % 10]}, {"range", ranges[seed / 10 % 4]}, {"instance_seed", static_cast<std::int64_t>(seed % 1000)}}};
   };
-  system.best_known = [](const Case& c) {
+  system.best_known = [](const Case& c, const Instance*) {
     const auto weights = weights_of(c);
     std::int64_t sum = 0;
     for (const std::int32_t weight : weights->values()) sum += std::max(weight, 0);

@@ -214,6 +214,7 @@ Result guarded(Referee& referee, const Job& job, Body body) {
     if (run) throw;
     result = skipped(fmt::format("not supported: {}", error.what()));
   }
+  result.instance = std::move(data);
   return result;
 }
 

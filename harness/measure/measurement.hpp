@@ -23,6 +23,7 @@ using Around = std::pair<T, T>;
 struct Result {
   Status status = Status::skipped;
   std::string message;                                 ///< why it is invalid or skipped
+  std::shared_ptr<const Instance> instance;            ///< of the case; null where its file is missing
   bool missing_input = false;                          ///< skipped for want of an instance file: worth another try when it is there
   std::map<std::string, std::vector<double>> samples;  ///< "wall" and every part; seconds, one entry a repetition
   std::map<std::string, std::string> time_source;      ///< part -> the clock it was read from

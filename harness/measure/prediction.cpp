@@ -162,6 +162,7 @@ Result predict(const Job& job, const std::string& time, const std::function<Resu
   if (sound ? median(found.whole) < scaling.whole_under : !hopeless()) return run(run_of_whole(job));
   if (!sound) {
     Result unmeasurable;
+    unmeasurable.instance = cut[2].instance;
     unmeasurable.message = fmt::format("unmeasurable: its time cannot be predicted from {} = {} to {} ({}), and run whole it may take {}",
                                        scaling.axis, scaling.at[0], scaling.at[2], found.doubt, human_seconds(found.most));
     return unmeasurable;

@@ -145,8 +145,8 @@ std::string key_of(const Parts&... parts) {
 }
 
 /// As the system has it, which knows its units, or the catalogue.
-std::optional<std::int64_t> best_known_of(const System& system, const Case& c) {
-  if (system.best_known) return system.best_known(c);
+std::optional<std::int64_t> best_known_of(const System& system, const Case& c, const Instance* instance) {
+  if (system.best_known) return system.best_known(c, instance);
   if (!c.instance.empty() && catalogue().contains(c.instance)) return best_value(catalogue().at(c.instance));
   return std::nullopt;
 }
@@ -179,7 +179,7 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
             {"samples", object(result.samples)},
             {"time_source", object(result.time_source)}};
   add_outcome(result, descriptor.check, json);
-  json["best_known"] = or_null(best_known_of(*descriptor.system, job.asked));
+  json["best_known"] = or_null(best_known_of(*descriptor.system, job.asked, result.instance.get()));
   json["policy"] = object(result.policy);
   json["work"] = work_json(result.work);
   add_contention(result.contention, json);

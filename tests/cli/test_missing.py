@@ -97,3 +97,12 @@ def test_qap_with_a_wrong_file_stops(with_ghost: Program) -> None:
     result = with_ghost("run", "two.yaml", "--profile", "smoke", "--machine", "m")
     assert result.returncode == 2
     assert "ghost.dat: SHA-256 is" in error_line(result)
+
+
+def test_an_experiment_without_its_files_is_skipped(vicinity: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VICINITY_INSTANCES", str(vicinity.folder))
+    descriptor = str(ROOT / "experiments/alns/table1.yaml")
+    result = vicinity("run", descriptor, "--profile", "smoke", "--machine", "m")
+    assert result.returncode == 0, result.stderr
+    records = vicinity.records("alns/table1")
+    assert records and all(record["missing_input"] and record["best_known"] is None for record in records)
