@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -139,11 +140,10 @@ class Cached {
     std::sort(removed_.begin(), removed_.end());
     if (places_.size() < removed_.size()) places_.resize(removed_.size());
     for (std::size_t j = 0; j < removed_.size(); ++j) places_[j].request = removed_[j];
-    unplaced_ = removed_.size();
     for (std::size_t t = 0; t < candidate_.tours.size(); ++t) evaluate(t);
-    for (std::size_t j = 0; j < unplaced_; ++j) places_[j].find_least_two();
-    while (unplaced_ > 0) {
-      evaluations_ += static_cast<std::int64_t>(unplaced_) * positions();
+    for (Places& place : unplaced()) place.find_least_two();
+    while (!removed_.empty()) {
+      evaluations_ += static_cast<std::int64_t>(removed_.size()) * positions();
       const std::size_t j = operation == Repair::greedy ? cheapest() : most_regretted();
       if (places_[j].first == no_insertion) return false;
       insert_place(j);
@@ -310,11 +310,12 @@ class Cached {
   [[nodiscard]] bool offered(std::size_t t) const {
     return !candidate_.tours[t].requests.empty() || static_cast<std::int32_t>(t) == candidate_.open;
   }
+  [[nodiscard]] std::span<Places> unplaced() { return {places_.data(), removed_.size()}; }
   void evaluate(std::size_t t) {
     if (offered(t)) measure_edges(t);
-    for (std::size_t j = 0; j < unplaced_; ++j) {
-      places_[j].in_tour.resize(candidate_.tours.size());
-      places_[j].in_tour[t] = offered(t) ? with_room(t, places_[j].request, best_in(t, places_[j].request)) : InTour{};
+    for (Places& place : unplaced()) {
+      place.in_tour.resize(candidate_.tours.size());
+      place.in_tour[t] = offered(t) ? with_room(t, place.request, best_in(t, place.request)) : InTour{};
     }
   }
   [[nodiscard]] InTour with_room(std::size_t t, std::int32_t request, std::int64_t best) const {
@@ -322,15 +323,15 @@ class Cached {
     return {best, vrp::fits(vrp_, tour.load, tour.duration, request, delta_of(best)) ? best : no_insertion};
   }
 
-  [[nodiscard]] std::size_t cheapest() const {  // the first of equals: the least request
-    return static_cast<std::size_t>(std::min_element(places_.begin(), places_.begin() + static_cast<std::ptrdiff_t>(unplaced_),
-                                                     [](const Places& a, const Places& b) { return a.first < b.first; }) -
-                                    places_.begin());
+  [[nodiscard]] std::size_t cheapest() {  // the first of equals: the least request
+    const auto places = unplaced();
+    const auto least = std::min_element(places.begin(), places.end(), [](const Places& a, const Places& b) { return a.first < b.first; });
+    return static_cast<std::size_t>(least - places.begin());
   }
   [[nodiscard]] std::size_t most_regretted() const {
     std::size_t best = 0;
     std::int64_t greatest = std::numeric_limits<std::int64_t>::min();
-    for (std::size_t j = 0; j < unplaced_; ++j) {
+    for (std::size_t j = 0; j < removed_.size(); ++j) {
       const Places& place = places_[j];
       if (place.first == no_insertion) return j;
       const std::int64_t regret = regret_of(place.first, place.second);
@@ -358,15 +359,15 @@ class Cached {
     const auto t = static_cast<std::size_t>(tour_at(position));
     const std::vector<std::int32_t>& requests = candidate_.tours[t].requests;
     const std::ptrdiff_t at = position > vrp_.n ? 0 : std::find(requests.begin(), requests.end(), position) + 1 - requests.begin();
-    insert_at(t, at, places_[j].request, delta_of(key));
-    std::rotate(places_.begin() + static_cast<std::ptrdiff_t>(j), places_.begin() + static_cast<std::ptrdiff_t>(j) + 1,
-                places_.begin() + static_cast<std::ptrdiff_t>(unplaced_));
-    --unplaced_;
+    const std::int32_t request = places_[j].request;
+    const auto from = places_.begin() + static_cast<std::ptrdiff_t>(j);
+    std::rotate(from, from + 1, places_.begin() + static_cast<std::ptrdiff_t>(removed_.size()));
+    insert_at(t, at, request, delta_of(key));
     follow(t, static_cast<std::size_t>(at), position);
     if (candidate_.open == open || candidate_.open < 0) return;
     const auto opened = static_cast<std::size_t>(candidate_.open);
     evaluate(opened);
-    for (std::size_t i = 0; i < unplaced_; ++i) places_[i].changed(opened);
+    for (Places& place : unplaced()) place.changed(opened);
   }
   /// Tour t has a new request at place `at`, after `position`: two positions for one.
   void follow(std::size_t t, std::size_t at, std::int32_t position) {
@@ -374,8 +375,7 @@ class Cached {
     const std::int32_t before = position > vrp_.n ? 0 : position, request = requests[at];
     const std::int32_t after = at + 1 < requests.size() ? requests[at + 1] : 0;
     measure_edges(t);
-    for (std::size_t j = 0; j < unplaced_; ++j) {
-      Places& place = places_[j];
+    for (Places& place : unplaced()) {
       std::int64_t best = place.in_tour[t].best;
       if (position_of(best) == position)
         best = best_in(t, place.request);
@@ -395,8 +395,7 @@ class Cached {
   std::vector<std::int32_t> saving_;
   std::vector<std::pair<std::int64_t, std::int32_t>> order_;
   std::vector<std::int32_t> gathered_, edges_;
-  std::vector<Places> places_;  ///< of the requests to insert, ascending; the first `unplaced_` count
-  std::size_t unplaced_ = 0;
+  std::vector<Places> places_;  ///< of the removed requests, ascending; more are room for others
   std::int64_t evaluations_ = 0;
 };
 

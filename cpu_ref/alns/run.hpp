@@ -69,7 +69,8 @@ concept Engine = requires(E& engine, const E& fixed, const Tours& tours, Destroy
   engine.insert_if_feasible(k, k);                          // request, position
   { fixed.open_position() } -> std::same_as<std::int32_t>;  // of the empty tour of least number; -1: none
   { fixed.tours_used() } -> std::same_as<std::int32_t>;
-  { fixed.evaluations() } -> std::same_as<std::int64_t>;  // requests x positions of all repair steps so far
+  fixed.for_each_edge([](std::int32_t, std::int32_t) {});  // visit(node, next node) of the candidate; 0: the depot
+  { fixed.evaluations() } -> std::same_as<std::int64_t>;   // requests x positions of all repair steps so far
 };
 
 /// Start s of a run; empty when the fleet cannot serve it by this construction.

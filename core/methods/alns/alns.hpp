@@ -61,10 +61,11 @@ VICINITY_HD std::int32_t removed_of(std::uint64_t random, std::int32_t n) {
 // random:     draws of requests, those already removed skipped, until k are removed.
 // worst:      k times the request with the greatest saving d(prev, r) + d(r, next) - d(prev, next); the least of equals.
 // related:    the k requests nearest to the first request drawn, itself included: least (distance, request) (section 3.4).
-// historical: the k requests with the greatest sum of remembered(prev, r) + remembered(r, next) in the solution as it was; the least of
-// equals. cluster:    draws of requests: the cluster around a request that is still in the solution is removed, whole or, from its first
-// request on,
-//             as far as k allows; a cluster that is all that is left of a tour stays. Ends with k removed or after cluster_draws draws.
+// historical: the k requests with the greatest sum of remembered(prev, r) + remembered(r, next) in the solution as it was; the least
+//             of equals.
+// cluster:    draws of requests: the cluster around a request that is still in the solution is removed, whole or, from its first
+//             request on, as far as k allows; a cluster that is all that is left of a tour stays. Ends with k removed or after
+//             cluster_draws draws.
 
 inline constexpr std::int32_t cluster_draws = 8;
 
