@@ -17,6 +17,7 @@ from vicinity_analysis.views.tables import device_label
 
 HOLDS, PART, FAILS, OPEN = "holds", "holds in part", "does not hold here", "not measured"
 NOT_JUDGED = "not judged"  # measured, but what was measured is not what the claim is about; the numbers say why
+CONTENDED = "not judged: contended"  # a verdict that contended values would change
 OURS = ("gpu-tuned",)  # implementations that are no paper's; the name means the same in every system
 BESIDE = "; ours, does not decide"
 
@@ -129,14 +130,20 @@ def judge_all(study: Study, studies: list[Study], claims: Iterable[Claim]) -> li
 
 def without_scaled(evidence: Evidence) -> tuple[Evidence, str]:
     """No verdict rests on a time that was predicted from shorter runs. With what was left out, in words."""
-    kept, told = [], []
-    for series in evidence.series:
-        runs = {at: record for at, record in series.runs.items() if record.whole}
-        if len(runs) < len(series.runs):
-            told.append(f"{series.label} in {len(series.runs) - len(runs)} of {len(series.runs)} runs")
-            series = series_of(series.implementation, runs) if runs else None
-        kept += [series] if series else []
-    return replace(evidence, series=tuple(kept)), f"scaled: not judged: {', '.join(told)}" if told else ""
+    told = [
+        f"{series.label} in {scaled} of {len(series.runs)} runs"
+        for series in evidence.series
+        if (scaled := sum(not record.whole for record in series.runs.values()))
+    ]
+    if not told:
+        return evidence, ""
+    return _of_runs(evidence, lambda record: record.whole), f"scaled: not judged: {', '.join(told)}"
+
+
+def _of_runs(evidence: Evidence, counts: Callable[[Record], bool]) -> Evidence:
+    """With those runs alone that count; series without any are left out."""
+    kept = [(s.implementation, {at: run for at, run in s.runs.items() if counts(run)}) for s in evidence.series]
+    return replace(evidence, series=tuple(series_of(name, runs) for name, runs in kept if runs))
 
 
 def printed_evidence(studies: list[Study]) -> Evidence:
@@ -207,27 +214,20 @@ def shares(flags: Sequence[bool]) -> str:
     return HOLDS if all(flags) else PART if 2 * sum(flags) >= len(flags) else FAILS
 
 
-CONTENDED = "not judged: contended"  # a verdict that contended values would change
-
-
 def judge(claim: Claim, evidence: Evidence) -> list[Finding]:
     """What the claim's judge finds. Contended values decide nothing: where leaving them out changes a verdict, or ends
     it, there is none."""
     findings = list(claim.judge(evidence))
     if not any("contended" in record.marks for series in evidence.series for record in series.runs.values()):
         return findings
-    clean = {found.subject: found for found in claim.judge(_uncontended(evidence))}
+    uncontended = _of_runs(evidence, lambda record: "contended" not in record.marks)
+    clean = {found.subject: found for found in claim.judge(uncontended)}
     return [
         other
         if (other := clean.get(found.subject)) is not None and other.verdict == found.verdict
         else replace(found, verdict=CONTENDED)
         for found in findings
     ]
-
-
-def _uncontended(evidence: Evidence) -> Evidence:
-    kept = [(s, {at: run for at, run in s.runs.items() if "contended" not in run.marks}) for s in evidence.series]
-    return replace(evidence, series=tuple(series_of(s.implementation, runs) for s, runs in kept if runs))
 
 
 def span(ratios: Iterable[float], unit: str = "×") -> str:
