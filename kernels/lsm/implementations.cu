@@ -6,7 +6,7 @@ namespace vicinity::lsm {
 std::vector<Implementation> gpu_implementations() {
   return {
       {"gpu", Backend::gpu, "the paper's Algorithm 2: a thread a neighbour, all fitnesses back to the host, which chooses",
-       "a host round trip an iteration; copying and scanning 4 or 8 bytes a neighbour", prepare_published},
+       "a host round trip an iteration; copying and scanning 4 bytes a neighbour", prepare_published},
       {"gpu-readonly", Backend::gpu, "gpu with inputs and solution read through the read-only cache: a placement of ours", "as gpu",
        prepare_readonly},
       {"gpu-texture", Backend::gpu, "gpu with inputs and solution read through textures (section 5.2)", "as gpu", prepare_texture},
@@ -14,9 +14,8 @@ std::vector<Implementation> gpu_implementations() {
        "gpu with inputs and solution staged in each block's shared memory, as far as they fit: a placement of ours",
        "as gpu; staging, where inputs are large", prepare_shared},
       {"gpu-host-neighborhood", Backend::gpu,
-       "gpu with index tuples that the host generates and copies in each iteration; the paper copies whole solutions (section 3.1, Table "
-       "8)",
-       "generating and copying the tuples on the host", prepare_host_neighborhood},
+       "gpu-texture with all neighbours written by the host and copied, each as a whole, in each iteration (section 3.1, Table 8)",
+       "writing and copying all neighbours", prepare_host_neighborhood},
       {"gpu-thread-control", Backend::gpu, "gpu with the shape of the grid tried out in the first iterations (Algorithm 3, Table 7)",
        "as gpu", prepare_thread_control},
       {"gpu-reduction", Backend::gpu, "the same evaluation, the choice made on the device as well (section 6.7): only the move comes back",

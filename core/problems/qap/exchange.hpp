@@ -22,6 +22,8 @@ class QapExchange {
   explicit QapExchange(const qap::Qap& qap) : qap_(&qap) {}
 
   [[nodiscard]] const qap::Qap& instance() const noexcept { return *qap_; }
+  /// Do 32 bits hold the change by any move? It is that of K - 1 swaps.
+  [[nodiscard]] bool differences_fit() const { return (K - 1) * qap_->delta_bound() < (std::int64_t{1} << 31); }
   [[nodiscard]] std::int64_t moves() const { return moves::count<K>(qap_->size()); }
   /// A uniform shuffle.
   [[nodiscard]] Solution start(std::uint64_t seed) const { return shuffled(qap_->size(), seed, start_stream); }

@@ -15,24 +15,25 @@ namespace vicinity::qap {
 /// p[facility] = location.
 using Permutation = std::vector<std::int32_t>;
 
-/// Both matrices, row-major, rows `pitch` elements apart. `Matrix` is indexable.
-template <class T, class Matrix = const T*>
+/// Both matrices, row-major, rows `pitch` elements apart. `Matrix` is indexable. Sums are made in `Sum`; an unsigned one gives them modulo
+/// its range.
+template <class T, class Matrix = const T*, class Sum = std::int64_t>
 struct View {
   Matrix a;
   Matrix b;
   std::int32_t n;
   std::int32_t pitch;
 
-  VICINITY_HD std::int64_t a_at(std::int32_t i, std::int32_t j) const { return a[static_cast<std::size_t>(i) * pitch + j]; }
-  VICINITY_HD std::int64_t b_at(std::int32_t i, std::int32_t j) const { return b[static_cast<std::size_t>(i) * pitch + j]; }
+  VICINITY_HD Sum a_at(std::int32_t i, std::int32_t j) const { return static_cast<Sum>(a[static_cast<std::size_t>(i) * pitch + j]); }
+  VICINITY_HD Sum b_at(std::int32_t i, std::int32_t j) const { return static_cast<Sum>(b[static_cast<std::size_t>(i) * pitch + j]); }
 };
 
 /// Change of the cost when facilities r != s swap their locations, in O(n). `P` is indexable: p[facility].
-template <class T, class Matrix, class P>
-VICINITY_HD std::int64_t delta(const View<T, Matrix>& qap, const P& p, std::int32_t r, std::int32_t s) {
+template <class T, class Matrix, class Sum, class P>
+VICINITY_HD Sum delta(const View<T, Matrix, Sum>& qap, const P& p, std::int32_t r, std::int32_t s) {
   const std::int32_t pr = p[r], ps = p[s];
-  std::int64_t sum = (qap.a_at(r, r) - qap.a_at(s, s)) * (qap.b_at(ps, ps) - qap.b_at(pr, pr)) +
-                     (qap.a_at(r, s) - qap.a_at(s, r)) * (qap.b_at(ps, pr) - qap.b_at(pr, ps));
+  Sum sum = (qap.a_at(r, r) - qap.a_at(s, s)) * (qap.b_at(ps, ps) - qap.b_at(pr, pr)) +
+            (qap.a_at(r, s) - qap.a_at(s, r)) * (qap.b_at(ps, pr) - qap.b_at(pr, ps));
   for (std::int32_t k = 0; k < qap.n; ++k) {
     if (k == r || k == s) continue;
     const std::int32_t pk = p[k];
@@ -56,14 +57,14 @@ VICINITY_HD std::int64_t updated_delta(const View<T>& qap, const P& p, std::int6
 }
 
 /// Change of the cost when facility at[0] takes the location of at[1], at[1] that of at[2], ..., the last that of at[0], in O(K n).
-template <int K, class T, class Matrix, class P>
-VICINITY_HD std::int64_t exchange_delta(const View<T, Matrix>& qap, const P& p, const moves::Move<K>& move) {
+template <int K, class T, class Matrix, class Sum, class P>
+VICINITY_HD Sum exchange_delta(const View<T, Matrix, Sum>& qap, const P& p, const moves::Move<K>& move) {
   std::int32_t from[K], to[K];
   for (int t = 0; t < K; ++t) {
     from[t] = p[move.at[t]];
     to[t] = p[move.at[(t + 1) % K]];
   }
-  std::int64_t sum = 0;
+  Sum sum = 0;
   for (std::int32_t k = 0; k < qap.n; ++k) {
     bool moves = false;
     for (int t = 0; t < K; ++t) moves |= k == move.at[t];

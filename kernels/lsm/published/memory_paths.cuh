@@ -1,6 +1,6 @@
 #pragma once
-// The memory paths of the paper's Table 1 (section 5): in which memory the arrays lie that evaluations read, and by which loads kernels
-// read them: global memory, read-only cache, texture, shared memory. A Reader is a view of one array, an Array owns the device memory it
+// Memory paths: in which memory the arrays lie that evaluations read, and by which loads kernels read them: global memory and texture as in
+// section 5 of the paper, read-only cache and shared memory as ours. A Reader is a view of one array, an Array owns the device memory it
 // reads, and a MemoryPath names the readers of a problem's inputs and of the solution.
 #include <cuda_pipeline.h>
 
@@ -174,7 +174,7 @@ class Copied {
  public:
   using Element = typename R::Element;
 
-  Copied(std::size_t size, std::size_t& shared) : staged_(size), device_(size, shared) {}
+  Copied(std::size_t size, std::size_t& shared) : device_(size, shared), staged_(size) {}
 
   /// To be written only while no copy is under way.
   [[nodiscard]] Element* staged() noexcept { return staged_.data(); }
@@ -191,15 +191,16 @@ class Copied {
   }
 
  private:
-  cuda::HostBuffer<Element> staged_;
   Array<R> device_;
+  cuda::HostBuffer<Element> staged_;
 };
 
 template <class P>
 concept MemoryPath = requires {
   requires Reader<typename P::template Inputs<std::int32_t>> && Reader<typename P::template Solution<std::int32_t>>;
-  requires std::same_as<decltype(P::byte_matrices), const bool>;  // the matrices of a QAP as bytes
-  requires std::same_as<decltype(P::moves_by_host), const bool>;  // a list of moves from the host, else each thread finds its own
+  requires std::same_as<decltype(P::byte_matrices), const bool>;      // the matrices of a QAP as bytes
+  requires std::same_as<decltype(P::solutions_by_host), const bool>;  // whole neighbours from the host, else each thread finds its own
+  requires std::signed_integral<typename P::Difference>;              // of two values of a QAP, as it comes back to the host
   { P::record() } -> std::same_as<Policy>;
 };
 
@@ -209,11 +210,26 @@ struct Path {
   using Inputs = InputReader<T>;
   template <class T>
   using Solution = SolutionReader<T>;
-  static constexpr bool byte_matrices = false, moves_by_host = false;
+  using Difference = std::int32_t;
+  static constexpr bool byte_matrices = false, solutions_by_host = false;
 
   [[nodiscard]] static Policy record() { return {}; }
 };
 
 using GlobalPath = Path<Global, Global>;
+
+/// Inputs and solution through textures (section 5.2), or the solution alone.
+template <template <class> class InputReader>
+struct InTexture : Path<InputReader, Textured> {
+  [[nodiscard]] static Policy record() {
+    return {{"texture_inputs", std::is_same_v<InputReader<int>, Textured<int>>}, {"texture_solution", 1}};
+  }
+};
+
+/// For a QAP whose differences leave 32 bits.
+template <class P>
+struct Wide : P {
+  using Difference = std::int64_t;
+};
 
 }  // namespace vicinity::lsm

@@ -1,4 +1,4 @@
-// The implementations that differ from `gpu` in the memory path alone (Table 1).
+// The implementations that differ from `gpu` in the memory path alone: `gpu-texture` as in the paper, the others ours.
 //   gpu-readonly  inputs and solution through the read-only cache
 //   gpu-texture   inputs and solution through textures (section 5.2); inputs too large for a texture over linear memory in global memory
 //   gpu-shared    inputs and solution staged in the shared memory of each block, as far as they fit: both, with the matrices of a QAP as
@@ -8,13 +8,6 @@
 
 namespace vicinity::lsm {
 namespace {
-
-template <template <class> class InputReader>
-struct InTexture : Path<InputReader, Textured> {
-  [[nodiscard]] static Policy record() {
-    return {{"texture_inputs", std::is_same_v<InputReader<int>, Textured<int>>}, {"texture_solution", 1}};
-  }
-};
 
 template <template <class> class InputReader, template <class> class SolutionReader>
 struct InShared : Path<InputReader, SolutionReader> {

@@ -81,6 +81,7 @@ struct PppView {
   std::uint32_t shared_offset;     ///< bytes before the counters in shared memory
   unsigned char* device_counters;  ///< null: they are in shared memory
 
+  __host__ __device__ static std::int64_t base() { return 0; }
   __device__ void stage() const {
     a.stage();
     target.stage();
@@ -192,18 +193,24 @@ class Neighbors<local_search::PppFlip<K>, Path> {
       for (std::int32_t row = 0; row < view.m; ++row) products_[static_cast<std::size_t>(row)] += 2 * sign * view.at(row, column);
     }
   }
-  void generate_moves(const SearchState<Neighborhood>&) { moves_.generate(); }
+  void generate(const SearchState<Neighborhood>& state) {
+    const ppp::Signs& v = state.solution();
+    moves_.generate(v,
+                    [&v](const moves::Move<K>& move, int t) { return static_cast<std::int8_t>(-v[static_cast<std::size_t>(move.at[t])]); });
+  }
   [[nodiscard]] auto upload(const SearchState<Neighborhood>& state, const cuda::Stream& stream) {
     const ProductRange range = find_counters();
     warp_bytes_ = static_cast<std::size_t>((Counters::unread(K) + range.counters) * Counters::step);
     in_shared_ = shared_bytes_ + warp_bytes_ <= most_shared_bytes_;
     if (!in_shared_ && device_counters_.size() == 0) device_counters_ = cuda::DeviceBuffer<unsigned char>(device_counter_bytes);
+    auto v = v_.send(state.solution(), stream);
+    auto moves = moves_.send(v, stream);
     return PppView{a_.reader(),
                    target_.reader(),
                    sums_.reader(),
-                   v_.send(state.solution(), stream),
+                   v,
                    offsets_.send(stream),
-                   moves_.send(stream),
+                   moves,
                    range,
                    ppp_.columns(),
                    steps_,
@@ -267,7 +274,7 @@ class Neighbors<local_search::PppFlip<K>, Path> {
   Array<Integers> target_, sums_;
   Copied<Signs> v_;
   Copied<Offsets> offsets_;
-  Moves<K, Path::moves_by_host> moves_;
+  Moves<K, std::int8_t, Path::solutions_by_host> moves_;
   cuda::DeviceBuffer<unsigned char> device_counters_;  ///< counters that do not fit in shared memory
   std::vector<std::int32_t> products_;
 };

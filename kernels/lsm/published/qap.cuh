@@ -12,24 +12,26 @@
 
 namespace vicinity::lsm {
 
-template <class Qap, class P, class M>
+/// Differences are summed modulo their range, into which each of them fits.
+template <class Difference, class Qap, class P, class M>
 struct QapView {
   Qap qap;
   P p;
   M moves;
   std::int64_t current;
 
+  __host__ __device__ std::int64_t base() const { return current; }
   __device__ void stage() const {
     qap.a.stage();
     qap.b.stage();
     p.stage();
   }
-  __device__ std::int64_t value(std::int64_t f) const {
+  __device__ Difference value(std::int64_t f) const {
     const auto move = moves[f];
     if constexpr (sizeof move.at / sizeof move.at[0] == 2)
-      return current + qap::delta(qap, p, move.at[0], move.at[1]);
+      return static_cast<Difference>(qap::delta(qap, p, move.at[0], move.at[1]));
     else
-      return current + qap::exchange_delta(qap, p, move);
+      return static_cast<Difference>(qap::exchange_delta(qap, p, move));
   }
 };
 
@@ -39,13 +41,20 @@ class Neighbors<local_search::QapExchange<K>, Path> : public StatelessNeighbors<
   using Neighborhood = local_search::QapExchange<K>;
   using Entry = std::conditional_t<Path::byte_matrices, std::uint8_t, std::int32_t>;
   using Matrix = typename Path::template Inputs<Entry>;
+  using Difference = typename Path::Difference;
+  using Permutation = typename Path::template Solution<std::int32_t>;
 
   Neighbors(const Neighborhood& neighborhood, const cuda::Stream&) : Neighbors(neighborhood.instance()) {}
 
-  void generate_moves(const SearchState<Neighborhood>&) { moves_.generate(); }
+  void generate(const SearchState<Neighborhood>& state) {
+    const qap::Permutation& p = state.solution();
+    moves_.generate(p, [&p](const moves::Move<K>& move, int t) { return p[static_cast<std::size_t>(move.at[(t + 1) % K])]; });
+  }
   [[nodiscard]] auto upload(const SearchState<Neighborhood>& state, const cuda::Stream& stream) {
-    const qap::View<Entry, Matrix> qap{a_.reader(), b_.reader(), n_, n_};
-    return QapView{qap, p_.send(state.solution(), stream), moves_.send(stream), state.value()};
+    using View = qap::View<Entry, Matrix, std::make_unsigned_t<Difference>>;
+    const Permutation p = p_.send(state.solution(), stream);
+    auto moves = moves_.send(p, stream);
+    return QapView<Difference, View, Permutation, decltype(moves)>{{a_.reader(), b_.reader(), n_, n_}, p, moves, state.value()};
   }
   [[nodiscard]] std::size_t shared_bytes(std::int64_t) const noexcept { return shared_bytes_; }
 
@@ -67,8 +76,8 @@ class Neighbors<local_search::QapExchange<K>, Path> : public StatelessNeighbors<
   std::int32_t n_;
   std::size_t shared_bytes_ = 0;
   Array<Matrix> a_, b_;
-  Copied<typename Path::template Solution<std::int32_t>> p_;
-  Moves<K, Path::moves_by_host> moves_;
+  Copied<Permutation> p_;
+  Moves<K, std::int32_t, Path::solutions_by_host> moves_;
 };
 
 }  // namespace vicinity::lsm

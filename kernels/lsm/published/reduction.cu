@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(block_size)
   for (std::int64_t f = slice.first + std::int64_t{blockIdx.x} * evaluators + thread; thread < evaluators && f < slice.last; f += threads) {
     std::int32_t until = memory.until[f];
     if (f == memory.taken) memory.until[f] = until = memory.taken_until;
-    const std::int64_t value = view.value(f);
+    const std::int64_t value = view.base() + view.value(f);
     cuda::lower(best, key_of({value, f, local_search::forbids(until, memory.t, value, memory.best_value)}));
   }
   const ChoiceKey of_block = cuda::block_argmin(best, slots);

@@ -148,11 +148,11 @@ class HostRestarts {
   /// Together the whole search on the clock of the host, which takes part in it.
   [[nodiscard]] Times times(double seconds) const { return timer_.of(seconds); }
   [[nodiscard]] Policy policy() const { return method_.policy(); }
-  /// Each evaluation of the neighbourhood is at least one launch that the host waits for.
+  /// All threads meet in each iteration: a launch that the host waits for does the like of a grid barrier.
   [[nodiscard]] Work work() const {
     const std::vector<Result> all = begun();
     Work work = local_search::work_of(neighborhood_, all);
-    for (const Result& search : all) work[Ceiling::launch] += static_cast<double>(search.neighborhood_evaluations);
+    for (const Result& search : all) work[Ceiling::grid_barrier] += static_cast<double>(search.neighborhood_evaluations);
     return work;
   }
 
@@ -191,8 +191,11 @@ template <template <class, class> class Method, class Path, class... Others, cla
 /// Prepares `Method`. The caller keeps the instance alive.
 template <template <class, class> class Method, class... Paths>
 [[nodiscard]] std::unique_ptr<Run> prepare_gpu(const Case& c, const Instance& instance) {
-  return with_neighborhood(c, instance,
-                           [task = task_of(c)](const auto& neighborhood) { return gpu_run<Method, Paths...>(neighborhood, task); });
+  return with_neighborhood(c, instance, [task = task_of(c)](const auto& neighborhood) -> std::unique_ptr<Run> {
+    if constexpr (requires { neighborhood.differences_fit(); })
+      if (!neighborhood.differences_fit()) return gpu_run<Method, Wide<Paths>...>(neighborhood, task);
+    return gpu_run<Method, Paths...>(neighborhood, task);
+  });
 }
 
 }  // namespace vicinity::lsm

@@ -4,7 +4,7 @@
 //
 // Data layout: one value a move on the device and in page-locked memory, one tabu time a move on the host; what an evaluation reads is
 // the problem's (kernels/lsm/published/neighbors.cuh). Synchronisation: the host waits for the stream once an iteration. Cost: a host round
-// trip, an evaluation, and copying and scanning 4 or 8 bytes a neighbour.
+// trip, an evaluation, and copying and scanning 4 bytes a neighbour (8 in double precision, and where differences leave 32 bits).
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
@@ -17,7 +17,8 @@
 namespace vicinity::lsm {
 
 /// Mapping: a thread a neighbour; neighbours in turns where there are fewer threads. Synchronisation: none, but for the barriers of
-/// staging. values[0] is that of move slice.first. Blocks have up to 256 threads, or what a trial shows to be possible.
+/// staging. values[0] is that of move slice.first, less the view's base. Blocks have up to 256 threads, or what a trial shows to be
+/// possible.
 template <NeighborView View, class Value>
 __global__ void values_kernel(const __grid_constant__ View view, Slice slice, Value* values) {
   view.stage();
@@ -81,7 +82,7 @@ class PublishedSearch {
     neighbors_.begin(state);
   }
   [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state, PartTimer& timer) {
-    neighbors_.generate_moves(state);
+    neighbors_.generate(state);
     timer.mark(PartTimer::before_copies, stream_);
     const auto view = neighbors_.upload(state, stream_);
     timer.mark(PartTimer::before_kernels, stream_);
@@ -91,7 +92,7 @@ class PublishedSearch {
     timer.mark(PartTimer::after_copies, stream_);
     stream_.synchronize();
     grid_.finished();
-    return best(state);
+    return best(state, view.base());
   }
   void moved(const SearchState<Neighborhood>& state, const local_search::Choice& choice) {
     if (state.is_tabu_search())
@@ -130,14 +131,14 @@ class PublishedSearch {
     for (std::int64_t move = first; move < last; ++move) any |= static_cast<Value>(values_[static_cast<std::size_t>(move)] < bound);
     return any != 0;
   }
-  [[nodiscard]] local_search::Choice best(const SearchState<Neighborhood>& state) const {
+  [[nodiscard]] local_search::Choice best(const SearchState<Neighborhood>& state, std::int64_t base) const {
     constexpr std::int64_t part = 512;
     local_search::Choice best;
     for (std::int64_t first = 0; first < moves_; first += part) {
       const std::int64_t last = std::min(first + part, moves_);
-      if (!best.forbidden && !any_below(first, last, static_cast<Value>(best.value))) continue;  // tabu or not
+      if (!best.forbidden && !any_below(first, last, static_cast<Value>(best.value - base))) continue;  // tabu or not
       for (std::int64_t move = first; move < last; ++move) {
-        const std::int64_t value = values_[static_cast<std::size_t>(move)];
+        const std::int64_t value = base + values_[static_cast<std::size_t>(move)];
         if (!best.forbidden && value >= best.value) continue;
         const std::int64_t until = until_[static_cast<std::size_t>(move)];
         const local_search::Choice choice{value, move, local_search::forbids(until, state.iteration(), value, state.best_value())};

@@ -21,17 +21,18 @@ struct TspView {
   std::int32_t n;
   bool in_matrix;  ///< distances from the matrix, else from the coordinates; the other array is empty
 
+  __host__ __device__ std::int64_t base() const { return current; }
   __device__ void stage() const {
     matrix.stage();
     at.stage();
     tour.stage();
   }
-  __device__ std::int64_t value(std::int64_t f) const {
+  __device__ std::int32_t value(std::int64_t f) const {
     const auto move = moves[f];
-    return current + tsp::swap_delta(n, tour, move.at[0], move.at[1], [this](std::int32_t a, std::int32_t b) -> std::int32_t {
-             if (in_matrix) return matrix[std::int64_t{a} * n + b];
-             return distance(at[a], at[b]);
-           });
+    return tsp::swap_delta(n, tour, move.at[0], move.at[1], [this](std::int32_t a, std::int32_t b) -> std::int32_t {
+      if (in_matrix) return matrix[std::int64_t{a} * n + b];
+      return distance(at[a], at[b]);
+    });
   }
 };
 
@@ -43,10 +44,14 @@ class Neighbors<local_search::TspSwap, Path> : public StatelessNeighbors<local_s
   Neighbors(const Neighborhood& neighborhood, const cuda::Stream& stream)
       : Neighbors(coordinates(neighborhood.instance().view()), stream) {}
 
-  void generate_moves(const SearchState<Neighborhood>&) { moves_.generate(); }
+  void generate(const SearchState<Neighborhood>& state) {
+    const tsp::Tour& tour = state.solution();
+    moves_.generate(tour, [&tour](const moves::Move<2>& move, int t) { return tour[static_cast<std::size_t>(move.at[1 - t])]; });
+  }
   [[nodiscard]] auto upload(const SearchState<Neighborhood>& state, const cuda::Stream& stream) {
-    return TspView{matrix_.reader(),         at_.reader(), tour_.send(state.solution(), stream), moves_.send(stream), state.value(), n_,
-                   matrix_.data().size() > 0};
+    auto tour = tour_.send(state.solution(), stream);
+    auto moves = moves_.send(tour, stream);
+    return TspView{matrix_.reader(), at_.reader(), tour, moves, state.value(), n_, matrix_.data().size() > 0};
   }
   [[nodiscard]] std::size_t shared_bytes(std::int64_t) const noexcept { return shared_bytes_; }
 
@@ -68,7 +73,7 @@ class Neighbors<local_search::TspSwap, Path> : public StatelessNeighbors<local_s
   Array<typename Path::template Inputs<std::int32_t>> matrix_;  ///< [a][b]
   Array<typename Path::template Inputs<double2>> at_;
   Copied<typename Path::template Solution<std::int32_t>> tour_;
-  Moves<2, Path::moves_by_host> moves_;
+  Moves<2, std::int32_t, Path::solutions_by_host> moves_;
 };
 
 }  // namespace vicinity::lsm

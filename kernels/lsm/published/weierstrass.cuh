@@ -9,6 +9,9 @@
 
 namespace vicinity::lsm {
 
+template <class Real>
+using Ordered = decltype(weierstrass::ordered(Real{}));
+
 /// Points drawn by the threads that evaluate them.
 template <class Real, class X>
 struct CrownsView {
@@ -18,8 +21,9 @@ struct CrownsView {
   std::uint64_t seed;
   std::int64_t t;
 
+  __host__ __device__ static std::int64_t base() { return 0; }
   __device__ void stage() const { x.stage(); }
-  __device__ std::int64_t value(std::int64_t f) const {
+  __device__ Ordered<Real> value(std::int64_t f) const {
     return weierstrass::ordered(weierstrass::neighbor_value<Real>(x, n, seed, t, f, width));
   }
 };
@@ -32,7 +36,7 @@ class Neighbors<local_search::WeierstrassCrowns<Real>, Path> : public StatelessN
   Neighbors(const Neighborhood& neighborhood, const cuda::Stream&)
       : n_(neighborhood.instance().dimension()), width_(neighborhood.width()), x_(static_cast<std::size_t>(n_), shared_bytes_) {}
 
-  static void generate_moves(const SearchState<Neighborhood>&) {}
+  static void generate(const SearchState<Neighborhood>&) {}
   [[nodiscard]] auto upload(const SearchState<Neighborhood>& state, const cuda::Stream& stream) {
     return CrownsView{x_.send(state.solution(), stream), n_, width_, state.seed(), state.iteration()};
   }
@@ -52,8 +56,9 @@ struct PointsView {
   std::int64_t count;
   std::int32_t n;
 
+  __host__ __device__ static std::int64_t base() { return 0; }
   __device__ void stage() const {}
-  __device__ std::int64_t value(std::int64_t f) const {
+  __device__ Ordered<Real> value(std::int64_t f) const {
     Real sum = 0;
     for (std::int32_t k = 0; k < n; ++k) sum = plus(sum, weierstrass::of_coordinate(points[k * count + f]));
     return weierstrass::ordered(sum);
@@ -61,7 +66,7 @@ struct PointsView {
 };
 
 template <class Real, MemoryPath Path>
-requires Path::moves_by_host class Neighbors<local_search::WeierstrassCrowns<Real>, Path>
+requires Path::solutions_by_host class Neighbors<local_search::WeierstrassCrowns<Real>, Path>
     : public StatelessNeighbors<local_search::WeierstrassCrowns<Real>> {
  public:
   using Neighborhood = local_search::WeierstrassCrowns<Real>;
@@ -71,7 +76,7 @@ requires Path::moves_by_host class Neighbors<local_search::WeierstrassCrowns<Rea
         points_(static_cast<std::size_t>(neighborhood.moves()) * static_cast<std::size_t>(neighborhood.instance().dimension()),
                 shared_bytes_) {}
 
-  void generate_moves(const SearchState<Neighborhood>& state) {
+  void generate(const SearchState<Neighborhood>& state) {
     const std::int64_t count = neighborhood_.moves();
     auto point = state.solution();
     for (std::int64_t f = 0; f < count; ++f) {

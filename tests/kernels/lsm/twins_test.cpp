@@ -43,7 +43,7 @@ TEST_F(LsmGpu, ManyMovesAndWholeBlocks) {
       trial("qap", {{"size", whole(130)}, {"neighborhood", text("exchange3")}, {"iterations", whole(3)}}),
       trial("ppp", {{"m", whole(61)}, {"n", whole(150)}, {"neighborhood", text("hamming3")}, {"iterations", whole(3)}}),
       trial("ppp", {{"m", whole(3)}, {"n", whole(1200)}, {"iterations", whole(3)}}),
-      trial("tsp", {{"size", whole(2000)}, {"iterations", whole(5)}, {"tenure", whole(3)}}),
+      trial("tsp", {{"size", whole(800)}, {"iterations", whole(5)}, {"tenure", whole(3)}}),
   };
   for (const std::int64_t neighbors : {255, 256, 257, 511, 512, 513})
     trials.push_back(trial("weierstrass", {{"dimension", whole(2)}, {"neighbors", whole(neighbors)}, {"iterations", whole(10)}}));
