@@ -92,6 +92,7 @@ class DeviceRestarts {
   /// The whole search on the clock of the host: starts, copies and launches included.
   [[nodiscard]] Times times(double seconds) const { return {{Part::kernel, {seconds, TimeSource::host}}}; }
   [[nodiscard]] Policy policy() const { return engine_.policy(); }
+  /// A barrier is no limit of any design: where it binds, the report prints no percentage. Restarts side by side hide each other's.
   [[nodiscard]] Work work() const {
     const std::vector<Result> all = begun();
     Work work = local_search::work_of(neighborhood_, all);

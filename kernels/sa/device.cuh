@@ -118,6 +118,8 @@ struct ChainState {
   Digest digest;
   annealing::Cooling cooling;
   std::uint64_t seed;
+  std::int64_t steps;         ///< of all blocks together: subsets searched (`gpu`), steps (`gpu-tuned`, `gpu-chains`)
+  std::int64_t hot_barriers;  ///< of one block, in the hot phase
 
   /// Proposals up to this one, excluded, can be decided at the present temperatures.
   [[nodiscard]] __device__ std::int64_t end(std::int64_t pairs, std::int64_t limit) const {
@@ -227,7 +229,7 @@ __global__ void begin_kernel(ChainState* states, const Extremes* extremes, std::
   const std::int32_t c = blockIdx.x * blockDim.x + threadIdx.x;
   if (c >= chains) return;
   ChainState& s = states[c];
-  s.next = s.accepted = 0;
+  s.next = s.accepted = s.steps = s.hot_barriers = 0;
   s.last_accepted = s.best_proposal = s.frozen_at = -1;
   s.best_cost = s.cost;
   s.digest = Digest();

@@ -15,11 +15,13 @@ namespace vicinity::sa {
 
 /// What runs chains on the device; made from (instance, matrices, task).
 template <class M>
-concept ChainMethod = requires(M& method, const M& fixed, const Chains& chains, std::int64_t count, const cuda::Stream& stream) {
+concept ChainMethod = requires(M& method, const M& fixed, const Chains& chains, const ChainState& state, std::int64_t count,
+                               const cuda::Stream& stream) {
   typename M::Types;
   { fixed.batch_size() } -> std::same_as<std::int64_t>;  // how many chains one launch takes
   method.launch(chains, count, count, count, stream);    // chains first .. first + count - 1 up to proposal `limit`; asynchronous
   { fixed.policy() } -> std::same_as<Policy>;
+  { fixed.barriers(state) } -> std::same_as<Work>;  // how often those that share a chain met, or did the like of, by the ceiling of that
 };
 
 /// The chains of a case, for the driver (kernels/run/search_run.cuh). All of them lie on the device throughout.
@@ -117,14 +119,15 @@ class DeviceChains {
     policy["delta_bits"] = 8 * sizeof(Delta);
     return policy;
   }
+  /// The latencies of chains that run one after the other; those of chains side by side hide each other. No operations: fewest that no
+  /// design does without are not known. One that keeps all deltas updates n^2/2 of them a swap, which the hot phase does without; and whole
+  /// rows can be rejected without looking at their proposals.
   [[nodiscard]] Work work() const {
-    if (!begun_) return {};
-    std::int64_t proposals = 0, accepted = 0;
-    for (const ChainState& chain : states_.to_host()) {
-      proposals += chain.next;
-      accepted += chain.accepted;
-    }
-    return {{Ceiling::integer, annealing::fewest_operations(qap_, proposals, accepted)}};
+    Work work;
+    if (!begun_ || batch_size() > 1) return work;
+    for (const ChainState& chain : states_.to_host())
+      for (const auto& [ceiling, count] : method_.barriers(chain)) work[ceiling] += count;
+    return work;
   }
 
  private:

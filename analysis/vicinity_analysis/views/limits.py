@@ -18,6 +18,10 @@ CHAINS = (
     "No percentage stands where every evaluation is a step of its own that the one before decides, and the stated work "
     "counts no latency of a step: a throughput is no limit for such a chain."
 )
+MEETING = (
+    "No percentage stands where a barrier takes the longest of what the work counts: another design may do with fewer, "
+    "or with a cheaper one."
+)
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,12 @@ class Floor:
 def floor(record: Record, machine: Machine) -> Floor | None:
     """The largest work / ceiling; None when the record names no work, the ceiling was not measured, or a barrier is
     what binds: another design may do with a cheaper one."""
-    if without_latency(record):
-        return None
+    found = None if without_latency(record) else binding(record, machine)
+    return found if found and found.ceiling not in BARRIERS else None
+
+
+def binding(record: Record, machine: Machine) -> Floor | None:
+    """The largest work / ceiling of all that the record counts, a limit or not."""
     floors = []
     for name, amount in (record.data.get("work") or {}).items():
         if record.one_core and CORE.get(name) in (machine.environment.get("ceilings") or {}):
@@ -42,8 +50,12 @@ def floor(record: Record, machine: Machine) -> Floor | None:
             # Ceilings that are latencies (launch, barriers) count seconds an event, the others events a second.
             latency = machine.environment["ceilings"][name].get("unit") == "s"
             floors.append(Floor(float(amount) * ceiling if latency else float(amount) / ceiling, name))
-    binding = max(floors, key=lambda found: (found.seconds, found.ceiling)) if floors else None
-    return binding if binding and binding.ceiling not in BARRIERS else None
+    return max(floors, key=lambda found: (found.seconds, found.ceiling)) if floors else None
+
+
+def bound_by_barrier(record: Record, machine: Machine) -> bool:
+    found = binding(record, machine) if record.ok else None
+    return found is not None and found.ceiling in BARRIERS
 
 
 def without_latency(record: Record) -> bool:
@@ -101,11 +113,12 @@ def summary_table(studies: list[Study]) -> Table | None:
     columns = [Column(text, kind="text") for text in ("experiment", "machine", "implementation", "binding limit")]
     columns += [Column(label, "% of the limit") for label in ("least", "median", "most")] + [Column("cases")]
     table = Table("limits", "Speed of light: percentage of the limit reached", columns, [])
-    chains = False
+    chains = meeting = False
     for study in studies:
         for machine, name, _ in measured(study):
             runs = [r for records in study.runs[machine.name][name].values() for r in records]
             chains = chains or any(without_latency(r) for r in runs)
+            meeting = meeting or any(bound_by_barrier(r, machine) for r in runs)
             found = [(floor(r, machine), percent(r, machine)) for r in runs]
             values = [value for _, value in found if value is not None]
             if not values:
@@ -116,5 +129,5 @@ def summary_table(studies: list[Study]) -> Table | None:
             table.rows.append([*head, *map(Cell, texts), Cell(str(len(values)))])
             if max(values) > 100:
                 table.notes = [BEYOND]
-    table.notes += [CHAINS] if chains else []
+    table.notes += [CHAINS] * chains + [MEETING] * meeting
     return table if table.rows else None

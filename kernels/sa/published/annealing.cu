@@ -458,7 +458,8 @@ __global__ void __launch_bounds__(32 * PublishedPolicy::most_warps)
     subset.start(state, n, limit);
   }
   __syncthreads();
-  for (int slot = 0; subset.next < limit; slot = (slot + 1) % 3) {
+  std::int64_t searched = 0;
+  for (int slot = 0; subset.next < limit; slot = (slot + 1) % 3, ++searched) {
     // Identify the next swap. A slot serves every third subset: it is cleared one subset ahead, when all have read it.
     const unsigned long long own = first_of_block(valid_swap(view, subset), keys);
     if (own != Key::none) atomicMin(&view.first[slot], own);
@@ -490,7 +491,10 @@ __global__ void __launch_bounds__(32 * PublishedPolicy::most_warps)
       for (std::int32_t k = blockIdx.x * blockDim.x + threadIdx.x; k < n; k += gridDim.x * blockDim.x) best[k] = current[k];
     grid.sync();
   }
-  if (first_thread && blockIdx.x == 0) chains.state[chain] = state;
+  if (first_thread && blockIdx.x == 0) {
+    state.steps += searched;
+    chains.state[chain] = state;
+  }
 }
 
 // --- the host's side ---------------------------------------------------------------------------------------------------
@@ -544,6 +548,9 @@ class Published {
 
   [[nodiscard]] static std::int64_t batch_size() { return 1; }
   [[nodiscard]] Policy policy() const { return policy_.record(); }
+  [[nodiscard]] Work barriers(const ChainState& state) const {
+    return {{policy_.blocks > 1 ? Ceiling::grid_barrier : Ceiling::block_barrier, static_cast<double>(state.steps + 2 * state.accepted)}};
+  }
 
  private:
   void launch(const Chains& chains, std::int64_t chain, std::int64_t limit, const cuda::Stream& stream) {

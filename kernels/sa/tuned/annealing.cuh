@@ -123,6 +123,7 @@ class ChainSearch {
   static constexpr int ready = 3;                     ///< stages of preparing a row
   static constexpr std::int32_t most_rows = 1 << 20;  ///< of a step, for keys
   static constexpr std::int32_t most_doublings = 20;  ///< of the sweeps of a step
+  static constexpr unsigned first_step = 1;
 
   [[nodiscard]] __device__ __forceinline__ bool in_progress_warp() const { return thread_ < 0; }
   [[nodiscard]] __device__ __forceinline__ bool swapped() const { return r_ >= 0; }
@@ -235,7 +236,9 @@ class ChainSearch {
     cluster_barrier();
     if (rank_ != 0) return;
     for (std::int32_t j = threadIdx.x; j < n_; j += blockDim.x) current_[j] = location(j);
-    if (threadIdx.x == 0) state_.reject_until(q_, n_);
+    if (threadIdx.x != 0) return;
+    state_.reject_until(q_, n_);
+    state_.steps += step_ - first_step;
   }
   /// Before any block writes to another's shared memory, and before any leaves.
   __device__ __forceinline__ void cluster_barrier() const {
@@ -757,7 +760,7 @@ class ChainSearch {
   bool frozen_ = false, improved_ = false;
   std::int32_t empty_steps_ = 0, usual_doublings_ = 0;  ///< the first step of sweeps takes 2^usual_doublings_
   int swaps_ = 0;                                       ///< parity of their number
-  unsigned step_ = 1;
+  unsigned step_ = first_step;
   std::int32_t r_ = -1, s_ = -1;  ///< the swap of this step; -1: none
   std::int32_t pr_ = 0, ps_ = 0;  ///< their locations before it
   Delta f_rs_ = 0, f_sr_ = 0, delta_ = 0;
@@ -874,6 +877,14 @@ class Tuned {
 
   [[nodiscard]] std::int64_t batch_size() const { return batch_size_; }
   [[nodiscard]] Policy policy() const { return policy_.record(); }
+  /// Two barriers of a block a step; the messages between blocks are counted as a barrier of the blocks that exchange them.
+  [[nodiscard]] Work barriers(const ChainState& state) const {
+    const auto steps = static_cast<double>(state.steps);
+    Work work{{Ceiling::block_barrier, 2 * steps + static_cast<double>(state.hot_barriers)}};
+    if (policy_.rows.scope == Scope::cluster) work[Ceiling::cluster_barrier] = steps;
+    if (policy_.rows.scope == Scope::grid) work[Ceiling::grid_barrier] = steps;
+    return work;
+  }
 
  private:
   [[nodiscard]] std::size_t chains() const { return static_cast<std::size_t>(batch_size_); }

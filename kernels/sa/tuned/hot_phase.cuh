@@ -82,11 +82,13 @@ class HotPhase {
     Position base = Position::of(state_.next, n);
     std::int64_t end = state_.end(annealing::pairs(n), limit), epoch_start = base.q;
     std::int32_t accepted = 0;
+    std::int64_t barriers = 0;
     for (unsigned round = 0; base.q < end; round = round == 2 ? 0 : round + 1) {
       const Position mine = base.plus(warp_, n);
       const Delta delta = mine.q < end ? delta_of(mine.r, mine.s) : 0;
       if (mine.q < end && lane_ == 0 && accepts(mine, delta)) atomicMin(&winner[round], static_cast<unsigned>(warp_));
       __syncthreads();
+      ++barriers;
       const unsigned won = winner[round];
       if (threadIdx.x == 0) winner[round == 0 ? 2 : round - 1] = nobody;
       if (won == nobody) {
@@ -101,6 +103,7 @@ class HotPhase {
         if (warp_ == static_cast<std::int32_t>(won) && lane_ == 0) state_.accept(base.q, delta);
         swap(base.r, base.s);
         __syncthreads();
+        ++barriers;
         if (state_.best_proposal == base.q)
           for (std::int32_t k = threadIdx.x; k < n; k += HotPolicy::threads) best[k] = p_[k];
         end = state_.end(annealing::pairs(n), limit);
@@ -113,7 +116,9 @@ class HotPhase {
       accepted = 0;
     }
     __syncthreads();
-    if (threadIdx.x == 0) state_.reject_until(base.q, n);
+    if (threadIdx.x != 0) return;
+    state_.reject_until(base.q, n);
+    state_.hot_barriers += barriers;
   }
 
   static constexpr unsigned nobody = ~0u;

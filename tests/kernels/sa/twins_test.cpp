@@ -81,16 +81,32 @@ TEST_P(SaGpuScope, Twins) {
 }
 
 TEST_F(SaGpu, SaysItsWork) {
-  const Trial some = trial(40, 20000);
-  for (const Implementation& implementation : gpu_implementations()) {
-    const auto run = implementation.prepare(some.c, *some.instance);
+  const auto executed = [](const Implementation& implementation, const Trial& trial) {
+    auto run = implementation.prepare(trial.c, *trial.instance);
     run->reset(11);
     run->execute();
-    const Outcome outcome = run->outcome();
-    EXPECT_EQ(run->work().at(Ceiling::integer),
-              annealing::fewest_operations(qap_of(some), outcome.evaluations, outcome.counters.at("accepted")))
-        << implementation.name;
+    return run;
+  };
+  const Trial some = trial(40, 20000), frozen = trial(40, 20000, cold), several = trial(40, 20000, {{"chains", std::int64_t{3}}});
+  const std::vector<Implementation> all = gpu_implementations();
+  for (const Implementation& implementation : all) {
+    for (const Trial& one : {some, frozen}) {
+      const auto run = executed(implementation, one);
+      const double accepted = static_cast<double>(run->outcome().counters.at("accepted"));
+      double most = 0;
+      for (const auto& [ceiling, count] : run->work()) {
+        EXPECT_TRUE(ceiling == Ceiling::block_barrier || ceiling == Ceiling::cluster_barrier || ceiling == Ceiling::grid_barrier)
+            << "operations of sa are no limit: " << name_of(ceiling);
+        most = std::max(most, count);
+      }
+      EXPECT_GE(most, (implementation.name == "gpu" ? 3 : 2) * accepted) << implementation.name;
+      EXPECT_LE(most, 3 * 20000) << implementation.name;
+    }
+    EXPECT_EQ(executed(implementation, several)->work().empty(), implementation.name == "gpu-chains") << implementation.name;
   }
+  const auto published = executed(named(all, "gpu"), frozen);
+  const double accepted = static_cast<double>(published->outcome().counters.at("accepted"));
+  EXPECT_GT(published->work().at(Ceiling::grid_barrier), 3 * accepted) << "subsets without a swap have a barrier, too";
 }
 
 TEST_F(SaGpu, SizesAroundTilesAndGroupsOfColumns) {

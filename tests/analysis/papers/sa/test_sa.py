@@ -298,6 +298,10 @@ def test_a_chain_of_single_evaluations_has_a_limit_only_with_its_latency(root):
     assert [row[-1].text for row in table.rows] == ["1"] and table.notes == [limits.CHAINS]
     chain.data["work"]["grid_barrier"] = 2 * chain.data["counters"]["accepted"]
     assert not limits.without_latency(chain)
+    chain.data["work"] = {"grid_barrier": 1e6}  # and no operations: what a run on a GPU says
+    assert limits.floor(chain, machine) is None and limits.percent(chain, machine) is None
+    table = limits.summary_table(catalogue.open_catalogue(root).studies([machine]))
+    assert [row[-1].text for row in table.rows] == ["1"] and table.notes == [limits.MEETING]
 
 
 def test_one_core_baselines_are_held_against_one_core(root):
