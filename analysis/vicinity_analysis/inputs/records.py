@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vicinity_analysis import stats
-from vicinity_analysis.errors import InputError
+from vicinity_analysis.errors import InputError, printable
+from vicinity_analysis.inputs.files import lines, parse, read_bytes, read_json, schema
+from vicinity_analysis.inputs.schema import Fault
 
-SCHEMA = 1
+TOLD = 20  # damaged lines of a machine that are told one by one
 PROFILES = ("full", "quick", "smoke")  # best first
 SPECIAL = ("problem", "instance")  # members of a case that are not numbers swept
 SENSES = ("minimise", "maximise")
@@ -312,6 +314,7 @@ class Machine:
     folder: Path
     environment: dict[str, Any]
     all_records: list[Record] = field(repr=False)
+    damaged: tuple[str, ...] = ()  # lines that are no records: "<file>:<line>: <field>: what is wrong"
 
     @property
     def name(self) -> str:
@@ -375,52 +378,91 @@ def select(records: list[Record], profile: str | None = None) -> dict[RecordKey,
 
 
 def load_machine(folder: Path) -> Machine:
-    """Reads a results folder. An absent environment.json is allowed (then the machine is its folder's name)."""
+    """Reads a results folder. An absent environment.json is allowed (then the machine is its folder's name). A damaged line
+    costs that line, and is said."""
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such results folder")
     environment: dict[str, Any] = {"machine": folder.name}
     path = folder / "environment.json"
     if path.exists():
-        environment = _read_json(path)
-        _check_schema(environment, str(path))
-    records = [record for file in sorted(folder.glob("*/*.jsonl")) for record in _read_lines(folder, file)]
+        environment = read_json(path, "environment")
+    files, damaged = sorted(folder.glob("*/*.jsonl")), list[str]()
+    records = [record for file in files for record in _read_lines(folder, file, damaged)]
+    tell(damaged)
     if not records and not path.exists():
-        raise InputError(f"{folder}: neither environment.json nor any <system>/<experiment>.jsonl in it")
-    return Machine(folder, environment, records)
+        told = "no line that is whole" if damaged else "neither environment.json nor any <system>/<experiment>.jsonl"
+        raise InputError(f"{folder}: {told} in it")
+    return Machine(folder, environment, records, tuple(damaged))
 
 
-def _read_lines(folder: Path, file: Path) -> Iterator[Record]:
+def _read_lines(folder: Path, file: Path, damaged: list[str]) -> Iterator[Record]:
+    """What is damaged is left out and told."""
     relative = file.relative_to(folder).as_posix()
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: {error}") from error
-    lines = text.split("\n")
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
+    for number, text, ended in lines(read_bytes(file)):
         try:
-            data = json.loads(line)
-        except json.JSONDecodeError as error:
-            if number == len(lines):  # no newline at its end: a run was killed while writing it
-                print(f"vicinity-analysis: warning: {file}:{number}: unfinished last line ignored", file=sys.stderr)
-                return
-            raise InputError(f"{file}:{number}: not JSON: {error.msg}") from error
-        _check_schema(data, f"{file}:{number}")
-        missing = [key for key in ("experiment", "case", "case_key", "implementation", "status") if key not in data]
-        if missing:
-            raise InputError(f"{file}:{number}: record without {', '.join(missing)}")
-        if data.get("objective_sense", SENSES[0]) not in SENSES:
-            raise InputError(f"{file}:{number}: objective_sense is none of {', '.join(SENSES)}")
-        data.setdefault("profile", "full")
+            data = _checked(text)
+        except ValueError as error:
+            if not ended:  # a run was killed while writing it
+                warn(f"{file}:{number}: unfinished last line ignored")
+            else:
+                damaged.append(f"{file}:{number}: {error}")
+            continue
         _normalise(data)
         yield Record(data, f"{folder.name}/{relative}:{number}", number)
+
+
+def _checked(text: str | None) -> dict[str, Any]:
+    """Raises ValueError with field and fault, for what is no record of docs/schema/record.json."""
+    if text is None:
+        raise ValueError("not UTF-8")
+    data, fault = parse(text, _sound)
+    if fault is not None:
+        raise ValueError(str(fault))
+    return data
+
+
+def _sound(data: Any) -> Fault | None:  # noqa: ANN401
+    return schema("record")(data) or _contradiction(data)
+
+
+def _contradiction(data: dict[str, Any]) -> Fault | None:
+    """What a schema cannot say (docs/schema/README.md): members that do not fit each other."""
+    samples, compared = data.get("samples") or {}, (data.get("protocol") or {}).get("time", "kernel")
+    count = 0
+    for part, values in samples.items():
+        count = count or len(values)
+        if len(values) != count:
+            return Fault(f"samples.{part}", f"{len(values)} samples beside {count} of another part")
+    marks = data.get("contended") or ()
+    if marks and len(marks) != count:
+        return Fault("contended", f"{len(marks)} marks for {count} samples")
+    if data["status"] != "ok":
+        return None
+    parts = [name for name in samples if name != "wall"] if compared == "total" else [compared]
+    if not parts or any(part not in samples for part in parts):
+        return Fault("protocol.time", f"'{compared}' has no samples")
+    longest = samples[parts[0]] if len(parts) == 1 else list(map(max, *(samples[part] for part in parts)))
+    return None if min(longest) > 0 else Fault(f"samples.{parts[0]}", "a time that is compared is 0")
+
+
+def tell(damaged: Sequence[str]) -> None:
+    """Each damaged line once; of very many the first, and how many more there are."""
+    for place in damaged[:TOLD]:
+        warn(f"{place}; the line is left out: mend or remove it")
+    if len(damaged) > TOLD:
+        warn(f"{len(damaged) - TOLD} more damaged lines are left out")
+
+
+def warn(text: str) -> None:
+    print(f"vicinity-analysis: warning: {printable(text)}", file=sys.stderr)
 
 
 def _normalise(data: dict[str, Any]) -> None:
     """Older records have several seeds as an axis, counted from protocol.seed (a run's seed is the sum), and the best
     known objective among the counters."""
+    data.setdefault("profile", "full")
+    data.pop("sample_processes", None)  # made here, of several lines
     best = (data.get("counters") or {}).pop("best_known", None)
     if best is not None:
         data["best_known"] = best
@@ -432,20 +474,6 @@ def _normalise(data: dict[str, Any]) -> None:
         data["case_key"] = ";".join(kept)
     elif not data.get("seeds"):
         data["seeds"] = [first]
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"{path}: {error}") from error
-
-
-def _check_schema(data: object, place: str) -> None:
-    if not isinstance(data, dict):
-        raise InputError(f"{place}: expected a JSON object")
-    if data.get("schema") != SCHEMA:
-        raise InputError(f"{place}: schema {data.get('schema')!r} is not known (this program reads {SCHEMA})")
 
 
 def find_root(root: Path | None) -> Path:
