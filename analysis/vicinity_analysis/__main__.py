@@ -3,12 +3,15 @@
 import argparse
 import importlib
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Iterable
-from typing import NoReturn
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
-from vicinity_analysis.errors import InputError
+from vicinity_analysis.errors import InputError, printable
 
 FAILURES = {"regress": 3}  # where 2 means something else
 COMMANDS = {  # and the folder of their module
@@ -25,7 +28,7 @@ class Parser(argparse.ArgumentParser):
     """Wrong use is one line, not a page."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"vicinity-analysis: error: {message} (see {self.prog} --help)\n")
+        self.exit(2, f"vicinity-analysis: error: {printable(message)} (see {self.prog} --help)\n")
 
 
 def parser_of(commands: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
@@ -41,8 +44,35 @@ def parser_of(commands: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     return parser
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """SIGTERM and SIGHUP act as Ctrl-C does, so that what was begun is cleaned up. From the first on, further ones wait for
+    that. What the caller has ignored (nohup) stays ignored."""
+    before: dict[signal.Signals, Any] = {}
+
+    def interrupt(number: int, frame: object) -> NoReturn:
+        for one in before:
+            signal.signal(one, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(one) is not signal.SIG_IGN:
+                before[one] = signal.signal(one, interrupt)
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; bad input is one line on stderr and a non-zero status."""
+    with interruptible():
+        return _main(arguments)
+
+
+def _main(arguments: list[str] | None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     # Only the module of the command asked for is imported: `query` need not wait for matplotlib.
     known = arguments and arguments[0] in COMMANDS
@@ -54,7 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
     except SystemExit as end:  # argparse has printed its line
         return failure if end.code else 0
     except InputError as error:
-        print(f"vicinity-analysis: error: {error}", file=sys.stderr)
+        print(f"vicinity-analysis: error: {printable(error)}", file=sys.stderr)
         return failure
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,6 +1,5 @@
 """Running vicinity in fresh processes for the regression gate, and reading back what each recorded."""
 
-import json
 import math
 import os
 import subprocess
@@ -12,10 +11,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import yaml
 
 from vicinity_analysis.errors import InputError
-from vicinity_analysis.gate import judging
+from vicinity_analysis.gate import children, judging
+from vicinity_analysis.inputs.files import parse, schema
+from vicinity_analysis.inputs.published import read_yaml
 from vicinity_analysis.inputs.records import Record, RecordKey, load_machine
 
 MACHINE = "regress"
@@ -142,12 +142,21 @@ class Command:
 
 def experiment_of(descriptor: Path) -> str:
     """What its records call it: <system>/<name>."""
-    return f"{yaml.safe_load(descriptor.read_text(encoding='utf-8'))['system']}/{descriptor.stem}"
+    found = read_yaml(descriptor)
+    if not isinstance(found, dict) or not isinstance(found.get("system"), str):
+        raise InputError(f"{descriptor}: system: is missing")
+    return f"{found['system']}/{descriptor.stem}"
 
 
 def environment_of(binary: Path) -> dict[str, Any]:
     """`vicinity environment --json`."""
-    return json.loads(_call([str(binary), "environment", "--json"], 120, allowed=(0,)))
+    try:
+        found, fault = parse(_call([str(binary), "environment", "--json"], 120, allowed=(0,)), schema("environment"))
+    except ValueError as error:
+        raise HarnessError(f"{binary} environment --json: {error}") from error
+    if fault is not None:
+        raise HarnessError(f"{binary} environment --json: {fault}")
+    return found
 
 
 def _call(arguments: list[str], timeout: float | None, allowed: tuple[int, ...]) -> str:
@@ -155,7 +164,7 @@ def _call(arguments: list[str], timeout: float | None, allowed: tuple[int, ...])
     # Two threads that share a core spin against each other for whole time slices: bind them, on both sides alike.
     environment = {"OMP_PROC_BIND": "true", **os.environ}
     try:
-        done = subprocess.run(arguments, capture_output=True, text=True, timeout=timeout, check=False, env=environment)
+        done = children.run(arguments, timeout, environment)
     except OSError as error:
         raise HarnessError(f"{shown}: {error}") from error
     except subprocess.TimeoutExpired as error:

@@ -1,7 +1,8 @@
 """Descriptors and the numbers the papers print: what an experiment's table looks like in its paper."""
 
 import csv
-from collections.abc import Iterable
+import io
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import yaml
 
 from vicinity_analysis.errors import InputError
+from vicinity_analysis.inputs.files import read_bytes, schema
 
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 Key = tuple[tuple[str, str], ...]  # ((axis, value), ...): one point of a sweep, values as text
@@ -126,12 +128,10 @@ class Published:
 
 def read_descriptor(path: Path, shown: str = "") -> Descriptor:
     """Raises InputError, with the path, for what is no descriptor."""
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: {' '.join(str(error).split())}") from error
-    if not isinstance(data, dict):
-        raise InputError(f"{path}: expected a mapping")
+    data = read_yaml(path)
+    fault = schema("descriptor")(data)
+    if fault is not None:
+        raise InputError(f"{path}: {fault}")
     published = data.get("published") or {}
     protocol = (data.get("protocol") or {}) | (((data.get("profiles") or {}).get("full") or {}).get("protocol") or {})
     axes = data.get("axes") or {}
@@ -149,6 +149,19 @@ def read_descriptor(path: Path, shown: str = "") -> Descriptor:
         seeds=_seeds(path, protocol, axes.get("seed") or [0]),
         shown=shown or str(path),
     )
+
+
+def read_yaml(path: Path) -> Any:  # noqa: ANN401
+    """Raises InputError, with the line where there is one."""
+    try:
+        return yaml.safe_load(read_bytes(path).decode("utf-8"))
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise InputError(f"{path}{line}: {' '.join(str(error.problem).split())}") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: nested too deep") from error
+    except (ValueError, TypeError, AttributeError, KeyError, yaml.YAMLError) as error:  # dates that are none, odd keys
+        raise InputError(f"{path}: {' '.join(str(error).split())}") from error
 
 
 def _seeds(path: Path, protocol: dict[str, Any], offsets: list[int]) -> tuple[int, ...]:
@@ -191,23 +204,35 @@ def _observations(root: Path, descriptor: Descriptor) -> tuple[Path, list[Observ
     path, shown = root / "data" / "published" / name, f"data/published/{name}"
     if not path.exists() and (beside / name).exists():
         path, shown = beside / name, f"{beside.parent.name}/{beside.name}/{name}"
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return path, list(_read_rows(file, path, shown))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: {error} (named by {descriptor.path})") from error
+    folder = path.parents[len(Path(name).parts) - 1]
+    if ".." in Path(name).parts or not path.resolve().is_relative_to(folder.resolve()):
+        raise InputError(f"{descriptor.path}: published.csv: '{name}' leads out of {folder}; name a file in it")
+    if not path.exists():
+        raise InputError(f"{path}: no such file (named by {descriptor.path})")
+    return path, list(_read_rows(read_bytes(path), path, shown))
 
 
-def _read_rows(file: Iterable[str], path: Path, shown: str) -> Iterable[Observation]:
+def _read_rows(data: bytes, path: Path, shown: str) -> Iterator[Observation]:
+    """A file of the repository: what is wrong in it ends the reading, so that no printed number is lost in silence."""
     same = ("row_key", "instance", "device", "device_kind", "implementation", "metric", "unit", "spread", "notes")
-    for number, row in enumerate(csv.DictReader(file), start=2):
-        try:
+    number = 1
+    try:
+        rows = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""), restkey="", restval=None, strict=True)
+        for row in rows:
+            number = rows.line_num
+            if "" in row or None in row.values():
+                raise ValueError(f"{sum(value is not None for value in row.values())} fields, the first line names others")
+            fault = schema("published")(row)
+            if fault is not None:
+                raise ValueError(str(fault))
             params = dict(item.split("=", 1) for item in row["params"].split(";") if item)
             if row["instance"]:
                 params.setdefault("instance", row["instance"])
-            float(row["value"])
             taken = {name: row[name] for name in same}
             source = f"{shown}:{number}"
             yield Observation(**taken, params=params, text=row["value"], place=row["table"], source=source)
-        except (KeyError, ValueError, TypeError, AttributeError) as error:
-            raise InputError(f"{path}:{number}: {type(error).__name__}: {error}") from error
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}:{line}: not UTF-8; mend the file") from error
+    except (csv.Error, ValueError) as error:
+        raise InputError(f"{path}:{number}: {error}; mend the row") from error

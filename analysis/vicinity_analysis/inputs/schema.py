@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 DEEPEST = 16  # levels of a value that a schema says nothing of
 LARGEST = 1.7976931348623157e308  # of a number
 SHOWN = 60  # characters of a wrong value in a message
-REMEMBERED = 10000  # texts that were right
+REMEMBERED = 10000  # values of a field that were right
 NOTES = ("$schema", "$id", "$defs", "$comment", "title", "description")
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 
@@ -32,7 +32,7 @@ def compiled(schema: Mapping[str, Any]) -> Check:
 
 
 def _compile(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Check:
-    checks = list(_checks(schema, defs))
+    checks = tuple(_checks(schema, defs))
     if len(checks) == 1:
         return checks[0]
 
@@ -62,8 +62,9 @@ def _checks(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Iterator[Chec
         yield _items(rest.pop("items"), defs)
     yield from _take(rest, ("minItems",), _long_enough)
     if "properties" in rest or "additionalProperties" in rest or "required" in rest or "propertyNames" in rest:
+        whole = "type" in schema  # a part of a schema, behind "then", says nothing of members it does not name
         parts = (rest.pop(key, None) for key in ("required", "properties", "additionalProperties", "propertyNames"))
-        yield _members(*parts, defs)
+        yield _members(*parts, defs, _flat if whole else _anything)
     yield from _take(rest, ("minProperties",), _large_enough)
     if "if" in rest:
         yield _implication(_compile(rest.pop("if"), defs), _compile(rest.pop("then"), defs))
@@ -132,21 +133,16 @@ def _bounded(least: float | None, above: float | None, most: float | None) -> Ch
 
 def _text(least: int | None, most: int | None, pattern: str | None) -> Check:
     # Python's $ also matches before a newline at the end, that of JSON Schema does not.
-    right = set[str]()  # names come again in every record
     matches = re.compile(re.sub(r"\$$", r"\\Z", pattern or "")).search
 
     def check(value: Any) -> Fault | None:  # noqa: ANN401
-        if type(value) is not str or value in right:
+        if type(value) is not str:
             return None
         if most is not None and len(value) > most:
             return Fault("", f"{len(value)} characters are more than {most}")
         if least is not None and len(value) < least:
             return Fault("", "is empty")
-        if not matches(value):
-            return Fault("", f"{_shown(value)} is not of the form {pattern}")
-        if len(right) < REMEMBERED:
-            right.add(value)
-        return None
+        return None if matches(value) else Fault("", f"{_shown(value)} is not of the form {pattern}")
 
     return check
 
@@ -201,9 +197,11 @@ def _members(
     others: Mapping[str, Any] | None,
     names: Mapping[str, Any] | None,
     defs: Mapping[str, Any],
+    unknown: Check,
 ) -> Check:
     known = {name: _compile(schema, defs) for name, schema in (properties or {}).items()}
-    other = _compile(others, defs) if others is not None else _flat
+    right: dict[str, set[str | int]] = {name: set() for name in known}  # values that come again in every record
+    other = _compile(others, defs) if others is not None else unknown
     named, needed = _compile(names, defs) if names else None, tuple(required or ())
 
     def check(value: Any) -> Fault | None:  # noqa: ANN401
@@ -216,13 +214,27 @@ def _members(
             for name in value:
                 if (fault := named(name)) is not None:
                     return Fault("", f"a name in it: {fault.what}")
+        if other is _anything:
+            for name, one in known.items():
+                if name in value and (fault := one(value[name])) is not None:
+                    return _within(name, fault)
+            return None
         for name, one in value.items():
+            plain = type(one) is str or type(one) is int
+            if plain and name in right and one in right[name]:
+                continue
             fault = known.get(name, other)(one)
             if fault is not None:
-                return _within(name, fault)
+                return _within(str(name), fault)
+            if plain and name in right and len(right[name]) < REMEMBERED:
+                right[name].add(one)
         return None
 
     return check
+
+
+def _anything(_: Any) -> None:  # noqa: ANN401
+    """No fault."""
 
 
 def _flat(value: Any, depth: int = 0) -> Fault | None:  # noqa: ANN401
