@@ -52,8 +52,19 @@ analysis() (
     [[ $home == . || ! -d $home/experiments ]] || export VICINITY_EXPERIMENTS=${VICINITY_EXPERIMENTS:+$VICINITY_EXPERIMENTS:}$home/experiments
     [[ $home == . || ! -d $home/analysis ]] || export VICINITY_PAPERS=${VICINITY_PAPERS:+$VICINITY_PAPERS:}$home/analysis
   done < <(homes)
-  "$python" -m vicinity_analysis "$@"
+  exec "$python" -m vicinity_analysis "$@"
 )
+
+# Runs a command of these functions and ends it where a signal ends the script: bash alone would leave it behind.
+supervised() {
+  local status=0
+  "$@" &
+  supervised_child=$!
+  trap 'kill -TERM "$supervised_child" 2>/dev/null; wait "$supervised_child"; exit 130' INT TERM HUP
+  wait "$supervised_child" || status=$?
+  trap - INT TERM HUP
+  return "$status"
+}
 
 # C++ and CUDA sources under version control, or all in a copy without it.
 sources() {

@@ -3,6 +3,22 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
+
+
+def read(path: str) -> dict[str, Any]:
+    """What `vicinity verify` or this script wrote, as far as it is used here. Raises ValueError with the place."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        if not isinstance(found["sources"], str):
+            raise ValueError("sources: is no text")
+        for check in found["checks"]:
+            if not isinstance(check["name"], str) or type(check["cases"]) is not int or type(check["failed"]) is not int:
+                raise ValueError("checks: one has no name, cases or failed")
+        return {"gpu": None, **found}
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        told = f"{error.args[0]}: is missing" if isinstance(error, KeyError) else error
+        raise ValueError(f"{path}: {told}; remove it and run make test-gpu again") from error
 
 
 def main(target: str, table: str, sources: str, *parts: str) -> int:
@@ -11,8 +27,12 @@ def main(target: str, table: str, sources: str, *parts: str) -> int:
     `sources` is the hash of the tree, empty where it is not known; a program built from anything else verifies nothing.
     Checks of the same sources that were not run this time stay as `target` has them.
     """
-    twins = [json.loads(Path(part).read_text()) for part in parts]
-    earlier = json.loads(Path(target).read_text()) if Path(target).exists() else {"sources": None}
+    try:
+        twins = [read(part) for part in parts]
+        earlier = read(target) if Path(target).exists() else {"sources": None}
+    except (OSError, ValueError) as error:
+        print(f"vicinity: error: {error}", file=sys.stderr)
+        return 3
     if not twins:  # only other checks were run
         if earlier["sources"] != sources:
             message = f"{target} knows nothing of these sources yet: run the twins as well"

@@ -1,7 +1,7 @@
 """`report`: what was recorded on a machine beside what the papers print; one page, Markdown, figures and tables."""
 
 import argparse
-import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,9 @@ from vicinity_analysis import catalogue, claims
 from vicinity_analysis.catalogue import Catalogue
 from vicinity_analysis.claims import CONTENDED, FAILS, HOLDS, NOT_JUDGED, OPEN, PART, Judged
 from vicinity_analysis.errors import InputError
+from vicinity_analysis.inputs.files import read_json
 from vicinity_analysis.inputs.records import Machine, load_machine
-from vicinity_analysis.pages import check, environment
+from vicinity_analysis.pages import check, environment, folder
 from vicinity_analysis.paper import Paper
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import cells, limits
@@ -58,14 +59,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    folders = list(dict.fromkeys(path.resolve() for path in [args.results, *args.others]))
-    machines = [load_machine(folder) for folder in folders]
+    paths = list(dict.fromkeys(path.resolve() for path in [args.results, *args.others]))
+    machines = [load_machine(path) for path in paths]
     out = args.out or args.results / "report"
     known = catalogue.open_catalogue(args.root, args.papers, args.experiments)
     try:
         write(out, known, machines)
     except OSError as error:
-        raise InputError(f"{out}: {error}") from error
+        raise InputError(f"{out}: {error.strerror or error}; what stood there is as it was") from error
     print(out / "index.html")
     if not args.check_links:
         return 0
@@ -75,25 +76,24 @@ def run(args: argparse.Namespace) -> int:
 
 
 def write(out: Path, known: Catalogue, machines: list[Machine]) -> None:
-    """Writes the whole report; figures and tables of an earlier one are replaced."""
+    """Writes the whole report in place of an earlier one; files of others in the folder stay."""
+    folder.replace(out, _files(known, machines))
+
+
+def _files(known: Catalogue, machines: list[Machine]) -> Iterator[tuple[str, bytes]]:
+    """Name in the folder and content."""
     sections = build(known, known.studies(machines))
     context = {**_context(known, machines, sections), "style": _template_text("style.css")}
-    for name, suffixes in (("figures", (".svg", ".png")), ("tables", (".csv", ".tex"))):
-        folder = out / name
-        folder.mkdir(parents=True, exist_ok=True)
-        for path in folder.iterdir():
-            if path.suffix in suffixes:
-                path.unlink()
     for drawing in (drawing for section in sections for drawing in section.view.figures):
-        (out / "figures" / f"{drawing.name}.svg").write_text(drawing.svg, encoding="utf-8")
-        (out / "figures" / f"{drawing.name}.png").write_bytes(drawing.png)
+        yield f"figures/{drawing.name}.svg", drawing.svg.encode()
+        yield f"figures/{drawing.name}.png", drawing.png
     for table in context["all_tables"]:
         if table.tidy:
-            (out / "tables" / f"{table.name}.csv").write_text(cells.tidy_csv(table), encoding="utf-8")
-        (out / "tables" / f"{table.name}.tex").write_text(cells.latex(table), encoding="utf-8")
-    (out / "tables" / "claims.csv").write_text(cells.tidy_csv(_claims_tidy(sections)), encoding="utf-8")
+            yield f"tables/{table.name}.csv", cells.tidy_csv(table).encode()
+        yield f"tables/{table.name}.tex", cells.latex(table).encode()
+    yield "tables/claims.csv", cells.tidy_csv(_claims_tidy(sections)).encode()
     for template, name in (("report.html.j2", "index.html"), ("report.md.j2", "report.md")):
-        (out / name).write_text(_environment().get_template(template).render(context), encoding="utf-8")
+        yield name, _environment(template).get_template(template).render(context).encode()
 
 
 def build(known: Catalogue, studies: list[Study]) -> list[Section]:
@@ -171,10 +171,7 @@ def _verification(machine: Machine) -> tuple[str, str]:
     path = machine.folder / "verification.json"
     if not path.exists():
         return "nothing (no verification.json)", ""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: {error}") from error
+    found = read_json(path, "verification")
     sums: dict[str, dict[str, int]] = {}
     for one in found["checks"]:
         name = " ".join(word for word in one["name"].split() if "/" not in word)
@@ -204,17 +201,21 @@ def _claims_tidy(sections: list[Section]) -> Table:
     return table
 
 
-def _environment() -> jinja2.Environment:
-    loader = jinja2.PackageLoader("vicinity_analysis.pages", "templates")
+def _environment(template: str) -> jinja2.Environment:
+    """Where text is data: HTML is escaped by jinja, Markdown by what shows each value."""
+    html = ".html" in template
     made = jinja2.Environment(
-        loader=loader,
-        autoescape=lambda name: name is not None and ".html" in name,
+        loader=jinja2.PackageLoader("vicinity_analysis.pages", "templates"),
+        autoescape=html,
+        finalize=None if html else cells.markdown_text,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
     )
     made.filters["markdown_table"] = cells.markdown
+    made.filters["written"] = cells.Markdown
+    made.filters["slug"] = cells.slug
     made.filters["within"] = lambda title, outer: _capital(title.removeprefix(f"{outer}: "))
     return made
 

@@ -3,8 +3,11 @@
 import csv
 import io
 import math
+import re
 from dataclasses import dataclass, field
 from typing import Any
+
+from vicinity_analysis.errors import printable
 
 # mark -> (sign printed at the value, what the legend says)
 MARKS = {
@@ -57,6 +60,9 @@ class Table:
     notes: list[str] = field(default_factory=list)
     tidy: list[dict[str, Any]] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self.name = slug(self.name)
+
     @property
     def groups(self) -> list[tuple[str, int]]:
         """Adjacent columns of one group with their number, for a first header line."""
@@ -105,18 +111,35 @@ def with_unit(value: float, unit: str) -> str:
     return f"{significant(value / factor)} {prefix}{unit}"
 
 
-def markdown(table: Table) -> str:
+def slug(text: str) -> str:
+    """As a name of files and ids: what might mean something there is spelled by its number."""
+    return re.sub(r"[^A-Za-z0-9_.-]", lambda found: f"_{ord(found[0]):x}_", text)
+
+
+class Markdown(str):
+    """Text that is Markdown, not data."""
+
+
+def markdown_text(value: object) -> str:
+    """Data inside Markdown: one line, no tag, entity, link or image. Other signs of Markdown can do no more than look odd."""
+    if isinstance(value, Markdown):
+        return value
+    text = re.sub(r"&(?=#?\w+;)", "&amp;", printable(value)).replace("<", "&lt;")
+    return re.sub(r"(?<=\])(?=[\[(:])|!(?=\[)", lambda found: f"{found[0]}\\", text)
+
+
+def markdown(table: Table) -> Markdown:
     def line(cells: list[str]) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
     def text(cell: Cell) -> str:
-        body = f"{cell.text} {cell.note}".strip()
+        body = markdown_text(f"{cell.text} {cell.note}".strip())
         return body + (f"<sup>{cell.signs}</sup>" if cell.signs else "")
 
-    heads = [f"{c.group}: {c.label}" if c.group else c.label for c in table.columns]
+    heads = [markdown_text(f"{c.group}: {c.label}" if c.group else c.label) for c in table.columns]
     lines = [line(heads), line([":---" if c.kind == "text" else "---:" for c in table.columns])]
     lines += [line([text(cell) for cell in row]) for row in table.rows + table.footer]
-    return "\n".join(lines)
+    return Markdown("\n".join(lines))
 
 
 LATEX = {
@@ -133,7 +156,7 @@ LATEX |= {"▲": r"$\uparrow$", "▼": r"$\downarrow$", "÷": r"$\div$", "\\": r
 
 
 def latex_text(text: str) -> str:
-    return "".join(LATEX.get(character, character) for character in text)
+    return "".join(LATEX.get(character, character) for character in printable(text))
 
 
 def latex(table: Table) -> str:
@@ -149,7 +172,7 @@ def latex(table: Table) -> str:
         rules += [rf"\cmidrule(lr){{{at}-{at + span - 1}}}"] if group else []
         at += span
     align = "".join("l" if column.kind == "text" else "r" for column in table.columns)
-    lines = [f"% {table.title}", rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
+    lines = [f"% {printable(table.title)}", rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
     if rules:
         lines += [" & ".join(heads) + r" \\", "".join(rules)]
     lines += [" & ".join(latex_text(column.label) for column in table.columns) + r" \\", r"\midrule"]

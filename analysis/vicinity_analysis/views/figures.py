@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from vicinity_analysis.study import Study
+from vicinity_analysis.views.cells import slug
 
 INK = "#1c1e21"  # replaced by the page's text colour where a figure stands inside the report
 # Okabe and Ito's palette, in an order that keeps neighbours apart also in grey; each with a marker of its own.
@@ -25,6 +26,7 @@ COMMON = {
 }
 OTHERS = (("#CC79A7", "v"), ("#7A6F00", "X"), ("#8C8C8C", "h"), ("#6A3D9A", "<"), ("#A6761D", ">"))
 STYLE = {
+    "text.parse_math": False,  # a dollar in a name is a dollar
     "svg.fonttype": "path",
     "font.family": "DejaVu Sans",
     "font.size": 9,
@@ -59,7 +61,7 @@ class Drawing:
     def inline(self) -> str:
         """For the page: no XML head, ids of its own, ink in the page's colour."""
         body = self.svg[self.svg.index("<svg") :]
-        body = re.sub(r'(id="|href="#|url\(#)', rf"\1{self.name}-", body)
+        body = re.sub(r'(?:id="|href="#|url\(#)', lambda found: f"{found[0]}{self.name}-", body)
         body = re.sub(r'<svg ([^>]*?)width="[^"]*"', r"<svg \1", body, count=1)
         body = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", body, count=1)
         width = re.search(r'viewBox="0 0 ([\d.]+)', body)
@@ -85,6 +87,7 @@ def style_of(study: Study, implementation: str, names: list[str]) -> tuple[str, 
 
 def render(name: str, title: str, caption: str, draw: Callable[[], Figure]) -> Drawing:
     """Runs `draw` in our style and writes both formats without dates or random ids."""
+    name = slug(name)
     with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}):
         figure = draw()
         svg, png = io.StringIO(), io.BytesIO()
