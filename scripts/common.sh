@@ -47,21 +47,24 @@ descriptors() {
 }
 
 # vicinity_analysis, which also sees the descriptors and packages of further systems. In a shell of its own: its exports end with it.
-analysis() (
+analysis() ( become_analysis "$@" )
+
+become_analysis() {
   while read -r home; do
     [[ $home == . || ! -d $home/experiments ]] || export VICINITY_EXPERIMENTS=${VICINITY_EXPERIMENTS:+$VICINITY_EXPERIMENTS:}$home/experiments
     [[ $home == . || ! -d $home/analysis ]] || export VICINITY_PAPERS=${VICINITY_PAPERS:+$VICINITY_PAPERS:}$home/analysis
   done < <(homes)
   exec "$python" -m vicinity_analysis "$@"
-)
+}
 
-# Runs a command of these functions and ends it where a signal ends the script: bash alone would leave it behind.
-supervised() {
-  local status=0
-  "$@" &
-  supervised_child=$!
-  trap 'kill -TERM "$supervised_child" 2>/dev/null; wait "$supervised_child"; exit 130' INT TERM HUP
-  wait "$supervised_child" || status=$?
+# The same, ended with the script where a signal ends that: bash alone would leave it running. Ctrl-C, SIGTERM and SIGHUP: 130.
+supervised_analysis() {
+  local status=0 child
+  become_analysis "$@" &
+  child=$!
+  # shellcheck disable=SC2064
+  trap "kill -TERM $child 2>/dev/null; wait $child; exit 130" INT TERM HUP
+  wait "$child" || status=$?
   trap - INT TERM HUP
   return "$status"
 }

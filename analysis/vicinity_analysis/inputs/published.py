@@ -201,10 +201,10 @@ def load_statements(root: Path, descriptor: Descriptor) -> list[Observation]:
 def _observations(root: Path, descriptor: Descriptor) -> tuple[Path, list[Observation]]:
     """Of data/published/ in the repository; for a descriptor kept elsewhere, the file may lie beside it."""
     name, beside = str(descriptor.csv), descriptor.path.parent
-    path, shown = root / "data" / "published" / name, f"data/published/{name}"
+    folder = root / "data" / "published"
+    path, shown = folder / name, f"data/published/{name}"
     if not path.exists() and (beside / name).exists():
-        path, shown = beside / name, f"{beside.parent.name}/{beside.name}/{name}"
-    folder = path.parents[len(Path(name).parts) - 1]
+        folder, path, shown = beside, beside / name, f"{beside.parent.name}/{beside.name}/{name}"
     if ".." in Path(name).parts or not path.resolve().is_relative_to(folder.resolve()):
         raise InputError(f"{descriptor.path}: published.csv: '{name}' leads out of {folder}; name a file in it")
     if not path.exists():

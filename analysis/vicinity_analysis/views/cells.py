@@ -124,7 +124,7 @@ def markdown_text(value: object) -> str:
     """Data inside Markdown: one line, no tag, entity, link or image. Other signs of Markdown can do no more than look odd."""
     if isinstance(value, Markdown):
         return value
-    text = re.sub(r"&(?=#?\w+;)", "&amp;", printable(value)).replace("<", "&lt;")
+    text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", re.sub(r"&(?=#?\w+;)", "&amp;", printable(value)))
     return re.sub(r"(?<=\])(?=[\[(:])|!(?=\[)", lambda found: f"{found[0]}\\", text)
 
 

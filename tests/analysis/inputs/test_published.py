@@ -54,7 +54,7 @@ def test_broken_inputs_name_file_and_line(root, tmp_path):
         load_published(tmp_path, descriptor)
     (tmp_path / "experiments" / "fang").mkdir(parents=True)
     (tmp_path / "experiments" / "fang" / "bad.yaml").write_text("axes: [1\n")
-    with pytest.raises(InputError, match=r"bad.yaml: "):
+    with pytest.raises(InputError, match=r"bad.yaml:2: "):
         descriptors(tmp_path)
 
 
@@ -80,3 +80,31 @@ def test_seeds_that_are_none(tmp_path):
     (tmp_path / "some.yaml").write_text("{protocol: {seeds: [one]}}")
     with pytest.raises(InputError, match=r"protocol\.seeds"):
         read_descriptor(tmp_path / "some.yaml")
+
+
+@pytest.mark.parametrize("name", ["../../../secret.csv", "/etc/hostname", "../published/../../secret.csv"])
+def test_a_descriptor_names_files_of_its_folder_only(root, tmp_path, name):
+    (tmp_path / "data" / "published").mkdir(parents=True)
+    (tmp_path / "secret.csv").write_text("paper\n")
+    path = tmp_path / "some.yaml"
+    path.write_text(f"{{published: {{csv: '{name}', axes: {{size: size}}}}}}")
+    with pytest.raises(InputError, match="leads out of"):
+        load_published(tmp_path, read_descriptor(path))
+
+
+def test_nor_through_a_link(tmp_path):
+    folder = tmp_path / "data" / "published"
+    folder.mkdir(parents=True)
+    (tmp_path / "secret.csv").write_text("paper\n")
+    (folder / "link.csv").symlink_to(tmp_path / "secret.csv")
+    (tmp_path / "some.yaml").write_text("{published: {csv: link.csv, axes: {size: size}}}")
+    with pytest.raises(InputError, match="leads out of"):
+        load_published(tmp_path, read_descriptor(tmp_path / "some.yaml"))
+
+
+@pytest.mark.parametrize("text", ["[1]", "{axes: 3}", "{published: 5}", "{protocol: [1]}", "{title: [}", "{date: 2020-99-99}"])
+def test_what_is_no_descriptor_is_one_line(tmp_path, text):
+    (tmp_path / "some.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"some\.yaml") as error:
+        read_descriptor(tmp_path / "some.yaml")
+    assert "\n" not in str(error.value)

@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -55,18 +56,27 @@ def test_an_unfinished_last_line_is_ignored_and_said(tmp_path, capsys):
     assert "table1.jsonl:2: unfinished last line" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("{nonsense}\n", r"table1.jsonl:2: not JSON"),
-        ('{"schema": 99}\n', r"table1.jsonl:2: schema 99 is not known"),
-        ('{"schema": 1}\n', r"table1.jsonl:2: record without experiment"),
-        ("[]\n", r"table1.jsonl:2: expected a JSON object"),
-    ],
-)
-def test_broken_lines_are_named(tmp_path, line, message):
-    with pytest.raises(InputError, match=message):
-        load_machine(folder(tmp_path, one(1.0), tail=line))
+def test_of_very_many_damaged_lines_some_are_told(tmp_path, capsys):
+    assert len(load_machine(folder(tmp_path, one(1.0), tail="[]\n" * 50)).damaged) == 50
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 21 and "30 more damaged lines are left out" in told[-1]
+
+
+def test_a_folder_of_damaged_lines_alone(tmp_path):
+    with pytest.raises(InputError, match="no line that is whole in it"):
+        load_machine(folder(tmp_path, tail="[]\n"))
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    machine = folder(tmp_path, one(1.0))
+    os.mkfifo(machine / "fang" / "pipe.jsonl")
+    with pytest.raises(InputError, match=r"pipe.jsonl: not a regular file"):
+        load_machine(machine)
+
+
+def test_who_took_the_samples_is_not_believed(tmp_path):
+    record = only(load_machine(folder(tmp_path, one(1.0, sample_processes=["x"]))))
+    assert len(record.by_process()) == 1 and record.typical() == 1.0
 
 
 def test_absent_and_empty_folders(tmp_path):
@@ -108,11 +118,6 @@ def test_what_older_records_do_not_say(tmp_path):
     record = only(load_machine(folder(tmp_path, one(1.0, counters={"best_known": 5}))))
     assert (record.time_source, record.sense, record.trace, record.proof) == ({}, "minimise", (), None)
     assert record.best_known == 5
-
-
-def test_an_unknown_sense_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"table1.jsonl:1: objective_sense"):
-        load_machine(folder(tmp_path, one(1.0, objective_sense="smaller")))
 
 
 def built(environment, **record):
