@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.server
 import os
+import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -152,3 +155,72 @@ def test_target_that_cannot_be_written(fetch: Fetch) -> None:
     result = fetch("one")
     assert result.returncode == 1
     assert result.stderr.startswith("one: ") and len(result.stderr.splitlines()) == 1
+
+
+def with_file(fetch: Fetch, name: str) -> None:
+    path = fetch.folder / "catalogue.yaml"
+    path.write_text(path.read_text().replace("file: f/one.dat", f"file: '{name}'"))
+
+
+@pytest.mark.parametrize("name", ["../../one.dat", "/tmp/one.dat", "f/../../one.dat", "*/one.dat", ".hidden"])
+def test_files_stay_inside_the_folder(fetch: Fetch, tmp_path: Path, name: str) -> None:
+    with_file(fetch, name)
+    before = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    result = fetch("one")
+    assert result.returncode == 2 and "is no path below a folder" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == before
+
+
+def test_nor_through_a_link(fetch: Fetch, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    fetch.target.mkdir()
+    (fetch.target / "f").symlink_to(tmp_path / "elsewhere")
+    result = fetch("one")
+    assert result.returncode == 1 and "a link leads out of" in result.stderr
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.0 200 OK\r\nContent-Length: 1000\r\n\r\n"], ids=["head", "body"])
+def test_a_server_that_drips_is_left_after_the_deadline(fetch: Fetch, head: bytes) -> None:
+    """Each byte comes soon enough, the whole never."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def drip() -> None:
+        with contextlib.suppress(OSError):
+            connection, _ = listening.accept()
+            connection.sendall(head)
+            for _ in range(100):
+                connection.sendall(b"x")
+                time.sleep(0.2)
+
+    threading.Thread(target=drip, daemon=True).start()
+    start = time.monotonic()
+    result = fetch("one", "--seconds", "1", "--from", f"http://127.0.0.1:{listening.getsockname()[1]}/")
+    listening.close()
+    assert time.monotonic() - start < 10
+    assert result.returncode == 1 and "not through in 1 s" in result.stderr and len(result.stderr.splitlines()) == 1
+
+
+def test_what_a_server_says_does_not_act_on_the_terminal(fetch: Fetch) -> None:
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def answer() -> None:
+        connection, _ = listening.accept()
+        connection.recv(1000)
+        connection.sendall(b"HTTP/1.0 404 \x1b[31mred\r\n\r\n")
+        connection.close()
+
+    threading.Thread(target=answer, daemon=True).start()
+    result = fetch("one", "--from", f"http://127.0.0.1:{listening.getsockname()[1]}/")
+    listening.close()
+    assert result.returncode == 1 and "\x1b" not in result.stderr and "\\x1b[31mred" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "text", ["[", "a: [1", "3", "instances: 3", "instances: [3]", "instances: [{name: x}]", "{instances: [], origins: {f: 3}}"]
+)
+def test_a_catalogue_that_is_none_is_one_line(fetch: Fetch, text: str) -> None:
+    (fetch.folder / "catalogue.yaml").write_text(text)
+    result = fetch()
+    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1 and "catalogue.yaml:" in result.stderr
