@@ -23,7 +23,9 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 30  # without an answer
 WHOLE = 300  # seconds for a whole file, from whichever address
-FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*")  # below a folder, and never out of it
+FILE = re.compile(
+    r"[A-Za-z0-9_][A-Za-z0-9_.+-]*(/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*"
+)  # below a folder, and never out of it
 LARGEST = 64 << 20  # bytes; the files are far smaller
 
 
@@ -154,7 +156,9 @@ def load(path: Path) -> dict[str, Any]:
         addresses = origin.get("addresses") if isinstance(origin, dict) else None
         if not isinstance(addresses, list) or not all(isinstance(address, str) for address in addresses):
             raise Failure(f"{path}: origins.{family}.addresses: is no list of addresses")
-        if not isinstance(origin.get("debian", {"folder": ""}), dict) or "folder" not in origin.get("debian", {"folder": ""}):
+        if not isinstance(origin.get("debian", {"folder": ""}), dict) or "folder" not in origin.get(
+            "debian", {"folder": ""}
+        ):
             raise Failure(f"{path}: origins.{family}.debian: has no folder")
     return found
 

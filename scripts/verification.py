@@ -13,7 +13,11 @@ def read(path: str) -> dict[str, Any]:
         if not isinstance(found["sources"], str):
             raise ValueError("sources: is no text")
         for check in found["checks"]:
-            if not isinstance(check["name"], str) or type(check["cases"]) is not int or type(check["failed"]) is not int:
+            if (
+                not isinstance(check["name"], str)
+                or type(check["cases"]) is not int
+                or type(check["failed"]) is not int
+            ):
                 raise ValueError("checks: one has no name, cases or failed")
         return {"gpu": None, **found}
     except (ValueError, KeyError, TypeError, RecursionError) as error:

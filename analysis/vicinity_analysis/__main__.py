@@ -46,8 +46,8 @@ def parser_of(commands: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """SIGTERM and SIGHUP act as Ctrl-C does, so that what was begun is cleaned up. From the first on, further ones wait for
-    that. What the caller has ignored (nohup) stays ignored."""
+    """SIGTERM and SIGHUP act as Ctrl-C does, so that what was begun is cleaned up. From the first on, further ones are
+    ignored; what the caller has ignored (nohup) stays so."""
     before: dict[signal.Signals, Any] = {}
 
     def interrupt(number: int, frame: object) -> NoReturn:

@@ -218,7 +218,8 @@ def test_what_a_server_says_does_not_act_on_the_terminal(fetch: Fetch) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[", "a: [1", "3", "instances: 3", "instances: [3]", "instances: [{name: x}]", "{instances: [], origins: {f: 3}}"]
+    "text",
+    ["[", "a: [1", "3", "instances: 3", "instances: [3]", "instances: [{name: x}]", "{instances: [], origins: {f: 3}}"],
 )
 def test_a_catalogue_that_is_none_is_one_line(fetch: Fetch, text: str) -> None:
     (fetch.folder / "catalogue.yaml").write_text(text)

@@ -12,7 +12,9 @@ PR_SET_PDEATHSIG = 1
 GRACE = 2.0  # seconds between asking a group to end and ending it
 
 
-def run(arguments: list[str], timeout: float | None, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+def run(
+    arguments: list[str], timeout: float | None, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
     """subprocess.run with captured text, in a process group of its own that is ended with the call."""
     piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "errors": "backslashreplace"}
     with subprocess.Popen(

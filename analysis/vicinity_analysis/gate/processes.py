@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from vicinity_analysis.errors import InputError
+from vicinity_analysis.errors import InputError, printable
 from vicinity_analysis.gate import children, judging
 from vicinity_analysis.inputs.files import parse, schema
 from vicinity_analysis.inputs.published import read_yaml
@@ -177,4 +177,4 @@ def _call(arguments: list[str], timeout: float | None, allowed: tuple[int, ...])
 
 
 def progress(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    print(printable(text), file=sys.stderr, flush=True)

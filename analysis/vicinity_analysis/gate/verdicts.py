@@ -8,7 +8,7 @@ from typing import Any
 from vicinity_analysis.gate.judging import Judgement
 from vicinity_analysis.gate.processes import Process
 from vicinity_analysis.inputs.records import Machine, Record, RecordKey
-from vicinity_analysis.views.cells import Cell, Column, Table, markdown
+from vicinity_analysis.views.cells import Cell, Column, Table, markdown, markdown_text
 
 PASS, REGRESSION, INCONCLUSIVE, ERROR = 0, 1, 2, 3
 NAMES = {PASS: "pass", REGRESSION: "regression", INCONCLUSIVE: "inconclusive", ERROR: "error"}
@@ -136,7 +136,7 @@ def describe(verdict: Verdict) -> str:
     """Markdown for a person or a CI summary."""
     title = {PASS: "pass", REGRESSION: "REGRESSION", INCONCLUSIVE: "inconclusive", ERROR: "error"}[verdict.status]
     unit = "rounds of four processes" if verdict.mode == "interleaved" else "processes"
-    lines = [f"# Regression gate: {title}", "", verdict.worth, ""]
+    lines = [f"# Regression gate: {title}", "", markdown_text(verdict.worth), ""]
     counts = {o: sum(j.outcome == o for j in verdict.cases) for o in ("pass", "slower", "faster", "inconclusive")}
     lines.append(
         f"{verdict.rounds} {unit}, {verdict.repetitions} repetitions each; {len(verdict.cases)} cases: "
@@ -147,9 +147,10 @@ def describe(verdict: Verdict) -> str:
         lines += [markdown(_table([j for j in verdict.second if j.key in verdict.confirmed]))]
     if verdict.changes:
         lines += ["", "## Changed results", ""]
-        lines += [f"- {name(c.key)}: {c.what} was {c.before}, is {c.after} ({c.side})" for c in verdict.changes]
+        told = (f"{name(c.key)}: {c.what} was {c.before}, is {c.after} ({c.side})" for c in verdict.changes)
+        lines += [f"- {markdown_text(text)}" for text in told]
     if verdict.notes:
-        lines += ["", "## Notes", "", *(f"- {note}" for note in dict.fromkeys(verdict.notes))]
+        lines += ["", "## Notes", "", *(f"- {markdown_text(note)}" for note in dict.fromkeys(verdict.notes))]
     if verdict.control or verdict.second_control:
         lines += ["", "## Control kernel", "", markdown(_table(verdict.control + verdict.second_control))]
     if verdict.cases:

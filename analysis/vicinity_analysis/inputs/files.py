@@ -61,8 +61,8 @@ _careful = json.JSONDecoder(parse_constant=_refused, parse_float=_finite, parse_
 
 
 def parse(text: str, check: Check) -> tuple[Any, Fault | None]:
-    """One JSON value, and what a check says of it. Raises ValueError, of one line, for what is no JSON: NaN, numbers beyond
-    double precision, halves of characters, and what is nested beyond any use."""
+    """One JSON value, and what a check says of it. Raises NotJson for what is none: NaN, numbers beyond double
+    precision, halves of characters, and what is nested beyond any use."""
     try:
         found = _decoder.decode(text)
         if "\\u" in text:
@@ -82,7 +82,7 @@ def parse(text: str, check: Check) -> tuple[Any, Fault | None]:
 
 
 def read_json(path: Path, kind: str) -> dict[str, Any]:
-    """A file that is one JSON object, checked by docs/schema/<kind>.json. Raises InputError with file, line and field."""
+    """A file that is one JSON object, checked by docs/schema/<kind>.json. Raises InputError: file, line and field."""
     data = read_bytes(path)
     try:
         text = data.decode("utf-8-sig")
@@ -110,8 +110,8 @@ def line_of(text: str, fault: Fault) -> int:
 
 
 def lines(data: bytes) -> Iterator[tuple[int, str | None, bool]]:
-    """Number, text (None: not UTF-8) and whether a newline ends it, of each line that is not blank. A byte order mark before
-    a line is no part of it."""
+    """Number, text (None: not UTF-8) and whether a newline ends it, of each line that is not blank. A byte order mark
+    before a line is no part of it."""
     try:
         pieces: list[str | None] = list(data.decode("utf-8").split("\n"))
     except UnicodeDecodeError:

@@ -221,7 +221,9 @@ def _read_rows(data: bytes, path: Path, shown: str) -> Iterator[Observation]:
         for row in rows:
             number = rows.line_num
             if "" in row or None in row.values():
-                raise ValueError(f"{sum(value is not None for value in row.values())} fields, the first line names others")
+                raise ValueError(
+                    f"{sum(value is not None for value in row.values())} fields, the first line names others"
+                )
             fault = schema("published")(row)
             if fault is not None:
                 raise ValueError(str(fault))

@@ -378,8 +378,8 @@ def select(records: list[Record], profile: str | None = None) -> dict[RecordKey,
 
 
 def load_machine(folder: Path) -> Machine:
-    """Reads a results folder. An absent environment.json is allowed (then the machine is its folder's name). A damaged line
-    costs that line, and is said."""
+    """Reads a results folder. An absent environment.json is allowed (then the machine is its folder's name). A damaged
+    line costs that line, and is said."""
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such results folder")

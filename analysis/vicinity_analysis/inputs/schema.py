@@ -97,9 +97,9 @@ def _of_type(names: str | list[str]) -> Check:
         kind = type(value)
         if kind in kinds:
             return None
-        if (kind is int or kind is float) and -LARGEST <= value <= LARGEST:
-            if number or (integer and (kind is int or value.is_integer())):
-                return None
+        told = number or (integer and (kind is int or (kind is float and value.is_integer())))
+        if told and is_number(value):
+            return None
         return Fault("", f"{_shown(value)} {what}")
 
     return check
@@ -170,7 +170,9 @@ def _quick(schema: Mapping[str, Any]) -> Callable[[list[Any]], bool]:
         high, kinds = min(schema.get("maximum", LARGEST), LARGEST), frozenset({int, float})
 
         def numbers(value: list[Any]) -> bool:
-            return kinds.issuperset(map(type, value)) and (not value or (above < (m := min(value)) >= low and max(value) <= high))
+            return kinds.issuperset(map(type, value)) and (
+                not value or (above < min(value) >= low and max(value) <= high)
+            )
 
         return numbers
     kinds = frozenset({bool} if schema.get("type") == "boolean" else ())

@@ -12,7 +12,7 @@ from vicinity_analysis import stats
 from vicinity_analysis.errors import InputError
 from vicinity_analysis.inputs.records import Machine, Record, load_machine
 from vicinity_analysis.views import limits
-from vicinity_analysis.views.cells import Cell, Column, Table, markdown, significant
+from vicinity_analysis.views.cells import Cell, Column, Table, markdown, markdown_text, significant
 
 HELP = "what got faster or slower between two results folders"
 DESCRIPTION = """\
@@ -138,7 +138,7 @@ def verdict_of(ratio: stats.Estimate) -> str:
 
 def describe(a: Machine, b: Machine, lines: list[Line]) -> str:
     """The whole comparison as Markdown: what is compared, a summary by implementation, every case."""
-    parts = [f"# A = {a.name} against B = {b.name}", _nature(a, b), _hardware(a, b), "## Summary", ""]
+    parts = [markdown_text(f"# A = {a.name} against B = {b.name}"), _nature(a, b), _hardware(a, b), "## Summary", ""]
     parts += [markdown(summary_table(lines)), "", "## Cases", "", markdown(cases_table(lines)), ""]
     left = [f"{len(set(x.records) - set(y.records))} only in {n}" for x, y, n in ((a, b, "A"), (b, a, "B"))]
     parts.append(f"{len(lines)} compared; {', '.join(left)}; invalid and skipped ones are left out.")
@@ -149,7 +149,7 @@ def _nature(a: Machine, b: Machine) -> str:
     if same_machine(a, b):
         text = "One machine (same GPU, CPU and cores) at two times. The samples are not interleaved, so a small"
         return f"\n{text} difference may be the machine's; `regress` tells.\n"
-    text = f"**Two machines**: A is {a.title} ({a.cpu}), B is {b.title} ({b.cpu})."
+    text = markdown_text(f"**Two machines**: A is {a.title} ({a.cpu}), B is {b.title} ({b.cpu}).")
     return f"\n{text} Every ratio below is across machines.\n"
 
 

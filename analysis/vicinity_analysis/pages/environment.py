@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from vicinity_analysis.inputs.records import Machine
+from vicinity_analysis.inputs.records import TOLD, Machine
 from vicinity_analysis.views.cells import Cell, Column, Table, with_unit
 
 
@@ -149,7 +149,8 @@ def provenance_table(machines: list[Machine]) -> Table | None:
             values = [str(len(records)), str(len(counting)), _join({r.profile for r in counting}), _join(commits)]
             values += [_join({str(r.data.get(name, "")) for r in counting}) for name in ("sources", "descriptor")]
             table.rows.append([Cell(file, kind="param"), *map(Cell, values)])
-    table.notes = ["A star after a commit: with uncommitted changes. Sources and descriptor are content hashes."]
+    table.notes = [f"Damaged, left out: {place}" for machine in machines for place in machine.damaged[:TOLD]]
+    table.notes += ["A star after a commit: with uncommitted changes. Sources and descriptor are content hashes."]
     return table if table.rows else None
 
 

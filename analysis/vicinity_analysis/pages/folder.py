@@ -1,5 +1,5 @@
-"""A folder that is written as a whole: first beside its place, then exchanged with what stands there. A manifest in it lists
-its files; no other file is changed or removed, and whatever fails leaves the old folder as it was."""
+"""A folder that is written as a whole: first beside its place, then exchanged with what stands there. A manifest in it
+lists its files; no other file is changed or removed, and whatever fails leaves the old folder as it was."""
 
 import ctypes
 import errno
@@ -19,8 +19,8 @@ AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
 
 def replace(out: Path, files: Iterable[tuple[str, bytes]]) -> None:
-    """Writes the files (names with / in them) and exchanges them with those of the last time. Raises InputError where a file
-    that is not listed stands in the way, OSError where the disk is full; both leave the folder alone."""
+    """Writes the files (names with / in them) and exchanges them with those of the last time. Raises InputError where a
+    file that is not listed stands in the way, OSError where the disk is full; both leave the folder alone."""
     out = out.resolve()
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: not a folder; name another one")

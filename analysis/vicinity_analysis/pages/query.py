@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from vicinity_analysis import stats
-from vicinity_analysis.errors import InputError
+from vicinity_analysis.errors import InputError, printable
 from vicinity_analysis.inputs.records import PROFILES, Record, load_machine, select
 
 HELP = "print a recorded value with its interval"
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(answers if args.list or len(answers) > 1 else answers[0], indent=2))
     else:
-        print("\n".join(_line(item) for item in answers))
+        print("\n".join(printable(_line(item)) for item in answers))
     return 0 if all(item["status"] == "ok" for item in answers) else 2
 
 

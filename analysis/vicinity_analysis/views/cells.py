@@ -121,7 +121,7 @@ class Markdown(str):
 
 
 def markdown_text(value: object) -> str:
-    """Data inside Markdown: one line, no tag, entity, link or image. Other signs of Markdown can do no more than look odd."""
+    """Data inside Markdown: one line, no tag, entity, link or image. Other signs of Markdown only look odd."""
     if isinstance(value, Markdown):
         return value
     text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", re.sub(r"&(?=#?\w+;)", "&amp;", printable(value)))

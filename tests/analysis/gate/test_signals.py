@@ -94,13 +94,17 @@ def test_a_child_that_ignores_the_request_is_ended(tmp_path, monkeypatch):
 def test_the_script_ends_what_it_started(tmp_path):
     """scripts/common.sh, as scripts/regress uses it: bash alone would leave the gate running."""
     python = tmp_path / "python"
-    python.write_text('#!/bin/sh\necho $$ >"$STATE"\ntrap "echo cleaned >>\\"$STATE\\"; exit 130" TERM\nsleep 5 &\nwait\n')
+    python.write_text(
+        '#!/bin/sh\necho $$ >"$STATE"\ntrap "echo cleaned >>\\"$STATE\\"; exit 130" TERM\nsleep 5 &\nwait\n'
+    )
     python.chmod(0o755)
     script = tmp_path / "scripts" / "some"
     script.parent.mkdir()
     common = (synthetic.REPOSITORY / "scripts" / "common.sh").read_text().replace(".venv/bin/python", str(python))
     (tmp_path / "scripts" / "common.sh").write_text(common)
-    script.write_text('source "$(dirname "${BASH_SOURCE[0]}")/common.sh"\nsupervised_analysis regress\necho not ended\n')
+    script.write_text(
+        'source "$(dirname "${BASH_SOURCE[0]}")/common.sh"\nsupervised_analysis regress\necho not ended\n'
+    )
     state = tmp_path / "state"
     environment = {**os.environ, "STATE": str(state)}
     for number in (signal.SIGTERM, signal.SIGHUP):

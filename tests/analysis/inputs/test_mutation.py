@@ -1,4 +1,4 @@
-"""Every reader against files that were good and then changed: it answers, or it says in one line what is wrong where."""
+"""Every reader against files that were good and then changed: it answers, or says in one line what is wrong where."""
 
 import contextlib
 import importlib.util
@@ -33,7 +33,26 @@ MORE = {
 }
 RECORD = synthetic.record("m", "fang/table1", CASE, "cpu-serial", [1e-3, 2e-3, 3e-3], **MORE)
 VERIFICATION = {"sources": "01", "gpu": "G", "checks": [{"name": "twins a/b", "cases": 3, "failed": 0}], "ok": True}
-ODD = [None, True, 0, -1, 1.5, -0.5, 1e308, 2**70, 10**400, "", "1", "x" * 5000, "\x1b[2J", "\ud800", [], [[]], {}, {"": {}}]
+ODD = [
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    -0.5,
+    1e308,
+    2**70,
+    10**400,
+    "",
+    "1",
+    "x" * 5000,
+    "\x1b[2J",
+    "\ud800",
+    [],
+    [[]],
+    {},
+    {"": {}},
+]
 QUICK = settings(
     max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )
@@ -51,10 +70,9 @@ def changed(value, at, new):
     if not at:
         return new
     copy = value.copy()
-    if new is KeyError:
-        if len(at) == 1:
-            del copy[at[0]]
-            return copy
+    if new is KeyError and len(at) == 1:
+        del copy[at[0]]
+        return copy
     copy[at[0]] = changed(value[at[0]], at[1:], new)
     return copy
 
@@ -76,7 +94,11 @@ def torn(draw, data):
     """Some bytes replaced, put in or taken out."""
     for _ in range(draw(st.integers(1, 4))):
         at = draw(st.integers(0, len(data)))
-        piece = draw(st.sampled_from([b"", b"\x00", b"\xff", b'"', b"[", b"}", b"NaN", b"-", b"e999", b"\n", b",", b"\xef\xbb\xbf", b"../"]))
+        piece = draw(
+            st.sampled_from(
+                [b"", b"\x00", b"\xff", b'"', b"[", b"}", b"NaN", b"-", b"e999", b"\n", b",", b"\xef\xbb\xbf", b"../"]
+            )
+        )
         data = data[:at] + piece + data[at + draw(st.integers(0, 3)) :]
     return data
 

@@ -102,7 +102,9 @@ def test_nor_through_a_link(tmp_path):
         load_published(tmp_path, read_descriptor(tmp_path / "some.yaml"))
 
 
-@pytest.mark.parametrize("text", ["[1]", "{axes: 3}", "{published: 5}", "{protocol: [1]}", "{title: [}", "{date: 2020-99-99}"])
+@pytest.mark.parametrize(
+    "text", ["[1]", "{axes: 3}", "{published: 5}", "{protocol: [1]}", "{title: [}", "{date: 2020-99-99}"]
+)
 def test_what_is_no_descriptor_is_one_line(tmp_path, text):
     (tmp_path / "some.yaml").write_text(text)
     with pytest.raises(InputError, match=r"some\.yaml") as error:
