@@ -203,6 +203,7 @@ def _members(
 ) -> Check:
     known = {name: _compile(schema, defs) for name, schema in (properties or {}).items()}
     right: dict[str, set[str | int]] = {name: set() for name in known}  # values that come again in every record
+    beside: set[str | int] = set()  # of the members that `other` checks
     other = _compile(others, defs) if others is not None else unknown
     named, needed = _compile(names, defs) if names else None, tuple(required or ())
 
@@ -223,13 +224,14 @@ def _members(
             return None
         for name, one in value.items():
             plain = type(one) is str or type(one) is int
-            if plain and name in right and one in right[name]:
+            seen = right.get(name, beside)
+            if plain and one in seen:
                 continue
             fault = known.get(name, other)(one)
             if fault is not None:
                 return _within(str(name), fault)
-            if plain and name in right and len(right[name]) < REMEMBERED:
-                right[name].add(one)
+            if plain and len(seen) < REMEMBERED:
+                seen.add(one)
         return None
 
     return check
