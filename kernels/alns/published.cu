@@ -3,7 +3,7 @@
 //
 // Problem: independent processes take 100 iterations a launch; each iteration removes k requests from a process' solution and inserts them
 // again. A removal is the best of n requests, an insertion the best of k n: the threads of a block look for it.
-// Data layout: the candidate, a doubly linked list in 16 bits (solution.cuh), lies in shared memory, or in device memory where it does not
+// Data layout: the candidate, a doubly linked list in 16 bits (solution.hpp), lies in shared memory, or in device memory where it does not
 // fit; beside it the requests removed, and a number for each node, which a destroy operator uses for what it compares and a repair
 // operator for the length of the edge behind the node. Current solution and incumbent lie in device memory, distances are read through the
 // read-only cache, the history of edges is one table for all processes.
@@ -18,7 +18,7 @@
 #include "core/methods/alns/alns.hpp"
 #include "kernels/alns/implementations.hpp"
 #include "kernels/alns/run.cuh"
-#include "kernels/alns/solution.cuh"
+#include "kernels/alns/solution.hpp"
 #include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
 

@@ -13,7 +13,7 @@
 #include "core/methods/alns/boundary.hpp"
 #include "core/methods/alns/task.hpp"
 #include "core/util/digest.hpp"
-#include "kernels/alns/solution.cuh"
+#include "kernels/alns/solution.hpp"
 #include "kernels/alns/two_opt.cuh"
 #include "kernels/run/search_run.cuh"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/problems/vrp/delta.hpp"
-#include "kernels/alns/solution.cuh"
+#include "kernels/alns/solution.hpp"
 #include "kernels/cuda/collective/argmin.cuh"
 
 namespace vicinity::alns {
