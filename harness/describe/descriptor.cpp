@@ -121,22 +121,26 @@ void read_sweeps(const YamlReader& node, Profile& profile) {
   }
 }
 
-/// A list, or {first: 1, count: 20}.
-std::vector<std::uint64_t> read_seeds(const YamlReader& node) {
+/// A list, or {first: 1, count: 20, divided: true, under: 1}.
+void read_seeds(const YamlReader& node, Protocol& protocol) {
   constexpr std::int64_t largest = std::int64_t{1} << 40, many = 100'000;
-  std::vector<std::uint64_t> seeds;
+  std::vector<std::uint64_t>& seeds = protocol.seeds;
+  seeds.clear();
+  protocol.seeds_divided = false;
+  protocol.seeds_under = 0;
   if (node.is_list()) {
     for (const YamlReader& item : node.items()) {
       seeds.push_back(static_cast<std::uint64_t>(item.integer(0, largest)));
       if (std::count(seeds.begin(), seeds.end(), seeds.back()) > 1) item.fail(fmt::format("seed {} appears twice", seeds.back()));
     }
     if (seeds.empty()) node.fail("no seed at all");
-    return seeds;
+    return;
   }
-  node.require_keys({"first", "count"});
+  node.require_keys({"first", "count", "divided", "under"});
   const std::int64_t first = node.at("first").integer(0, largest), count = node.at("count").integer(1, many);
   for (std::int64_t k = 0; k < count; ++k) seeds.push_back(static_cast<std::uint64_t>(first + k));
-  return seeds;
+  if (const auto key = node.find("divided")) protocol.seeds_divided = key->boolean();
+  if (const auto key = node.find("under")) protocol.seeds_under = key->real(1e-6, 1e6);
 }
 
 void read_protocol(const YamlReader& node, Protocol& protocol) {
@@ -154,7 +158,7 @@ void read_protocol(const YamlReader& node, Protocol& protocol) {
     protocol.time_location = key->location();
   }
   if (const auto key = node.find("flush_l2")) protocol.flush_l2 = key->boolean();
-  if (const auto key = node.find("seeds")) protocol.seeds = read_seeds(*key);
+  if (const auto key = node.find("seeds")) read_seeds(*key, protocol);
   if (const auto key = node.find("trace")) protocol.trace = key->boolean();
   if (const auto key = node.find("budget")) {
     key->require_keys({"seconds", "target"});

@@ -116,6 +116,14 @@ Job make_job(const Case& asked, const Implementation& implementation, const Prof
   const auto cut = std::find_if(profile.extrapolations.begin(), profile.extrapolations.end(), [&](const Extrapolation& entry) {
     return contains(entry.implementations, implementation.name) && passes(asked, entry.where);
   });
+std::vector<std::uint64_t> seeds_of(const Protocol& protocol, int process) {
+  if (!protocol.seeds_divided) return protocol.seeds;
+  std::vector<std::uint64_t> own;
+  const auto count = protocol.seeds.size(), step = static_cast<std::size_t>(protocol.processes);
+  for (std::size_t k = static_cast<std::size_t>(process - 1) % count; k < count; k += step) own.push_back(protocol.seeds[k]);
+  return own;
+}
+
   if (cut == profile.extrapolations.end()) return job;
   const auto* value = std::get_if<std::int64_t>(&asked.values.at(cut->axis));
   const std::int64_t middle = (cut->shorter + cut->longer) / 2;
@@ -163,7 +171,7 @@ Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filte
   if (!runnable.empty())
     std::rotate(runnable.begin(), runnable.begin() + (process - 1) % static_cast<std::ptrdiff_t>(runnable.size()), runnable.end());
   for (const Case& c : expand(descriptor, profile, filter)) {
-    for (const std::uint64_t seed : profile.protocol.seeds)
+    for (const std::uint64_t seed : seeds_of(profile.protocol, process))
       for (const Implementation* implementation : runnable) plan.jobs.push_back(make_job(c, *implementation, profile, seed));
   }
   return plan;

@@ -228,7 +228,14 @@ TEST_F(DescriptorTest, SeedsAreAList) {
     return text.replace(text.find(was), was.size(), "seeds: " + seeds);
   };
   EXPECT_EQ(load(with("[4]")).profile("full").protocol.seeds, std::vector<std::uint64_t>{4});
-  for (const char* wrong : {"[4, 4]", "[]", "[-1]", "{first: 1}", "{first: 1, count: 0}"})
+  const Protocol protocol = load(with("{first: 1, count: 3, divided: true, under: 0.5}")).profile("full").protocol;
+  EXPECT_EQ(protocol.seeds, (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_TRUE(protocol.seeds_divided);
+  EXPECT_DOUBLE_EQ(protocol.seeds_under, 0.5);
+  EXPECT_FALSE(load(good).profile("full").protocol.seeds_divided);
+  EXPECT_EQ(load(good).profile("full").protocol.seeds_under, 0);
+  for (const char* wrong : {"[4, 4]", "[]", "[-1]", "{first: 1}", "{first: 1, count: 0}", "{first: 1, count: 2, under: 0}",
+                            "{first: 1, count: 2, divided: 2}", "{first: 1, count: 2, shared: true}"})
     EXPECT_THROW(static_cast<void>(load(with(wrong))), InputError) << wrong;
 }
 
