@@ -13,6 +13,7 @@
 #include "data/search_path.hpp"
 #include "data/sha256.hpp"
 #include "harness/cli/text.hpp"
+#include "harness/describe/plan.hpp"
 #include "harness/describe/yaml_reader.hpp"
 
 namespace vicinity {
@@ -231,6 +232,29 @@ std::map<std::string, std::vector<Value>> read_condition(const YamlReader& node,
   return condition;
 }
 
+/// Throws where `full` measures what is left out, and for values that no case of it has.
+std::vector<LeftOut> read_left_out(const YamlReader& node, const Descriptor& descriptor) {
+  const Profile& full = descriptor.profile("full");
+  std::vector<LeftOut> all;
+  for (const YamlReader& entry : node.items()) {
+    entry.require_keys({"where", "implementations", "reason"});
+    LeftOut& one = all.emplace_back();
+    one.reason = entry.at("reason").text();
+    if (one.reason.empty()) entry.at("reason").fail("a reason has words");
+    if (const auto key = entry.find("implementations")) one.implementations = read_implementations(*key, *descriptor.system);
+    if (const auto key = entry.find("where")) one.where = read_condition(*key, full);
+    if (one.where.empty() && one.implementations.empty()) entry.fail("'where', 'implementations' or both say what is left out");
+    for (const std::string& name : full.implementations) {
+      if (!one.implementations.empty() &&
+          std::find(one.implementations.begin(), one.implementations.end(), name) == one.implementations.end())
+        continue;
+      if (const std::vector<Case> cases = cases_where(descriptor, full, one.where); !cases.empty())
+        entry.fail(fmt::format("the profile full measures {} for {}", name, cases.front().key()));
+    }
+  }
+  return all;
+}
+
 /// The two lengths of an extrapolation. One would scale what a run costs once along with the rest.
 std::pair<std::int64_t, std::int64_t> read_lengths(const YamlReader& node) {
   const auto lengths = node.is_list() ? node.items() : std::vector<YamlReader>{};
@@ -338,7 +362,7 @@ const Profile& Descriptor::profile(const std::string& name) const {
 Descriptor load_descriptor(const std::string& path, const std::vector<System>& systems) {
   const YamlReader root = YamlReader::load(path);
   root.require_keys({"schema", "title", "paper", "system", "problem", "instances", "published", "axes", "sweeps", "implementations",
-                     "protocol", "check", "watched", "profiles"});
+                     "protocol", "check", "watched", "left_out", "profiles"});
   static_cast<void>(root.at("schema").integer(1, 1));
   const System& system = *pick(root.at("system"), "system", systems);
   const Problem& problem = *pick(root.at("problem"), "problem", system.problems);
@@ -354,6 +378,7 @@ Descriptor load_descriptor(const std::string& path, const std::vector<System>& s
                         .published = std::nullopt,
                         .check = read_check(root.at("check"), system),
                         .watched = {},
+                        .left_out = {},
                         .profiles = {}};
   if (const auto key = root.find("published")) descriptor.published = read_published(*key, base);
   if (const auto key = root.find("watched")) descriptor.watched = read_watched(*key, system, problem);
@@ -367,6 +392,7 @@ Descriptor load_descriptor(const std::string& path, const std::vector<System>& s
     if (!descriptor.profiles.contains(name))
       profiles.fail(fmt::format("profile '{}' is missing; every descriptor has smoke, quick and full", name));
   }
+  if (const auto key = root.find("left_out")) descriptor.left_out = read_left_out(*key, descriptor);
   return descriptor;
 }
 

@@ -77,6 +77,13 @@ struct Watch {
   std::string note;                    ///< why
 };
 
+/// What the experiment does not run in the profile `full`, and why: the report prints it where a value is missing.
+struct LeftOut {
+  std::vector<std::string> implementations;         ///< empty: all
+  std::map<std::string, std::vector<Value>> where;  ///< only cases with one of these values of each of these axes; empty: all
+  std::string reason;
+};
+
 struct Descriptor {
   std::string path;
   std::string hash;        ///< first 16 hex digits of the SHA-256 of the file
@@ -87,7 +94,8 @@ struct Descriptor {
   const System* system = nullptr;
   std::optional<Published> published;
   Check check;
-  std::map<std::string, Watch> watched;     ///< by tool
+  std::map<std::string, Watch> watched;  ///< by tool
+  std::vector<LeftOut> left_out;
   std::map<std::string, Profile> profiles;  ///< smoke, quick, full, and any other
 
   /// Throws InputError with a hint for an unknown name.

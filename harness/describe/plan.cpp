@@ -99,6 +99,11 @@ std::map<std::string, std::vector<Value>> parse_where(const std::vector<std::str
 
 std::vector<Case> expand(const Descriptor& descriptor, const Profile& profile, const Filter& filter) {
   check_where(descriptor, profile, filter);
+  return cases_where(descriptor, profile, filter.where);
+}
+
+std::vector<Case> cases_where(const Descriptor& descriptor, const Profile& profile,
+                              const std::map<std::string, std::vector<Value>>& where) {
   std::vector<Case> cases;
   const std::vector<std::map<std::string, std::vector<Value>>> one_product(1);
   for (const auto& sweep : profile.sweeps.empty() ? one_product : profile.sweeps) {
@@ -107,15 +112,10 @@ std::vector<Case> expand(const Descriptor& descriptor, const Profile& profile, c
       if (std::none_of(cases.begin(), cases.end(), equal)) cases.push_back(std::move(c));
     }
   }
-  std::erase_if(cases, [&](const Case& c) { return !passes(c, filter.where); });
+  std::erase_if(cases, [&](const Case& c) { return !passes(c, where); });
   return cases;
 }
 
-Job make_job(const Case& asked, const Implementation& implementation, const Profile& profile, std::uint64_t seed) {
-  Job job{.asked = asked, .executed = asked, .scaling = std::nullopt, .implementation = &implementation, .seed = seed};
-  const auto cut = std::find_if(profile.extrapolations.begin(), profile.extrapolations.end(), [&](const Extrapolation& entry) {
-    return contains(entry.implementations, implementation.name) && passes(asked, entry.where);
-  });
 std::vector<std::uint64_t> seeds_of(const Protocol& protocol, int process) {
   if (!protocol.seeds_divided) return protocol.seeds;
   std::vector<std::uint64_t> own;
@@ -124,6 +124,11 @@ std::vector<std::uint64_t> seeds_of(const Protocol& protocol, int process) {
   return own;
 }
 
+Job make_job(const Case& asked, const Implementation& implementation, const Profile& profile, std::uint64_t seed) {
+  Job job{.asked = asked, .executed = asked, .scaling = std::nullopt, .implementation = &implementation, .seed = seed};
+  const auto cut = std::find_if(profile.extrapolations.begin(), profile.extrapolations.end(), [&](const Extrapolation& entry) {
+    return contains(entry.implementations, implementation.name) && passes(asked, entry.where);
+  });
   if (cut == profile.extrapolations.end()) return job;
   const auto* value = std::get_if<std::int64_t>(&asked.values.at(cut->axis));
   const std::int64_t middle = (cut->shorter + cut->longer) / 2;

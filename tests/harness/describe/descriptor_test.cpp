@@ -254,6 +254,25 @@ TEST_F(DescriptorTest, WhatAToolChangesWhenItWatches) {
   EXPECT_EQ(error_of(with("racecheck: {leave_out: [gpu], set: {size: 2}}")).substr(0, at.size()), at);  // no note
 }
 
+TEST_F(DescriptorTest, WhatIsLeftOutHasAReason) {
+  const auto with = [](const std::string& entry) { return std::string(good) + "left_out:\n  - " + entry + "\n"; };
+  EXPECT_TRUE(load(good).left_out.empty());
+  const Descriptor d = load(with("{where: {size: [10]}, implementations: [cpu-slow, cpu-big], reason: it takes a day}"));
+  ASSERT_EQ(d.left_out.size(), 1U);
+  EXPECT_EQ(d.left_out[0].implementations, (std::vector<std::string>{"cpu-slow", "cpu-big"}));
+  EXPECT_EQ(d.left_out[0].where.at("size"), std::vector<Value>{std::int64_t{10}});
+  EXPECT_EQ(d.left_out[0].reason, "it takes a day");
+  const std::string at = fmt::format("table.yaml:{}: ", std::count(std::begin(good), std::end(good), '\n') + 2);
+  const auto complaint = [&](const std::string& entry) { return error_of(with(entry)); };
+  EXPECT_EQ(complaint("{implementations: [cpu-slow]}").substr(0, at.size()), at);
+  EXPECT_EQ(complaint("{reason: none}"), at + "'where', 'implementations' or both say what is left out");
+  EXPECT_EQ(complaint("{implementations: [cpu-slo], reason: x}").substr(0, at.size() + 32), at + "unknown implementation 'cpu-slo'");
+  EXPECT_EQ(complaint("{where: {size: [11]}, implementations: [cpu-slow], reason: x}"), at + "no case of the profile has size = 11");
+  EXPECT_EQ(complaint("{where: {sise: [10]}, implementations: [cpu-slow], reason: x}").substr(0, at.size() + 11), at + "axis 'sise'");
+  const std::string measured = complaint("{where: {size: [13]}, reason: x}");
+  EXPECT_EQ(measured.substr(0, at.size() + 26), at + "the profile full measures ") << measured;
+}
+
 TEST_F(DescriptorTest, ABudgetNeedsACheckOfAPrefix) {
   std::string text = good;
   const std::string scaled = "{extrapolate: {axis: size, at: [2, 5], implementations: [cpu-serial]}}";
