@@ -271,18 +271,21 @@ __device__ __forceinline__ std::int32_t delta_in(std::uint64_t key) { return num
 __device__ __forceinline__ std::int32_t position_in(std::uint64_t key) { return static_cast<std::int32_t>(key >> 16 & 0xFFFFu); }
 __device__ __forceinline__ std::int32_t request_in(std::uint64_t key) { return static_cast<std::int32_t>(key & 0xFFFFu); }
 
-/// A position, and what an insertion there needs.
+/// A node as a position, and what an insertion there needs. None is feasible where it is not in the solution: those are not skipped, so
+/// that the loads of several nodes are under way at a time.
 struct Position {
+  bool in_solution;
   std::int32_t node, tour, before, after;  ///< before, after: places
   std::int32_t edge;                       ///< from `before` to `after`
   std::int32_t room, slack;                ///< of the tour: capacity and duration that are left
 
-  /// `node` is in the solution.
-  __device__ __forceinline__ Position(const Block& b, std::int32_t node_in_solution) : node(node_in_solution) {
+  __device__ __forceinline__ Position(const Block& b, std::int32_t of) : node(of) {
     const ListedSolution& solution = b.solution;
+    const std::int32_t next = solution.list.next[node];
+    in_solution = next >= 0;
     tour = solution.list.tour[node];
     before = solution.list.place(node);
-    after = solution.list.place(solution.list.next[node]);
+    after = in_solution ? solution.list.place(next) : 0;
     edge = static_cast<std::int32_t>(b.number[node]);
     room = b.vrp.capacity - solution.load[tour];
     slack = b.vrp.limit - solution.duration[tour];
@@ -290,7 +293,8 @@ struct Position {
   /// Algorithm 3; `none` where it is not feasible. Distances are symmetric: both lie in the row of the request.
   __device__ __forceinline__ std::uint64_t key(const Block& b, const Removed& removed) const {
     const std::int32_t delta = b.distance(removed.request, before) + b.distance(removed.request, after) - edge;
-    return removed.demand <= room && delta + removed.service <= slack ? key_of(delta, node, removed.request) : none;
+    const bool feasible = in_solution && removed.demand <= room && delta + removed.service <= slack;
+    return feasible ? key_of(delta, node, removed.request) : none;
   }
 };
 
@@ -337,15 +341,12 @@ __device__ __forceinline__ std::uint64_t most_regretted(const Block& b) {
     std::int32_t tour = -1;                     // of the first
 #pragma unroll 4
     for (std::int32_t node = 1 + lane(); node <= nodes; node += 32) {
-      if (!b.solution.list.contains(node)) continue;
       const Position position(b, node);
       const std::uint64_t key = position.key(b, removed);
+      if (position.tour != tour) cuda::lower(second, max(first, key));
       if (key < first) {
-        if (position.tour != tour) second = first;
         first = key;
         tour = position.tour;
-      } else if (position.tour != tour) {
-        cuda::lower(second, key);
       }
     }
     const std::uint64_t best = cuda::warp_argmin(first);
@@ -485,7 +486,10 @@ __global__ void __launch_bounds__(PublishedPolicy::block, PublishedPolicy::block
     common.stuck = false;
   }
   __syncthreads();
-  for_own_requests(b, [&](std::int32_t r) { note_removed(b, r, r - 1); });
+  for_own_requests(b, [&](std::int32_t r) {
+    note_removed(b, r, r - 1);
+    b.solution.list.tour[r] = 0;  // any
+  });
   __syncthreads();
   const Construction construction = construction_of(s);
   if (construction == Construction::random && thread() == 0) place_random(b, constructions, s);
