@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "core/api/device.hpp"
 #include "core/methods/alns/task.hpp"
 #include "core/util/error.hpp"
 #include "core/util/rng.hpp"
 #include "cpu_ref/alns/implementations.hpp"
 #include "data/formats/cvrplib.hpp"
 #include "data/vrps.hpp"
+#include "kernels/alns/implementations.hpp"
 #include "systems/axes.hpp"
 #include "systems/list.hpp"
 
@@ -94,7 +96,8 @@ System systems::alns() {
   system.title = "Adaptive large neighbourhood search for vehicle routing (Bach, Hasle, Schulz)";
   const std::vector<Axis> own{{"processes", "independent searches, a block each on a GPU: 1 to 65536 (default 28, the paper's)"},
                               {"calls", "calls of 100 iterations a process; 0 (default): until the stopping rule of section 3.5"},
-                              {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"}};
+                              {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"},
+                              {"memory", "where gpu keeps solutions: shared or global (default shared where they fit); others ignore it"}};
   system.problems = {
       {"vrp", "capacitated vehicle routing with route limits: instances of the catalogue, or random ones", joined(vrp_axes(), own)}};
   system.reference = "cpu-recompute";
@@ -105,6 +108,7 @@ System systems::alns() {
   };
   system.solver = solver();
   system.implementations = cpu_implementations();
+  if constexpr (device::with_cuda) system.implementations = joined(system.implementations, gpu_implementations());
   return system;
 }
 

@@ -101,6 +101,11 @@ class Study:
         """Implementations of the descriptor without any record on this machine."""
         return [name for name in self.descriptor.implementations if name not in self.records[machine.name]]
 
+    def reason(self, implementation: str, key: Key) -> str | None:
+        """Why the descriptor leaves a value out, if it says so."""
+        told = (entry.reason for entry in self.descriptor.left_out if entry.covers(implementation, key))
+        return next(told, None)
+
     def command(self, implementations: list[str]) -> str:
         """How to measure what is missing."""
         chosen = " --implementation " + " ".join(implementations) if implementations else ""

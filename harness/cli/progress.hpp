@@ -19,6 +19,8 @@ class Progress {
 
   /// A result recorded earlier: only remembered, for the comparison with the reference.
   void recall(const Json& record);
+  /// A job that need not be done.
+  void pass() { --total_; }
   void begin(const Job& job);
   void finish(const Job& job, const Json& record);
 

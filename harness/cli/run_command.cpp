@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 
 #include "core/api/device.hpp"
 #include "core/util/error.hpp"
@@ -38,6 +39,27 @@ bool said_before(const Recorder& recorder, const Json& record) {
   return record.value("missing_input", false) && std::any_of(recorder.existing().begin(), recorder.existing().end(), same);
 }
 
+/// Which seeds after the first a case and implementation is run with: all, unless Protocol::seeds_under says otherwise.
+class MoreSeeds {
+ public:
+  explicit MoreSeeds(double under) : under_(under) {}
+
+  /// Of jobs in the order of the plan: the first seed's record counts.
+  void note(const Job& job, const Json& record) {
+    if (under_ > 0) first_.emplace(key(job), chosen_median(record));
+  }
+  [[nodiscard]] bool wanted(const Job& job) const {
+    const auto first = first_.find(key(job));
+    return under_ <= 0 || first == first_.end() || first->second < under_;  // no time is a NaN: not wanted
+  }
+
+ private:
+  static std::string key(const Job& job) { return job.asked.key() + " " + job.implementation->name; }
+
+  double under_;
+  std::map<std::string, double> first_;
+};
+
 /// One experiment, in this process.
 class Experiment {
  public:
@@ -52,6 +74,7 @@ class Experiment {
       protocol.precision = 0;
     }
     protocol.processes = options.processes.value_or(protocol.processes);
+    more_seeds_ = MoreSeeds(protocol.seeds_under);
     plan_ = make_plan(descriptor_, profile_, {options.implementations, parse_where(options.where)}, device::info().has_value(), process());
   }
 
@@ -87,14 +110,17 @@ class Experiment {
     return context;
   }
 
-  [[nodiscard]] std::vector<Job> unfinished(const Recorder& recorder) const {
-    std::vector<std::string> known;
-    for (const Json& record : recorder.existing()) known.push_back(resume_key(record));
-    std::sort(known.begin(), known.end());
+  [[nodiscard]] std::vector<Job> unfinished(const Recorder& recorder) {
+    std::map<std::string, const Json*> known;
+    if (!options_.fresh)
+      for (const Json& record : recorder.existing()) known[resume_key(record)] = &record;
     std::vector<Job> jobs;
     for (const Job& job : plan_.jobs) {
-      const std::string key = resume_key(context_of(job), descriptor_, job, profile_.protocol);
-      if (options_.fresh || !std::binary_search(known.begin(), known.end(), key)) jobs.push_back(job);
+      const auto record = known.find(resume_key(context_of(job), descriptor_, job, profile_.protocol));
+      if (record != known.end())
+        more_seeds_.note(job, *record->second);
+      else if (more_seeds_.wanted(job))
+        jobs.push_back(job);
     }
     return jobs;
   }
@@ -115,11 +141,16 @@ class Experiment {
     }
     bool failed = false;
     for (const Job& job : jobs) {
+      if (!more_seeds_.wanted(job)) {
+        progress.pass();
+        continue;
+      }
       progress.begin(job);
       const RunContext context = context_of(job);
       const Result result = measure_one(referee, job, context.slowdown);
       const Json record = to_record(context, descriptor_, job, profile_.protocol, result);
       if (!said_before(recorder, record)) recorder.append(record);
+      more_seeds_.note(job, record);
       progress.finish(job, record);
       failed |= result.status == Status::invalid;
     }
@@ -142,6 +173,7 @@ class Experiment {
   Profile profile_;
   std::pair<std::string, double> slowdown_;
   Plan plan_;
+  MoreSeeds more_seeds_{0};
   RunContext context_;
 };
 

@@ -13,6 +13,7 @@
 #include "data/search_path.hpp"
 #include "data/sha256.hpp"
 #include "harness/cli/text.hpp"
+#include "harness/describe/plan.hpp"
 #include "harness/describe/yaml_reader.hpp"
 
 namespace vicinity {
@@ -121,22 +122,26 @@ void read_sweeps(const YamlReader& node, Profile& profile) {
   }
 }
 
-/// A list, or {first: 1, count: 20}.
-std::vector<std::uint64_t> read_seeds(const YamlReader& node) {
+/// A list, or {first: 1, count: 20, divided: true, under: 1}.
+void read_seeds(const YamlReader& node, Protocol& protocol) {
   constexpr std::int64_t largest = std::int64_t{1} << 40, many = 100'000;
-  std::vector<std::uint64_t> seeds;
+  std::vector<std::uint64_t>& seeds = protocol.seeds;
+  seeds.clear();
+  protocol.seeds_divided = false;
+  protocol.seeds_under = 0;
   if (node.is_list()) {
     for (const YamlReader& item : node.items()) {
       seeds.push_back(static_cast<std::uint64_t>(item.integer(0, largest)));
       if (std::count(seeds.begin(), seeds.end(), seeds.back()) > 1) item.fail(fmt::format("seed {} appears twice", seeds.back()));
     }
     if (seeds.empty()) node.fail("no seed at all");
-    return seeds;
+    return;
   }
-  node.require_keys({"first", "count"});
+  node.require_keys({"first", "count", "divided", "under"});
   const std::int64_t first = node.at("first").integer(0, largest), count = node.at("count").integer(1, many);
   for (std::int64_t k = 0; k < count; ++k) seeds.push_back(static_cast<std::uint64_t>(first + k));
-  return seeds;
+  if (const auto key = node.find("divided")) protocol.seeds_divided = key->boolean();
+  if (const auto key = node.find("under")) protocol.seeds_under = key->real(1e-6, 1e6);
 }
 
 void read_protocol(const YamlReader& node, Protocol& protocol) {
@@ -154,7 +159,7 @@ void read_protocol(const YamlReader& node, Protocol& protocol) {
     protocol.time_location = key->location();
   }
   if (const auto key = node.find("flush_l2")) protocol.flush_l2 = key->boolean();
-  if (const auto key = node.find("seeds")) protocol.seeds = read_seeds(*key);
+  if (const auto key = node.find("seeds")) read_seeds(*key, protocol);
   if (const auto key = node.find("trace")) protocol.trace = key->boolean();
   if (const auto key = node.find("budget")) {
     key->require_keys({"seconds", "target"});
@@ -225,6 +230,29 @@ std::map<std::string, std::vector<Value>> read_condition(const YamlReader& node,
     }
   }
   return condition;
+}
+
+/// Throws where `full` measures what is left out, and for values that no case of it has.
+std::vector<LeftOut> read_left_out(const YamlReader& node, const Descriptor& descriptor) {
+  const Profile& full = descriptor.profile("full");
+  std::vector<LeftOut> all;
+  for (const YamlReader& entry : node.items()) {
+    entry.require_keys({"where", "implementations", "reason"});
+    LeftOut& one = all.emplace_back();
+    one.reason = entry.at("reason").text();
+    if (one.reason.empty()) entry.at("reason").fail("a reason has words");
+    if (const auto key = entry.find("implementations")) one.implementations = read_implementations(*key, *descriptor.system);
+    if (const auto key = entry.find("where")) one.where = read_condition(*key, full);
+    if (one.where.empty() && one.implementations.empty()) entry.fail("'where', 'implementations' or both say what is left out");
+    for (const std::string& name : full.implementations) {
+      if (!one.implementations.empty() &&
+          std::find(one.implementations.begin(), one.implementations.end(), name) == one.implementations.end())
+        continue;
+      if (const std::vector<Case> cases = cases_where(descriptor, full, one.where); !cases.empty())
+        entry.fail(fmt::format("the profile full measures {} for {}", name, cases.front().key()));
+    }
+  }
+  return all;
 }
 
 /// The two lengths of an extrapolation. One would scale what a run costs once along with the rest.
@@ -334,7 +362,7 @@ const Profile& Descriptor::profile(const std::string& name) const {
 Descriptor load_descriptor(const std::string& path, const std::vector<System>& systems) {
   const YamlReader root = YamlReader::load(path);
   root.require_keys({"schema", "title", "paper", "system", "problem", "instances", "published", "axes", "sweeps", "implementations",
-                     "protocol", "check", "watched", "profiles"});
+                     "protocol", "check", "watched", "left_out", "profiles"});
   static_cast<void>(root.at("schema").integer(1, 1));
   const System& system = *pick(root.at("system"), "system", systems);
   const Problem& problem = *pick(root.at("problem"), "problem", system.problems);
@@ -350,6 +378,7 @@ Descriptor load_descriptor(const std::string& path, const std::vector<System>& s
                         .published = std::nullopt,
                         .check = read_check(root.at("check"), system),
                         .watched = {},
+                        .left_out = {},
                         .profiles = {}};
   if (const auto key = root.find("published")) descriptor.published = read_published(*key, base);
   if (const auto key = root.find("watched")) descriptor.watched = read_watched(*key, system, problem);
@@ -363,6 +392,7 @@ Descriptor load_descriptor(const std::string& path, const std::vector<System>& s
     if (!descriptor.profiles.contains(name))
       profiles.fail(fmt::format("profile '{}' is missing; every descriptor has smoke, quick and full", name));
   }
+  if (const auto key = root.find("left_out")) descriptor.left_out = read_left_out(*key, descriptor);
   return descriptor;
 }
 

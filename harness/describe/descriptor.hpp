@@ -23,9 +23,11 @@ struct Protocol {
   std::string time_location;    ///< "path:line" where the descriptor says so, for errors found later
   bool flush_l2 = false;
   std::vector<std::uint64_t> seeds{1};  ///< a distribution: each case is run, and recorded, once a seed
-  Budget budget;                        ///< of a search that is judged by how good and how soon: seconds, target
-  bool trace = false;                   ///< records have the trace of each search
-  double max_seconds = 0;               ///< limit a case and implementation; 0 = none
+  bool seeds_divided = false;           ///< each process has a share of the seeds, not all
+  double seeds_under = 0;  ///< seconds: what takes no less with a process's first seed is not run with others; 0: no such limit
+  Budget budget;           ///< of a search that is judged by how good and how soon: seconds, target
+  bool trace = false;      ///< records have the trace of each search
+  double max_seconds = 0;  ///< limit a case and implementation; 0 = none
 };
 
 /// What a result must pass before it is timed.
@@ -75,6 +77,13 @@ struct Watch {
   std::string note;                    ///< why
 };
 
+/// What the experiment does not run in the profile `full`, and why: the report prints it where a value is missing.
+struct LeftOut {
+  std::vector<std::string> implementations;         ///< empty: all
+  std::map<std::string, std::vector<Value>> where;  ///< only cases with one of these values of each of these axes; empty: all
+  std::string reason;
+};
+
 struct Descriptor {
   std::string path;
   std::string hash;        ///< first 16 hex digits of the SHA-256 of the file
@@ -85,7 +94,8 @@ struct Descriptor {
   const System* system = nullptr;
   std::optional<Published> published;
   Check check;
-  std::map<std::string, Watch> watched;     ///< by tool
+  std::map<std::string, Watch> watched;  ///< by tool
+  std::vector<LeftOut> left_out;
   std::map<std::string, Profile> profiles;  ///< smoke, quick, full, and any other
 
   /// Throws InputError with a hint for an unknown name.

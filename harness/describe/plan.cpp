@@ -99,6 +99,11 @@ std::map<std::string, std::vector<Value>> parse_where(const std::vector<std::str
 
 std::vector<Case> expand(const Descriptor& descriptor, const Profile& profile, const Filter& filter) {
   check_where(descriptor, profile, filter);
+  return cases_where(descriptor, profile, filter.where);
+}
+
+std::vector<Case> cases_where(const Descriptor& descriptor, const Profile& profile,
+                              const std::map<std::string, std::vector<Value>>& where) {
   std::vector<Case> cases;
   const std::vector<std::map<std::string, std::vector<Value>>> one_product(1);
   for (const auto& sweep : profile.sweeps.empty() ? one_product : profile.sweeps) {
@@ -107,8 +112,16 @@ std::vector<Case> expand(const Descriptor& descriptor, const Profile& profile, c
       if (std::none_of(cases.begin(), cases.end(), equal)) cases.push_back(std::move(c));
     }
   }
-  std::erase_if(cases, [&](const Case& c) { return !passes(c, filter.where); });
+  std::erase_if(cases, [&](const Case& c) { return !passes(c, where); });
   return cases;
+}
+
+std::vector<std::uint64_t> seeds_of(const Protocol& protocol, int process) {
+  if (!protocol.seeds_divided) return protocol.seeds;
+  std::vector<std::uint64_t> own;
+  const auto count = protocol.seeds.size(), step = static_cast<std::size_t>(protocol.processes);
+  for (std::size_t k = static_cast<std::size_t>(process - 1) % count; k < count; k += step) own.push_back(protocol.seeds[k]);
+  return own;
 }
 
 Job make_job(const Case& asked, const Implementation& implementation, const Profile& profile, std::uint64_t seed) {
@@ -163,7 +176,7 @@ Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filte
   if (!runnable.empty())
     std::rotate(runnable.begin(), runnable.begin() + (process - 1) % static_cast<std::ptrdiff_t>(runnable.size()), runnable.end());
   for (const Case& c : expand(descriptor, profile, filter)) {
-    for (const std::uint64_t seed : profile.protocol.seeds)
+    for (const std::uint64_t seed : seeds_of(profile.protocol, process))
       for (const Implementation* implementation : runnable) plan.jobs.push_back(make_job(c, *implementation, profile, seed));
   }
   return plan;

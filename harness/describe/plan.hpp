@@ -51,6 +51,13 @@ struct Plan {
 /// Cases of a profile, filtered. Throws InputError for an unknown axis, and when nothing is left.
 [[nodiscard]] std::vector<Case> expand(const Descriptor& descriptor, const Profile& profile, const Filter& filter);
 
+/// Those cases of a profile that have one of the values of each axis of `where`; perhaps none.
+[[nodiscard]] std::vector<Case> cases_where(const Descriptor& descriptor, const Profile& profile,
+                                            const std::map<std::string, std::vector<Value>>& where);
+
+/// What a process, numbered from 1, runs: all seeds; where they are divided, each `processes`-th from its own on, and one at least.
+[[nodiscard]] std::vector<std::uint64_t> seeds_of(const Protocol& protocol, int process);
+
 /// Jobs of a profile. `has_device`: may GPU implementations run here? Throws InputError for an unknown implementation.
 /// `process`: its number among those of the protocol, from 1; each begins a case with the next implementation, so that none always comes
 /// first.

@@ -221,7 +221,14 @@ Result guarded(Referee& referee, const Job& job, Body body) {
 }  // namespace
 
 Result measure(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options) {
-  if (job.scaling) return predict(job, protocol.time, [&](const Job& run) { return measure(referee, run, protocol, options); });
+  if (job.scaling) {
+    Protocol at_lengths = protocol;
+    at_lengths.repetitions = std::max(protocol.repetitions, fewest_to_predict);
+    at_lengths.min_repetitions = std::max(protocol.min_repetitions, fewest_to_predict);
+    return predict(job, protocol.time, [&](const Job& run) {
+      return measure(referee, run, run.executed.key() == run.asked.key() ? protocol : at_lengths, options);
+    });
+  }
   return guarded(referee, job, [&](Run& run, Result& result) {
     const double checked = prove(referee, job, protocol, run, result);
     if (result.status == Status::ok) time(referee, job, protocol, options, checked, run, result);

@@ -126,7 +126,7 @@ Fit fit(const Series& seconds, const Lengths& at, std::int64_t to) {
   const double steepest = std::max({found.slope, median(lower), median(upper)}), last = median(longest);
   const auto length = static_cast<double>(at[2]);
   found.most = std::max(last / length * whole_length, last + steepest * (whole_length - length));
-  if (count < 3) {
+  if (count < static_cast<std::size_t>(fewest_to_predict)) {
     found.doubt = "fewer than three samples tell no slope from noise";
   } else if (!positive_beyond_noise(slopes) || *std::min_element(found.whole.begin(), found.whole.end()) <= 0) {
     found.doubt = fmt::format("between lengths {} and {} its time does not grow by more than the noise", at[0], at[2]);

@@ -28,6 +28,9 @@ inline constexpr double most_change = 0.1;
 /// How often the three lengths are measured, one after the other, before a doubt stands.
 inline constexpr int most_rounds = 3;
 
+/// Samples of each length, however few repetitions the protocol asks for.
+inline constexpr int fewest_to_predict = 3;
+
 struct Fit {
   std::vector<double> whole;  ///< seconds at the length asked for: sample k by the line through the k-th of the shortest and of the longest
   double fixed = 0, slope = 0, change = 0;  ///< medians over the samples; seconds, seconds a unit, relative

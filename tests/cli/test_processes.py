@@ -46,6 +46,21 @@ def test_what_a_process_lacks_is_measured(fake: Program) -> None:
     assert len(fake.records()) == 12
 
 
+def test_processes_share_the_seeds_of_what_is_short(fake: Program) -> None:
+    seeds = "seeds: {first: 1, count: 6, divided: true, under: 1}"  # cpu-straight says it takes 7 s
+    protocol = f"protocol: {{repetitions: 1, warmup: 0, time: kernel, processes: 3, {seeds}}}"
+    descriptor = fake.descriptor(protocol=protocol, implementations="implementations: [cpu-serial, cpu-straight]")
+    assert fake("run", descriptor, "--machine", "m", "--where", "size=10").returncode == 0
+    found: dict[str, dict[int, list[int]]] = {}
+    for r in fake.records():
+        found.setdefault(r["implementation"], {}).setdefault(r["process"]["number"], []).extend(r["seeds"])
+    assert found["cpu-serial"] == {1: [1, 4], 2: [2, 5], 3: [3, 6]}
+    assert found["cpu-straight"] == {1: [1], 2: [2], 3: [3]}
+    again = fake("run", descriptor, "--machine", "m", "--where", "size=10")
+    assert again.returncode == 0 and again.stderr.count("0 of 4 to measure") == 3
+    assert len(fake.records()) == 9
+
+
 def test_processes_of_the_command_line(fake: Program) -> None:
     descriptor = fake.descriptor(protocol=PROTOCOL)
     fake("run", descriptor, "--machine", "m", "--processes", "1")

@@ -81,6 +81,16 @@ def test_extrapolation_is_marked(fake: Program) -> None:
     assert whole["extrapolated"] is None and whole["evaluations"] == 1000
 
 
+def test_one_repetition_is_too_few_to_scale_from(fake: Program) -> None:
+    quick = "  quick: {extrapolate: {axis: size, at: [2, 4], implementations: [cpu-straight]}}"
+    changes = {"implementations": "implementations: [cpu-straight, cpu-openmp]"}
+    changes |= {"protocol": "protocol: {repetitions: 1, warmup: 0, time: kernel}", "  quick": quick}
+    assert fake("run", fake.descriptor(**changes), "--machine", "m").returncode == 0
+    scaled, whole = fake.records()[:2]
+    assert scaled["extrapolated"] and len(scaled["samples"]["kernel"]) == 3
+    assert not whole["extrapolated"] and len(whole["samples"]["kernel"]) == 1
+
+
 def test_what_is_short_is_run_whole(fake: Program) -> None:
     """In the quick profile everything under a second, whatever the descriptor asks for."""
     descriptor = fake.descriptor(

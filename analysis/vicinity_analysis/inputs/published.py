@@ -2,7 +2,8 @@
 
 import csv
 import io
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -51,6 +52,20 @@ class Column:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """What a descriptor does not run, and why."""
+
+    reason: str
+    implementations: tuple[str, ...] = ()  # none: all
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # axis -> values as text; none: all cases
+
+    def covers(self, implementation: str, key: Key) -> bool:
+        case = dict(key)
+        named = not self.implementations or implementation in self.implementations
+        return named and all(case.get(axis) in values for axis, values in self.where.items())
+
+
+@dataclass(frozen=True)
 class Descriptor:
     """experiments/<system>/<name>.yaml as far as a report needs it (`vicinity` itself validates it)."""
 
@@ -65,6 +80,8 @@ class Descriptor:
     metric: str = "time"
     seeds: tuple[int, ...] = (1,)  # of the profile full
     shown: str = ""  # its path as a command names it
+    left_out: tuple[LeftOut, ...] = ()
+    cases: tuple[Key, ...] = ()  # of the profile full
 
     @property
     def system(self) -> str:
@@ -136,6 +153,7 @@ def read_descriptor(path: Path, shown: str = "") -> Descriptor:
     protocol = (data.get("protocol") or {}) | (((data.get("profiles") or {}).get("full") or {}).get("protocol") or {})
     axes = data.get("axes") or {}
     names = tuple(axis for axis in axes if axis != "seed")
+    left_out, cases = _facts(path, data)
     return Descriptor(
         experiment=f"{path.parent.name}/{path.stem}",
         title=str(data.get("title", path.stem)),
@@ -148,6 +166,8 @@ def read_descriptor(path: Path, shown: str = "") -> Descriptor:
         metric=published.get("metric", "time"),
         seeds=_seeds(path, protocol, axes.get("seed") or [0]),
         shown=shown or str(path),
+        left_out=left_out,
+        cases=cases,
     )
 
 
@@ -162,6 +182,35 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401
         raise InputError(f"{path}: nested too deep") from error
     except (ValueError, TypeError, AttributeError, KeyError, yaml.YAMLError) as error:  # dates that are none, odd keys
         raise InputError(f"{path}: {' '.join(str(error).split())}") from error
+
+
+def _facts(path: Path, data: dict[str, Any]) -> tuple[tuple[LeftOut, ...], tuple[Key, ...]]:
+    try:
+        return tuple(map(_left_out, data.get("left_out") or ())), tuple(_full_cases(data))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: left_out, axes or sweeps: {type(error).__name__}: {error}") from error
+
+
+def _left_out(entry: dict[str, Any]) -> LeftOut:
+    where = {axis: tuple(map(str, values)) for axis, values in (entry.get("where") or {}).items()}
+    return LeftOut(str(entry["reason"]), tuple(entry.get("implementations") or ()), where)
+
+
+def _full_cases(data: dict[str, Any]) -> list[Key]:
+    """Instances first, then the axes, the last fastest; a sweep replaces the values of some, and axes of the profile
+    end the descriptor's sweeps."""
+    full = (data.get("profiles") or {}).get("full") or {}
+    axes = {axis: values for axis, values in (data.get("axes") or {}).items() if axis != "seed"}
+    axes |= full.get("axes") or {}
+    if instances := full.get("instances") or data.get("instances"):
+        axes = {"instance": instances} | axes
+    sweeps = full.get("sweeps") or ([] if full.get("axes") else data.get("sweeps")) or [{}]
+    keys = [
+        tuple(zip(axes, map(str, values), strict=True))
+        for sweep in sweeps
+        for values in itertools.product(*(axes | sweep).values())
+    ]
+    return list(dict.fromkeys(keys))
 
 
 def _seeds(path: Path, protocol: dict[str, Any], offsets: list[int]) -> tuple[int, ...]:

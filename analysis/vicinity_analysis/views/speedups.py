@@ -10,6 +10,7 @@ from vicinity_analysis.views.cells import Cell, Table, significant, with_unit
 from vicinity_analysis.views.cells import Column as Heading
 from vicinity_analysis.views.tables import (
     MISSING,
+    absent,
     baseline_name,
     device_label,
     fastest,
@@ -118,6 +119,8 @@ def speedup_table(study: Study) -> Table | None:
             over = baseline_name(machine, base, [slow] if slow else [])
             values = {"machine": machine.name, "implementation": name, "baseline": over}
             value = add_speedup(cells, table, tidy(study, row, key, **values), fast, slow)
+            if fast is None or slow is None:
+                cells[-1] = absent(study, base if slow is None else name, key)
             collected[index] += [value] if value is not None else []
         table.rows.append(cells)
     table.footer = summary_rows(len(param_columns(study)), collected)

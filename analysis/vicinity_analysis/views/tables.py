@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,12 @@ def state_cell(record: Record) -> Cell:
     return Cell(text, provenance(record), marks=(status,), kind="state")
 
 
+def absent(study: Study, implementation: str, key: Key) -> Cell:
+    """For want of a record: with the descriptor's reason, where it has one."""
+    reason = study.reason(implementation, key)
+    return replace(MISSING, title=f"not run: {reason}") if reason else MISSING
+
+
 def value_cell(record: Record | None, text: Callable[[Record], str]) -> Cell:
     """What stands for a record: its value, its state, or that there is none."""
     if record is None:
@@ -111,7 +118,7 @@ def times_table(study: Study, part: str | None = None) -> Table:
             table.tidy[-1] |= {"record": observation.source}
         for machine, name, series in measured(study):
             record = series.get(key)
-            cells.append(_time_cell(record, unit, part))
+            cells.append(_time_cell(record, unit, part) if record else absent(study, name, key))
             if record:
                 table.tidy.append(tidy(study, row, key, **_tidy_time(machine, name, record, unit, part)))
         table.rows.append(cells)
@@ -141,9 +148,7 @@ def has_parts(study: Study) -> bool:
     return any(len(record.parts) > 1 for _, _, series in measured(study) for record in series.values() if record.ok)
 
 
-def _time_cell(record: Record | None, unit: str, part: str | None) -> Cell:
-    if record is None:
-        return MISSING
+def _time_cell(record: Record, unit: str, part: str | None) -> Cell:
     if not record.ok:
         return state_cell(record)
     found = record.estimate(part).scaled(1 / UNITS[unit])
@@ -159,6 +164,30 @@ def _tidy_time(machine: Machine, name: str, record: Record, unit: str, part: str
         values |= {"statistic": record.protocol.get("statistic", "median"), "time": part or record.protocol.get("time")}
     marks = " ".join(record.marks)
     return values | {"profile": record.profile, "marks": marks, "record": record.source}
+
+
+def left_out(study: Study) -> list[str]:
+    """One line a reason of the descriptor, where a printed row lacks a value for it; without a printed table, every
+    reason: what was not run has no row there."""
+    lines = []
+    rows = [key for _, key in rows_of(study)]
+    for entry in study.descriptor.left_out:
+        names = entry.implementations or study.descriptor.implementations
+        lacking = any(
+            entry.covers(name, key) and key not in study.series(machine).get(name, {})
+            for machine in study.machines
+            for name in names
+            for key in rows
+        )
+        if lacking or not study.published:
+            case = [f"{study.symbol(axis)} = {_listed(values)}" for axis, values in entry.where.items()]
+            what = ", ".join([*case, *([_listed(entry.implementations)] if entry.implementations else [])])
+            lines.append(f"{what}: not run: {entry.reason}.")
+    return lines
+
+
+def _listed(values: Sequence[str]) -> str:
+    return " or ".join([", ".join(values[:-1]), values[-1]]) if len(values) > 1 else values[0]
 
 
 def gaps(study: Study) -> list[str]:
@@ -240,7 +269,9 @@ def ratio_table(study: Study) -> Table | None:
         cells = params(study, key)
         for index, (machine, name, series, device) in enumerate(chosen):
             observation, record = study.published.cells.get((row, device)), series.get(key)
-            if record is None or observation is None:
+            if record is None:
+                cells.append(absent(study, name, key))
+            elif observation is None:
                 cells.append(MISSING)
             elif not record.ok:
                 cells.append(state_cell(record))

@@ -63,8 +63,18 @@ def shown_with(name: str) -> MakeView:
 
 
 def view_of(study: Study, studies: list[Study], own: Mapping[str, MakeView]) -> View:
-    """The paper's own, or the usual tables and figures. Where nothing is measured, the table of times says how to
-    measure."""
+    """The paper's own, or the usual tables and figures; beside the first table what the descriptor leaves out. Where
+    nothing is measured, the table of times says how to measure."""
+    view = _view_of(study, studies, own)
+    lines = tables.left_out(study)
+    if view.shown or view.folded:
+        (view.shown + view.folded)[0].notes.extend(lines)
+    else:
+        view.sentences += lines
+    return view
+
+
+def _view_of(study: Study, studies: list[Study], own: Mapping[str, MakeView]) -> View:
     make = own.get(study.name)
     if make is None:
         view = printed_table(study) if study.published else along_axes(study)

@@ -10,7 +10,8 @@
 namespace vicinity::alns {
 
 /// A process starts again when its incumbent has not changed for converged_calls ("a certain number"), or when it is worse than the global
-/// incumbent by more than a fiftieth ("substantially worse") and has not changed for unpromising_calls.
+/// incumbent by more than a fiftieth ("substantially worse") and has not changed for unpromising_calls. Later restarts, or none, end the
+/// search sooner and no better (docs/errata.md).
 inline constexpr std::int64_t converged_calls = 60, unpromising_calls = 20;
 [[nodiscard]] constexpr bool substantially_worse(std::int64_t cost, std::int64_t global) { return 50 * (cost - global) > global; }
 

@@ -1,55 +1,13 @@
-#include <gtest/gtest.h>
-
+#include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "core/methods/alns/task.hpp"
 #include "core/util/error.hpp"
-#include "core/util/rng.hpp"
-#include "cpu_ref/alns/implementations.hpp"
 #include "cpu_ref/alns/run.hpp"
-#include "systems/list.hpp"
-#include "tests/support/runs.hpp"
+#include "tests/support/alns_twins.hpp"
 
 namespace vicinity::alns {
 namespace {
-
-/// Customers in a square, what makes them hard to serve drawn as well: `kind` chooses the edge case.
-enum class Kind { plain, coincident, full, one_vehicle, bound, limited };
-
-Trial trial(std::uint64_t seed, std::int32_t n, Kind kind, std::int64_t processes, std::int64_t calls) {
-  std::uint32_t draw = 0;
-  const auto below = [&](std::int64_t bound) {
-    return static_cast<std::int32_t>(scale_to(random_bits(seed, 3, 0, draw++), static_cast<std::uint64_t>(bound)));
-  };
-  const std::int32_t extent = kind == Kind::coincident ? 2 : 100;
-  vrp::Data data;
-  data.name = "random";
-  for (std::int32_t i = 0; i <= n; ++i) {
-    data.x.push_back(below(extent));
-    data.y.push_back(below(extent));
-    data.demand.push_back(i == 0 ? 0 : kind == Kind::full ? 10 : 1 + below(10));
-  }
-  data.capacity = kind == Kind::one_vehicle ? 10 * n : kind == Kind::full ? 10 : 10 + below(40);
-  if (kind == Kind::one_vehicle) data.vehicles = 1;
-  if (kind == Kind::limited) data.vehicles = 1 + below(n);
-  if (kind == Kind::bound) {
-    data.limit = 290 + below(100);  // 2 sqrt(2) 100 < 290: each customer can be reached
-    data.service.assign(static_cast<std::size_t>(n) + 1, below(5));
-    data.service.front() = 0;
-  }
-  Case c{"vrp", "", {{"processes", processes}, {"calls", calls}, {"threads", std::int64_t{2}}}};
-  return {c, std::make_shared<vrp::Vrp>(data), "kind " + std::to_string(static_cast<int>(kind)) + ", n " + std::to_string(n)};
-}
-
-const Implementation& reference() {
-  static const std::vector<Implementation> all = cpu_implementations();
-  return all.front();
-}
 
 TEST(AlnsCpu, TheReferenceComesFirst) { EXPECT_EQ(reference().name, systems::alns().reference); }
 
@@ -57,7 +15,7 @@ TEST(AlnsCpu, RandomTwins) { expect_twins(reference(), cpu_implementations(), ra
 
 TEST(AlnsCpu, EdgeTwins) {
   std::vector<Trial> trials;
-  for (const Kind kind : {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound})
+  for (const Kind kind : {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same})
     for (const std::int32_t n : {1, 2, 3, 12, 47, 80}) trials.push_back(trial(static_cast<std::uint64_t>(n), n, kind, 3, 2));
   expect_twins(reference(), cpu_implementations(), trials);
 }

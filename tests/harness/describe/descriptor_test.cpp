@@ -228,7 +228,14 @@ TEST_F(DescriptorTest, SeedsAreAList) {
     return text.replace(text.find(was), was.size(), "seeds: " + seeds);
   };
   EXPECT_EQ(load(with("[4]")).profile("full").protocol.seeds, std::vector<std::uint64_t>{4});
-  for (const char* wrong : {"[4, 4]", "[]", "[-1]", "{first: 1}", "{first: 1, count: 0}"})
+  const Protocol protocol = load(with("{first: 1, count: 3, divided: true, under: 0.5}")).profile("full").protocol;
+  EXPECT_EQ(protocol.seeds, (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_TRUE(protocol.seeds_divided);
+  EXPECT_DOUBLE_EQ(protocol.seeds_under, 0.5);
+  EXPECT_FALSE(load(good).profile("full").protocol.seeds_divided);
+  EXPECT_EQ(load(good).profile("full").protocol.seeds_under, 0);
+  for (const char* wrong : {"[4, 4]", "[]", "[-1]", "{first: 1}", "{first: 1, count: 0}", "{first: 1, count: 2, under: 0}",
+                            "{first: 1, count: 2, divided: 2}", "{first: 1, count: 2, shared: true}"})
     EXPECT_THROW(static_cast<void>(load(with(wrong))), InputError) << wrong;
 }
 
@@ -245,6 +252,25 @@ TEST_F(DescriptorTest, WhatAToolChangesWhenItWatches) {
   EXPECT_EQ(error_of(with("racecheck: {set: {sise: 2}, note: slow}")),
             at + "unknown axis 'sise' of count; did you mean 'size'? allowed: size, milliseconds, mode");
   EXPECT_EQ(error_of(with("racecheck: {leave_out: [gpu], set: {size: 2}}")).substr(0, at.size()), at);  // no note
+}
+
+TEST_F(DescriptorTest, WhatIsLeftOutHasAReason) {
+  const auto with = [](const std::string& entry) { return std::string(good) + "left_out:\n  - " + entry + "\n"; };
+  EXPECT_TRUE(load(good).left_out.empty());
+  const Descriptor d = load(with("{where: {size: [10]}, implementations: [cpu-slow, cpu-big], reason: it takes a day}"));
+  ASSERT_EQ(d.left_out.size(), 1U);
+  EXPECT_EQ(d.left_out[0].implementations, (std::vector<std::string>{"cpu-slow", "cpu-big"}));
+  EXPECT_EQ(d.left_out[0].where.at("size"), std::vector<Value>{std::int64_t{10}});
+  EXPECT_EQ(d.left_out[0].reason, "it takes a day");
+  const std::string at = fmt::format("table.yaml:{}: ", std::count(std::begin(good), std::end(good), '\n') + 2);
+  const auto complaint = [&](const std::string& entry) { return error_of(with(entry)); };
+  EXPECT_EQ(complaint("{implementations: [cpu-slow]}").substr(0, at.size()), at);
+  EXPECT_EQ(complaint("{reason: none}"), at + "'where', 'implementations' or both say what is left out");
+  EXPECT_EQ(complaint("{implementations: [cpu-slo], reason: x}").substr(0, at.size() + 32), at + "unknown implementation 'cpu-slo'");
+  EXPECT_EQ(complaint("{where: {size: [11]}, implementations: [cpu-slow], reason: x}"), at + "no case of the profile has size = 11");
+  EXPECT_EQ(complaint("{where: {sise: [10]}, implementations: [cpu-slow], reason: x}").substr(0, at.size() + 11), at + "axis 'sise'");
+  const std::string measured = complaint("{where: {size: [13]}, reason: x}");
+  EXPECT_EQ(measured.substr(0, at.size() + 26), at + "the profile full measures ") << measured;
 }
 
 TEST_F(DescriptorTest, ABudgetNeedsACheckOfAPrefix) {

@@ -54,6 +54,23 @@ TEST(Plan, SweepsAreAUnionWithoutRepeats) {
   EXPECT_EQ(expand(d, profile, {.implementations = {}, .where = parse_where({"size=1"})}).size(), 1U);
 }
 
+TEST(Plan, ProcessesShareSeedsOrHaveAllOfThem) {
+  Protocol protocol;
+  protocol.seeds = {1, 2, 3, 4, 5};
+  protocol.processes = 2;
+  using Seeds = std::vector<std::uint64_t>;
+  EXPECT_EQ(seeds_of(protocol, 2), protocol.seeds);
+  protocol.seeds_divided = true;
+  EXPECT_EQ(seeds_of(protocol, 1), (Seeds{1, 3, 5}));
+  EXPECT_EQ(seeds_of(protocol, 2), (Seeds{2, 4}));
+  protocol.processes = 7;
+  EXPECT_EQ(seeds_of(protocol, 5), Seeds{5});
+  EXPECT_EQ(seeds_of(protocol, 7), Seeds{2}) << "a process without a seed would measure nothing";
+  Descriptor d = descriptor();
+  d.profiles["quick"].protocol = protocol;
+  for (const Job& job : make_plan(d, d.profile("quick"), {}, true, 3).jobs) EXPECT_EQ(job.seed, 3);
+}
+
 TEST(Plan, WhereKeepsMatchingCases) {
   const Descriptor d = descriptor();
   EXPECT_EQ(expand(d, d.profile("quick"), {.implementations = {}, .where = parse_where({"size=100"})}).size(), 2U);

@@ -52,7 +52,8 @@ TEST_F(LsmVariants, InputsAreInTextures) {
 TEST_F(LsmVariants, NeighboursFromTheHostAreWhole) {
   for (const char* neighborhood : {"hamming1", "hamming2", "hamming3"}) {
     const auto run =
-        executed("gpu-host-neighborhood", trial("ppp", {{"m", whole(20)}, {"n", whole(30)}, {"neighborhood", text(neighborhood)}}));
+        executed("gpu-host-neighborhood",
+                 trial("ppp", {{"m", whole(20)}, {"n", whole(30)}, {"neighborhood", text(neighborhood)}, {"iterations", whole(5)}}));
     EXPECT_EQ(run->policy().at("solutions_by_host"), 1);
     EXPECT_EQ(run->policy().at("texture_inputs"), 1);
   }

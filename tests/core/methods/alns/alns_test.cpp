@@ -44,12 +44,12 @@ TEST(Alns, CutsWhatIsLongerThanThreeHalvesOfTheMean) {
   EXPECT_TRUE(cuts(16, 30, 3));
 }
 
-TEST(Alns, HalfOfWhatIsFivePercentWorseIsAcceptedAtFirst) {
+TEST(Alns, HalfOfWhatIsHalfAPercentWorseIsAcceptedAtFirst) {
   const double temperature = first_temperature(1'000'000);
-  EXPECT_NEAR(std::exp(-50'000 / temperature), 0.5, 1e-9);
+  EXPECT_NEAR(std::exp(-5'000 / temperature), 0.5, 1e-9);
   constexpr std::uint32_t half = 1u << 31;
-  EXPECT_TRUE(accepts(49'900, temperature, half));
-  EXPECT_FALSE(accepts(50'100, temperature, half));
+  EXPECT_TRUE(accepts(4'990, temperature, half));
+  EXPECT_FALSE(accepts(5'010, temperature, half));
   EXPECT_TRUE(accepts(0, temperature, ~0u));
   EXPECT_TRUE(accepts(-1, 1e-300, ~0u));
 }

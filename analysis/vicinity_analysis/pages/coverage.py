@@ -1,0 +1,87 @@
+"""`coverage`: how many rows of each table have a value, by what that value rests on."""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from vicinity_analysis import catalogue
+from vicinity_analysis.inputs.published import Key
+from vicinity_analysis.inputs.records import Machine, Record, load_machine
+from vicinity_analysis.study import Study
+from vicinity_analysis.views.cells import Cell, Column, Table, markdown
+
+HELP = "count the rows of each table: whole, scaled, missing"
+DESCRIPTION = """\
+Prints a Markdown table: for each experiment and machine, how many values there are to be - a row of the printed table
+(elsewhere: a case of the profile full) and an implementation of the descriptor each -, how many of them rest on whole
+runs, how many are scaled from shorter ones, and how many are missing, with a reason (in the descriptor, left_out, or
+in the record) and without one. Records of the smoke profile count as missing.
+
+Exit status: 0; with --strict 1 where a value is missing without a reason."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Of one experiment on one machine. Values: rows times implementations."""
+
+    rows: int
+    whole: int = 0
+    scaled: int = 0
+    explained: int = 0  # missing, and the descriptor or the record says why
+    missing: int = 0  # without a reason
+
+    @property
+    def values(self) -> int:
+        return self.whole + self.scaled + self.explained + self.missing
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("results", type=Path, nargs="+", help="results folders of machines")
+    parser.add_argument("--strict", action="store_true", help="status 1 where a value is missing without a reason")
+    catalogue.add_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    machines = [load_machine(folder) for folder in args.results]
+    known = catalogue.open_catalogue(args.root, args.papers, args.experiments)
+    studies = known.studies(machines)
+    print(markdown(coverage_table(studies)))
+    lacking = any(coverage_of(study, machine).missing for study in studies for machine in study.machines)
+    return 1 if args.strict and lacking else 0
+
+
+def coverage_of(study: Study, machine: Machine) -> Coverage:
+    """Of the implementations that the descriptor names, and the rows that its paper prints or the profile full asks
+    for."""
+    rows = list(study.published.rows.values()) if study.published else list(study.descriptor.cases)
+    series = study.series(machine)
+    states = [
+        _state(study, name, key, series.get(name, {}).get(key))
+        for name in study.descriptor.implementations
+        for key in rows
+    ]
+    counted = {state: states.count(state) for state in ("whole", "scaled", "explained", "missing")}
+    return Coverage(rows=len(rows), **counted)
+
+
+def _state(study: Study, implementation: str, key: Key, record: Record | None) -> str:
+    counts = record is not None and record.profile != "smoke"
+    if record and counts and record.ok:
+        return "whole" if record.whole else "scaled"
+    told = record.data["status"] == "skipped" and record.data.get("message") if record and counts else None
+    return "explained" if told or study.reason(implementation, key) else "missing"
+
+
+def coverage_table(studies: list[Study]) -> Table:
+    """One line an experiment and machine."""
+    labels = ("rows", "values", "whole", "scaled", "missing, with a reason", "missing, without one")
+    columns = [Column(label, kind="text") for label in ("experiment", "machine")] + [Column(label) for label in labels]
+    table = Table("coverage", "Values of each table: whole, scaled, missing", columns, [])
+    for study in studies:
+        for machine in study.machines:
+            found = coverage_of(study, machine)
+            numbers = (found.rows, found.values, found.whole, found.scaled, found.explained, found.missing)
+            table.rows.append([Cell(study.name), Cell(machine.title), *(Cell(str(number)) for number in numbers)])
+            named = dict(zip(labels, numbers, strict=True))
+            table.tidy.append({"experiment": study.name, "machine": machine.name} | named)
+    return table

@@ -1,0 +1,128 @@
+"""What a descriptor leaves out, and how many values there are."""
+
+import pytest
+import synthetic
+import yaml
+from vicinity_analysis.__main__ import main
+from vicinity_analysis.catalogue import open_catalogue
+from vicinity_analysis.errors import InputError
+from vicinity_analysis.inputs.published import read_descriptor
+from vicinity_analysis.inputs.records import load_machine
+from vicinity_analysis.pages.coverage import Coverage, coverage_of
+from vicinity_analysis.views import tables
+from vicinity_analysis.views.usual import view_of
+from worlds import study_of
+
+DESCRIPTOR = """\
+title: "Climbing to all ones"
+paper: one-max
+{published}axes: {{size: [64, 128], depth: [1]}}
+sweeps: [{{size: [64]}}, {{size: [128, 256]}}]
+implementations: [cpu-serial, gpu]
+protocol: {{statistic: median, repetitions: 5, time: wall}}
+left_out:
+  - {{where: {{size: [128, 256]}}, implementations: [cpu-serial], reason: it takes a day}}
+  - {{implementations: [gpu-odd], reason: nobody has one}}
+profiles: {{full: {{}}}}
+"""
+PRINTED = "published: {csv: published.csv, axes: {size: size}, metric: time}\n"
+CSV = """\
+paper,table,row_key,instance,params,device,device_kind,implementation,metric,unit,value,spread,spread_kind,notes
+one-max,Table 1,r1,,size=64,Abacus,cpu,cpu,time,ms,5,,,
+one-max,Table 1,r2,,size=128,Abacus,cpu,cpu,time,ms,9,,,
+one-max,Table 1,r3,,size=256,Abacus,cpu,cpu,time,ms,20,,,
+"""
+DAY = "size = 128 or 256, cpu-serial: not run: it takes a day."
+NOBODY = "gpu-odd: not run: nobody has one."
+
+
+def record(size, name, **more):
+    case = {"size": size, "depth": 1}
+    return synthetic.record("m", "one-max/climb", case, name, [1e-3] * 5, **more) | {"system": "one-max"}
+
+
+@pytest.fixture
+def world(tmp_path):
+    """make(records, printed) -> the study of these records on machine m."""
+
+    def make(records, printed=True):
+        folder = tmp_path / "experiments" / "one-max"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "climb.yaml").write_text(DESCRIPTOR.format(published=PRINTED if printed else ""))
+        (folder / "published.csv").write_text(CSV)
+        results = synthetic.write_records(tmp_path / "results", "m", records, "GPU")
+        known = open_catalogue(synthetic.REPOSITORY, experiments=[folder.parent])
+        return study_of(known.studies([load_machine(results)]), "one-max/climb")
+
+    return make
+
+
+def test_a_value_that_is_left_out_says_why(world):
+    study = world([record(64, "cpu-serial"), record(64, "gpu"), record(128, "gpu")])
+    (_, second, third) = tables.times_table(study).rows
+    serial, gpu = 2, 3  # after the size and the printed time
+    assert second[serial].title == third[serial].title == "not run: it takes a day"
+    assert second[serial].text == "—" and third[gpu].title == "not measured"
+    view = view_of(study, [study], {})
+    assert [note for note in view.shown[0].notes if "not run" in note] == [DAY, NOBODY]
+
+
+def test_a_reason_stands_only_where_a_value_is_missing(world):
+    study = world([record(size, name) for size in (64, 128, 256) for name in ("cpu-serial", "gpu")])
+    assert tables.left_out(study) == [NOBODY]
+
+
+def test_without_a_printed_table_every_reason_stands(world):
+    study = world([record(size, name) for size in (64, 128) for name in ("cpu-serial", "gpu")], printed=False)
+    assert tables.left_out(study) == [DAY, NOBODY]
+
+
+@pytest.mark.parametrize("printed", [True, False])
+def test_counts(world, printed):
+    scaled = {"axis": "size", "at": [1, 2, 3], "to": 256}
+    records = [
+        record(64, "cpu-serial"),
+        record(64, "gpu", profile="smoke"),
+        record(128, "gpu") | {"status": "skipped", "message": "it does not fit"},
+        record(256, "gpu") | {"extrapolated": scaled},
+    ]
+    study = world(records, printed)
+    found = coverage_of(study, study.machines[0])
+    assert found == Coverage(rows=3, whole=1, scaled=1, explained=3, missing=1)
+    assert found.values == 6
+
+
+def test_cases_of_the_profile_full(tmp_path):
+    folder = tmp_path / "one-max"
+    folder.mkdir()
+    text = DESCRIPTOR.format(published="")
+    (folder / "climb.yaml").write_text(text)
+    size = [dict(key)["size"] for key in read_descriptor(folder / "climb.yaml").cases]
+    assert size == ["64", "128", "256"]
+    own_axes = yaml.safe_load(text) | {"profiles": {"full": {"axes": {"size": [7]}, "instances": ["a", "b"]}}}
+    (folder / "climb.yaml").write_text(yaml.safe_dump(own_axes, sort_keys=False))
+    keys = read_descriptor(folder / "climb.yaml").cases
+    assert keys == tuple((("instance", name), ("size", "7"), ("depth", "1")) for name in "ab")
+    (folder / "climb.yaml").write_text(text.replace("reason: it takes a day", "why: it takes a day"))
+    with pytest.raises(InputError, match=r"climb\.yaml: left_out"):
+        read_descriptor(folder / "climb.yaml")
+
+
+def test_the_command_prints_a_table_and_its_status(world, tmp_path, capsys):
+    world([record(64, "cpu-serial"), record(64, "gpu"), record(128, "gpu"), record(256, "gpu")])
+    given = [str(tmp_path / "results" / "m"), "--root", str(synthetic.REPOSITORY)]
+    given += ["--experiments", str(tmp_path / "experiments")]
+    assert main(["coverage", *given]) == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if "one-max/climb" in line)
+    assert [word.strip() for word in line.split("|")[3:-1]] == ["3", "6", "4", "0", "2", "0"]
+    assert main(["coverage", "--strict", *given]) == 1  # of the other experiments nothing is measured
+
+
+def test_every_left_out_entry_is_of_its_experiment():
+    """Axes and implementations are known; `vicinity` checks the values."""
+    known = open_catalogue(synthetic.REPOSITORY)
+    for descriptor in known.descriptors().values():
+        for entry in descriptor.left_out:
+            assert entry.reason and set(entry.where) <= {axis for key in descriptor.cases for axis, _ in key}
+            for key in descriptor.cases:
+                assert not any(entry.covers(name, key) for name in descriptor.implementations), descriptor.experiment

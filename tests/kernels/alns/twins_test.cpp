@@ -1,0 +1,138 @@
+// Adaptive large neighbourhood search on the GPU: every implementation gives what the reference gives, whole or in slices.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/api/device.hpp"
+#include "core/util/error.hpp"
+#include "kernels/alns/implementations.hpp"
+#include "tests/support/alns_twins.hpp"
+
+namespace vicinity::alns {
+namespace {
+
+class AlnsGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!device::info()) GTEST_SKIP() << device::absence();
+  }
+};
+
+/// For what takes the reference too long.
+const Implementation& fast_twin() {
+  static const std::vector<Implementation> all = cpu_implementations();
+  return named(all, "cpu-serial");
+}
+
+std::vector<Trial> edge_trials() {
+  std::vector<Trial> trials;
+  for (const Kind kind : {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same})
+    for (const std::int32_t n : {1, 2, 3, 12, 47, 80}) trials.push_back(trial(static_cast<std::uint64_t>(n), n, kind, 3, 2));
+  return trials;
+}
+std::vector<Trial> in_device_memory(std::vector<Trial> trials) {
+  for (Trial& one : trials) one.c.values["memory"] = std::string("global");
+  return trials;
+}
+
+TEST_F(AlnsGpu, RandomTwins) { expect_twins(reference(), gpu_implementations(), random_trials(systems::alns(), 60)); }
+
+TEST_F(AlnsGpu, RandomTwinsInDeviceMemory) {
+  expect_twins(fast_twin(), gpu_implementations(), in_device_memory(random_trials(systems::alns(), 30)));
+}
+
+TEST_F(AlnsGpu, EdgeTwins) { expect_twins(reference(), gpu_implementations(), edge_trials()); }
+
+TEST_F(AlnsGpu, EdgeTwinsInSlices) { expect_twins(fast_twin(), gpu_implementations(), edge_trials(), in_slices); }
+
+TEST_F(AlnsGpu, EdgeTwinsInDeviceMemory) { expect_twins(fast_twin(), gpu_implementations(), in_device_memory(edge_trials())); }
+
+TEST_F(AlnsGpu, SizesAroundABlock) {
+  std::vector<Trial> trials;
+  for (const std::int32_t n : {255, 256, 511, 512, 513, 600})
+    for (const Kind kind : {Kind::plain, Kind::one_vehicle, Kind::bound})
+      trials.push_back(trial(static_cast<std::uint64_t>(n), n, kind, 2, 1));
+  expect_twins(fast_twin(), gpu_implementations(), trials);
+}
+
+/// As large as the instances of Li, Golden and Wasil, and beyond what shared memory has room for on older GPUs.
+TEST_F(AlnsGpu, LargeTwins) {
+  const auto large = [](std::int64_t size, std::int64_t processes) {
+    return described({{"size", size}, {"route_size", std::int64_t{80}}, {"processes", processes}, {"calls", std::int64_t{1}}});
+  };
+  expect_twins(fast_twin(), gpu_implementations(), {large(1200, 4), large(2000, 1)});
+}
+
+TEST_F(AlnsGpu, TwinsAgreeWhereVehiclesMayNotSuffice) {
+  int infeasible = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Trial one = trial(seed, 5 + static_cast<std::int32_t>(seed), Kind::limited, 2, 1);
+    const Outcome expected = outcome_of(reference(), one, at_once);
+    infeasible += static_cast<int>(!expected.feasible);
+    for (const Implementation& implementation : gpu_implementations()) {
+      const Outcome outcome = outcome_of(implementation, one, at_once);
+      EXPECT_EQ(outcome.digest, expected.digest) << implementation.name << ' ' << seed;
+      EXPECT_EQ(outcome.feasible, expected.feasible) << implementation.name << ' ' << seed;
+      EXPECT_EQ(outcome.complaint, expected.complaint) << implementation.name << ' ' << seed;
+    }
+  }
+  EXPECT_GT(infeasible, 0);
+  EXPECT_LT(infeasible, 40);
+}
+
+TEST_F(AlnsGpu, TheStoppingRuleEndsTheSearch) {
+  expect_twins(fast_twin(), gpu_implementations(), {trial(5, 40, Kind::plain, 6, 0), trial(6, 60, Kind::bound, 9, 0)});
+}
+
+/// Long enough that processes start again.
+TEST_F(AlnsGpu, RestartsTakeTheSameStarts) {
+  const Trial one = trial(7, 30, Kind::plain, 8, 130);
+  EXPECT_GT(outcome_of(fast_twin(), one, at_once).counters.at("restarts"), 0);
+  expect_twins(fast_twin(), gpu_implementations(), {one});
+}
+
+TEST_F(AlnsGpu, PrefixesAreTheSame) {
+  std::vector<Implementation> all{fast_twin()};
+  for (const Implementation& implementation : gpu_implementations()) all.push_back(implementation);
+  expect_prefix_twins(all, random_trials(systems::alns(), 30));
+}
+
+TEST_F(AlnsGpu, OneRunIsAsGoodAsANewOne) {
+  const Trial one = trial(3, 40, Kind::plain, 2, 2);
+  for (const Implementation& implementation : gpu_implementations()) {
+    const auto run = implementation.prepare(one.c, *one.instance);
+    run->reset(1);
+    EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
+    expect_seeds_decide(*run, implementation.name);
+    run->reset(1);
+    EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
+  }
+}
+
+TEST_F(AlnsGpu, AnOutcomeMidwayChangesNothing) {
+  const Trial one = trial(9, 50, Kind::plain, 3, 4);
+  for (const Implementation& implementation : gpu_implementations()) {
+    const auto run = implementation.prepare(one.c, *one.instance);
+    run->reset(11);
+    ASSERT_TRUE(run->execute({.iterations = 2}));
+    const Outcome midway = run->outcome();
+    EXPECT_TRUE(midway.feasible) << midway.complaint;
+    EXPECT_EQ(midway.iterations, 2);
+    run->execute();
+    EXPECT_EQ(run->outcome().digest, outcome_of(fast_twin(), one, at_once).digest) << implementation.name;
+  }
+}
+
+TEST_F(AlnsGpu, StartsWhereItIsTold) {
+  Trial one = trial(4, 30, Kind::plain, 2, 1);
+  const auto& vrp = dynamic_cast<const vrp::Vrp&>(*one.instance);
+  one.start = outcome_of(fast_twin(), trial(4, 30, Kind::plain, 4, 20), at_once).solution;
+  EXPECT_LE(*outcome_of(fast_twin(), one, at_once).objective, vrp::cost(vrp, *one.start));
+  expect_twins(reference(), gpu_implementations(), {one});
+  one.start->push_back(1);
+  for (const Implementation& implementation : gpu_implementations())
+    EXPECT_THROW(static_cast<void>(outcome_of(implementation, one, at_once)), InputError) << implementation.name;
+}
+
+}  // namespace
+}  // namespace vicinity::alns

@@ -1,0 +1,60 @@
+#pragma once
+// What the tests of every implementation of adaptive large neighbourhood search ask: customers that are hard to serve.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/methods/alns/task.hpp"
+#include "core/util/rng.hpp"
+#include "cpu_ref/alns/implementations.hpp"
+#include "systems/list.hpp"
+#include "tests/support/runs.hpp"
+
+namespace vicinity::alns {
+
+/// The edge case; `full`: a customer a route, `all_same`: all customers at the depot.
+enum class Kind { plain, coincident, full, one_vehicle, bound, limited, all_same };
+
+/// Customers in a square, what makes them hard to serve drawn as well.
+inline Trial trial(std::uint64_t seed, std::int32_t n, Kind kind, std::int64_t processes, std::int64_t calls) {
+  std::uint32_t draw = 0;
+  const auto below = [&](std::int64_t bound) {
+    return static_cast<std::int32_t>(scale_to(random_bits(seed, 3, 0, draw++), static_cast<std::uint64_t>(bound)));
+  };
+  const std::int32_t extent = kind == Kind::all_same ? 1 : kind == Kind::coincident ? 2 : 100;
+  vrp::Data data;
+  data.name = "random";
+  for (std::int32_t i = 0; i <= n; ++i) {
+    data.x.push_back(below(extent));
+    data.y.push_back(below(extent));
+    data.demand.push_back(i == 0 ? 0 : kind == Kind::full ? 10 : 1 + below(10));
+  }
+  data.capacity = kind == Kind::one_vehicle ? 10 * n : kind == Kind::full ? 10 : 10 + below(40);
+  if (kind == Kind::one_vehicle) data.vehicles = 1;
+  if (kind == Kind::limited) data.vehicles = 1 + below(n);
+  if (kind == Kind::bound) {
+    data.limit = 290 + below(100);  // 2 sqrt(2) 100 < 290: each customer can be reached
+    data.service.assign(static_cast<std::size_t>(n) + 1, below(5));
+    data.service.front() = 0;
+  }
+  Case c{"vrp", "", {{"processes", processes}, {"calls", calls}, {"threads", std::int64_t{2}}}};
+  return {c, std::make_shared<vrp::Vrp>(data), "kind " + std::to_string(static_cast<int>(kind)) + ", n " + std::to_string(n)};
+}
+
+/// A random instance of the system, as its axes describe it.
+inline Trial described(std::map<std::string, Value> values) {
+  const Case c{"vrp", "", std::move(values)};
+  return {c, systems::alns().instance(c), c.key()};
+}
+
+/// The reference, which the table of CPU implementations begins with.
+inline const Implementation& reference() {
+  static const std::vector<Implementation> all = cpu_implementations();
+  return all.front();
+}
+
+}  // namespace vicinity::alns
