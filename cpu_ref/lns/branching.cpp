@@ -49,18 +49,24 @@ class Annotations {
 
   Strategy strategy() {
     for (const Expression& note : model_.elements(model_.search)) read(note);
-    Phase named{{}, VariableChoice::dom_w_deg, ValueChoice::min}, rest;
-    for (const bool mentioned : {true, false})
-      for (std::size_t x = 0; x < model_.variables.size(); ++x) {
-        const cp::Variable& variable = model_.variables[x];
-        if ((!variable.introduced && !variable.defined) != mentioned) continue;
-        add(compiled_.variable_of[x], mentioned ? named : rest);
-      }
-    const Phase objective{
-        {compiled_.objective}, VariableChoice::input_order, model_.goal == cp::Goal::maximise ? ValueChoice::max : ValueChoice::min};
+    Phase named{{}, VariableChoice::dom_w_deg, ValueChoice::min}, defined, rest;
+    for (std::size_t x = 0; x < model_.variables.size(); ++x)
+      if (const cp::Variable& variable = model_.variables[x]; !variable.introduced && !variable.defined)
+        add(compiled_.variable_of[x], named);
+    for (const cp::Output& output : model_.outputs) {
+      if (output.value.is(Is::variable)) add(compiled_.variable_of[static_cast<std::size_t>(output.value.value)], named);
+      if (!output.value.is(Is::array)) continue;
+      for (const Expression& element : model_.elements(output.value))
+        if (element.is(Is::variable)) add(compiled_.variable_of[static_cast<std::size_t>(element.value)], named);
+    }
     if (!named.variables.empty()) strategy_.phases.push_back(std::move(named));
-    if (model_.goal != cp::Goal::satisfy) strategy_.phases.push_back(objective);
-    for (cp::Var x = 0; x < compiled_.network->variables(); ++x) add(x, rest);  // those that the compiler added
+    if (model_.goal != cp::Goal::satisfy)
+      strategy_.phases.push_back(
+          {{compiled_.objective}, VariableChoice::input_order, model_.goal == cp::Goal::maximise ? ValueChoice::max : ValueChoice::min});
+    for (std::size_t x = 0; x < model_.variables.size(); ++x)
+      if (!model_.variables[x].introduced) add(compiled_.variable_of[x], defined);
+    if (!defined.variables.empty()) strategy_.phases.push_back(std::move(defined));
+    for (cp::Var x = 0; x < compiled_.network->variables(); ++x) add(x, rest);  // what compilers have introduced
     strategy_.phases.push_back(std::move(rest));
     return std::move(strategy_);
   }

@@ -56,6 +56,7 @@ SearchStatistics CpSearch::statistics() const {
 
 CpSearch::Status CpSearch::next(const SearchLimits& limits) {
   if (exhausted_) return Status::exhausted;
+  if (begun_ && !fresh_ && model_.goal == cp::Goal::satisfy) leave_introduced();
   bool consistent = begun_ ? backtrack() : begin();
   for (;;) {
     while (!consistent) {
@@ -146,6 +147,14 @@ bool CpSearch::backtrack() {
     }
   }
   return false;
+}
+
+/// Takes back the decisions on introduced variables: with others the solution would be the same.
+void CpSearch::leave_introduced() {
+  while (!nodes_.empty() && nodes_.back().phase + 1 == current_->size()) {
+    store_.undo();
+    nodes_.pop_back();
+  }
 }
 
 void CpSearch::to_root() {

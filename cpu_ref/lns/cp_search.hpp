@@ -79,6 +79,7 @@ class CpSearch {
   [[nodiscard]] bool propagate();
   [[nodiscard]] bool spent(const SearchLimits& limits);
   void note_solution();
+  void leave_introduced();
   void to_root();
 
   const cp::Model& model_;

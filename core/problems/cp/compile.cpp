@@ -690,6 +690,8 @@ class Compiler {
         {"bool_lin_le_imp", &C::bool_lin<Relation::le>},
         {"bool_lin_le_reif", &C::bool_lin<Relation::le>},
         {"bool_lin_ne", &C::bool_lin<Relation::ne>},
+        {"bool_lin_ne_imp", &C::bool_lin<Relation::ne>},
+        {"bool_lin_ne_reif", &C::bool_lin<Relation::ne>},
         {"bool_lt", &C::bool_lt},
         {"bool_lt_imp", &C::bool_lt},
         {"bool_lt_reif", &C::bool_lt},

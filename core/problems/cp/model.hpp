@@ -15,7 +15,7 @@
 namespace vicinity::cp {
 
 /// Values of int variables. `var int` without a domain gets these bounds.
-inline constexpr std::int32_t least_value = -2'000'000'000, greatest_value = 2'000'000'000;
+inline constexpr std::int32_t least_value = -2147483646, greatest_value = 2147483646;
 
 /// An identifier or a string, by its place among those of the model.
 using Name = std::uint32_t;
