@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
 #include <ostream>
 #include <stdexcept>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -31,6 +36,36 @@ std::int64_t number_of(std::string_view option, std::string_view word, std::int6
 
 double seconds_between(Clock::time_point from, Clock::time_point to) { return std::chrono::duration<double>(to - from).count(); }
 
+/// Raises a flag when the deadline has come or `stop` is raised: propagation looks at flags, not at clocks.
+class Watchdog {
+ public:
+  Watchdog(Clock::time_point deadline, const std::atomic<bool>& stop)
+      : thread_([this, deadline, &stop] {
+          std::unique_lock lock(mutex_);
+          while (!done_ && !stop && Clock::now() < deadline)
+            changed_.wait_until(lock, std::min(deadline, Clock::now() + std::chrono::milliseconds(20)));
+          raised_ = true;
+        }) {}
+  ~Watchdog() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+  [[nodiscard]] const std::atomic<bool>& raised() const noexcept { return raised_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::atomic<bool> raised_ = false;
+  std::thread thread_;
+};
+
 /// One model on its way through the protocol.
 class Session {
  public:
@@ -51,7 +86,11 @@ class Session {
     CpSearch search(model_, compiled, strategy_of(model_, compiled), options_.seed, options_.free);
     SearchLimits limits;
     limits.stop = &stop_;
-    if (options_.milliseconds) limits.deadline = started_ + std::chrono::milliseconds(*options_.milliseconds);
+    std::optional<Watchdog> watchdog;
+    if (options_.milliseconds) {
+      limits.deadline = started_ + std::chrono::milliseconds(*options_.milliseconds);
+      limits.stop = &watchdog.emplace(*limits.deadline, stop_).raised();
+    }
     ready_ = Clock::now();
     CpSearch::Status status = CpSearch::Status::limit;
     const bool goal = model_.goal != cp::Goal::satisfy, each = goal && (options_.all || options_.intermediate);

@@ -56,6 +56,7 @@ SearchStatistics CpSearch::statistics() const {
 
 CpSearch::Status CpSearch::next(const SearchLimits& limits) {
   if (exhausted_) return Status::exhausted;
+  propagation_.limit(std::numeric_limits<std::int64_t>::max(), limits.stop);
   if (begun_ && !fresh_ && model_.goal == cp::Goal::satisfy) leave_introduced();
   bool consistent = begun_ ? backtrack() : begin();
   for (;;) {
@@ -66,12 +67,14 @@ CpSearch::Status CpSearch::next(const SearchLimits& limits) {
       }
       consistent = true;
     }
+    if (propagation_.cut_short()) return Status::limit;
     if (spent(limits)) {
       fresh_ = true;  // the next call goes on from here
       return Status::limit;
     }
     if (statistics_.failures - failures_at_restart_ >= cutoff_) {
       consistent = restart();
+      if (propagation_.cut_short()) return Status::limit;
       if (!consistent) {
         exhausted_ = true;
         return Status::exhausted;
@@ -174,32 +177,29 @@ void CpSearch::to_root() {
 /// False: there is nothing left to search.
 bool CpSearch::restart() {
   to_root();
-  ++statistics_.restarts;
   failures_at_restart_ = statistics_.failures;
-  cutoff_ = strategy_.restarts.cutoff(statistics_.restarts);
+  cutoff_ = strategy_.restarts.cutoff(++statistics_.restarts);
   // A free search takes turns between the strategy's own order and its own.
   if (free_) current_ = statistics_.restarts % 2 == 1 ? &guided_ : &phases_;
   if (!bounded() || !propagate()) return false;
-  if (found() && !strategy_.relaxed.empty()) reconstruct();
+  if (found() && !strategy_.relaxed.empty())
+    for (int attempts = 100; attempts > 0 && !reconstruct(); --attempts) ++statistics_.restarts;  // where all fail: the whole tree, once
   return true;
 }
 
-/// Fixes a random part of the best solution, as far as propagation allows.
-void CpSearch::reconstruct() {
-  neighborhood_ = true;
+/// Fixes a random part of the best solution. False: then nothing better is left, and nothing is fixed.
+bool CpSearch::reconstruct() {
   store_.push();
-  for (std::size_t k = 0; k < strategy_.relaxed.size(); ++k) {
+  neighborhood_ = true;
+  for (std::size_t k = 0; k < strategy_.relaxed.size() && neighborhood_; ++k) {
     const cp::Var x = strategy_.relaxed[k];
     const std::uint64_t random = random_bits(seed_, static_cast<std::uint64_t>(statistics_.restarts), 1, static_cast<std::uint32_t>(k));
-    if (store_.is_fixed(x) || static_cast<std::int64_t>(scale_to(random, 100)) >= strategy_.kept_percent) continue;
-    const std::int64_t value = best_[static_cast<std::size_t>(x)];
-    if (store_.contains(x, value) && (!store_.assign(x, value) || !propagation_.changed(store_))) {
-      store_.forget();
-      store_.undo();
-      neighborhood_ = false;  // too much was kept: the whole tree, for this once
-      return;
-    }
+    const bool kept = static_cast<std::int64_t>(scale_to(random, 100)) < strategy_.kept_percent;
+    neighborhood_ = !kept || store_.assign(x, best_[static_cast<std::size_t>(x)]);
   }
+  if (neighborhood_ && propagation_.changed(store_)) return true;
+  store_.undo();
+  return neighborhood_ = false;
 }
 
 std::optional<Decision> CpSearch::choose() {

@@ -24,7 +24,7 @@ struct SearchLimits {
   std::int64_t nodes = std::numeric_limits<std::int64_t>::max();
   std::int64_t failures = std::numeric_limits<std::int64_t>::max();
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  const std::atomic<bool>* stop = nullptr;  ///< true: end as soon as possible
+  const std::atomic<bool>* stop = nullptr;  ///< true: end as soon as possible, and for good where that is amid propagation
 };
 
 struct SearchStatistics {
@@ -74,7 +74,7 @@ class CpSearch {
   [[nodiscard]] bool descend(const Decision& decision);
   [[nodiscard]] bool backtrack();
   [[nodiscard]] bool restart();
-  void reconstruct();
+  [[nodiscard]] bool reconstruct();
   [[nodiscard]] bool bounded();
   [[nodiscard]] bool propagate();
   [[nodiscard]] bool spent(const SearchLimits& limits);

@@ -65,6 +65,13 @@ TEST(FlatzincProtocol, NothingIsProvedBeyondTheRangeOfValues) {
             "=====UNKNOWN=====\n");
 }
 
+TEST(FlatzincProtocol, TheTimeLimitHoldsAmidPropagation) {
+  FlatzincOptions options;
+  options.milliseconds = 300;
+  EXPECT_EQ(solved("var int: x;\nvar int: y;\nconstraint int_lt(x,y);\nconstraint int_lt(y,x);\nsolve satisfy;\n", options),
+            "=====UNKNOWN=====\n");
+}
+
 TEST(FlatzincProtocol, Statistics) {
   FlatzincOptions options;
   options.statistics = true;

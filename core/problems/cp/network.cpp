@@ -12,6 +12,9 @@
 namespace vicinity::cp {
 namespace {
 
+/// Bounds of a cycle of constraints may creep through all values: then propagation at the root ends here, and the search goes on with it.
+constexpr std::int64_t most_root_calls = 1'000'000, calls_a_constraint = 50;
+
 /// Which events of argument k a constraint waits for, and is the argument a literal?
 struct Watch {
   bool is_literal;
@@ -167,6 +170,7 @@ Network::Network(Draft draft) {
     if (failed_) break;
     Store store(*this);
     Propagation propagation(*this);
+    propagation.limit(most_root_calls + calls_a_constraint * constraints(), nullptr);
     if (!propagation.all(store)) {
       failed_ = true;
       break;
@@ -186,6 +190,7 @@ Network::Network(Draft draft) {
           domain.intervals.insert(domain.intervals.end(), {w, w});
       }
     }
+    if (propagation.cut_short()) continue;
     std::vector<std::uint32_t> open;
     std::stable_sort(kept.begin(), kept.end(), [&](std::uint32_t a, std::uint32_t b) { return draft.kind[a] < draft.kind[b]; });
     for (std::size_t c = 0; c < kept.size(); ++c)

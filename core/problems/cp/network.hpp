@@ -116,7 +116,8 @@ struct Draft {
   void add(Kind of, std::initializer_list<std::int32_t> its_arguments, std::initializer_list<std::int64_t> its_data = {});
 };
 
-/// Immutable. Its domains are those after propagation at the root, and constraints that hold whatever happens are left out.
+/// Immutable. Its domains are those after propagation at the root (as far as that comes in a bounded number of calls), and constraints that
+/// hold whatever happens are left out.
 class Network final : public Instance {
  public:
   /// Throws InputError for sums that could leave 62 bits.

@@ -2,8 +2,10 @@
 // Propagation to the fixpoint on one core: constraints wait in three queues, cheap ones first, and each is called again when what it
 // watches has changed. The fixpoint is unique (network.hpp), so that the order matters for time alone.
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/problems/cp/global_rules.hpp"
@@ -12,28 +14,43 @@
 
 namespace vicinity::cp {
 
-/// 0: a few words; 1: a pass over the arguments; 2: more.
-[[nodiscard]] constexpr int priority_of(Kind kind) {
-  if (kind <= Kind::ne) return 0;
-  return kind < Kind::element ? 1 : 2;
+/// What a call costs: 0: a few words; 1: some tens of them; 2: more.
+[[nodiscard]] constexpr std::uint8_t priority_of(Kind kind, std::size_t arguments) {
+  constexpr std::size_t few = 4, some = 32;
+  if (kind >= Kind::element) return 2;
+  return arguments <= few ? 0 : arguments <= some ? 1 : 2;
 }
 
 class Propagation {
  public:
-  explicit Propagation(const Network& network) : view_(network.view()), waits_(static_cast<std::size_t>(network.constraints()), 0) {}
+  explicit Propagation(const Network& network) : view_(network.view()), waits_(static_cast<std::size_t>(network.constraints()), 0) {
+    for (std::int32_t c = 0; c < view_.constraints; ++c)
+      priorities_.push_back(priority_of(view_.kind[c], scope_of(view_, c).arguments.size()));
+  }
 
+  /// Propagation that has made so many calls, or sees `stop`, ends where it is: cut_short().
+  void limit(std::int64_t calls, const std::atomic<bool>* stop) {
+    most_ = calls;
+    stop_ = stop;
+  }
   /// All constraints, at the root.
   [[nodiscard]] bool all(Store& store) {
     for (std::int32_t c = 0; c < view_.constraints; ++c) enqueue(c);
     return changed(store);
   }
-  /// Those that watch what has changed in the store. Where this fails, the queues are empty and failed() tells which constraint did.
+  /// Those that watch what has changed in the store. Where this fails, the queues are empty and failed() tells which constraint did. True,
+  /// too, where it was cut short.
   [[nodiscard]] bool changed(Store& store) {
     for (;;) {
       store.changes([this](Var x, std::uint8_t events) { wake(x, events); });
       const std::int32_t c = next();
       if (c < 0) return true;
-      ++propagations_;
+      if (++propagations_ > most_ || (propagations_ % 256 == 0 && stop_ != nullptr && *stop_)) {
+        cut_short_ = true;
+        clear();
+        store.forget();
+        return true;
+      }
       if (!rules::propagate(view_.kind[c], scope_of(view_, c), store, work_)) {
         failed_ = c;
         clear();
@@ -42,6 +59,8 @@ class Propagation {
       }
     }
   }
+  /// Then the store may be above the fixpoint, and nothing wakes what was left.
+  [[nodiscard]] bool cut_short() const noexcept { return cut_short_; }
   [[nodiscard]] std::int32_t failed() const noexcept { return failed_; }
   [[nodiscard]] std::int64_t propagations() const noexcept { return propagations_; }
 
@@ -60,7 +79,7 @@ class Propagation {
     std::uint8_t& waits = waits_[static_cast<std::size_t>(c)];
     if (waits != 0) return;
     waits = 1;
-    queues_[static_cast<std::size_t>(priority_of(view_.kind[c]))].constraints.push_back(c);
+    queues_[priorities_[static_cast<std::size_t>(c)]].constraints.push_back(c);
   }
   [[nodiscard]] std::int32_t next() {
     for (Queue& queue : queues_) {
@@ -84,10 +103,12 @@ class Propagation {
 
   NetworkView view_;
   std::array<Queue, 3> queues_;
-  std::vector<std::uint8_t> waits_;  ///< [constraint] is it in a queue?
+  std::vector<std::uint8_t> waits_, priorities_;  ///< [constraint] is it in a queue? in which?
   rules::Workspace work_;
   std::int32_t failed_ = -1;
-  std::int64_t propagations_ = 0;
+  std::int64_t propagations_ = 0, most_ = std::numeric_limits<std::int64_t>::max();
+  const std::atomic<bool>* stop_ = nullptr;
+  bool cut_short_ = false;
 };
 
 }  // namespace vicinity::cp
