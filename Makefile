@@ -1,7 +1,7 @@
 # The front door. Each target is a script of scripts/ that says what it does; nothing here needs set-up done by hand.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build fetch reproduce report test test-gpu compare regress sanitize format clean
+.PHONY: help setup build fetch reproduce report test test-gpu minizinc test-minizinc compare regress sanitize format clean
 
 # What a command may be given: make reproduce PROFILE=full EXPERIMENTS=system/name RESULTS=/tmp/results. SYSTEMS reaches the scripts as it
 # is given; exported here it would be empty where it is not.
@@ -9,7 +9,7 @@ export PROFILE EXPERIMENTS RESULTS PRESET BUILD JOBS BASELINE MACHINE
 
 help:  ## This list
 	@echo "vicinity: GPU local search, reproduced and measured. The two commands: make reproduce, make test"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo "Every command takes SYSTEMS=\"FOLDER ...\": systems of your own beside those here (make test: examples/one-max)."
 
 reproduce: setup  ## Run the experiments on this machine and write the report [PROFILE=quick|full|smoke EXPERIMENTS="system/name ..." RESULTS=results]
@@ -20,6 +20,12 @@ test: setup  ## Everything that can be tested on this machine: formatting, build
 
 test-gpu:  ## On a GPU: gpu tests, twins, compute-sanitizer; writes results/<machine>/verification.json
 	@scripts/test_gpu
+
+minizinc: setup  ## The solver for MiniZinc, registered for this user: minizinc --solver vicinity
+	@scripts/minizinc
+
+test-minizinc: minizinc  ## MiniZinc's own solver tests against it: MINIZINC_TESTS=folder of libminizinc's tests
+	@scripts/test_minizinc
 
 report: setup  ## The report again from recorded results, without running anything [MACHINE=name RESULTS=results]
 	@scripts/report

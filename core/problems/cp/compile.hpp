@@ -1,0 +1,23 @@
+#pragma once
+// From a model to the network that is solved.
+#include <memory>
+#include <vector>
+
+#include "core/problems/cp/model.hpp"
+#include "core/problems/cp/network.hpp"
+
+namespace vicinity::cp {
+
+struct CompiledModel {
+  std::shared_ptr<const Network> network;
+  std::vector<Var> variable_of;  ///< [variable of the model]
+  Var objective = true_var;      ///< where there is a goal
+  bool clipped = false;  ///< a domain reaches beyond least_value or greatest_value and was cut: what has no solution here may have one
+};
+
+/// Gives each constraint of the model its propagators: FlatZinc's builtins over ints and bools, their reified and half-reified forms, and
+/// the global constraints of library/ (names fzn_... and vicinity_...). Throws InputError "file:line: ..." for predicates it does not know,
+/// arguments of the wrong type, and numbers that are too large.
+[[nodiscard]] CompiledModel compile(const Model& model);
+
+}  // namespace vicinity::cp

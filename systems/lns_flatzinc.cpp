@@ -1,0 +1,222 @@
+#include "systems/lns_flatzinc.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <ostream>
+#include <stdexcept>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/problems/cp/compile.hpp"
+#include "core/problems/cp/oracle.hpp"
+#include "core/util/error.hpp"
+#include "cpu_ref/lns/cp_search.hpp"
+#include "data/formats/flatzinc.hpp"
+
+namespace vicinity::lns {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::int64_t number_of(std::string_view option, std::string_view word, std::int64_t least) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size() || value < least)
+    throw InputError(fmt::format("{} expects a whole number from {} on, found '{}'", option, least, word));
+  return value;
+}
+
+double seconds_between(Clock::time_point from, Clock::time_point to) { return std::chrono::duration<double>(to - from).count(); }
+
+/// Raises a flag when the deadline has come or `stop` is raised: propagation looks at flags, not at clocks.
+class Watchdog {
+ public:
+  Watchdog(Clock::time_point deadline, const std::atomic<bool>& stop)
+      : thread_([this, deadline, &stop] {
+          std::unique_lock lock(mutex_);
+          while (!done_ && !stop && Clock::now() < deadline)
+            changed_.wait_until(lock, std::min(deadline, Clock::now() + std::chrono::milliseconds(20)));
+          raised_ = true;
+        }) {}
+  ~Watchdog() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+  [[nodiscard]] const std::atomic<bool>& raised() const noexcept { return raised_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::atomic<bool> raised_ = false;
+  std::thread thread_;
+};
+
+/// One model on its way through the protocol.
+class Session {
+ public:
+  Session(const FlatzincOptions& options, std::ostream& out, std::ostream& err, const std::atomic<bool>& stop)
+      : options_(options),
+        out_(out),
+        err_(err),
+        stop_(stop),
+        started_(Clock::now()),
+        model_(read_flatzinc(std::filesystem::path(options.file))) {}
+
+  void run() {
+    const cp::CompiledModel compiled = cp::compile(model_);
+    const cp::Network& network = *compiled.network;
+    if (options_.verbose)
+      err_ << fmt::format("{}: {} variables, {} constraints; {} and {} after propagation at the root\n", options_.file,
+                          model_.variables.size(), model_.constraints.size(), network.variables(), network.constraints());
+    CpSearch search(model_, compiled, strategy_of(model_, compiled), options_.seed, options_.free);
+    SearchLimits limits;
+    limits.stop = &stop_;
+    std::optional<Watchdog> watchdog;
+    if (options_.milliseconds) {
+      limits.deadline = started_ + std::chrono::milliseconds(*options_.milliseconds);
+      limits.stop = &watchdog.emplace(*limits.deadline, stop_).raised();
+    }
+    ready_ = Clock::now();
+    CpSearch::Status status = CpSearch::Status::limit;
+    const bool goal = model_.goal != cp::Goal::satisfy, each = goal && (options_.all || options_.intermediate);
+    const std::int64_t wanted = options_.solutions.value_or(goal || options_.all ? 0 : 1);  // 0: any number
+    for (;;) {
+      status = search.next(limits);
+      if (status != CpSearch::Status::solution) break;
+      check(compiled, search.values());
+      if (!goal || each || wanted > 0) print(search, compiled);
+      if (wanted > 0 && search.statistics().solutions >= wanted) break;
+    }
+    if (goal && search.found() && !each && wanted == 0) print(search, compiled);
+    conclude(status, search.found(), compiled.clipped);
+    if (options_.statistics) statistics(search, network, true);
+    out_.flush();
+  }
+
+ private:
+  void check(const cp::CompiledModel& compiled, std::span<const std::int32_t> found) {
+    values_.resize(model_.variables.size());
+    for (std::size_t x = 0; x < values_.size(); ++x) values_[x] = found[static_cast<std::size_t>(compiled.variable_of[x])];
+    if (const std::string what = cp::complaint(model_, values_); !what.empty()) throw std::logic_error("a solution that is none: " + what);
+  }
+  void print(const CpSearch& search, const cp::CompiledModel& compiled) {
+    std::string text = flatzinc_solution_text(model_, values_);
+    if (options_.statistics) statistics(search, *compiled.network, false);
+    out_ << text;
+    out_.flush();
+  }
+  void conclude(CpSearch::Status status, bool found, bool clipped) {
+    const bool proved = status == CpSearch::Status::exhausted && !clipped;
+    if (proved)
+      out_ << (found ? "==========\n" : "=====UNSATISFIABLE=====\n");
+    else if (!found)
+      out_ << "=====UNKNOWN=====\n";
+  }
+  void statistics(const CpSearch& search, const cp::Network& network, bool last) {
+    const SearchStatistics counts = search.statistics();
+    const auto stat = [this](std::string_view name, const auto& value) { out_ << fmt::format("%%%mzn-stat: {}={}\n", name, value); };
+    if (model_.goal != cp::Goal::satisfy && search.found()) stat("objective", cp::objective_of(model_, values_));
+    if (last) {
+      if (model_.goal != cp::Goal::satisfy && search.begun()) stat("objectiveBound", search.root_bound());
+      stat("variables", network.variables());
+      stat("propagators", network.constraints());
+      stat("initTime", fmt::format("{:.6f}", seconds_between(started_, ready_)));
+    }
+    stat("solveTime", fmt::format("{:.6f}", seconds_between(ready_, Clock::now())));
+    stat("solutions", counts.solutions);
+    stat("nodes", counts.nodes);
+    stat("failures", counts.failures);
+    stat("restarts", counts.restarts);
+    stat("propagations", counts.propagations);
+    stat("peakDepth", counts.depth);
+    out_ << "%%%mzn-stat-end\n";
+  }
+
+  const FlatzincOptions& options_;
+  std::ostream& out_;
+  std::ostream& err_;
+  const std::atomic<bool>& stop_;
+  Clock::time_point started_, ready_;
+  cp::Model model_;
+  std::vector<std::int32_t> values_;  ///< [variable of the model]
+};
+
+}  // namespace
+
+FlatzincOptions flatzinc_options(std::span<const char* const> arguments) {
+  FlatzincOptions options;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const std::string_view word = arguments[k];
+    const auto value = [&](std::int64_t least) {
+      if (k + 1 == arguments.size()) throw InputError(fmt::format("{} expects a value", word));
+      return number_of(word, arguments[++k], least);
+    };
+    if (word == "-a" || word == "--all-solutions")
+      options.all = true;
+    else if (word == "-i" || word == "--intermediate")
+      options.intermediate = true;
+    else if (word == "-n" || word == "--num-solutions")
+      options.solutions = value(0);
+    else if (word == "-s" || word == "--statistics")
+      options.statistics = true;
+    else if (word == "-v" || word == "--verbose")
+      options.verbose = true;
+    else if (word == "-f" || word == "--free-search")
+      options.free = true;
+    else if (word == "-p" || word == "--parallel")
+      options.threads = static_cast<int>(value(1));
+    else if (word == "-r" || word == "--random-seed")
+      options.seed = static_cast<std::uint64_t>(value(std::numeric_limits<std::int64_t>::min()));
+    else if (word == "-t" || word == "--time-limit")
+      options.milliseconds = value(0);
+    else if (word == "-h" || word == "--help")
+      options.help = true;
+    else if (word == "--version")
+      options.version = true;
+    else if (word.starts_with("-") && word != "-")
+      throw InputError(fmt::format("unknown option {}", word));
+    else if (!options.file.empty())
+      throw InputError(fmt::format("a second model, {}", word));
+    else
+      options.file = word == "-" ? "/dev/stdin" : word;
+  }
+  if (options.milliseconds == 0) options.milliseconds.reset();  // MiniZinc's way to say none
+  if (options.solutions == 0) options.all = true;
+  if (options.file.empty() && !options.help && !options.version) throw InputError("no model; usage: fzn-vicinity [options] model.fzn");
+  return options;
+}
+
+std::string flatzinc_help() {
+  return "usage: fzn-vicinity [options] model.fzn\n"
+         "  -a, --all-solutions    print all solutions, or all that improve the objective\n"
+         "  -i, --intermediate     print all that improve the objective\n"
+         "  -n, --num-solutions N  stop after N solutions (0: all)\n"
+         "  -f, --free-search      choose how to search, whatever the model says\n"
+         "  -t, --time-limit MS    stop after so many milliseconds\n"
+         "  -p, --parallel N       threads (one is used)\n"
+         "  -r, --random-seed N    seed of what the search draws\n"
+         "  -s, --statistics       print statistics\n"
+         "  -v, --verbose          say on stderr what goes on\n"
+         "      --version          print the version\n";
+}
+
+void solve_flatzinc(const FlatzincOptions& options, std::ostream& out, std::ostream& err, const std::atomic<bool>& stop) {
+  Session(options, out, err, stop).run();
+}
+
+}  // namespace vicinity::lns

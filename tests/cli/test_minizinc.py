@@ -1,0 +1,117 @@
+"""Models of MiniZinc through the compiler, our solver and back, each solution checked by the model itself."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+MINIZINC = shutil.which("minizinc")
+pytestmark = pytest.mark.skipif(MINIZINC is None, reason="minizinc is not installed (apt-get install minizinc)")
+
+QUEENS = """
+include "alldifferent.mzn";
+int: n = 8;
+array[1..n] of var 1..n: q;
+constraint alldifferent(q) /\\ alldifferent([q[i] + i | i in 1..n]) /\\ alldifferent([q[i] - i | i in 1..n]);
+solve satisfy;
+"""
+GLOBALS = """
+include "circuit.mzn"; include "inverse.mzn"; include "table.mzn";
+include "cumulative.mzn"; include "global_cardinality.mzn";
+array[2..6] of var 2..6: next;
+array[2..6] of var 0..4: place;
+array[0..4] of var 2..6: at;
+array[1..5] of var 0..20: start;
+array[1..5] of int: long = [3, 4, 2, 5, 1];
+array[1..5] of int: use = [2, 3, 1, 2, 3];
+var 0..30: end;
+constraint circuit(next);
+constraint inverse(place, at);
+constraint table([next[2], next[3]], [| 3, 4 | 4, 5 | 5, 6 |]);
+constraint cumulative(start, long, use, 4) /\\ forall(k in 1..5)(start[k] + long[k] <= end);
+constraint global_cardinality([place[k] div 2 | k in 2..6], [0, 1, 2], [2, 2, 1]);
+solve minimize end * 100 + sum(k in 2..6)(place[k] * next[k]);
+"""
+SETS = """
+var set of 1..6: s;
+var set of 1..6: t;
+constraint card(s) = 3 /\\ s intersect t = {2} /\\ s union t = 1..6 /\\ 5 in t;
+solve satisfy;
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path):
+    def call(model: str, *arguments: str, solver: str = "vicinity") -> str:
+        file = tmp_path / "model.mzn"
+        file.write_text(model)
+        environment = {**os.environ, "MZN_SOLVER_PATH": f"{os.environ['VICINITY_BUILD']}/minizinc"}
+        result = subprocess.run(
+            [str(MINIZINC), "--solver", solver, *arguments, str(file)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    return call
+
+
+def test_all_solutions(run) -> None:
+    text = run(QUEENS, "-a")
+    assert text.count("----------") == 92
+    assert text.endswith("==========\n")
+    assert len({line for line in text.splitlines() if line.startswith("q")}) == 92
+
+
+def test_the_same_without_propagators_for_globals(run) -> None:
+    """The optimum with our propagators, and with MiniZinc's decompositions."""
+    ours = run(GLOBALS, "--output-objective")
+    decomposed = run(GLOBALS, "--output-objective", "-G", "std")
+    objectives = [line for text in (ours, decomposed) for line in text.splitlines() if line.startswith("_objective")]
+    assert len(set(objectives)) == 1 and len(objectives) == 2
+    assert ours.endswith("==========\n")
+
+
+def test_sets_are_compiled_away(run) -> None:
+    text = run(SETS, "-a")
+    assert text.count("----------") == 6  # two more of 1, 3, 4, 6 in s
+    assert text.endswith("==========\n")
+
+
+def test_floats_are_refused_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "model.fzn"
+    file.write_text("var 1..2: n;\nvar 0.5..1.5: width;\nsolve satisfy;\n")
+    program = Path(os.environ["VICINITY_BUILD"]) / "fzn-vicinity"
+    result = subprocess.run([str(program), str(file)], capture_output=True, text=True, timeout=60, check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"fzn-vicinity: {file}:2: float 'width': floats are not supported\n"
+
+
+def test_an_interrupt_prints_the_best(tmp_path: Path) -> None:
+    n = 40
+    file = tmp_path / "model.fzn"
+    names = ",".join(f"x{k}" for k in range(n))
+    weights = ",".join(str(17 * k % 41 + 11) for k in range(n))
+    profits = ",".join(str(23 * k % 43 + 13) for k in range(n))
+    file.write_text(
+        "".join(f"var 0..1: x{k};\n" for k in range(n))
+        + f"var int: p :: output_var;\nconstraint int_lin_le([{weights}],[{names}],500);\n"
+        + f"constraint int_lin_eq([{profits},-1],[{names},p],0);\nsolve maximize p;\n"
+    )
+    program = Path(os.environ["VICINITY_BUILD"]) / "fzn-vicinity"
+    process = subprocess.Popen([str(program), str(file)], stdout=subprocess.PIPE, text=True)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert out.startswith("p = ") and out.endswith("----------\n")
