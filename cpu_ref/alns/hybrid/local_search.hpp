@@ -7,12 +7,10 @@
 
 #include "core/methods/alns/hybrid/granular.hpp"
 #include "core/methods/alns/hybrid/moves.hpp"
+#include "core/methods/alns/hybrid/population.hpp"
 #include "core/problems/vrp/vrp.hpp"
 
 namespace vicinity::alns::hybrid {
-
-/// Route r's customers in order; as many as Granular::routes, empty ones included.
-using Routes = std::vector<vrp::Route>;
 
 /// A solution with prefix sums.
 class Tours {

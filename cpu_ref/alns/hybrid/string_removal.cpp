@@ -18,24 +18,25 @@ std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 StringRemoval::StringRemoval(const vrp::View& vrp, const Granular& granular)
     : vrp_(vrp), granular_(&granular), nodes_(at(vrp.n + 1 + granular.routes)), routes_(at(granular.routes)), ruined_(routes_.size()) {}
 
-void StringRemoval::improve(Routes& routes, Stream& stream, std::int64_t steps, double hot, double cooling) {
-  load(routes);
-  std::int64_t current = cost_, best = cost_;
+void StringRemoval::anneal(Routes& current, Routes& best, std::int64_t& best_distance, Stream& stream, std::int64_t steps, double hot,
+                           double cooling) {
+  load(current);
+  std::int64_t distance = cost_;
   double temperature = hot;
   for (std::int64_t i = 0; i < steps; ++i, temperature = times(temperature, cooling)) {
     done_.clear();
     ruin(stream);
     const bool complete = recreate(stream);
-    const std::uint64_t random = stream.bits();
-    if (!complete || !accepts(cost_ - current, temperature, random)) {
+    if (!complete || !accepts(cost_ - distance, temperature, stream.bits())) {
       take_back();
       continue;
     }
-    current = cost_;
-    if (current >= best) continue;
-    best = current;
-    store(routes);
+    distance = cost_;
+    if (distance >= best_distance) continue;
+    best_distance = distance;
+    store(best);
   }
+  store(current);
 }
 
 void StringRemoval::load(const Routes& routes) {
@@ -177,14 +178,14 @@ void StringRemoval::remove(std::int32_t c) {
   Node& node = nodes_[at(c)];
   Node &before = nodes_[at(node.prev)], &behind = nodes_[at(node.next)];
   Route& route = routes_[at(node.route)];
-  const std::int32_t joined = vrp_(before.place, behind.place), change = joined - before.to_next - node.to_next - vrp_.service[c];
+  const std::int32_t joined = vrp_(before.place, behind.place), change = joined - before.to_next - node.to_next;
   done_.push_back({c, node.prev, false});
   before.next = node.next;
   before.to_next = joined;
   behind.prev = node.prev;
   node.next = 0;
   cost_ += change;
-  route.duration += change;
+  route.duration += change - vrp_.service[c];
   route.load -= vrp_.demand[c];
   if (--route.customers == 0) {
     --used_;
@@ -196,7 +197,7 @@ void StringRemoval::insert(std::int32_t c, std::int32_t before) {
   Node &node = nodes_[at(c)], &left = nodes_[at(before)], &right = nodes_[at(left.next)];
   Route& route = routes_[at(left.route)];
   const std::int32_t to_left = vrp_(left.place, c), to_right = vrp_(c, right.place);
-  const std::int32_t change = to_left + to_right - left.to_next + vrp_.service[c];
+  const std::int32_t change = to_left + to_right - left.to_next;
   done_.push_back({c, before, true});
   node.next = left.next;
   node.prev = before;
@@ -206,7 +207,7 @@ void StringRemoval::insert(std::int32_t c, std::int32_t before) {
   left.next = c;
   left.to_next = to_left;
   cost_ += change;
-  route.duration += change;
+  route.duration += change + vrp_.service[c];
   route.load += vrp_.demand[c];
   if (++route.customers == 1) {
     ++used_;

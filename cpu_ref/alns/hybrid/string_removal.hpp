@@ -14,9 +14,9 @@ class StringRemoval {
  public:
   StringRemoval(const vrp::View& vrp, const Granular& granular);
 
-  /// Takes a feasible solution through `steps` steps, the temperature falling from `hot` by the factor `cooling` each, and leaves the best
-  /// one found in it.
-  void improve(Routes& routes, Stream& stream, std::int64_t steps, double hot, double cooling);
+  /// Takes `current`, which is feasible, through `steps` steps, the temperature falling from `hot` by the factor `cooling` each. What is
+  /// better than `best_distance` becomes `best`.
+  void anneal(Routes& current, Routes& best, std::int64_t& best_distance, Stream& stream, std::int64_t steps, double hot, double cooling);
 
   /// Insertions of a customer at a position that were considered.
   [[nodiscard]] std::int64_t evaluations() const noexcept { return evaluations_; }
@@ -57,7 +57,7 @@ class StringRemoval {
   std::vector<std::int64_t> ruined_;  ///< [r] step in which it last lost a string
   std::int64_t step_ = 0;
   std::int32_t used_ = 0, empty_ = -1;  ///< routes with customers; the empty one of least number
-  std::int64_t cost_ = 0;               ///< sum of durations
+  std::int64_t cost_ = 0;               ///< distance
   std::vector<Ranked> removed_;
   std::vector<Done> done_;
   std::vector<std::int32_t> string_;

@@ -20,7 +20,7 @@ struct Granular {
   /// from the depot, least (distance, number).
   std::vector<std::int32_t> rank;
   std::int32_t routes;     ///< most routes of a solution under way, m
-  std::int32_t mean_edge;  ///< mean distance of a customer's nearest two neighbours: the unit of temperatures; at least 1
+  std::int32_t mean_edge;  ///< of the cheapest cut of that order into feasible routes, at least 1: the unit of temperatures
 
   /// Of those, how many serve moves.
   [[nodiscard]] std::int32_t moves() const noexcept { return k < move_neighbors ? k : move_neighbors; }
