@@ -10,7 +10,6 @@
 
 #include "core/util/error.hpp"
 #include "cpu_ref/alns/hybrid/implementations.hpp"
-#include "systems/list.hpp"
 #include "tests/support/runs.hpp"
 
 namespace vicinity::alns::hybrid {
@@ -60,27 +59,29 @@ Case case_of(std::int64_t lines, std::int64_t generations, std::int64_t threads)
   return {"vrp", "", {{"processes", lines}, {"calls", generations}, {"threads", threads}}};
 }
 
+void whole(Run& run) {
+  run.reset(7);
+  run.execute();
+}
+
+/// A line a thread and step: what a limit in time or a target does.
+void in_parts(Run& run) {
+  run.reset(7);
+  while (run.execute({.seconds = 1e-9})) {
+  }
+}
+
 TEST(Hybrid, ThreadsChangeNothing) {
   for (const Kind kind : all_kinds)
-    for (const std::int32_t n : {1, 2, 3, 12, 60}) {
+    for (const std::int32_t n : {1, 3, 40}) {
       const auto instance = std::make_shared<vrp::Vrp>(instance_of(static_cast<std::uint64_t>(n), n, kind));
-      const Trial one{case_of(5, 14, 1), instance, ""}, three{case_of(5, 14, 3), instance, ""};
-      const auto whole = [](Run& run) {
-        run.reset(7);
-        run.execute();
-      };
-      // a line a step: what a limit in time or a target does
-      const auto in_parts = [](Run& run) {
-        run.reset(7);
-        while (run.execute({.seconds = 1e-9})) {
-        }
-      };
+      const Trial one{case_of(4, 11, 1), instance, ""}, three{case_of(4, 11, 3), instance, ""};
       const Outcome expected = outcome_of(reference(), one, whole);
       EXPECT_EQ(outcome_of(reference(), three, whole).digest, expected.digest) << static_cast<int>(kind) << ' ' << n;
       EXPECT_EQ(outcome_of(reference(), three, in_parts).digest, expected.digest) << static_cast<int>(kind) << ' ' << n;
       EXPECT_EQ(expected.feasible, expected.complaint.empty());
-      if (kind != Kind::limited) EXPECT_TRUE(expected.feasible) << expected.complaint << ' ' << static_cast<int>(kind) << ' ' << n;
-      EXPECT_EQ(expected.iterations, 14);
+      EXPECT_TRUE(expected.feasible || kind == Kind::limited) << expected.complaint << ' ' << static_cast<int>(kind) << ' ' << n;
+      EXPECT_EQ(expected.iterations, 11);
     }
 }
 
