@@ -91,7 +91,11 @@ void GeneticSearch::work(std::int32_t b, Workspace& workspace) {
 void GeneticSearch::begin(std::int32_t b, Line& line, Stream& stream, Workspace& workspace) const {
   line.child = !population_.empty() && stream.below(2) == 0;
   if (population_.empty()) {
-    educate(line, first_routes(b, stream), workspace);
+    Routes routes = first_routes(b, stream);
+    if (individual_of(vrp_, routes).feasible())
+      adopt(line, std::move(routes));  // what is hot needs no local search
+    else
+      educate(line, routes, workspace);
     return;
   }
   const Individual &first = population_.parent(stream), &second = population_.parent(stream);
@@ -101,8 +105,13 @@ void GeneticSearch::begin(std::int32_t b, Line& line, Stream& stream, Workspace&
     educate(line, split(vrp_, granular_, population_.penalties(), order), workspace);
     if (line.feasible || !first.feasible()) return;
   }
-  line.current = line.best = first.routes;
-  line.best_distance = first.distance;
+  adopt(line, first.routes);
+}
+
+/// A feasible solution as it is.
+void GeneticSearch::adopt(Line& line, Routes routes) const {
+  line.best_distance = individual_of(vrp_, routes).distance;
+  line.current = line.best = std::move(routes);
   line.feasible = true;
 }
 
@@ -112,11 +121,11 @@ Routes GeneticSearch::first_routes(std::int32_t b, Stream& stream) const {
   std::vector<std::int32_t> order(static_cast<std::size_t>(vrp_.n));
   for (std::int32_t c = 1; c <= vrp_.n; ++c) order[static_cast<std::size_t>(granular_.rank[static_cast<std::size_t>(c)])] = c;
   std::rotate(order.begin(), order.begin() + stream.below(vrp_.n), order.end());
-  return split(vrp_, granular_, population_.penalties(), order);
+  return split(vrp_, granular_, strictest(), order);
 }
 
 /// Local search; of an infeasible optimum once more under ten times the penalties, then under the strictest.
-void GeneticSearch::educate(Line& line, Routes routes, Workspace& workspace) const {
+void GeneticSearch::educate(Line& line, const Routes& routes, Workspace& workspace) const {
   Tours& tours = workspace.tours;
   tours.load_all(routes);
   workspace.search.improve(tours, population_.penalties());

@@ -53,7 +53,8 @@ class GeneticSearch {
   void work(std::int32_t b, Workspace& workspace);
   void begin(std::int32_t b, Line& line, Stream& stream, Workspace& workspace) const;
   [[nodiscard]] Routes first_routes(std::int32_t b, Stream& stream) const;
-  void educate(Line& line, Routes routes, Workspace& workspace) const;
+  void adopt(Line& line, Routes routes) const;
+  void educate(Line& line, const Routes& routes, Workspace& workspace) const;
   void polish(Line& line, Workspace& workspace) const;
   void merge();
 
