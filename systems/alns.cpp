@@ -8,6 +8,7 @@
 #include "core/methods/alns/task.hpp"
 #include "core/util/error.hpp"
 #include "core/util/rng.hpp"
+#include "cpu_ref/alns/hybrid/implementations.hpp"
 #include "cpu_ref/alns/implementations.hpp"
 #include "data/formats/cvrplib.hpp"
 #include "data/vrps.hpp"
@@ -80,6 +81,7 @@ Solver solver() {
   solver.most_work = most_calls;
   solver.settings = {"processes", "threads"};
   solver.preference = {"cpu-openmp", "cpu-serial"};
+  solver.anytime = true;
   solver.whole_work = [](const Case& c) { return task_of(c).calls; };
   return solver;
 }
@@ -94,10 +96,13 @@ System systems::alns() {
   System system;
   system.name = "alns";
   system.title = "Adaptive large neighbourhood search for vehicle routing (Bach, Hasle, Schulz)";
-  const std::vector<Axis> own{{"processes", "independent searches, a block each on a GPU: 1 to 65536 (default 28, the paper's)"},
-                              {"calls", "calls of 100 iterations a process; 0 (default): until the stopping rule of section 3.5"},
-                              {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"},
-                              {"memory", "where gpu keeps solutions: shared or global (default shared where they fit); others ignore it"}};
+  const std::vector<Axis> own{
+      {"processes", "independent searches, a block each on a GPU: 1 to 65536 (default 28, the paper's); lines of cpu-hybrid (default 4)"},
+      {"calls",
+       "calls of 100 iterations a process, generations of 1000 steps a line of cpu-hybrid; 0 (default): until the stopping rule of section "
+       "3.5, of cpu-hybrid until six cycles bring nothing better"},
+      {"threads", "threads of cpu-openmp and cpu-hybrid: 1 to 4096 (default all cores); others ignore it"},
+      {"memory", "where gpu keeps solutions: shared or global (default shared where they fit); others ignore it"}};
   system.problems = {
       {"vrp", "capacitated vehicle routing with route limits: instances of the catalogue, or random ones", joined(vrp_axes(), own)}};
   system.reference = "cpu-recompute";
@@ -107,7 +112,7 @@ System systems::alns() {
     return instance == nullptr ? std::nullopt : best_known_of(as_vrp(*instance));
   };
   system.solver = solver();
-  system.implementations = cpu_implementations();
+  system.implementations = joined(cpu_implementations(), cpu_hybrid_implementations());
   if constexpr (device::with_cuda) system.implementations = joined(system.implementations, gpu_implementations());
   return system;
 }

@@ -81,6 +81,8 @@ struct Implementation {
   std::string limit;    ///< which ceiling binds it, in words
   /// Throws InputError for a case it does not support, DoesNotFit when the machine is too small.
   std::function<std::unique_ptr<Run>(const Case&, const Instance&)> prepare;
+  /// What it is compared with; empty: the system's reference. For a method of its own, whose results are others.
+  std::string reference = {};
 };
 
 }  // namespace vicinity

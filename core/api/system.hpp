@@ -58,6 +58,7 @@ struct Solver {
   std::int64_t most_work = 0;           ///< largest value of the work axis
   std::vector<std::string> settings;    ///< the other axes that mean something when the instance is given
   std::vector<std::string> preference;  ///< implementations, best first; the first that can run is taken, in the end the reference
+  bool anytime = false;                 ///< knowing how long it will search changes nothing: a limit in time needs no work planned
   std::int64_t (*whole_work)(const Case&) = nullptr;  ///< Outcome::iterations of the whole case
 };
 
@@ -67,7 +68,7 @@ struct System {
   std::string title;
   std::vector<Problem> problems;
   std::vector<Implementation> implementations;
-  std::string reference;  ///< the implementation all others are compared with
+  std::string reference;  ///< the implementation all others are compared with that name none of their own
   /// Builds (or reads) the instance of a case. Throws InputError.
   std::function<std::shared_ptr<const Instance>(const Case&)> instance;
   /// A random valid case for `vicinity verify --random`; covers the sizes at which implementations change path.

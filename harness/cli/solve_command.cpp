@@ -46,7 +46,7 @@ class Solving {
 
   int run() {
     const SolutionFile file(output_path(), asked_.instance, asked_.force, [this](const std::string& path) { return objective_in(path); });
-    const std::optional<double> left = work_by_ == WorkBy::time ? choose_work() : asked_.seconds;
+    const std::optional<double> left = work_by_ == WorkBy::time && !solver_.anytime ? choose_work() : asked_.seconds;
     SolveReport report = report_before();
     report.found = searched(left, report);
     if (!report.found.outcome.feasible) return invalid(report);
@@ -65,7 +65,7 @@ class Solving {
     return std::llround(units);
   }
 
-  /// The work axis; 1 when the time shall decide.
+  /// The work axis; when the time shall decide 1, or what no time suffices for.
   [[nodiscard]] std::int64_t given_work() {
     for (const auto& [axis, text] : asked_.work) {
       if (text.empty()) continue;
@@ -74,7 +74,8 @@ class Solving {
       return parse_work("--" + axis, text, solver_.most_work);
     }
     if (asked_.seconds) work_by_ = WorkBy::time;
-    return asked_.seconds ? 1 : solver_.default_work;
+    if (asked_.seconds) return solver_.anytime ? solver_.most_work : 1;
+    return solver_.default_work;
   }
 
   /// The user's file, else the instance's name in the current folder.
@@ -104,7 +105,7 @@ class Solving {
     report.c = case_;
     report.seed = options_.seed;
     report.work_by = work_by_;
-    report.whole_work = solver_.whole_work(case_);
+    report.whole_work = work_by_ == WorkBy::time && solver_.anytime ? 0 : solver_.whole_work(case_);
     report.time_limit = asked_.seconds;
     report.start = asked_.start;
     report.scale = scale_;

@@ -54,7 +54,7 @@ class Verifier {
     begin(fmt::format("twins random {}", system.name));
     for (int index = 0; index < cases; ++index) {
       const std::uint64_t own_seed = seed + static_cast<std::uint64_t>(index);
-      Referee referee(system, Check{.kind = Check::Kind::identical, .tolerance = 0, .iterations = 0, .reference = system.reference});
+      std::map<std::string, Referee> referees;
       Case c = system.random_case(own_seed);
       set(system, c);
       ++tally().cases;
@@ -64,7 +64,9 @@ class Verifier {
       again += ")";
       for (const Implementation* implementation : implementations) {
         const Job job{.asked = c, .executed = c, .scaling = std::nullopt, .implementation = implementation, .seed = own_seed};
-        compare(referee, job, again);
+        const std::string& reference = implementation->reference.empty() ? system.reference : implementation->reference;
+        const Check check{.kind = Check::Kind::identical, .tolerance = 0, .iterations = 0, .reference = reference};
+        compare(referees.try_emplace(reference, system, check).first->second, job, again);
       }
     }
     finish();

@@ -25,7 +25,7 @@ const char* stop_name(Stop stop) {
 std::string work_text(const SolveReport& report) {
   const Outcome& outcome = report.found.outcome;
   std::string text = fmt::format("{}", outcome.iterations);
-  if (outcome.iterations != report.whole_work) text += fmt::format(" of {}", report.whole_work);
+  if (report.whole_work > 0 && outcome.iterations != report.whole_work) text += fmt::format(" of {}", report.whole_work);
   if (report.found.stop == Stop::time) text += ": stopped by --time";
   if (report.found.stop == Stop::target) text += ": reached --target";
   if (report.found.stop == Stop::signal) text += ": INTERRUPTED";

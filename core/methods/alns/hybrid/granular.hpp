@@ -1,0 +1,29 @@
+#pragma once
+// What the hybrid search prepares once from an instance, on the host: neighbours, an order around the depot, how many routes there may be.
+#include <cstdint>
+#include <vector>
+
+#include "core/problems/vrp/vrp.hpp"
+
+namespace vicinity::alns::hybrid {
+
+/// Neighbours that moves join a customer with, and those beside which it is inserted.
+inline constexpr std::int32_t move_neighbors = 20, insertion_neighbors = 40;
+
+/// Everything here follows from the instance alone.
+struct Granular {
+  explicit Granular(const vrp::Vrp& vrp);
+
+  std::int32_t k;                     ///< neighbours of a customer: min(insertion_neighbors, n - 1)
+  std::vector<std::int32_t> nearest;  ///< [u * k + slot] customers by (distance, number)
+  /// [customer] 0 .. n-1: by the angle around the depot, then distance from it and number; without coordinates by a nearest-neighbour tour
+  /// from the depot, least (distance, number).
+  std::vector<std::int32_t> rank;
+  std::int32_t routes;     ///< most routes of a solution under way, m
+  std::int32_t mean_edge;  ///< of the cheapest cut of that order into feasible routes, at least 1: the unit of temperatures
+
+  /// Of those, how many serve moves.
+  [[nodiscard]] std::int32_t moves() const noexcept { return k < move_neighbors ? k : move_neighbors; }
+};
+
+}  // namespace vicinity::alns::hybrid

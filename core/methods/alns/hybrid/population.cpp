@@ -1,0 +1,164 @@
+#include "core/methods/alns/hybrid/population.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <tuple>
+
+namespace vicinity::alns::hybrid {
+
+// --- cycles ------------------------------------------------------------------------------------------------------------
+
+void Schedule::next() {
+  if (++position_ < length_) return;
+  position_ = 0;
+  ++cycle_;
+  length_ = first_length_ << std::min<std::int64_t>(cycle_ / 2, 20);
+}
+
+double Schedule::temperature(std::int32_t mean_edge) const {
+  return times(times(hot(), power(over(coldest, hot()), position_, length_)), static_cast<double>(mean_edge));
+}
+
+double Schedule::cooling() const { return power(over(coldest, hot()), 1, length_ * steps_a_generation); }
+
+double power(double base, std::int64_t part, std::int64_t whole) {
+  double result = 1;
+  for (int bit = 0; bit < 60; ++bit) {
+    base = root(base);
+    part *= 2;
+    if (part < whole) continue;
+    part -= whole;
+    result = times(result, base);
+  }
+  return result;
+}
+
+// --- solutions ---------------------------------------------------------------------------------------------------------
+
+Individual individual_of(const vrp::View& vrp, Routes routes) {
+  Individual individual;
+  individual.next.assign(static_cast<std::size_t>(vrp.n) + 1, 0);
+  individual.prev = individual.next;
+  for (const vrp::Route& route : routes) {
+    std::int64_t load = 0, distance = 0, service = 0;
+    std::int32_t before = 0;
+    for (const std::int32_t c : route) {
+      load += vrp.demand[c];
+      distance += vrp(before, c);
+      service += vrp.service[c];
+      individual.prev[static_cast<std::size_t>(c)] = before;
+      if (before != 0) individual.next[static_cast<std::size_t>(before)] = c;
+      before = c;
+    }
+    distance += vrp(before, 0);
+    individual.distance += distance;
+    individual.excess_load += std::max<std::int64_t>(0, load - vrp.capacity);
+    individual.excess_duration += std::max<std::int64_t>(0, distance + service - vrp.limit);
+  }
+  individual.routes = std::move(routes);
+  return individual;
+}
+
+std::int32_t broken_pairs(const Individual& a, const Individual& b) {
+  std::int32_t broken = 0;
+  for (std::size_t c = 1; c < a.next.size(); ++c) {
+    if (a.next[c] != b.next[c] && a.next[c] != b.prev[c]) ++broken;
+    if (a.prev[c] == 0 && b.prev[c] != 0 && b.next[c] != 0) ++broken;
+  }
+  return broken;
+}
+
+// --- the population ----------------------------------------------------------------------------------------------------
+
+Population::Population(const vrp::Vrp& vrp, const Granular& granular) : vrp_(vrp.view()) {
+  const std::int32_t most_demand = *std::max_element(vrp_.demand + 1, vrp_.demand + vrp_.n + 1);
+  std::int64_t farthest = 1;
+  for (std::int32_t c = 1; c <= vrp_.n; ++c) farthest = std::max<std::int64_t>(farthest, vrp_(0, c));
+  const std::int64_t edge = std::max<std::int64_t>(farthest, granular.mean_edge);
+  penalties_ = {std::clamp<std::int64_t>(256 * edge / std::max(1, most_demand), 1, most_penalty), 256};
+}
+
+std::int64_t Population::cost(const Individual& individual) const {
+  const auto weighted = [](std::int64_t weight, std::int64_t excess) { return weight * std::min(excess, std::int64_t{1} << 32); };
+  return individual.distance +
+         ((weighted(penalties_.load, individual.excess_load) + weighted(penalties_.duration, individual.excess_duration)) >> 8);
+}
+
+void Population::add(Individual individual) {
+  if (individual.feasible() && (!best_ || individual.distance < best_->distance)) best_ = individual;
+  Members& members = kept_[individual.feasible() ? 0 : 1];
+  Member member{std::move(individual), {}, added_++, 0};
+  for (Member& other : members) {
+    const std::int32_t distance = broken_pairs(member.individual, other.individual);
+    member.distances.emplace_back(distance, other.number);
+    const std::pair entry(distance, member.number);
+    other.distances.insert(std::upper_bound(other.distances.begin(), other.distances.end(), entry), entry);
+  }
+  std::sort(member.distances.begin(), member.distances.end());
+  members.push_back(std::move(member));
+  if (members.size() > least_kept + most_new)
+    while (members.size() > least_kept) remove_worst(members);
+  rank(members);
+}
+
+/// Rank by (cost, number) and rank by mean distance to the closest five, greatest first; the latter weighs 1 - elites / size.
+void Population::rank(Members& members) const {
+  const std::size_t size = members.size();
+  std::vector<std::tuple<std::int64_t, std::int64_t, std::size_t>> by_cost, by_distance;
+  for (std::size_t i = 0; i < size; ++i) {
+    const Member& member = members[i];
+    std::int64_t sum = 0;
+    const std::size_t near = std::min(closest, member.distances.size());
+    for (std::size_t k = 0; k < near; ++k) sum += member.distances[k].first;
+    by_cost.emplace_back(cost(member.individual), member.number, i);
+    by_distance.emplace_back(-sum, member.number, i);
+  }
+  std::sort(by_cost.begin(), by_cost.end());
+  std::sort(by_distance.begin(), by_distance.end());
+  const auto whole = static_cast<std::int64_t>(size), others = static_cast<std::int64_t>(size - std::min(size, elites));
+  for (std::size_t place = 0; place < size; ++place) {
+    members[std::get<2>(by_cost[place])].fitness = whole * static_cast<std::int64_t>(place);
+  }
+  for (std::size_t place = 0; place < size; ++place)
+    members[std::get<2>(by_distance[place])].fitness += others * static_cast<std::int64_t>(place);
+}
+
+/// A copy of another one first, then by biased fitness, of equals the last; never the cheapest.
+void Population::remove_worst(Members& members) const {
+  rank(members);
+  std::size_t cheapest = 0;
+  for (std::size_t i = 1; i < members.size(); ++i)
+    if (cost(members[i].individual) < cost(members[cheapest].individual)) cheapest = i;
+  const auto key = [&](std::size_t i) {
+    const bool copy = !members[i].distances.empty() && members[i].distances.front().first == 0;
+    return std::tuple(i != cheapest, copy, members[i].fitness, i);
+  };
+  std::size_t worst = 0;
+  for (std::size_t i = 1; i < members.size(); ++i)
+    if (key(i) > key(worst)) worst = i;
+  const std::int64_t number = members[worst].number;
+  members.erase(members.begin() + static_cast<std::ptrdiff_t>(worst));
+  for (Member& member : members) std::erase_if(member.distances, [&](const auto& entry) { return entry.second == number; });
+}
+
+const Individual& Population::parent(Stream& stream) const {
+  const auto drawn = [&]() -> const Member& {
+    const auto i = static_cast<std::size_t>(stream.below(static_cast<std::int32_t>(size())));
+    return i < kept_[0].size() ? kept_[0][i] : kept_[1][i - kept_[0].size()];
+  };
+  const Member &a = drawn(), &b = drawn();
+  return a.fitness <= b.fitness ? a.individual : b.individual;
+}
+
+void Population::adapt(std::int64_t children, std::int64_t load_feasible, std::int64_t duration_feasible) {
+  const auto adapted = [&](std::int64_t weight, std::int64_t feasible) {
+    if (5 * feasible > 2 * children) return std::max<std::int64_t>(1, weight * 17 / 20);           // more than two of five
+    if (5 * feasible < children) return std::min<std::int64_t>(most_penalty, weight * 6 / 5 + 1);  // less than one of five
+    return weight;
+  };
+  penalties_ = {adapted(penalties_.load, load_feasible), adapted(penalties_.duration, duration_feasible)};
+  for (Members& members : kept_) rank(members);
+}
+
+}  // namespace vicinity::alns::hybrid

@@ -1,0 +1,105 @@
+#pragma once
+// What happens between two generations: cycles of annealing, which solutions are kept, which are parents, penalties. On the host, the same
+// for all twins.
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/methods/alns/hybrid/granular.hpp"
+#include "core/methods/alns/hybrid/hybrid.hpp"
+#include "core/methods/alns/hybrid/moves.hpp"
+#include "core/problems/vrp/vrp.hpp"
+
+namespace vicinity::alns::hybrid {
+
+/// Route r's customers in order; as many as Granular::routes, empty ones included.
+using Routes = std::vector<vrp::Route>;
+
+/// Steps of string removal a line makes in a generation.
+inline constexpr std::int64_t steps_a_generation = 1000;
+/// Temperatures at the beginning and the end of a cycle, in Granular::mean_edge: of the first one, and of those that begin with what others
+/// found.
+inline constexpr double hottest = 0.4, reheated = 0.15, coldest = 0.01;
+
+/// base^(part / whole), 0 <= part < whole, from square roots: the same on every machine.
+[[nodiscard]] double power(double base, std::int64_t part, std::int64_t whole);
+
+/// A cycle: all lines begin anew, anneal, and hand over what they found. Lengths, in generations, double every second cycle.
+class Schedule {
+ public:
+  explicit Schedule(std::int32_t n) : first_length_(n < 100 ? 10 : n / 10), length_(first_length_) {}
+
+  /// Generation g of the run begins; they come in order.
+  void next();
+  [[nodiscard]] std::int64_t cycle() const noexcept { return cycle_; }
+  [[nodiscard]] bool begins() const noexcept { return position_ == 0; }
+  [[nodiscard]] bool ends() const noexcept { return position_ + 1 == length_; }
+  /// The temperature of the generation's first step, and the factor of each step after it. In fixed-point cost, of unit `mean_edge`.
+  [[nodiscard]] double temperature(std::int32_t mean_edge) const;
+  [[nodiscard]] double cooling() const;
+
+ private:
+  [[nodiscard]] double hot() const noexcept { return cycle_ == 0 ? hottest : reheated; }
+
+  std::int64_t first_length_, length_, cycle_ = 0, position_ = -1;
+};
+
+/// A solution that is kept: a local optimum.
+struct Individual {
+  Routes routes;
+  std::int64_t distance = 0;
+  std::int64_t excess_load = 0, excess_duration = 0;
+  std::vector<std::int32_t> next, prev;  ///< [customer] 0: the depot; for the distance between solutions
+
+  [[nodiscard]] bool feasible() const noexcept { return excess_load == 0 && excess_duration == 0; }
+};
+
+/// Edges of a that b lacks: of each customer the one behind it, and the one from the depot.
+[[nodiscard]] std::int32_t broken_pairs(const Individual& a, const Individual& b);
+
+/// Feasible and infeasible solutions, ranked by cost and by distance from others (Vidal, Crainic, Gendreau, Lahrichi, Rei 2012; Vidal
+/// 2022).
+class Population {
+ public:
+  Population(const vrp::Vrp& vrp, const Granular& granular);
+
+  /// Takes a solution in; when more than least_kept + most_new of its kind are there, those of the worst biased fitness leave.
+  void add(Individual individual);
+  /// After a cycle: penalties follow the share of first local optima that were feasible.
+  void adapt(std::int64_t children, std::int64_t load_feasible, std::int64_t duration_feasible);
+
+  [[nodiscard]] bool empty() const noexcept { return kept_[0].empty() && kept_[1].empty(); }
+  [[nodiscard]] std::size_t size() const noexcept { return kept_[0].size() + kept_[1].size(); }
+  /// The winner of a tournament of two: draws two numbers.
+  [[nodiscard]] const Individual& parent(Stream& stream) const;
+  [[nodiscard]] const Penalties& penalties() const noexcept { return penalties_; }
+  /// The best feasible solution ever added.
+  [[nodiscard]] const std::optional<Individual>& best() const noexcept { return best_; }
+
+ private:
+  struct Member {
+    Individual individual;
+    std::vector<std::pair<std::int32_t, std::int64_t>> distances;  ///< to the others of its kind: (broken pairs, number), ascending
+    std::int64_t number;
+    std::int64_t fitness = 0;  ///< biased: less is better
+  };
+  using Members = std::vector<Member>;
+
+  [[nodiscard]] std::int64_t cost(const Individual& individual) const;
+  void rank(Members& members) const;
+  void remove_worst(Members& members) const;
+
+  vrp::View vrp_;
+  Penalties penalties_;
+  Members kept_[2];  ///< feasible ones, infeasible ones; each in the order of arrival
+  std::int64_t added_ = 0;
+  std::optional<Individual> best_;
+};
+
+inline constexpr std::size_t least_kept = 25, most_new = 40, elites = 4, closest = 5;
+
+/// Made complete: sums and neighbours from the routes.
+[[nodiscard]] Individual individual_of(const vrp::View& vrp, Routes routes);
+
+}  // namespace vicinity::alns::hybrid

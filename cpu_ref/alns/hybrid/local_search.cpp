@@ -1,0 +1,255 @@
+// Local search of cpu-hybrid: rounds of the best moves, those that share no route together.
+//
+// A round: of each customer the best improving move, least (delta, code); each claims its one or two routes by least (delta, customer,
+// code), and is carried out when it has both. The least of all moves always is, so that every round improves, and the order in which the
+// moves of a round are looked at changes nothing. Data: next, prev, route, position and prefix sums of a customer side by side, one cache
+// line for all that a move reads of v; best moves are kept until one of their routes changes. Cost: a pair (customer, neighbour) is 15
+// deltas in O(1); after a round only pairs with a changed route are evaluated again, and routes changed are numbered again in O(length).
+#include "cpu_ref/alns/hybrid/local_search.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace vicinity::alns::hybrid {
+namespace {
+
+std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+using Part = std::span<const std::int32_t>;
+
+void append(vrp::Route& route, Part part) { route.insert(route.end(), part.begin(), part.end()); }
+void append_turned(vrp::Route& route, Part part) { route.insert(route.end(), part.rbegin(), part.rend()); }
+
+}  // namespace
+
+// --- the solution ------------------------------------------------------------------------------------------------------
+
+Tours::Tours(const vrp::View& vrp, std::int32_t routes)
+    : vrp_(vrp),
+      served_(std::accumulate(vrp.service, vrp.service + vrp.n + 1, std::int64_t{0})),
+      stops_(at(vrp.n) + 1),
+      totals_(at(routes)),
+      routes_(at(routes)) {}
+
+void Tours::load_all(const Routes& routes) {
+  for (std::size_t r = 0; r < routes_.size(); ++r) set(static_cast<std::int32_t>(r), r < routes.size() ? Part(routes[r]) : Part());
+}
+
+void Tours::set(std::int32_t r, std::span<const std::int32_t> customers) {
+  vrp::Route& route = routes_[at(r)];
+  route.assign(customers.begin(), customers.end());
+  std::int32_t load = 0, duration = 0, before = 0;
+  for (std::size_t i = 0; i < route.size(); ++i) {
+    const std::int32_t u = route[i];
+    load += vrp_.demand[u];
+    duration += vrp_(before, u) + vrp_.service[u];
+    stops_[at(u)] = {i + 1 < route.size() ? route[i + 1] : 0, before, r, static_cast<std::int32_t>(i), load, duration};
+    before = u;
+  }
+  totals_[at(r)] = {load, duration + vrp_(before, 0)};
+}
+
+std::int32_t Tours::empty() const {
+  const auto found = std::find_if(routes_.begin(), routes_.end(), [](const vrp::Route& route) { return route.empty(); });
+  return found == routes_.end() ? -1 : static_cast<std::int32_t>(found - routes_.begin());
+}
+std::int64_t Tours::distance() const {
+  std::int64_t sum = -served_;
+  for (const Totals& route : totals_) sum += route.duration;
+  return sum;
+}
+std::int64_t Tours::cost(const Penalties& penalties) const {
+  std::int64_t sum = distance();
+  for (const Totals& route : totals_) sum += penalty(vrp_, penalties, route.load, route.duration);
+  return sum;
+}
+std::int64_t Tours::excess_load() const {
+  std::int64_t sum = 0;
+  for (const Totals& route : totals_) sum += std::max<std::int64_t>(0, std::int64_t{route.load} - vrp_.capacity);
+  return sum;
+}
+std::int64_t Tours::excess_duration() const {
+  std::int64_t sum = 0;
+  for (const Totals& route : totals_) sum += std::max<std::int64_t>(0, std::int64_t{route.duration} - vrp_.limit);
+  return sum;
+}
+
+// --- the search --------------------------------------------------------------------------------------------------------
+
+LocalSearch::LocalSearch(const vrp::View& vrp, const Granular& granular)
+    : vrp_(vrp),
+      granular_(&granular),
+      slots_(granular.moves()),
+      first_reference_(at(vrp.n) + 2, 0),
+      references_(at(vrp.n) * at(slots_)),
+      best_(at(vrp.n) + 1),
+      claims_(at(granular.routes)),
+      changed_(at(granular.routes)),
+      renew_(at(vrp.n) + 1) {
+  for (std::int32_t u = 1; u <= vrp.n; ++u)
+    for (std::int32_t slot = 0; slot < slots_; ++slot) ++first_reference_[at(neighbor(u, slot)) + 1];
+  std::partial_sum(first_reference_.begin(), first_reference_.end(), first_reference_.begin());
+  std::vector<std::size_t> next = first_reference_;
+  for (std::int32_t u = 1; u <= vrp.n; ++u)
+    for (std::int32_t slot = 0; slot < slots_; ++slot) references_[next[at(neighbor(u, slot))]++] = {u, slot};
+}
+
+std::int32_t LocalSearch::neighbor(std::int32_t u, std::int32_t slot) const {
+  return granular_->nearest[at(u) * at(granular_->k) + at(slot)];
+}
+
+std::int32_t LocalSearch::other_route(std::int32_t u) const {
+  const std::int32_t slot = slot_of(best_[at(u)].code);
+  return slot == slots_ ? empty_ : tours_->route(neighbor(u, slot));
+}
+
+void LocalSearch::improve(Tours& tours, const Penalties& penalties) {
+  tours_ = &tours;
+  penalties_ = penalties;
+  empty_ = tours.empty();
+  for (std::int32_t u = 1; u <= vrp_.n; ++u) evaluate(u);
+  while (round()) {
+  }
+}
+
+void LocalSearch::evaluate(std::int32_t u) {
+  Best best;
+  const Evaluator<true, Tours> forward(vrp_, penalties_, *tours_, u);
+  const Evaluator<false, Tours> backward(vrp_, penalties_, *tours_, u);
+  for (std::int32_t slot = 0; slot < slots_; ++slot) {
+    const std::int32_t v = neighbor(u, slot);
+    forward.offer_all(v, slot, best);
+    backward.offer_all(v, slot, best);
+  }
+  if (empty_ >= 0) forward.offer_empty(slots_, best);
+  best_[at(u)] = best;
+  evaluations_ += slots_;
+}
+
+void LocalSearch::evaluate(std::int32_t u, std::int32_t slot) {
+  const std::int32_t v = neighbor(u, slot);
+  Evaluator<true, Tours>(vrp_, penalties_, *tours_, u).offer_all(v, slot, best_[at(u)]);
+  Evaluator<false, Tours>(vrp_, penalties_, *tours_, u).offer_all(v, slot, best_[at(u)]);
+  ++evaluations_;
+}
+
+/// Carries out the best moves. Was there any?
+bool LocalSearch::round() {
+  improving_.clear();
+  std::fill(claims_.begin(), claims_.end(), no_claim);
+  for (std::int32_t u = 1; u <= vrp_.n; ++u) {
+    if (best_[at(u)].code < 0) continue;
+    improving_.push_back(u);
+    claim(tours_->route(u), claim_of(best_[at(u)], u));
+    claim(other_route(u), claim_of(best_[at(u)], u));
+  }
+  if (improving_.empty()) return false;
+  std::fill(changed_.begin(), changed_.end(), 0);
+  std::erase_if(improving_, [&](std::int32_t u) {
+    const std::uint64_t own = claim_of(best_[at(u)], u);
+    return claims_[at(tours_->route(u))] != own || claims_[at(other_route(u))] != own;
+  });
+  for (const std::int32_t u : improving_) changed_[at(tours_->route(u))] = changed_[at(other_route(u))] = 1;
+  const bool had_empty = empty_ >= 0;
+  for (const std::int32_t u : improving_) carry_out(u, best_[at(u)]);
+  moves_ += static_cast<std::int64_t>(improving_.size());
+  ++rounds_;
+  empty_ = tours_->empty();
+  refresh(had_empty);
+  return true;
+}
+
+void LocalSearch::claim(std::int32_t r, std::uint64_t claim) { claims_[at(r)] = std::min(claims_[at(r)], claim); }
+
+/// Evaluates again what the changed routes concern.
+void LocalSearch::refresh(bool had_empty) {
+  for (std::int32_t u = 1; u <= vrp_.n; ++u) {
+    const Best& best = best_[at(u)];
+    bool lost = false;
+    if (best.code >= 0) {
+      const std::int32_t slot = slot_of(best.code);
+      lost = slot == slots_ ? empty_ < 0 : changed_[at(tours_->route(neighbor(u, slot)))] != 0;
+    }
+    renew_[at(u)] = static_cast<char>(lost || changed_[at(tours_->route(u))] != 0);
+    if (renew_[at(u)] == 0 && !had_empty && empty_ >= 0)
+      Evaluator<true, Tours>(vrp_, penalties_, *tours_, u).offer_empty(slots_, best_[at(u)]);
+  }
+  for (std::int32_t u = 1; u <= vrp_.n; ++u)
+    if (renew_[at(u)] != 0) evaluate(u);
+  for (std::int32_t r = 0; r < tours_->count(); ++r) {
+    if (changed_[at(r)] == 0) continue;
+    for (const std::int32_t v : tours_->customers(r))
+      for (std::size_t i = first_reference_[at(v)]; i < first_reference_[at(v) + 1]; ++i)
+        if (renew_[at(references_[i].u)] == 0) evaluate(references_[i].u, references_[i].slot);
+  }
+}
+
+/// Both routes are written anew from parts of the old ones.
+void LocalSearch::carry_out(std::int32_t u, const Best& move) {
+  const std::int32_t slot = slot_of(move.code), r = tours_->route(u), s = other_route(u);
+  const bool forward = is_forward(move.code), apart = slot == slots_;
+  const Kind kind = kind_of(move.code);
+  first_ = tours_->customers(r);
+  second_ = tours_->customers(s);
+  if (!forward) std::reverse(first_.begin(), first_.end());
+  if (!forward) std::reverse(second_.begin(), second_.end());
+  made_first_.clear();
+  made_second_.clear();
+  const auto place = [&](std::int32_t c, const vrp::Route& route) {
+    return forward ? at(tours_->position(c)) : route.size() - 1 - at(tours_->position(c));
+  };
+  const Part a(first_), b(second_);
+  const std::size_t i = place(u, first_);
+  const std::size_t j = apart ? 0 : place(neighbor(u, slot), second_);
+  if (kind == Kind::two_opt && r == s) {
+    const auto [from, to] = std::minmax(i, j);
+    append(made_first_, a.first(from + 1));
+    append_turned(made_first_, a.subspan(from + 1, to - from));
+    append(made_first_, a.subspan(to + 1));
+  } else if (kind == Kind::two_opt) {
+    append(made_first_, a.first(i + 1));
+    append_turned(made_first_, b.first(j + 1));
+    append_turned(made_second_, a.subspan(i + 1));
+    append(made_second_, b.subspan(j + 1));
+  } else if (kind == Kind::tails) {
+    append(made_first_, a.first(i + 1));
+    append(made_first_, b.subspan(j));
+    append(made_second_, b.first(j));
+    append(made_second_, a.subspan(i + 1));
+  } else {  // parts [i, i + out) and [j, j + in) change places
+    const std::size_t out = kind == Kind::relocate || kind == Kind::swap ? 1 : 2;
+    const std::size_t in = kind == Kind::swap || kind == Kind::swap_two_one ? 1 : kind == Kind::swap_two_two ? 2 : 0;
+    const std::size_t to = apart ? 0 : in > 0 || kind == Kind::pair_turned ? j : j + 1;
+    const bool turned = kind == Kind::pair_turned;
+    const auto append_moved = [&](vrp::Route& route) {
+      turned ? append_turned(route, a.subspan(i, out)) : append(route, a.subspan(i, out));
+    };
+    if (r != s) {
+      append(made_first_, a.first(i));
+      append(made_first_, b.subspan(to, in));
+      append(made_first_, a.subspan(i + out));
+      append(made_second_, b.first(to));
+      append_moved(made_second_);
+      append(made_second_, b.subspan(to + in));
+    } else if (i < to) {
+      append(made_first_, a.first(i));
+      append(made_first_, a.subspan(to, in));
+      append(made_first_, a.subspan(i + out, to - i - out));
+      append_moved(made_first_);
+      append(made_first_, a.subspan(to + in));
+    } else {
+      append(made_first_, a.first(to));
+      append_moved(made_first_);
+      append(made_first_, a.subspan(to + in, i - to - in));
+      append(made_first_, a.subspan(to, in));
+      append(made_first_, a.subspan(i + out));
+    }
+  }
+  if (!forward) std::reverse(made_first_.begin(), made_first_.end());
+  if (!forward) std::reverse(made_second_.begin(), made_second_.end());
+  tours_->set(r, made_first_);
+  if (r != s) tours_->set(s, made_second_);
+}
+
+}  // namespace vicinity::alns::hybrid

@@ -1,0 +1,164 @@
+#include "cpu_ref/alns/hybrid/search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/util/error.hpp"
+#include "cpu_ref/alns/hybrid/implementations.hpp"
+#include "tests/support/runs.hpp"
+
+namespace vicinity::alns::hybrid {
+namespace {
+
+const Implementation& reference() {
+  static const std::vector<Implementation> all = cpu_hybrid_implementations();
+  return all.front();
+}
+
+enum class Kind { plain, coincident, full, one_vehicle, bound, limited, matrix };
+constexpr Kind all_kinds[] = {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::limited, Kind::matrix};
+
+vrp::Vrp instance_of(std::uint64_t seed, std::int32_t n, Kind kind) {
+  std::uint32_t draw = 0;
+  const auto below = [&](std::int64_t bound) {
+    return static_cast<std::int32_t>(scale_to(random_bits(seed, 3, 0, draw++), static_cast<std::uint64_t>(bound)));
+  };
+  const std::int32_t extent = kind == Kind::coincident ? 2 : 100;
+  vrp::Data data;
+  data.name = "random";
+  for (std::int32_t i = 0; i <= n; ++i) {
+    data.x.push_back(below(extent));
+    data.y.push_back(below(extent));
+    data.demand.push_back(i == 0 ? 0 : kind == Kind::full ? 10 : 1 + below(10));
+  }
+  data.capacity = kind == Kind::one_vehicle ? 10 * n : kind == Kind::full ? 10 : 10 + below(40);
+  if (kind == Kind::one_vehicle) data.vehicles = 1;
+  if (kind == Kind::limited) data.vehicles = 1 + below(n);
+  if (kind == Kind::bound) {
+    data.limit = 290 + below(100);  // 2 sqrt(2) 100 < 290: each customer can be reached
+    data.service.assign(static_cast<std::size_t>(n) + 1, below(5));
+    data.service.front() = 0;
+  }
+  if (kind == Kind::matrix) {
+    const auto size = static_cast<std::size_t>(n) + 1;
+    data.matrix.assign(size * size, 0);
+    for (std::size_t i = 0; i < size; ++i)
+      for (std::size_t j = 0; j < i; ++j) data.matrix[i * size + j] = data.matrix[j * size + i] = 1 + below(100);
+    data.x.clear();
+    data.y.clear();
+  }
+  return vrp::Vrp(data);
+}
+
+Case case_of(std::int64_t lines, std::int64_t generations, std::int64_t threads) {
+  return {"vrp", "", {{"processes", lines}, {"calls", generations}, {"threads", threads}}};
+}
+
+void whole(Run& run) {
+  run.reset(7);
+  run.execute();
+}
+
+/// A line a thread and step: what a limit in time or a target does.
+void in_parts(Run& run) {
+  run.reset(7);
+  while (run.execute({.seconds = 1e-9})) {
+  }
+}
+
+TEST(Hybrid, ThreadsChangeNothing) {
+  for (const Kind kind : all_kinds)
+    for (const std::int32_t n : {1, 3, 40}) {
+      const auto instance = std::make_shared<vrp::Vrp>(instance_of(static_cast<std::uint64_t>(n), n, kind));
+      const Trial one{case_of(4, 11, 1), instance, ""}, three{case_of(4, 11, 3), instance, ""};
+      const Outcome expected = outcome_of(reference(), one, whole);
+      EXPECT_EQ(outcome_of(reference(), three, whole).digest, expected.digest) << static_cast<int>(kind) << ' ' << n;
+      EXPECT_EQ(outcome_of(reference(), three, in_parts).digest, expected.digest) << static_cast<int>(kind) << ' ' << n;
+      EXPECT_EQ(expected.feasible, expected.complaint.empty());
+      EXPECT_TRUE(expected.feasible || kind == Kind::limited) << expected.complaint << ' ' << static_cast<int>(kind) << ' ' << n;
+      EXPECT_EQ(expected.iterations, 11);
+    }
+}
+
+TEST(Hybrid, FindsTheBestOfSmallInstances) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const std::int32_t n = 6;
+    const vrp::Vrp instance = instance_of(seed, n, seed % 2 == 0 ? Kind::plain : Kind::bound);
+    // all orders, each cut in the best way
+    std::vector<std::int32_t> order;
+    for (std::int32_t c = 1; c <= n; ++c) order.push_back(c);
+    const Granular granular(instance);
+    std::int64_t best = INT64_MAX;
+    do {
+      const Individual cut = individual_of(instance.view(), split(instance.view(), granular, {most_penalty, most_penalty}, order));
+      if (cut.feasible()) best = std::min(best, cut.distance);
+    } while (std::next_permutation(order.begin(), order.end()));
+    const Case c = case_of(2, 30, 1);
+    const auto run = reference().prepare(c, instance);
+    run->reset(seed);
+    run->execute();
+    EXPECT_EQ(run->outcome().objective, Objective(best)) << seed;
+  }
+}
+
+TEST(Hybrid, GoesOnFromAGivenSolutionAndNeverLosesIt) {
+  const vrp::Vrp instance = instance_of(3, 40, Kind::bound);
+  const auto run = reference().prepare(case_of(3, 40, 2), instance);
+  run->reset(1);
+  run->execute();
+  const Outcome found = run->outcome();
+  const auto again = reference().prepare(case_of(3, 1, 2), instance);
+  again->reset(Start(5, found.solution));
+  again->execute();
+  EXPECT_FALSE(found.objective.better_than(again->outcome().objective));
+  EXPECT_THROW(
+      {
+        again->reset(Start(5, Solution{1, 2}));
+        again->execute();
+      },
+      InputError);
+}
+
+TEST(Hybrid, SeedsDecide) {
+  const vrp::Vrp instance = instance_of(3, 70, Kind::plain);
+  expect_seeds_decide(*reference().prepare(case_of(3, 3, 2), instance), "cpu-hybrid");
+}
+
+TEST(Hybrid, EndsByItself) {
+  const vrp::Vrp instance = instance_of(3, 8, Kind::plain);
+  const auto run = reference().prepare({"vrp", "", {{"threads", std::int64_t{1}}}}, instance);
+  run->reset(1);
+  run->execute();
+  EXPECT_TRUE(run->outcome().feasible);
+}
+
+/// Strings: every customer stays on one route, the cost is that of the routes, and a step that fails leaves no trace.
+TEST(HybridStringRemoval, KeepsSolutionsWhole) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Kind kind = all_kinds[seed % 7];
+    const std::int32_t n = 1 + static_cast<std::int32_t>(seed * 3);
+    const vrp::Vrp instance = instance_of(seed, n, kind);
+    const Granular granular(instance);
+    std::vector<std::int32_t> order(static_cast<std::size_t>(n));
+    for (std::int32_t c = 1; c <= n; ++c) order[static_cast<std::size_t>(granular.rank[static_cast<std::size_t>(c)])] = c;
+    Individual first = individual_of(instance.view(), split(instance.view(), granular, {most_penalty, most_penalty}, order));
+    if (!first.feasible()) continue;
+    StringRemoval strings(instance.view(), granular);
+    Routes current = first.routes, best = first.routes;
+    std::int64_t distance = first.distance;
+    Stream stream(seed, 0, 0);
+    strings.anneal(current, best, distance, stream, 500, 0.4 * granular.mean_edge, 0.999);
+    EXPECT_EQ(vrp::complaint(instance, vrp::encoded(current)), "");
+    EXPECT_EQ(vrp::complaint(instance, vrp::encoded(best)), "");
+    EXPECT_EQ(vrp::cost(instance, vrp::encoded(best)), distance);
+    EXPECT_LE(distance, first.distance);
+  }
+}
+
+}  // namespace
+}  // namespace vicinity::alns::hybrid
