@@ -43,6 +43,12 @@ class ModelMaker {
     const auto line = static_cast<std::uint32_t>(model_.constraints.size() + 1);
     model_.constraints.push_back({name(predicate), line, {static_cast<std::uint32_t>(all.value), all.size}, {}});
   }
+  /// Annotates the last constraint.
+  void defines(Expression variable) {
+    const Expression call = stretch(Expression::Kind::call, {{Expression::Kind::atom, 0, name("defines_var")}, variable});
+    const Expression notes = stretch(Expression::Kind::array, {call});
+    model_.constraints.back().annotations = {static_cast<std::uint32_t>(notes.value), notes.size};
+  }
   void goal(Goal goal, Expression objective) {
     model_.goal = goal;
     model_.objective = objective;
