@@ -79,8 +79,9 @@ void GeneticSearch::work(std::int32_t b, Workspace& workspace) {
   const std::int64_t before = workspace.search.evaluations() + workspace.strings.evaluations();
   if (schedule_.begins() || !line.feasible) begin(b, line, stream, workspace);
   if (line.feasible) {
+    const double hot = line.fresh ? hottest : reheated;
     workspace.strings.anneal(line.current, line.best, line.best_distance, stream, steps_a_generation,
-                             schedule_.temperature(granular_.mean_edge), schedule_.cooling());
+                             schedule_.temperature(hot, granular_.spread), schedule_.cooling(hot));
     if (schedule_.ends()) polish(line, workspace);
   }
   line.evaluations += workspace.search.evaluations() + workspace.strings.evaluations() - before;
@@ -89,13 +90,11 @@ void GeneticSearch::work(std::int32_t b, Workspace& workspace) {
 // --- how a line begins a cycle -----------------------------------------------------------------------------------------
 
 void GeneticSearch::begin(std::int32_t b, Line& line, Stream& stream, Workspace& workspace) const {
-  line.child = !population_.empty() && stream.below(2) == 0;
-  if (population_.empty()) {
-    Routes routes = first_routes(b, stream);
-    if (individual_of(vrp_, routes).feasible())
-      adopt(line, std::move(routes));  // what is hot needs no local search
-    else
-      educate(line, routes, workspace);
+  const std::int32_t way = population_.empty() ? 0 : stream.below(4);
+  line.fresh = way == 0;
+  line.child = way > 1;
+  if (line.fresh) {
+    educate(line, first_routes(b, stream), workspace);  // soft limits need fewer routes, and string removal seldom loses one
     return;
   }
   const Individual &first = population_.parent(stream), &second = population_.parent(stream);
@@ -121,7 +120,7 @@ Routes GeneticSearch::first_routes(std::int32_t b, Stream& stream) const {
   std::vector<std::int32_t> order(static_cast<std::size_t>(vrp_.n));
   for (std::int32_t c = 1; c <= vrp_.n; ++c) order[static_cast<std::size_t>(granular_.rank[static_cast<std::size_t>(c)])] = c;
   std::rotate(order.begin(), order.begin() + stream.below(vrp_.n), order.end());
-  return split(vrp_, granular_, strictest(), order);
+  return split(vrp_, granular_, population_.penalties(), order);
 }
 
 /// Local search; of an infeasible optimum once more under ten times the penalties, then under the strictest.

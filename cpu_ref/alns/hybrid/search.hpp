@@ -45,6 +45,7 @@ class GeneticSearch {
     Routes current, best;
     std::int64_t best_distance = 0;  ///< where feasible
     bool feasible = false;
+    bool fresh = false;                                     ///< from a first solution, this cycle, and therefore hot
     bool child = false;                                     ///< by crossover, this cycle
     bool load_feasible = false, duration_feasible = false;  ///< its first local optimum
     std::int64_t evaluations = 0;

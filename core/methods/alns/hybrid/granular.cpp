@@ -36,10 +36,10 @@ std::vector<std::int32_t> nearest_neighbor_tour(const vrp::View& vrp) {
   return order;
 }
 
-/// Cost and routes of the cheapest cut of an order into feasible routes; a customer that fits none alone is one, too.
-std::pair<std::int64_t, std::int32_t> cut(const vrp::View& vrp, const std::vector<std::int32_t>& order) {
+/// Routes of the cheapest cut of an order into feasible routes; a customer that fits none alone is one, too.
+std::int32_t routes_of_cut(const vrp::View& vrp, const std::vector<std::int32_t>& order) {
   const std::size_t n = order.size();
-  std::vector<std::pair<std::int64_t, std::int32_t>> best(n + 1, {std::numeric_limits<std::int64_t>::max(), 0});
+  std::vector<std::pair<std::int64_t, std::int32_t>> best(n + 1, {std::numeric_limits<std::int64_t>::max(), 0});  // cost, routes
   best[0] = {0, 0};
   for (std::size_t i = 0; i < n; ++i) {
     std::int64_t load = 0, duration = 0, cost = best[i].first;
@@ -52,12 +52,20 @@ std::pair<std::int64_t, std::int32_t> cut(const vrp::View& vrp, const std::vecto
       best[j + 1] = std::min(best[j + 1], std::pair(cost + vrp(c, 0), best[i].second + 1));
     }
   }
-  return best[n];
+  return best[n].second;
 }
 
-std::int32_t most_routes(const vrp::View& vrp, std::int32_t routes_of_cut) {
+/// Of two customers, at least 1.
+std::int32_t mean_distance(const vrp::View& vrp) {
+  std::int64_t sum = 0;
+  for (std::int32_t a = 1; a <= vrp.n; ++a)
+    sum = std::accumulate(&vrp.distance[a * (vrp.n + 1) + 1], &vrp.distance[(a + 1) * (vrp.n + 1)], sum);
+  return static_cast<std::int32_t>(std::max<std::int64_t>(1, sum / (std::int64_t{vrp.n} * vrp.n)));
+}
+
+std::int32_t most_routes(const vrp::View& vrp, std::int32_t of_cut) {
   const std::int64_t demand = std::accumulate(vrp.demand + 1, vrp.demand + vrp.n + 1, std::int64_t{0});
-  const std::int64_t least = std::max<std::int64_t>((demand + vrp.capacity - 1) / vrp.capacity, routes_of_cut);
+  const std::int64_t least = std::max<std::int64_t>((demand + vrp.capacity - 1) / vrp.capacity, of_cut);
   return static_cast<std::int32_t>(std::min<std::int64_t>({vrp.vehicles, vrp.n, least + least * 3 / 10 + 3}));
 }
 
@@ -79,9 +87,8 @@ Granular::Granular(const vrp::Vrp& instance) {
   const std::vector<std::int32_t> order = instance.data().x.empty() ? nearest_neighbor_tour(vrp) : around_depot(instance);
   rank.assign(static_cast<std::size_t>(n) + 1, -1);
   for (std::size_t i = 0; i < order.size(); ++i) rank[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
-  const auto [cost, cut_routes] = cut(vrp, order);
-  mean_edge = static_cast<std::int32_t>(std::max<std::int64_t>(1, cost / (n + cut_routes)));
-  routes = most_routes(vrp, cut_routes);
+  routes = most_routes(vrp, routes_of_cut(vrp, order));
+  spread = mean_distance(vrp);
 }
 
 }  // namespace vicinity::alns::hybrid

@@ -19,10 +19,8 @@ struct Granular {
   /// [customer] 0 .. n-1: by the angle around the depot, then distance from it and number; without coordinates by a nearest-neighbour tour
   /// from the depot, least (distance, number).
   std::vector<std::int32_t> rank;
-  std::int32_t routes;     ///< most routes of a solution under way, m
-  std::int32_t mean_edge;  ///< of the cheapest cut of that order into feasible routes, at least 1: the unit of temperatures
-
-  /// Of those, how many serve moves.
+  std::int32_t routes;  ///< most routes of a solution under way, m
+  std::int32_t spread;  ///< mean distance of two customers, at least 1: the unit of temperatures
   [[nodiscard]] std::int32_t moves() const noexcept { return k < move_neighbors ? k : move_neighbors; }
 };
 

@@ -16,11 +16,11 @@ void Schedule::next() {
   length_ = first_length_ << std::min<std::int64_t>(cycle_ / 2, 20);
 }
 
-double Schedule::temperature(std::int32_t mean_edge) const {
-  return times(times(hot(), power(over(coldest, hot()), position_, length_)), static_cast<double>(mean_edge));
+double Schedule::temperature(double hot, std::int32_t spread) const {
+  return times(times(hot, power(over(coldest, hot), position_, length_)), static_cast<double>(spread));
 }
 
-double Schedule::cooling() const { return power(over(coldest, hot()), 1, length_ * steps_a_generation); }
+double Schedule::cooling(double hot) const { return power(over(coldest, hot), 1, length_ * steps_a_generation); }
 
 double power(double base, std::int64_t part, std::int64_t whole) {
   double result = 1;
@@ -75,7 +75,7 @@ Population::Population(const vrp::Vrp& vrp, const Granular& granular) : vrp_(vrp
   const std::int32_t most_demand = *std::max_element(vrp_.demand + 1, vrp_.demand + vrp_.n + 1);
   std::int64_t farthest = 1;
   for (std::int32_t c = 1; c <= vrp_.n; ++c) farthest = std::max<std::int64_t>(farthest, vrp_(0, c));
-  const std::int64_t edge = std::max<std::int64_t>(farthest, granular.mean_edge);
+  const std::int64_t edge = std::max<std::int64_t>(farthest, granular.spread);
   penalties_ = {std::clamp<std::int64_t>(256 * edge / std::max(1, most_demand), 1, most_penalty), 256};
 }
 

@@ -18,9 +18,9 @@ using Routes = std::vector<vrp::Route>;
 
 /// Steps of string removal a line makes in a generation.
 inline constexpr std::int64_t steps_a_generation = 1000;
-/// Temperatures at the beginning and the end of a cycle, in Granular::mean_edge: of the first one, and of those that begin with what others
+/// Temperatures at the beginning and the end of a cycle, in Granular::spread: of the first one, and of those that begin with what others
 /// found.
-inline constexpr double hottest = 0.4, reheated = 0.15, coldest = 0.01;
+inline constexpr double hottest = 0.2, reheated = 0.055, coldest = 0.002;
 
 /// base^(part / whole), 0 <= part < whole, from square roots: the same on every machine.
 [[nodiscard]] double power(double base, std::int64_t part, std::int64_t whole);
@@ -35,13 +35,11 @@ class Schedule {
   [[nodiscard]] std::int64_t cycle() const noexcept { return cycle_; }
   [[nodiscard]] bool begins() const noexcept { return position_ == 0; }
   [[nodiscard]] bool ends() const noexcept { return position_ + 1 == length_; }
-  /// The temperature of the generation's first step, and the factor of each step after it. In fixed-point cost, of unit `mean_edge`.
-  [[nodiscard]] double temperature(std::int32_t mean_edge) const;
-  [[nodiscard]] double cooling() const;
+  /// The temperature of the generation's first step, and the factor of each step after it, in a cycle that begins at `hot`.
+  [[nodiscard]] double temperature(double hot, std::int32_t spread) const;
+  [[nodiscard]] double cooling(double hot) const;
 
  private:
-  [[nodiscard]] double hot() const noexcept { return cycle_ == 0 ? hottest : reheated; }
-
   std::int64_t first_length_, length_, cycle_ = 0, position_ = -1;
 };
 

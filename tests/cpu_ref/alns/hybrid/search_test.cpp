@@ -152,7 +152,7 @@ TEST(HybridStringRemoval, KeepsSolutionsWhole) {
     Routes current = first.routes, best = first.routes;
     std::int64_t distance = first.distance;
     Stream stream(seed, 0, 0);
-    strings.anneal(current, best, distance, stream, 500, 0.4 * granular.mean_edge, 0.999);
+    strings.anneal(current, best, distance, stream, 500, 0.2 * granular.spread, 0.999);
     EXPECT_EQ(vrp::complaint(instance, vrp::encoded(current)), "");
     EXPECT_EQ(vrp::complaint(instance, vrp::encoded(best)), "");
     EXPECT_EQ(vrp::cost(instance, vrp::encoded(best)), distance);
