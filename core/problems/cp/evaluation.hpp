@@ -2,7 +2,7 @@
 // A model as local search needs it: given values of its free variables, everything else follows by evaluation, without propagation. A
 // constraint that defines a variable (defines_var) becomes an operation that computes it; the others become checks. Operations are sorted
 // by level: one of level k needs variables of lower levels only. So a solution is evaluated in one pass, and from a changed variable on
-// along `users`. These are the paper's FD variables and Aux variables (LNS 3), and its queues of constraints.
+// along `users`. These are the paper's FD variables and Aux variables (Campeotto et al., section 3), and its queues of constraints.
 //
 // Values lie in slots: those of the model's variables, then the constants that operations use. Operations are flat arrays in CSR form;
 // kernels read the same, and evaluate by the same functions.
