@@ -1,5 +1,6 @@
 #include "cpu_ref/lns/cp_search.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -37,14 +38,14 @@ Found search(const std::string& text, bool free = false, std::uint64_t seed = 1,
 std::string queens(int n, const std::string& search) {
   std::string text, all, up, down;
   for (int k = 1; k <= n; ++k) {
-    const std::string q = "q" + std::to_string(k), range = std::to_string(n);
+    const std::string q = fmt::format("q{}", k), range = std::to_string(n);
     text += "var 1.." + range + ": " + q + ";\nvar int: u" + q + " :: var_is_introduced;\nvar int: d" + q + " :: var_is_introduced;\n";
     all += (k > 1 ? "," : "") + q;
     up += (k > 1 ? ",u" : "u") + q;
     down += (k > 1 ? ",d" : "d") + q;
   }
   for (int k = 1; k <= n; ++k) {
-    const std::string q = "q" + std::to_string(k);
+    const std::string q = fmt::format("q{}", k);
     text += "constraint int_lin_eq([1,-1],[" + q + ",u" + q + "]," + std::to_string(k) + ");\n";
     text += "constraint int_lin_eq([1,-1],[" + q + ",d" + q + "],-" + std::to_string(k) + ");\n";
   }
