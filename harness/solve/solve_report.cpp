@@ -107,7 +107,7 @@ Json summary_json(const SolveReport& report) {
             {"start", text_or_null(report.start)},
             {"start_objective", objective_or_null(report.start_objective, report.scale)},
             {"unit", solver.unit},
-            {"asked", report.whole_work},
+            {"asked", report.whole_work > 0 ? Json(report.whole_work) : Json()},
             {"done", report.found.outcome.iterations}};
   add_found(report, json);
   json["output"] = text_or_null(report.output);

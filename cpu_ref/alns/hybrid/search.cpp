@@ -66,6 +66,7 @@ void GeneticSearch::advance(bool briefly) {
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
     for (std::int32_t b = next_line_; b < end; ++b) work(b, *workspaces_[static_cast<std::size_t>(omp_get_thread_num())]);
   }
+  for (std::int32_t b = next_line_; b < end; ++b) take_best(lines_[static_cast<std::size_t>(b)]);
   next_line_ = end;
   if (end < count) return;
   next_line_ = 0;
@@ -149,14 +150,15 @@ void GeneticSearch::polish(Line& line, Workspace& workspace) const {
 
 // --- between generations -----------------------------------------------------------------------------------------------
 
+void GeneticSearch::take_best(const Line& line) {
+  if (!line.feasible || (best_distance_ && line.best_distance >= *best_distance_)) return;
+  best_ = line.best;
+  best_distance_ = line.best_distance;
+  improved_ = true;
+}
+
 void GeneticSearch::merge() {
-  for (const Line& line : lines_) {
-    digest_.add(static_cast<std::uint64_t>(line.best_distance));
-    if (!line.feasible || (best_distance_ && line.best_distance >= *best_distance_)) continue;
-    best_ = line.best;
-    best_distance_ = line.best_distance;
-    improved_ = true;
-  }
+  for (const Line& line : lines_) digest_.add(static_cast<std::uint64_t>(line.best_distance));
   std::int64_t children = 0, load_feasible = 0, duration_feasible = 0;
   for (const Line& line : lines_) {
     if (line.feasible && !schedule_.ends()) continue;  // goes on

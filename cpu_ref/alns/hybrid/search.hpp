@@ -57,6 +57,7 @@ class GeneticSearch {
   void adopt(Line& line, Routes routes) const;
   void educate(Line& line, const Routes& routes, Workspace& workspace) const;
   void polish(Line& line, Workspace& workspace) const;
+  void take_best(const Line& line);
   void merge();
 
   const vrp::Vrp* instance_;
