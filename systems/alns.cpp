@@ -97,7 +97,7 @@ System systems::alns() {
   const std::vector<Axis> own{{"processes", "independent searches, a block each on a GPU: 1 to 65536 (default 28, the paper's)"},
                               {"calls", "calls of 100 iterations a process; 0 (default): until the stopping rule of section 3.5"},
                               {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"},
-                              {"memory", "where gpu keeps solutions: shared or global (default shared where they fit); others ignore it"}};
+                              {"memory", "where GPUs keep solutions: shared or global (default shared where they fit); others ignore it"}};
   system.problems = {
       {"vrp", "capacitated vehicle routing with route limits: instances of the catalogue, or random ones", joined(vrp_axes(), own)}};
   system.reference = "cpu-recompute";
