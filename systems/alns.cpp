@@ -102,7 +102,7 @@ System systems::alns() {
        "calls of 100 iterations a process, generations of 1000 steps a line of cpu-hybrid; 0 (default): until the stopping rule of section "
        "3.5, of cpu-hybrid until six cycles bring nothing better"},
       {"threads", "threads of cpu-openmp and cpu-hybrid: 1 to 4096 (default all cores); others ignore it"},
-      {"memory", "where gpu keeps solutions: shared or global (default shared where they fit); others ignore it"}};
+      {"memory", "where GPUs keep solutions: shared or global (default shared where they fit); others ignore it"}};
   system.problems = {
       {"vrp", "capacitated vehicle routing with route limits: instances of the catalogue, or random ones", joined(vrp_axes(), own)}};
   system.reference = "cpu-recompute";

@@ -10,5 +10,6 @@ namespace vicinity::alns {
 [[nodiscard]] std::vector<Implementation> gpu_implementations();
 
 [[nodiscard]] std::unique_ptr<Run> prepare_published(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_tuned(const Case& c, const Instance& instance);
 
 }  // namespace vicinity::alns

@@ -18,7 +18,7 @@ struct Task {
   std::int32_t processes = 28;  ///< independent searches; two a multiprocessor on the paper's card
   std::int64_t calls = 0;       ///< of 100 iterations a process; 0: until the stopping rule of section 3.5
   std::int64_t threads = 0;     ///< of cpu-openmp; 0: all
-  std::string memory = {};      ///< where gpu keeps solutions: shared or global; empty: shared where they fit
+  std::string memory = {};      ///< where GPUs keep solutions: shared or global; empty: shared where they fit
 
   /// First solutions, which restarts take in turn: twice as many as processes.
   [[nodiscard]] std::int64_t starts() const noexcept { return 2 * std::int64_t{processes}; }

@@ -55,6 +55,20 @@ TEST_F(AlnsGpu, SizesAroundABlock) {
   expect_twins(fast_twin(), gpu_implementations(), trials);
 }
 
+/// More than the table of gpu-tuned has columns for, and about as many.
+TEST_F(AlnsGpu, ManyTours) {
+  std::vector<Trial> trials;
+  for (const std::int32_t n : {100, 128, 129, 140, 300}) trials.push_back(trial(static_cast<std::uint64_t>(n), n, Kind::full, 2, 1));
+  expect_twins(fast_twin(), gpu_implementations(), trials);
+}
+
+/// gpu-tuned then has half of the shared memory a block.
+TEST_F(AlnsGpu, MoreProcessesThanMultiprocessors) {
+  expect_twins(fast_twin(), gpu_implementations(),
+               {trial(1, 40, Kind::plain, 300, 2),
+                described({{"size", std::int64_t{600}}, {"processes", std::int64_t{160}}, {"calls", std::int64_t{1}}})});
+}
+
 /// As large as the instances of Li, Golden and Wasil, and beyond what shared memory has room for on older GPUs.
 TEST_F(AlnsGpu, LargeTwins) {
   const auto large = [](std::int64_t size, std::int64_t processes) {

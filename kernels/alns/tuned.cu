@@ -1,0 +1,964 @@
+// Implementation `gpu-tuned`: the trajectory of `gpu`, where a repair step looks only at what the last insertion changed.
+//
+// Problem: independent processes take 100 iterations a launch; each removes k requests from a process' solution and inserts them again. Of
+// the k^2 n / 2 insertions that the paper evaluates again and again all but those into one tour have the value of the step before.
+// Data layout, in the shared memory of a block: the candidate (solution.hpp); the length of the edge behind each node; a slot for each
+// request removed, with its best insertion and its best in another tour; the table [slot][tour] of its least insertion in each tour,
+// feasible or not: all positions of a tour have the same room, so that the least one decides; the positions, dealt out by tours; rows of
+// the distance matrix, transposed. What does not fit is left out: without rows the distances are gathered from the read-only cache,
+// without a table (many tours, first solutions) a request whose best tours changed is compared with all positions. What is left lies in
+// device memory where shared memory is too small.
+// Phases of an iteration: the candidate becomes the current solution; destroy; costs of what was removed, at the same time for all;
+// positions are dealt out; the table is filled by a sweep over all positions, a lane a request; steps; the history takes the edges;
+// acceptance. A step: warp 0 chooses among the slots and inserts; then a lane a slot compares its least insertion in the changed tour with
+// the two new positions. Where that least position is gone a warp compares all positions of the tour; where one of the two best tours
+// became worse it compares the tours.
+// Synchronisation: two block barriers a step; destroy operators that take the least of n values use one warp and no barrier.
+// Cost: k n evaluations for the table, each two reads of shared memory; then O(k) a step and the tour's positions for slots whose best
+// position is gone.
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/methods/alns/alns.hpp"
+#include "kernels/alns/implementations.hpp"
+#include "kernels/alns/run.cuh"
+#include "kernels/alns/solution.hpp"
+#include "kernels/cuda/collective/argmin.cuh"
+#include "kernels/cuda/runtime/launch.cuh"
+
+namespace vicinity::alns {
+namespace {
+
+constexpr std::int32_t threads = 512, warps = threads / 32, blocks_a_multiprocessor = 2;  ///< launch policy (section 3.1)
+constexpr auto none = cuda::no_key<std::uint64_t>();
+constexpr std::uint32_t gone = ~0u;  ///< the number of a request that is no longer in the solution
+
+/// A request that is to be inserted; 0: it has been.
+struct alignas(16) Slot {
+  std::int32_t request, demand, service, unused;
+};
+/// A position when the table is filled. Places are times the pitch of the rows.
+struct alignas(16) Entry {
+  std::int32_t before, after, edge;
+  Index node, tour;
+};
+
+/// Where things lie in the memory of a block.
+struct Layout {
+  std::int32_t columns;  ///< of the table; 0: none
+  std::int32_t staged;   ///< rows of the distance matrix at a time; 0: none
+  std::size_t slots, first, second, groups, numbers, entries, ends, added, table, rows, bytes;  ///< the solution stands at 0
+
+  /// For up to `most` requests removed.
+  Layout(std::int32_t n, std::int32_t m, std::int32_t most, std::int32_t columns_, std::int32_t staged_)
+      : columns(columns_ < m ? columns_ : m), staged(staged_), bytes(0) {
+    const auto place = [&](std::size_t size, std::int64_t count) {
+      const std::size_t at = bytes;
+      bytes += (size * static_cast<std::size_t>(count) + 15) / 16 * 16;
+      return at;
+    };
+    const std::int64_t cells = std::int64_t{most} * columns;
+    place(sizeof(std::int32_t), static_cast<std::int64_t>(ListedSolution::ints(n, m)));
+    slots = place(sizeof(Slot), most);
+    first = place(sizeof(std::uint64_t), most);
+    second = place(sizeof(std::uint64_t), most);
+    groups = place(sizeof(std::uint64_t), (n + 31) / 32);
+    numbers = place(sizeof(std::uint32_t), n + m + 1);
+    entries = place(sizeof(Entry), columns > 0 ? n + columns : 0);
+    ends = place(sizeof(std::int32_t), columns);
+    added = place(sizeof(Index), columns > 0 ? 2 * most : 0);
+    table = place(sizeof(std::uint64_t), cells);
+    rows = place(sizeof(std::int32_t), staged > 0 ? std::int64_t{staged + 1} * (n + 1) : 0);
+  }
+};
+
+/// What the threads of a block have in common, beside the memory of its layout.
+struct Common {
+  std::int32_t count;                                   ///< requests removed and not inserted again
+  std::int32_t added;                                   ///< nodes that joined the solution since positions were dealt out
+  bool stuck;                                           ///< a request has no feasible position
+  bool emptied;                                         ///< a tour lost its last request
+  std::int32_t wanted, pair;                            ///< how many to remove, by which operators
+  bool accepted, improved;                              ///< the candidate
+  std::int32_t chosen;                                  ///< a request
+  std::int32_t edges, length, left;                     ///< of a tour: edges between requests, the sum of these, requests in the solution
+  std::int32_t request, position, after, tour, opened;  ///< the last insertion; `opened`: a tour that became the empty one, or -1
+  std::int64_t evaluations;
+  std::int32_t weights[operator_pairs], points[operator_pairs], uses[operator_pairs];
+  std::int32_t drawn[32];
+  std::uint64_t slots[32];  ///< of reductions
+};
+
+/// Distances through the read-only cache.
+struct Distances {
+  const std::int32_t* row;  ///< that of the depot
+  std::int32_t pitch;
+
+  __device__ __forceinline__ std::int32_t operator()(std::int32_t a, std::int32_t b) const { return __ldg(row + (a * pitch + b)); }
+};
+
+/// What the threads of a block work on.
+struct Block {
+  const vrp::View& vrp;
+  const Layout& layout;
+  Distances distance;
+  ListedSolution solution;  ///< the candidate; of a request that is not in it, prev is its slot
+  Slot* slots;
+  std::uint64_t *first, *second;  ///< [slot] the least feasible insertions into two tours
+  std::uint64_t* groups;          ///< [32 requests] the least (number, request)
+  std::uint32_t* number;          ///< [node]
+  Entry* entries;                 ///< positions by tours
+  std::int32_t* ends;             ///< [tour] where its entries end and the next tour's begin
+  Index* added;
+  std::uint64_t* table;  ///< [slot][layout.columns]
+  std::int32_t* rows;    ///< [node][layout.staged + 1]
+  Common& common;
+
+  __device__ __forceinline__ Block(const vrp::View& view, unsigned char* memory, const Layout& places, Common& shared)
+      : vrp(view),
+        layout(places),
+        distance{view.distance, view.n + 1},
+        solution(reinterpret_cast<std::int32_t*>(memory), view.n, view.vehicles),
+        slots(reinterpret_cast<Slot*>(memory + places.slots)),
+        first(reinterpret_cast<std::uint64_t*>(memory + places.first)),
+        second(reinterpret_cast<std::uint64_t*>(memory + places.second)),
+        groups(reinterpret_cast<std::uint64_t*>(memory + places.groups)),
+        number(reinterpret_cast<std::uint32_t*>(memory + places.numbers)),
+        entries(reinterpret_cast<Entry*>(memory + places.entries)),
+        ends(reinterpret_cast<std::int32_t*>(memory + places.ends)),
+        added(reinterpret_cast<Index*>(memory + places.added)),
+        table(reinterpret_cast<std::uint64_t*>(memory + places.table)),
+        rows(reinterpret_cast<std::int32_t*>(memory + places.rows)),
+        common(shared) {}
+};
+
+__device__ __forceinline__ std::int32_t thread() { return static_cast<std::int32_t>(threadIdx.x); }
+__device__ __forceinline__ std::int32_t warp() { return thread() / 32; }
+__device__ __forceinline__ std::int32_t lane() { return thread() % 32; }
+
+/// visit(request) for each, dealt to the threads in turns: a thread has the same ones every time.
+template <class Visit>
+__device__ __forceinline__ void for_own_requests(const Block& b, const Visit& visit) {
+  for (std::int32_t r = 1 + thread(); r <= b.vrp.n; r += threads) visit(r);
+}
+/// A thread copies the same words every time, so that copies one after the other need no barrier.
+__device__ __forceinline__ void copy_solution(std::int32_t* to, const std::int32_t* from, std::int32_t ints) {
+  for (std::int32_t i = thread(); i < ints / 4; i += threads) reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];
+}
+
+// --- destroy -------------------------------------------------------------------------------------------------------------------
+
+/// By thread 0: takes a request out of the list. settle() does the sums.
+__device__ __forceinline__ void take(const Block& b, std::int32_t request) {
+  const auto& list = b.solution.list;
+  const std::int32_t t = list.tour[request];
+  list.remove(request);
+  if (list.empty(t)) {
+    --b.solution.totals->used;
+    b.common.emptied = true;
+  }
+  b.slots[b.common.count].request = request;
+  list.prev[request] = static_cast<Index>(b.common.count++);
+}
+
+/// The draws of requests of one iteration.
+struct Draws {
+  std::uint64_t seed;
+  std::int64_t iteration;
+  std::int32_t process, n;
+
+  __device__ __forceinline__ std::int32_t request(std::uint32_t a) const {
+    return request_of(bits(seed, iteration, process, Draw::request, a), n);
+  }
+};
+
+/// Mapping: warp 0 draws 32 requests at a time, thread 0 takes them.
+__device__ __forceinline__ void remove_random(const Block& b, std::int32_t k, const Draws& draws) {
+  if (warp() != 0) return;
+  for (std::int32_t from = 0, taken = 0; taken < k; from += 32) {
+    b.common.drawn[lane()] = draws.request(static_cast<std::uint32_t>(from + lane()));
+    __syncwarp();
+    if (thread() == 0) {
+      for (std::int32_t a = 0; a < 32 && b.common.count < k; ++a)
+        if (const std::int32_t request = b.common.drawn[a]; b.solution.list.contains(request)) take(b, request);
+    }
+    __syncwarp();
+    taken = b.common.count;
+    __syncwarp();
+  }
+}
+
+/// By a whole warp: the least (number, request) of a group of 32 requests.
+__device__ __forceinline__ void measure_group(const Block& b, std::int32_t group) {
+  const std::int32_t r = 1 + 32 * group + lane();
+  const std::uint64_t least = cuda::warp_argmin(r <= b.vrp.n ? std::uint64_t{b.number[r]} << 32 | static_cast<std::uint32_t>(r) : none);
+  if (lane() == 0) b.groups[group] = least;
+}
+
+/// Takes k times the request with the least (value, request). Mapping: all warps measure groups of 32 requests; then warp 0 alone compares
+/// these, and measures those again in which a number changed. Neighbours: those of a request that has gone change too.
+template <bool Neighbours, class Value>
+__device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, const Value& value) {
+  const auto& list = b.solution.list;
+  const std::int32_t groups = (b.vrp.n + 31) / 32;
+  for (std::int32_t group = warp(); group < groups; group += warps) {
+    const std::int32_t r = 1 + 32 * group + lane();
+    if (r <= b.vrp.n) b.number[r] = value(r);
+    __syncwarp();
+    measure_group(b, group);
+  }
+  __syncthreads();
+  if (warp() != 0) return;
+  for (std::int32_t step = 0; step < k; ++step) {
+    std::uint64_t mine = none;
+    for (std::int32_t group = lane(); group < groups; group += 32) cuda::lower(mine, b.groups[group]);
+    const auto request = static_cast<std::int32_t>(cuda::warp_argmin(mine) & 0xFFFFFFFFu);
+    const std::int32_t before = list.prev[request], after = list.next[request];
+    __syncwarp();
+    if (lane() == 0) {
+      take(b, request);
+      b.number[request] = gone;
+    }
+    __syncwarp();
+    if constexpr (Neighbours) {
+      const std::int32_t neighbour = lane() == 0 ? before : after;
+      if (lane() < 2 && !list.is_depot(neighbour)) b.number[neighbour] = value(neighbour);
+      __syncwarp();
+      if (!list.is_depot(before)) measure_group(b, (before - 1) / 32);
+      if (!list.is_depot(after)) measure_group(b, (after - 1) / 32);
+    }
+    measure_group(b, (request - 1) / 32);
+    __syncwarp();
+  }
+}
+
+__device__ __forceinline__ void remove_worst(const Block& b, std::int32_t k) {
+  remove_least<true>(b, k, [&](std::int32_t r) { return ordered(-b.solution.saving(b.distance, r)); });
+}
+__device__ __forceinline__ void remove_related(const Block& b, std::int32_t k, const Draws& draws) {
+  const std::int32_t seed = draws.request(0);
+  remove_least<false>(b, k, [&](std::int32_t r) { return static_cast<std::uint32_t>(b.distance(seed, r)); });
+}
+/// Sums of two costs fit 32 bits; the greatest comes first, and none is `gone`.
+__device__ __forceinline__ void remove_historical(const Block& b, std::int32_t k, const std::int32_t* kept) {
+  const auto& list = b.solution.list;
+  const std::int32_t cost = b.solution.totals->cost;
+  const auto of = [&](std::int32_t a, std::int32_t c) {
+    return static_cast<std::uint32_t>(remembered(__ldg(kept + edge_index(b.vrp.n, list.place(a), list.place(c))), cost));
+  };
+  remove_least<false>(b, k, [&](std::int32_t r) { return gone - 1 - (of(list.prev[r], r) + of(r, list.next[r])); });
+}
+
+/// Mapping: all threads measure the edges behind requests once, and a drawn request's tour; thread 0 walks along the cluster and takes it.
+/// Synchronisation: three block barriers a draw. Cost: a draw reads n numbers, and the cluster one request after the other.
+__device__ __forceinline__ void remove_clusters(const Block& b, std::int32_t k, const Draws& draws) {
+  constexpr std::uint32_t last = ~0u;  // of a tour: no edge to a request
+  const auto& list = b.solution.list;
+  Common& common = b.common;
+  for_own_requests(b, [&](std::int32_t r) {
+    b.number[r] = list.is_depot(list.next[r]) ? last : static_cast<std::uint32_t>(b.distance(r, list.next[r]));
+  });
+  for (std::uint32_t a = 0; a < cluster_draws && common.count < k; ++a) {
+    const std::int32_t drawn = draws.request(a);
+    if (!list.contains(drawn)) continue;  // the same for all threads
+    const std::int32_t t = list.tour[drawn];
+    if (thread() == 0) common.edges = common.length = common.left = 0;
+    __syncthreads();
+    std::int32_t edges = 0, length = 0, left = 0;
+    for_own_requests(b, [&](std::int32_t r) {
+      if (list.tour[r] != t) return;  // requests that have gone keep their tour
+      left += static_cast<std::int32_t>(list.contains(r));
+      if (b.number[r] == last) return;
+      ++edges;
+      length += static_cast<std::int32_t>(b.number[r]);
+    });
+    edges = cuda::warp_sum(edges);
+    length = cuda::warp_sum(length);
+    left = cuda::warp_sum(left);
+    if (lane() == 0) {
+      atomicAdd(&common.edges, edges);
+      atomicAdd(&common.length, length);
+      atomicAdd(&common.left, left);
+    }
+    __syncthreads();
+    if (thread() == 0) {
+      const auto cut = [&](std::int32_t r) {
+        return b.number[r] == last || cuts(static_cast<std::int32_t>(b.number[r]), common.length, common.edges);
+      };
+      std::int32_t at = drawn, size = 1;
+      while (!list.is_depot(list.prev[at]) && !cut(list.prev[at])) at = list.prev[at];
+      for (std::int32_t r = at; !cut(r); r = list.next[r]) ++size;
+      if (size == common.left) size = 0;  // all that is left of the tour stays
+      for (; size > 0 && common.count < k; --size) {
+        const std::int32_t after = list.next[at];
+        take(b, at);
+        at = after;
+      }
+    }
+    __syncthreads();
+  }
+}
+
+/// Takes up to k requests from the candidate. The last step is thread 0's: a barrier must follow.
+__device__ __forceinline__ void destroy(const Block& b, Destroy operation, std::int32_t k, const Draws& draws, const std::int32_t* kept) {
+  switch (operation) {
+    case Destroy::random:
+      remove_random(b, k, draws);
+      break;
+    case Destroy::worst:
+      remove_worst(b, k);
+      break;
+    case Destroy::related:
+      remove_related(b, k, draws);
+      break;
+    case Destroy::historical:
+      remove_historical(b, k, kept);
+      break;
+    case Destroy::cluster:
+      remove_clusters(b, k, draws);
+      break;
+  }
+  if (thread() == 0 && b.common.emptied) b.solution.keep_one_empty([&](std::int32_t j) { return b.slots[j].request; }, b.common.count);
+}
+
+/// What the removals change in cost, loads and durations, a thread a request: each takes off the edge before it, and the edge behind it
+/// where a neighbour that stays ends it; a neighbour that stays before it adds the edge that closes the gap.
+__device__ __forceinline__ void settle(const Block& b, const ListedSolution& current) {
+  const auto& list = b.solution.list;
+  for (std::int32_t j = thread(); j < b.common.count; j += threads) {
+    const std::int32_t r = b.slots[j].request, t = list.tour[r], demand = b.vrp.demand[r], service = b.vrp.service[r];
+    const std::int32_t before = current.list.prev[r], after = current.list.next[r];
+    const auto stays = [&](std::int32_t node) { return list.is_depot(node) || list.contains(node); };
+    std::int32_t change = -b.distance(list.place(before), r);
+    if (stays(after)) change -= b.distance(r, list.place(after));
+    if (stays(before)) {
+      const std::int32_t next = list.contains(before) ? list.next[before] : 0;  // not: the start of a tour that was closed
+      change += b.distance(list.place(before), list.place(next));
+    }
+    b.slots[j].demand = demand;
+    b.slots[j].service = service;
+    atomicAdd(&b.solution.totals->cost, change);
+    atomicAdd(&b.solution.load[t], -demand);
+    atomicAdd(&b.solution.duration[t], change - service);
+  }
+}
+
+// --- repair --------------------------------------------------------------------------------------------------------------------
+
+/// An insertion in one word, whose order is that of ties: (delta, position, request).
+__device__ __forceinline__ std::uint64_t key_of(std::int32_t delta, std::int32_t position, std::int32_t request) {
+  return std::uint64_t{ordered(delta)} << 32 | static_cast<std::uint32_t>(position << 16 | request);
+}
+__device__ __forceinline__ std::int32_t delta_in(std::uint64_t key) { return number_of(static_cast<std::uint32_t>(key >> 32)); }
+__device__ __forceinline__ std::int32_t position_in(std::uint64_t key) { return static_cast<std::int32_t>(key >> 16 & 0xFFFFu); }
+__device__ __forceinline__ std::int32_t request_in(std::uint64_t key) { return static_cast<std::int32_t>(key & 0xFFFFu); }
+
+/// The key, or `none` where tour t has no room for it.
+__device__ __forceinline__ std::uint64_t usable(const Block& b, std::uint64_t key, std::int32_t t, const Slot& slot) {
+  if (key == none) return none;
+  const bool feasible =
+      slot.demand <= b.vrp.capacity - b.solution.load[t] && delta_in(key) + slot.service <= b.vrp.limit - b.solution.duration[t];
+  return feasible ? key : none;
+}
+
+/// The edges that the last insertion made, whose lengths `number` does not have yet.
+struct NewEdges {
+  std::int32_t position, request;  ///< the nodes before them; 0: no insertion yet
+  std::int32_t to, on;
+};
+/// Algorithm 3 at a node in the solution, feasible or not. Distances are symmetric: both lie in the row of the request.
+__device__ __forceinline__ std::uint64_t key_at(const Block& b, std::int32_t node, std::int32_t request, const NewEdges& edges) {
+  const auto& list = b.solution.list;
+  std::int32_t edge = static_cast<std::int32_t>(b.number[node]);
+  if (node == edges.position) edge = edges.to;
+  if (node == edges.request) edge = edges.on;
+  return key_of(b.distance(request, list.place(node)) + b.distance(request, list.place(list.next[node])) - edge, node, request);
+}
+
+/// The least feasible insertions into two tours.
+struct BestTwo {
+  std::uint64_t first, second;
+  std::int32_t tour;  ///< of the first, while they are looked for
+
+  __device__ __forceinline__ void consider(std::uint64_t key, std::int32_t t) {
+    if (t != tour) cuda::lower(second, max(first, key));
+    if (key < first) {
+      first = key;
+      tour = t;
+    }
+  }
+  /// By a whole warp: of all lanes.
+  __device__ __forceinline__ void merge(const Block& b) {
+    const std::uint64_t best = cuda::warp_argmin(first);
+    const std::int32_t best_tour = best == none ? -1 : std::int32_t{b.solution.list.tour[position_in(best)]};
+    second = cuda::warp_argmin(tour == best_tour ? second : first);
+    first = best;
+    tour = best_tour;
+  }
+};
+
+/// By a whole warp: the least insertion of slot j into tour t, feasible or not.
+__device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int32_t j, std::int32_t t, const NewEdges& edges) {
+  const std::int32_t request = b.slots[j].request;
+  std::uint64_t mine = none;
+  for (std::int32_t i = (t > 0 ? b.ends[t - 1] : 0) + lane(); i < b.ends[t]; i += 32)
+    cuda::lower(mine, key_at(b, b.entries[i].node, request, edges));
+  for (std::int32_t i = lane(); i < b.common.added; i += 32)
+    if (const std::int32_t node = b.added[i]; b.solution.list.tour[node] == t) cuda::lower(mine, key_at(b, node, request, edges));
+  return cuda::warp_argmin(mine);
+}
+
+/// By a whole warp: the two best tours of slot j, by the table.
+__device__ __forceinline__ BestTwo compare_tours(const Block& b, std::int32_t j) {
+  const Slot slot = b.slots[j];
+  BestTwo mine{none, none, -1};
+  for (std::int32_t t = lane(); t < b.solution.totals->bound; t += 32)
+    mine.consider(usable(b, b.table[j * b.layout.columns + t], t, slot), t);
+  mine.merge(b);
+  return mine;
+}
+/// The same by all positions.
+__device__ __forceinline__ BestTwo compare_positions(const Block& b, std::int32_t j, const NewEdges& edges) {
+  const auto& list = b.solution.list;
+  const Slot slot = b.slots[j];
+  const std::int32_t nodes = b.vrp.n + b.solution.totals->bound;
+  BestTwo mine{none, none, -1};
+  for (std::int32_t node = 1 + lane(); node <= nodes; node += 32) {
+    if (!list.contains(node)) continue;
+    const std::int32_t t = list.tour[node];
+    mine.consider(usable(b, key_at(b, node, slot.request, edges), t, slot), t);
+  }
+  mine.merge(b);
+  return mine;
+}
+__device__ __forceinline__ BestTwo best_two(const Block& b, std::int32_t j, bool tabled, const NewEdges& edges) {
+  return tabled ? compare_tours(b, j) : compare_positions(b, j, edges);
+}
+
+/// visit(j, alive) by whole warps: a warp has the slots warp(), warp() + warps, ..., a lane each at a time.
+__device__ __forceinline__ std::int32_t own_slot(std::int32_t round, std::int32_t of_lane) {
+  return warp() + warps * (32 * round + of_lane);
+}
+
+/// By one thread a request: the row's lengths to all nodes, side by side with the other rows of the group.
+__device__ __forceinline__ void stage_rows(const Block& b, std::int32_t from, std::int32_t to) {
+  const std::int32_t pitch = b.layout.staged + 1;
+  for (std::int32_t j = from + warp(); j < to; j += warps) {
+    const std::int32_t request = b.slots[j].request;
+#pragma unroll 8
+    for (std::int32_t node = lane(); node <= b.vrp.n; node += 32) b.rows[node * pitch + (j - from)] = b.distance(request, node);
+  }
+}
+
+/// Fills the table for the slots whose rows are staged. Mapping: a lane a slot; each warp, or part of it, has as many entries.
+__device__ __forceinline__ void sweep(const Block& b, std::int32_t from, std::int32_t to) {
+  const std::int32_t staged = b.layout.staged, parts = 32 / staged, columns = b.layout.columns;
+  const std::int32_t own = lane() % staged, j = from + own, piece = warp() * parts + lane() / staged, pieces = warps * parts;
+  const std::int32_t count = b.ends[columns - 1];
+  if (j >= to) return;
+  const std::int32_t request = b.slots[j].request;
+  const std::int32_t* const row = b.rows + own;
+  const std::int32_t begin = count * piece / pieces, end = count * (piece + 1) / pieces;
+  std::int32_t tour = -1, delta = 0, node = -1;
+  const auto leave = [&] {
+    if (node >= 0)
+      atomicMin(reinterpret_cast<unsigned long long*>(b.table + j * columns + tour),
+                static_cast<unsigned long long>(key_of(delta, node, request)));
+  };
+#pragma unroll 4
+  for (std::int32_t i = begin; i < end; ++i) {
+    const Entry entry = b.entries[i];
+    const std::int32_t here = row[entry.before] + row[entry.after] - entry.edge;
+    if (entry.tour != tour) {
+      leave();
+      tour = entry.tour;
+      delta = here;
+      node = entry.node;
+    } else if (here < delta || (here == delta && entry.node < node)) {
+      delta = here;
+      node = entry.node;
+    }
+  }
+  leave();
+}
+
+/// The less, the greater the regret of `first` and `second`, the least insertions of a request into two tours.
+__device__ __forceinline__ std::uint64_t loss_of(std::uint64_t first, std::uint64_t second) {
+  const std::int64_t regret = regret_of(insertion_key(delta_in(first), position_in(first)),
+                                        second == none ? no_insertion : insertion_key(delta_in(second), position_in(second)));
+  return static_cast<std::uint64_t>(no_insertion - regret);
+}
+
+/// By warp 0: the insertion to be made next; `none`: some request (greedy: all) has no insertion.
+__device__ __forceinline__ std::uint64_t choose(const Block& b, Repair operation, std::int32_t total) {
+  std::uint64_t key = none, loss = none;
+  if (operation == Repair::greedy) {
+    for (std::int32_t j = lane(); j < total; j += 32) cuda::lower(key, b.first[j]);
+    return cuda::warp_argmin(key);
+  }
+  bool stuck = false;
+  for (std::int32_t j = lane(); j < total; j += 32) {
+    if (b.slots[j].request == 0) continue;
+    const std::uint64_t first = b.first[j];
+    stuck = stuck || first == none;
+    const std::uint64_t lost = first == none ? none : loss_of(first, b.second[j]);
+    if (lost < loss || (lost == loss && first < key)) {
+      loss = lost;
+      key = first;
+    }
+  }
+  const std::uint64_t least = cuda::warp_argmin(loss);
+  if (loss != least) key = none;
+  key = cuda::warp_argmin(key);
+  return __any_sync(~0u, stuck) != 0 ? none : key;
+}
+
+/// By thread 0: a request goes where the key says; what others must know of it.
+__device__ __forceinline__ void insert(const Block& b, std::uint64_t key, bool tabled) {
+  const auto& list = b.solution.list;
+  Common& common = b.common;
+  const std::int32_t request = request_in(key), position = position_in(key), t = list.tour[position], j = list.prev[request];
+  const Slot slot = b.slots[j];
+  const bool opens = t == b.solution.totals->open;
+  common.request = request;
+  common.position = position;
+  common.after = list.next[position];
+  common.tour = t;
+  b.slots[j].request = 0;
+  b.first[j] = b.second[j] = none;
+  --common.count;
+  b.solution.insert(position, request, delta_in(key), slot.demand, slot.service);
+  common.opened = opens ? b.solution.totals->open : -1;
+  if (!tabled) return;
+  b.added[common.added++] = static_cast<Index>(request);
+  if (common.opened >= 0) b.added[common.added++] = static_cast<Index>(list.start_of(common.opened));
+}
+
+/// After an insertion: brings the slots of each warp up to date, a lane each. What the whole warp must look at is looked at in turns.
+__device__ __forceinline__ NewEdges update(const Block& b, Repair operation, std::int32_t total, bool tabled) {
+  const auto& list = b.solution.list;
+  const Common& common = b.common;
+  const std::int32_t t = common.tour, position = common.position, request = common.request, opened = common.opened;
+  const std::int32_t before = list.place(position), after = list.place(common.after);
+  const NewEdges edges{position, request, b.distance(request, before), b.distance(request, after)};
+  for (std::int32_t round = 0; own_slot(round, 0) < total; ++round) {
+    const std::int32_t j = own_slot(round, lane());
+    const Slot slot = j < total ? b.slots[j] : Slot{};
+    const bool alive = slot.request > 0;
+    std::uint64_t* const cells = b.table + j * b.layout.columns;
+    std::uint64_t first = none, second = none, least = none, in_opened = none;
+    std::int32_t first_tour = -1, second_tour = -1;
+    bool broken = false;
+    if (alive) {
+      const std::int32_t to = b.distance(slot.request, before), on = b.distance(slot.request, after),
+                         with = b.distance(slot.request, request);
+      first = b.first[j];
+      second = b.second[j];
+      if (first != none) first_tour = list.tour[position_in(first)];
+      if (second != none && operation == Repair::regret) second_tour = list.tour[position_in(second)];
+      least = tabled ? cells[t] : first_tour == t ? first : second_tour == t ? second : none;
+      broken = least != none && position_in(least) == position;
+      cuda::lower(least, key_of(to + with - edges.to, position, slot.request));
+      cuda::lower(least, key_of(with + on - edges.on, request, slot.request));
+      if (opened >= 0) {
+        in_opened = key_of(2 * b.distance(slot.request, 0), list.start_of(opened), slot.request);
+        if (tabled) cells[opened] = in_opened;
+      }
+    }
+    if (tabled) {
+      for (std::uint32_t left = __ballot_sync(~0u, broken); left != 0; left &= left - 1) {
+        const std::int32_t of = __ffs(static_cast<int>(left)) - 1;
+        const std::uint64_t again = least_in_tour(b, own_slot(round, of), t, edges);
+        if (lane() == of) least = again;
+      }
+      if (alive) cells[t] = least;
+      __syncwarp();
+    }
+    bool unknown = false;  // which tours are best
+    if (alive) {
+      const std::uint64_t now = usable(b, least, t, slot);
+      if (!tabled && broken)
+        unknown = true;
+      else if (t == first_tour && now <= first)
+        first = now;
+      else if (t == first_tour || (t == second_tour && now > second))
+        unknown = true;
+      else
+        cuda::lower(second, max(first, now)), cuda::lower(first, now);
+      if (opened >= 0) {
+        const std::uint64_t other = usable(b, in_opened, opened, slot);
+        cuda::lower(second, max(first, other));
+        cuda::lower(first, other);
+      }
+    }
+    for (std::uint32_t left = __ballot_sync(~0u, unknown); left != 0; left &= left - 1) {
+      const std::int32_t of = __ffs(static_cast<int>(left)) - 1;
+      const BestTwo two = best_two(b, own_slot(round, of), tabled, edges);
+      if (lane() == of) {
+        first = two.first;
+        second = two.second;
+      }
+    }
+    if (alive) {
+      b.first[j] = first;
+      b.second[j] = second;
+    }
+  }
+  return edges;
+}
+
+/// Lengths of edges; the number of positions of each tour.
+__device__ __forceinline__ void measure(const Block& b, std::int32_t total, bool tabled) {
+  const auto& list = b.solution.list;
+  const std::int32_t nodes = b.vrp.n + min(b.vrp.vehicles, b.solution.totals->bound + total);
+  for (std::int32_t node = 1 + thread(); node <= nodes; node += threads) {  // those that are not in the solution yet need 0 at most
+    const bool in_solution = list.contains(node);
+    b.number[node] = in_solution ? static_cast<std::uint32_t>(b.distance(list.place(node), list.place(list.next[node]))) : 0;
+    if (tabled && in_solution) atomicAdd(&b.ends[list.tour[node]], 1);
+  }
+}
+/// By warp 0: where each tour's entries begin, instead of how many they are.
+__device__ __forceinline__ void add_up(const Block& b) {
+  std::int32_t before = 0;
+  for (std::int32_t from = 0; from < b.layout.columns; from += 32) {
+    const std::int32_t t = from + lane();
+    const std::int32_t own = t < b.layout.columns ? b.ends[t] : 0;
+    std::int32_t through = own;
+    for (std::int32_t offset = 1; offset < 32; offset *= 2) {
+      const std::int32_t other = __shfl_up_sync(~0u, through, offset);
+      if (lane() >= offset) through += other;
+    }
+    if (t < b.layout.columns) b.ends[t] = before + through - own;
+    before += __shfl_sync(~0u, through, 31);
+  }
+}
+/// Each position among those of its tour, in any order: where the tour's entries began, they end then.
+__device__ __forceinline__ void deal_out(const Block& b) {
+  const auto& list = b.solution.list;
+  const std::int32_t pitch = b.layout.staged + 1, nodes = b.vrp.n + b.solution.totals->bound;
+  for (std::int32_t node = 1 + thread(); node <= nodes; node += threads) {
+    if (!list.contains(node)) continue;
+    const Index t = list.tour[node];
+    b.entries[atomicAdd(&b.ends[t], 1)] = {list.place(node) * pitch, list.place(list.next[node]) * pitch,
+                                           static_cast<std::int32_t>(b.number[node]), static_cast<Index>(node), t};
+  }
+}
+
+/// The table, by a sweep over staged rows, or by a warp a slot and tour.
+__device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
+  const std::int32_t columns = b.layout.columns, staged = b.layout.staged, bound = b.solution.totals->bound;
+  if (warp() == 0) add_up(b);
+  for (std::int32_t cell = thread(); cell < total * columns; cell += threads) b.table[cell] = none;
+  __syncthreads();
+  deal_out(b);
+  __syncthreads();
+  if (staged == 0) {
+    for (std::int32_t x = warp(); x < total * bound; x += warps) {
+      const std::uint64_t least = least_in_tour(b, x / bound, x % bound, {});
+      if (lane() == 0) b.table[x / bound * columns + x % bound] = least;
+    }
+  } else {
+    for (std::int32_t from = 0; from < total; from += staged) {
+      const std::int32_t to = min(from + staged, total);
+      if (from > 0) {  // the first rows are there
+        __syncthreads();
+        stage_rows(b, from, to);
+        __syncthreads();
+      }
+      sweep(b, from, to);
+    }
+  }
+  __syncthreads();
+}
+
+/// Algorithm 2, and the same with regrets: inserts all requests removed; false: some has no feasible position. A barrier comes before, and
+/// `ends` is 0.
+__device__ __forceinline__ bool repair(const Block& b, Repair operation) {
+  Common& common = b.common;
+  const std::int32_t total = common.count;
+  const bool tabled = min(b.vrp.vehicles, b.solution.totals->bound + total) <= b.layout.columns;
+  if (total == 0) return true;
+  measure(b, total, tabled);
+  if (tabled && b.layout.staged > 0) stage_rows(b, 0, min(b.layout.staged, total));
+  if (thread() == 0) common.added = 0;
+  __syncthreads();
+  if (tabled) fill_table(b, total);
+  NewEdges edges{};
+  for (std::int32_t j = warp(); j < total; j += warps) {
+    const BestTwo two = best_two(b, j, tabled, edges);
+    if (lane() == 0) {
+      b.first[j] = two.first;
+      b.second[j] = two.second;
+    }
+  }
+  __syncthreads();
+  while (true) {
+    if (warp() == 0) {
+      const std::uint64_t key = choose(b, operation, total);
+      if (thread() == 0) {
+        common.evaluations += common.count * b.solution.positions(common.count);
+        common.stuck = key == none;
+        if (edges.request > 0) {
+          b.number[edges.position] = static_cast<std::uint32_t>(edges.to);
+          b.number[edges.request] = static_cast<std::uint32_t>(edges.on);
+        }
+        if (key != none) insert(b, key, tabled);
+      }
+    }
+    __syncthreads();
+    if (common.stuck) return false;
+    if (common.count == 0) return true;
+    edges = update(b, operation, total, tabled);
+    __syncthreads();
+  }
+}
+
+// --- first solutions -----------------------------------------------------------------------------------------------------------
+
+/// By one thread: before positions are dealt out. The last slot moves to the one that is free.
+__device__ __forceinline__ void insert_if_feasible(const Block& b, std::int32_t request, std::int32_t position) {
+  const auto& list = b.solution.list;
+  const std::int32_t t = list.tour[position];
+  const std::int32_t delta = vrp::insertion_delta(b.distance, list.place(position), request, list.place(list.next[position]));
+  if (vrp::fits(b.vrp, b.solution.load[t], b.solution.duration[t], request, delta)) {
+    const std::int32_t j = list.prev[request];
+    b.solution.insert(position, request, delta, b.vrp.demand[request], b.vrp.service[request]);
+    const Slot moved = b.slots[--b.common.count];
+    b.slots[j] = moved;
+    if (j < b.common.count) list.prev[moved.request] = static_cast<Index>(j);
+  }
+}
+
+/// By one thread.
+__device__ __forceinline__ void place_random(const Block& b, const Constructions& constructions, std::int64_t s) {
+  const auto& list = b.solution.list;
+  const std::int32_t n = b.vrp.n;
+  const auto draw = [&](std::uint64_t a) { return request_of(start_bits(constructions.seed, s, a), n); };
+  const auto draws = scale_to(start_bits(constructions.seed, s, 0), static_cast<std::uint64_t>(n) + 1);
+  for (std::uint64_t a = 0; a < draws; ++a) {
+    const std::int32_t request = draw(2 * a + 1), beside = draw(2 * a + 2), open = b.solution.totals->open;
+    if (list.contains(request)) continue;
+    if (list.contains(beside))
+      insert_if_feasible(b, request, beside);
+    else if (b.solution.totals->used < constructions.fewest && open >= 0)
+      insert_if_feasible(b, request, list.start_of(open));
+  }
+}
+
+/// Synchronisation: five block barriers a tour.
+__device__ __forceinline__ void place_dispersed(const Block& b, const Constructions& constructions, std::int64_t s) {
+  constexpr std::uint32_t is_chosen = gone;  // numbers: to the depot and the chosen ones, the farthest first
+  const auto number_at = [](std::int32_t distance) { return gone - 1 - static_cast<std::uint32_t>(distance); };
+  for_own_requests(b, [&](std::int32_t r) { b.number[r] = number_at(b.distance(0, r)); });
+  for (std::int32_t t = 0; t < constructions.fewest; ++t) {
+    std::uint64_t mine = none;
+    for_own_requests(b, [&](std::int32_t r) { cuda::lower(mine, std::uint64_t{b.number[r]} << 32 | static_cast<std::uint32_t>(r)); });
+    const std::uint64_t farthest = cuda::block_argmin(mine, b.common.slots);
+    if (thread() == 0)
+      b.common.chosen =
+          t == 0 ? request_of(start_bits(constructions.seed, s, 0), b.vrp.n) : static_cast<std::int32_t>(farthest & 0xFFFFFFFFu);
+    __syncthreads();
+    const std::int32_t chosen = b.common.chosen, open = b.solution.totals->open;
+    if (open < 0 || b.number[chosen] == is_chosen) break;  // the same for all threads
+    __syncthreads();
+    if (thread() == 0) insert_if_feasible(b, chosen, b.solution.list.start_of(open));  // no number changes
+    __syncthreads();
+    for_own_requests(b, [&](std::int32_t r) {
+      if (b.number[r] != is_chosen) b.number[r] = r == chosen ? is_chosen : max(b.number[r], number_at(b.distance(chosen, r)));
+    });
+    __syncthreads();
+  }
+}
+
+// --- kernels -------------------------------------------------------------------------------------------------------------------
+
+/// The memory of a block: its shared memory, or a part of `device_memory`.
+template <bool Shared>
+__device__ __forceinline__ unsigned char* memory_of_block(unsigned char* device_memory, const Layout& layout) {
+  extern __shared__ uint4 dynamic_shared[];
+  if constexpr (Shared)
+    return reinterpret_cast<unsigned char*>(dynamic_shared);
+  else
+    return device_memory + blockIdx.x * layout.bytes;
+}
+
+/// Section 3.3. Mapping: a block a start. Cost: that of a repair of n requests.
+template <bool Shared>
+__global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
+    start_kernel(const Constructions constructions, const Layout layout, unsigned char* device_memory) {
+  __shared__ Common common;
+  const std::int64_t s = blockIdx.x;
+  const Block b(constructions.vrp, memory_of_block<Shared>(device_memory, layout), layout, common);
+  if (thread() == 0) {
+    b.solution.clear();
+    common.count = b.vrp.n;
+    common.evaluations = 0;
+    common.stuck = false;
+  }
+  __syncthreads();
+  for_own_requests(b, [&](std::int32_t r) {
+    b.slots[r - 1] = {r, b.vrp.demand[r], b.vrp.service[r], 0};
+    b.solution.list.prev[r] = static_cast<Index>(r - 1);
+    b.solution.list.tour[r] = 0;  // any
+  });
+  __syncthreads();
+  const Construction construction = construction_of(s);
+  if (construction == Construction::random && thread() == 0) place_random(b, constructions, s);
+  if (construction == Construction::dispersion) place_dispersed(b, constructions, s);
+  __syncthreads();
+  const bool complete = repair(b, Repair::greedy);
+  const auto ints = static_cast<std::int32_t>(layout.slots / sizeof(std::int32_t));
+  copy_solution(constructions.solutions + s * ints, reinterpret_cast<const std::int32_t*>(b.solution.totals), ints);
+  if (thread() == 0) constructions.made[s] = {complete ? std::int64_t{b.solution.totals->cost} : -1, common.evaluations};
+}
+
+/// The history takes the edges of the candidate, which is complete.
+__device__ __forceinline__ void note_edges(const Block& b, std::int32_t* next) {
+  const auto& list = b.solution.list;
+  const std::int32_t cost = b.solution.totals->cost;
+  for_own_requests(b, [&](std::int32_t r) {
+    atomicMin(next + edge_index(b.vrp.n, list.place(list.prev[r]), r), cost);
+    if (list.is_depot(list.next[r])) atomicMin(next + edge_index(b.vrp.n, 0, r), cost);
+  });
+}
+
+/// By one thread: is the candidate accepted? What follows from it but the copies of the solution.
+__device__ __forceinline__ void decide(const Block& b, ProcessState& state, const Draws& draws, bool complete) {
+  Common& common = b.common;
+  const std::int64_t cost = complete ? b.solution.totals->cost : 0;
+  const bool accepted =
+      complete && accepts(cost - state.cost, state.temperature, bits(draws.seed, draws.iteration, draws.process, Draw::acceptance));
+  common.accepted = accepted;
+  common.improved = accepted && cost < state.incumbent_cost;
+  ++common.uses[common.pair];
+  if (accepted) {
+    common.points[common.pair] += common.improved ? points_best : cost < state.cost ? points_better : points_accepted;
+    state.cost = cost;
+    if (common.improved) state.incumbent_cost = cost;
+  }
+  for (const std::int64_t word : {std::int64_t{common.pair}, std::int64_t{common.wanted}, cost, static_cast<std::int64_t>(accepted)})
+    state.digest.add(static_cast<std::uint64_t>(word));
+  state.temperature = next_temperature(state.temperature, state.first_temperature, ++state.since_start);
+}
+
+/// 100 iterations (section 3.1). Mapping: a block a process.
+template <bool Shared>
+__global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
+    call_kernel(const Processes processes, const Layout layout, unsigned char* device_memory, std::int64_t call) {
+  __shared__ Common common;
+  const auto p = static_cast<std::int32_t>(blockIdx.x);
+  const Block b(processes.vrp, memory_of_block<Shared>(device_memory, layout), layout, common);
+  const auto ints = static_cast<std::int32_t>(layout.slots / sizeof(std::int32_t));
+  auto* const candidate = reinterpret_cast<std::int32_t*>(b.solution.totals);
+  std::int32_t *const current = processes.current + std::int64_t{p} * ints, *const incumbent = processes.incumbent + std::int64_t{p} * ints;
+  ProcessState& state = processes.states[p];
+  if (thread() < operator_pairs) {
+    common.weights[thread()] = state.weights[thread()];
+    common.points[thread()] = common.uses[thread()] = 0;
+  }
+  if (thread() == 0) {
+    common.evaluations = 0;
+    common.accepted = false;
+  }
+  __syncthreads();
+  for (std::int64_t i = call * iterations_a_call; i < (call + 1) * iterations_a_call; ++i) {
+    const Draws draws{processes.seed, i, p, b.vrp.n};
+    if (!common.accepted) copy_solution(candidate, current, ints);  // else they are the same
+    for (std::int32_t t = thread(); t < layout.columns; t += threads) b.ends[t] = 0;
+    if (thread() == 0) {
+      common.count = 0;
+      common.emptied = false;
+      common.wanted = removed_of(bits(processes.seed, i, p, Draw::removed), b.vrp.n);
+      common.pair = drawn_pair(common.weights, bits(processes.seed, i, p, Draw::pair));
+    }
+    __syncthreads();
+    destroy(b, destroy_of(common.pair), common.wanted, draws, processes.kept);
+    __syncthreads();
+    settle(b, ListedSolution(current, b.vrp.n, b.vrp.vehicles));
+    const bool complete = repair(b, repair_of(common.pair));
+    if (complete) note_edges(b, processes.next);
+    if (thread() == 0) decide(b, state, draws, complete);
+    __syncthreads();
+    if (common.accepted) copy_solution(current, candidate, ints);
+    if (common.improved) copy_solution(incumbent, candidate, ints);
+  }
+  if (thread() < operator_pairs)
+    state.weights[thread()] = next_weight(common.weights[thread()], common.points[thread()], common.uses[thread()]);
+  if (thread() == 0) state.evaluations += common.evaluations;
+}
+
+/// Method of DeviceProcesses (kernels/alns/run.cuh).
+class Tuned {
+ public:
+  Tuned(const vrp::View& vrp, const Task& task)
+      : call_layout_(fitting(vrp, task)),
+        start_layout_(vrp.n, vrp.vehicles, vrp.n, 0, 0),
+        call_shared_(place(call_kernel<true>, call_layout_, task.processes, task.memory)),
+        start_shared_(place(start_kernel<true>, start_layout_, task.starts(), task.memory)) {}
+
+  void construct(const Constructions& constructions, std::int64_t count, const cuda::Stream& stream) {
+    const cuda::Shape shape{count, threads, start_shared_ ? start_layout_.bytes : 0};
+    VICINITY_CUDA_CHECK(cuda::launch(shape, stream, start_shared_ ? start_kernel<true> : start_kernel<false>, constructions, start_layout_,
+                                     device_memory_.data()));
+  }
+  void call(const Processes& processes, std::int64_t count, std::int64_t call, const cuda::Stream& stream) {
+    const cuda::Shape shape{count, threads, call_shared_ ? call_layout_.bytes : 0};
+    VICINITY_CUDA_CHECK(cuda::launch(shape, stream, call_shared_ ? call_kernel<true> : call_kernel<false>, processes, call_layout_,
+                                     device_memory_.data(), call));
+  }
+  [[nodiscard]] Policy policy() const {
+    return {{"block", threads},
+            {"in_shared", call_shared_ ? 1 : 0},
+            {"shared_bytes", call_shared_ ? static_cast<std::int64_t>(call_layout_.bytes) : 0},
+            {"columns", call_layout_.columns},
+            {"rows", call_layout_.staged}};
+  }
+
+ private:
+  [[nodiscard]] static bool fits(const Layout& layout, std::size_t most) { return layout.bytes + sizeof(Common) <= most; }
+  /// The most that has room: a whole multiprocessor a block where there are as many as processes, else half of one. A table of more
+  /// columns comes before more rows, but for the least of these.
+  [[nodiscard]] static Layout fitting(const vrp::View& vrp, const Task& task) {
+    const std::int32_t most = most_removed(vrp.n);
+    const auto layout = [&](std::int32_t columns, std::int32_t staged) { return Layout(vrp.n, vrp.vehicles, most, columns, staged); };
+    if (task.memory == "global") return layout(128, 0);
+    constexpr std::size_t reserved = 1024;  // of each block
+    const std::size_t whole = cuda::most_shared(), half = (whole + reserved) / 2 - reserved;
+    constexpr std::array<std::int32_t, 2> widths{128, 64};
+    constexpr std::array<std::int32_t, 4> rows{32, 16, 8, 4};
+    for (const std::size_t bytes : {task.processes > cuda::multiprocessors() ? half : whole, whole})
+      for (const std::int32_t columns : widths)
+        for (const std::int32_t staged : rows)
+          if (const Layout one = layout(columns, staged); fits(one, bytes)) return one;
+    for (const std::int32_t columns : {128, 64, 0})
+      if (const Layout one = layout(columns, 0); fits(one, whole)) return one;
+    return layout(task.memory == "shared" ? 0 : 128, 0);
+  }
+  /// Does a block of `kernel` have its layout in shared memory? If not, there is device memory for so many blocks.
+  template <class... Parameters>
+  bool place(void (*kernel)(Parameters...), const Layout& layout, std::int64_t blocks, const std::string& memory) {
+    const bool has_room = fits(layout, cuda::most_shared());
+    if (memory == "shared" && !has_room)
+      throw DoesNotFit("needs " + std::to_string(layout.bytes + sizeof(Common)) + " bytes of shared memory, a block has " +
+                       std::to_string(cuda::most_shared()));
+    if (has_room && memory != "global") {
+      cuda::allow_shared(kernel, layout.bytes);
+      return true;
+    }
+    if (const std::size_t needed = layout.bytes * static_cast<std::size_t>(blocks); needed > device_memory_.size())
+      device_memory_ = cuda::DeviceBuffer<unsigned char>(needed);
+    return false;
+  }
+
+  cuda::DeviceBuffer<unsigned char> device_memory_;  ///< [block] of what shared memory is too small for
+  Layout call_layout_, start_layout_;
+  bool call_shared_, start_shared_;
+};
+
+}  // namespace
+
+std::unique_ptr<Run> prepare_tuned(const Case& c, const Instance& instance) { return prepare_gpu<Tuned>(c, instance); }
+
+}  // namespace vicinity::alns
