@@ -34,6 +34,14 @@ def until(what, seconds=20):
     return what()
 
 
+@pytest.fixture(autouse=True)
+def hangups_are_heard():
+    """Also where the tests run under nohup, which children would inherit."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture
 def started(tmp_path):
     """The gate while it measures: its process, those of the stand-in, its folder for temporary files."""
