@@ -35,11 +35,13 @@ def until(what, seconds=20):
 
 
 @pytest.fixture(autouse=True)
-def hangups_are_heard():
-    """Also where the tests run under nohup, which children would inherit."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+def signals_are_heard():
+    """Also where the tests run in the background or under nohup: children would inherit what is ignored there."""
+    heard = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in heard.items()}
     yield
-    signal.signal(signal.SIGHUP, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture
