@@ -1,7 +1,8 @@
 #pragma once
-// What the tests of every implementation of adaptive large neighbourhood search ask: customers that are hard to serve.
+// What the tests of every implementation of routing ask: customers that are hard to serve.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -17,10 +18,10 @@
 namespace vicinity::alns {
 
 /// The edge case; `full`: a customer a route, `all_same`: all customers at the depot.
-enum class Kind { plain, coincident, full, one_vehicle, bound, limited, all_same };
+enum class Kind { plain, coincident, full, one_vehicle, bound, limited, all_same, matrix };
 
 /// Customers in a square, what makes them hard to serve drawn as well.
-inline Trial trial(std::uint64_t seed, std::int32_t n, Kind kind, std::int64_t processes, std::int64_t calls) {
+inline vrp::Vrp instance_of(std::uint64_t seed, std::int32_t n, Kind kind) {
   std::uint32_t draw = 0;
   const auto below = [&](std::int64_t bound) {
     return static_cast<std::int32_t>(scale_to(random_bits(seed, 3, 0, draw++), static_cast<std::uint64_t>(bound)));
@@ -41,8 +42,20 @@ inline Trial trial(std::uint64_t seed, std::int32_t n, Kind kind, std::int64_t p
     data.service.assign(static_cast<std::size_t>(n) + 1, below(5));
     data.service.front() = 0;
   }
+  if (kind == Kind::matrix) {
+    const auto size = static_cast<std::size_t>(n) + 1;
+    data.matrix.assign(size * size, 0);
+    for (std::size_t i = 0; i < size; ++i)
+      for (std::size_t j = 0; j < i; ++j) data.matrix[i * size + j] = data.matrix[j * size + i] = 1 + below(100);
+    data.x.clear();
+    data.y.clear();
+  }
+  return vrp::Vrp(data);
+}
+inline Trial trial(std::uint64_t seed, std::int32_t n, Kind kind, std::int64_t processes, std::int64_t calls) {
   Case c{"vrp", "", {{"processes", processes}, {"calls", calls}, {"threads", std::int64_t{2}}}};
-  return {c, std::make_shared<vrp::Vrp>(data), "kind " + std::to_string(static_cast<int>(kind)) + ", n " + std::to_string(n)};
+  return {c, std::make_shared<vrp::Vrp>(instance_of(seed, n, kind)),
+          "kind " + std::to_string(static_cast<int>(kind)) + ", n " + std::to_string(n)};
 }
 
 /// A random instance of the system, as its axes describe it.

@@ -10,7 +10,7 @@
 
 #include "core/util/error.hpp"
 #include "cpu_ref/alns/hybrid/implementations.hpp"
-#include "tests/support/runs.hpp"
+#include "tests/support/alns_twins.hpp"
 
 namespace vicinity::alns::hybrid {
 namespace {
@@ -20,40 +20,8 @@ const Implementation& reference() {
   return all.front();
 }
 
-enum class Kind { plain, coincident, full, one_vehicle, bound, limited, matrix };
+using alns::Kind;
 constexpr Kind all_kinds[] = {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::limited, Kind::matrix};
-
-vrp::Vrp instance_of(std::uint64_t seed, std::int32_t n, Kind kind) {
-  std::uint32_t draw = 0;
-  const auto below = [&](std::int64_t bound) {
-    return static_cast<std::int32_t>(scale_to(random_bits(seed, 3, 0, draw++), static_cast<std::uint64_t>(bound)));
-  };
-  const std::int32_t extent = kind == Kind::coincident ? 2 : 100;
-  vrp::Data data;
-  data.name = "random";
-  for (std::int32_t i = 0; i <= n; ++i) {
-    data.x.push_back(below(extent));
-    data.y.push_back(below(extent));
-    data.demand.push_back(i == 0 ? 0 : kind == Kind::full ? 10 : 1 + below(10));
-  }
-  data.capacity = kind == Kind::one_vehicle ? 10 * n : kind == Kind::full ? 10 : 10 + below(40);
-  if (kind == Kind::one_vehicle) data.vehicles = 1;
-  if (kind == Kind::limited) data.vehicles = 1 + below(n);
-  if (kind == Kind::bound) {
-    data.limit = 290 + below(100);  // 2 sqrt(2) 100 < 290: each customer can be reached
-    data.service.assign(static_cast<std::size_t>(n) + 1, below(5));
-    data.service.front() = 0;
-  }
-  if (kind == Kind::matrix) {
-    const auto size = static_cast<std::size_t>(n) + 1;
-    data.matrix.assign(size * size, 0);
-    for (std::size_t i = 0; i < size; ++i)
-      for (std::size_t j = 0; j < i; ++j) data.matrix[i * size + j] = data.matrix[j * size + i] = 1 + below(100);
-    data.x.clear();
-    data.y.clear();
-  }
-  return vrp::Vrp(data);
-}
 
 Case case_of(std::int64_t lines, std::int64_t generations, std::int64_t threads) {
   return {"vrp", "", {{"processes", lines}, {"calls", generations}, {"threads", threads}}};
