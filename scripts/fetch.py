@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 from urllib.error import URLError
 
 import yaml
+from vicinity_analysis.errors import printable
 
 ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 30  # without an answer
@@ -31,11 +32,6 @@ LARGEST = 64 << 20  # bytes; the files are far smaller
 
 class Failure(Exception):
     """Why a file could not be had, in one line."""
-
-
-def printable(text: object) -> str:
-    """In one line: what a server or a file says must not act on a terminal."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
 
 
 @contextmanager
