@@ -697,6 +697,7 @@ __device__ __forceinline__ bool repair(const Block& b, Repair operation) {
   while (true) {
     if (warp() == 0) {
       const std::uint64_t key = choose(b, operation, total);
+      __syncwarp();  // all have read what an insertion changes
       if (thread() == 0) {
         common.evaluations += common.count * b.solution.positions(common.count);
         common.stuck = key == none;

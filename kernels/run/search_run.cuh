@@ -61,7 +61,7 @@ class DeviceSearchRun final : public Run {
   [[nodiscard]] Work work() const override { return searches_.work(); }
 
  private:
-  static constexpr double slice_seconds = 0.1;
+  static constexpr double slice_seconds = 0.1, least_slice_seconds = 0.001;  // a shorter one is mostly launch
 
   /// Begins the next searches where none are under way. Is there anything to do?
   bool begin_batch() {
@@ -84,7 +84,7 @@ class DeviceSearchRun final : public Run {
     searches_.launch(limit);
     VICINITY_CUDA_CHECK(cudaGetLastError());
     const bool done = searches_.wait();
-    if (sliced) adapt(watch.seconds() - before, std::min(slice_seconds, budget.seconds.value_or(slice_seconds)));
+    if (sliced) adapt(watch.seconds() - before, std::clamp(budget.seconds.value_or(slice_seconds), least_slice_seconds, slice_seconds));
     reached_ = limit;
     if (done) finished_ = begun_;
     const bool there = first && budget.iterations && (done || reached_ >= *budget.iterations);
