@@ -39,25 +39,34 @@ bool said_before(const Recorder& recorder, const Json& record) {
   return record.value("missing_input", false) && std::any_of(recorder.existing().begin(), recorder.existing().end(), same);
 }
 
-/// Which seeds after the first a case and implementation is run with: all, unless Protocol::seeds_under says otherwise.
-class MoreSeeds {
+/// Which seeds after the first, and which processes after the first, a case and implementation is run with: all, unless
+/// Protocol::seeds_under or processes_under says otherwise.
+class Repeats {
  public:
-  explicit MoreSeeds(double under) : under_(under) {}
+  Repeats(const Protocol& protocol, int process)
+      : seeds_under_(protocol.seeds_under), processes_under_(process > 1 ? protocol.processes_under : 0) {}
 
-  /// Of jobs in the order of the plan: the first seed's record counts.
-  void note(const Job& job, const Json& record) {
-    if (under_ > 0) first_.emplace(key(job), chosen_median(record));
+  /// Of a record of the first process; the last one counts.
+  void note_first_process(const Json& record) {
+    first_process_[record.value("case_key", "") + " " + record.value("implementation", "")] = chosen_median(record);
   }
+  /// Of jobs in the order of the plan: the first seed's record counts.
+  void note(const Job& job, const Json& record) { first_seed_.emplace(key(job), chosen_median(record)); }
   [[nodiscard]] bool wanted(const Job& job) const {
-    const auto first = first_.find(key(job));
-    return under_ <= 0 || first == first_.end() || first->second < under_;  // no time is a NaN: not wanted
+    return shorter(first_seed_, job, seeds_under_) && shorter(first_process_, job, processes_under_);
   }
 
  private:
-  static std::string key(const Job& job) { return job.asked.key() + " " + job.implementation->name; }
+  using Times = std::map<std::string, double>;
 
-  double under_;
-  std::map<std::string, double> first_;
+  static std::string key(const Job& job) { return job.asked.key() + " " + job.implementation->name; }
+  static bool shorter(const Times& first, const Job& job, double under) {
+    const auto known = first.find(key(job));
+    return under <= 0 || known == first.end() || known->second < under;  // no time is a NaN: not shorter
+  }
+
+  double seeds_under_, processes_under_;
+  Times first_seed_, first_process_;
 };
 
 /// One experiment, in this process.
@@ -74,7 +83,7 @@ class Experiment {
       protocol.precision = 0;
     }
     protocol.processes = options.processes.value_or(protocol.processes);
-    more_seeds_ = MoreSeeds(protocol.seeds_under);
+    repeats_ = Repeats(protocol, process());
     plan_ = make_plan(descriptor_, profile_, {options.implementations, parse_where(options.where)}, device::info().has_value(), process());
   }
 
@@ -114,15 +123,22 @@ class Experiment {
     std::map<std::string, const Json*> known;
     if (!options_.fresh)
       for (const Json& record : recorder.existing()) known[resume_key(record)] = &record;
+    for (const Json& record : recorder.existing())
+      if (of_first_process(record)) repeats_.note_first_process(record);
     std::vector<Job> jobs;
     for (const Job& job : plan_.jobs) {
       const auto record = known.find(resume_key(context_of(job), descriptor_, job, profile_.protocol));
       if (record != known.end())
-        more_seeds_.note(job, *record->second);
-      else if (more_seeds_.wanted(job))
+        repeats_.note(job, *record->second);
+      else if (repeats_.wanted(job))
         jobs.push_back(job);
     }
     return jobs;
+  }
+
+  [[nodiscard]] bool of_first_process(const Json& record) const {
+    return record.value("profile", "") == options_.profile && record.value("sources", "") == context_.sources &&
+           record.value("descriptor", "") == descriptor_.hash && record.value("process", Json::object()).value("number", 1) == 1;
   }
 
   void announce(std::size_t count) const {
@@ -141,7 +157,7 @@ class Experiment {
     }
     bool failed = false;
     for (const Job& job : jobs) {
-      if (!more_seeds_.wanted(job)) {
+      if (!repeats_.wanted(job)) {
         progress.pass();
         continue;
       }
@@ -150,7 +166,7 @@ class Experiment {
       const Result result = measure_one(referee, job, context.slowdown);
       const Json record = to_record(context, descriptor_, job, profile_.protocol, result);
       if (!said_before(recorder, record)) recorder.append(record);
-      more_seeds_.note(job, record);
+      repeats_.note(job, record);
       progress.finish(job, record);
       failed |= result.status == Status::invalid;
     }
@@ -173,7 +189,7 @@ class Experiment {
   Profile profile_;
   std::pair<std::string, double> slowdown_;
   Plan plan_;
-  MoreSeeds more_seeds_{0};
+  Repeats repeats_{Protocol{}, 1};
   RunContext context_;
 };
 

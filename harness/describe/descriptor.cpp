@@ -144,6 +144,14 @@ void read_seeds(const YamlReader& node, Protocol& protocol) {
   if (const auto key = node.find("under")) protocol.seeds_under = key->real(1e-6, 1e6);
 }
 
+/// A number, or {count: 5, under: 10}.
+void read_processes(const YamlReader& node, Protocol& protocol) {
+  const bool limited = node.is_map();
+  if (limited) node.require_keys({"count", "under"});
+  protocol.processes = static_cast<int>((limited ? node.at("count") : node).integer(1, 1000));
+  protocol.processes_under = limited ? node.at("under").real(1e-6, 1e6) : 0;
+}
+
 void read_protocol(const YamlReader& node, Protocol& protocol) {
   constexpr int many = 1'000'000;
   node.require_keys({"statistic", "repetitions", "warmup", "time", "flush_l2", "seeds", "max_seconds", "budget", "trace", "min_repetitions",
@@ -152,7 +160,7 @@ void read_protocol(const YamlReader& node, Protocol& protocol) {
   if (const auto key = node.find("repetitions")) protocol.repetitions = static_cast<int>(key->integer(1, many));
   if (const auto key = node.find("min_repetitions")) protocol.min_repetitions = static_cast<int>(key->integer(1, many));
   if (const auto key = node.find("precision")) protocol.precision = key->real(0, 1);
-  if (const auto key = node.find("processes")) protocol.processes = static_cast<int>(key->integer(1, 1000));
+  if (const auto key = node.find("processes")) read_processes(*key, protocol);
   if (const auto key = node.find("warmup")) protocol.warmup = static_cast<int>(key->integer(0, many));
   if (const auto key = node.find("time")) {
     protocol.time = key->text();

@@ -18,6 +18,7 @@ struct Protocol {
   int min_repetitions = 3;           ///< at least, whatever precision and max_seconds say
   double precision = 0;              ///< repetitions end when the median's interval is narrower than this part of it; 0: all are made
   int processes = 1;                 ///< each case is measured, and recorded, in so many processes one after the other
+  double processes_under = 0;        ///< seconds: what takes no less in the first process is not measured in others; 0: no such limit
   int warmup = 3;
   std::string time = "kernel";  ///< the Part that the paper's number means, "total" (the sum of all parts) or "wall"
   std::string time_location;    ///< "path:line" where the descriptor says so, for errors found later

@@ -85,6 +85,7 @@ YamlReader YamlReader::at(const std::string& key) const {
 }
 
 bool YamlReader::is_list() const { return node_.IsSequence(); }
+bool YamlReader::is_map() const { return node_.IsMap(); }
 
 std::vector<YamlReader> YamlReader::items() const {
   if (!node_.IsSequence() || node_.size() == 0) fail(fmt::format("{} must be a list with at least one element, like [a, b]", name_));

@@ -26,6 +26,7 @@ class YamlReader {
   /// The entry `key`, which must be there.
   [[nodiscard]] YamlReader at(const std::string& key) const;
   [[nodiscard]] bool is_list() const;
+  [[nodiscard]] bool is_map() const;
   /// Entries of a map in file order; each reader's location is that of the key.
   [[nodiscard]] std::vector<std::pair<std::string, YamlReader>> entries() const;
   /// Elements of a list, at least one.

@@ -61,6 +61,19 @@ def test_processes_share_the_seeds_of_what_is_short(fake: Program) -> None:
     assert len(fake.records()) == 9
 
 
+def test_what_is_long_is_measured_in_one_process(fake: Program) -> None:
+    protocol = "protocol: {repetitions: 1, warmup: 0, time: kernel, processes: {count: 3, under: 1}}"  # cpu-straight says it takes 7 s
+    descriptor = fake.descriptor(protocol=protocol, implementations="implementations: [cpu-serial, cpu-straight]")
+    for _ in range(2):  # the second time nothing is left to measure
+        assert fake("run", descriptor, "--machine", "m", "--where", "size=10").returncode == 0
+        numbers = {name: [] for name in ("cpu-serial", "cpu-straight")}
+        for record in fake.records():
+            numbers[record["implementation"]].append(record["process"]["number"])
+        assert numbers == {"cpu-serial": [1, 2, 3], "cpu-straight": [1]}
+    fake("run", descriptor, "--machine", "m", "--where", "size=10", "--fresh")
+    assert [r["process"]["number"] for r in fake.records() if r["implementation"] == "cpu-straight"] == [1, 1]
+
+
 def test_processes_of_the_command_line(fake: Program) -> None:
     descriptor = fake.descriptor(protocol=PROTOCOL)
     fake("run", descriptor, "--machine", "m", "--processes", "1")

@@ -239,6 +239,22 @@ TEST_F(DescriptorTest, SeedsAreAList) {
     EXPECT_THROW(static_cast<void>(load(with(wrong))), InputError) << wrong;
 }
 
+TEST_F(DescriptorTest, ProcessesMayBeForWhatIsShort) {
+  const auto with = [](const std::string& processes) {
+    std::string text = good;
+    const std::string was = "seeds: {first: 5, count: 3}";
+    return text.replace(text.find(was), was.size(), was + "\n  processes: " + processes);
+  };
+  EXPECT_EQ(load(with("4")).profile("full").protocol.processes, 4);
+  EXPECT_EQ(load(with("4")).profile("full").protocol.processes_under, 0);
+  const Protocol protocol = load(with("{count: 5, under: 10}")).profile("full").protocol;
+  EXPECT_EQ(protocol.processes, 5);
+  EXPECT_DOUBLE_EQ(protocol.processes_under, 10);
+  for (const char* wrong :
+       {"0", "[3]", "{count: 5}", "{under: 10}", "{count: 0, under: 10}", "{count: 5, under: 0}", "{count: 5, above: 1}"})
+    EXPECT_THROW(static_cast<void>(load(with(wrong))), InputError) << wrong;
+}
+
 TEST_F(DescriptorTest, WhatAToolChangesWhenItWatches) {
   const auto with = [](const std::string& watched) { return std::string(good) + "watched:\n  " + watched + "\n"; };
   EXPECT_TRUE(load(good).watched.empty());
