@@ -23,17 +23,10 @@
 
 #include "core/methods/alns/alns.hpp"
 #include "kernels/alns/implementations.hpp"
-#include "kernels/alns/run.cuh"
-#include "kernels/alns/solution.hpp"
-#include "kernels/cuda/collective/argmin.cuh"
-#include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/alns/process.cuh"
 
 namespace vicinity::alns {
 namespace {
-
-constexpr std::int32_t threads = 512, warps = threads / 32, blocks_a_multiprocessor = 2;  ///< launch policy (section 3.1)
-constexpr auto none = cuda::no_key<std::uint64_t>();
-constexpr std::uint32_t gone = ~0u;  ///< the number of a request that is no longer in the solution
 
 /// A request that is to be inserted; 0: it has been.
 struct alignas(16) Slot {
@@ -74,29 +67,11 @@ struct Layout {
   }
 };
 
-/// What the threads of a block have in common, beside the memory of its layout.
-struct Common {
-  std::int32_t count;                                   ///< requests removed and not inserted again
+struct Common : ProcessCommon {
   std::int32_t added;                                   ///< nodes that joined the solution since positions were dealt out
-  bool stuck;                                           ///< a request has no feasible position
   bool emptied;                                         ///< a tour lost its last request
-  std::int32_t wanted, pair;                            ///< how many to remove, by which operators
-  bool accepted, improved;                              ///< the candidate
-  std::int32_t chosen;                                  ///< a request
-  std::int32_t edges, length, left;                     ///< of a tour: edges between requests, the sum of these, requests in the solution
   std::int32_t request, position, after, tour, opened;  ///< the last insertion; `opened`: a tour that became the empty one, or -1
-  std::int64_t evaluations;
-  std::int32_t weights[operator_pairs], points[operator_pairs], uses[operator_pairs];
   std::int32_t drawn[32];
-  std::uint64_t slots[32];  ///< of reductions
-};
-
-/// Distances through the read-only cache.
-struct Distances {
-  const std::int32_t* row;  ///< that of the depot
-  std::int32_t pitch;
-
-  __device__ __forceinline__ std::int32_t operator()(std::int32_t a, std::int32_t b) const { return __ldg(row + (a * pitch + b)); }
 };
 
 /// What the threads of a block work on.
@@ -134,20 +109,6 @@ struct Block {
         common(shared) {}
 };
 
-__device__ __forceinline__ std::int32_t thread() { return static_cast<std::int32_t>(threadIdx.x); }
-__device__ __forceinline__ std::int32_t warp() { return thread() / 32; }
-__device__ __forceinline__ std::int32_t lane() { return thread() % 32; }
-
-/// visit(request) for each, dealt to the threads in turns: a thread has the same ones every time.
-template <class Visit>
-__device__ __forceinline__ void for_own_requests(const Block& b, const Visit& visit) {
-  for (std::int32_t r = 1 + thread(); r <= b.vrp.n; r += threads) visit(r);
-}
-/// A thread copies the same words every time, so that copies one after the other need no barrier.
-__device__ __forceinline__ void copy_solution(std::int32_t* to, const std::int32_t* from, std::int32_t ints) {
-  for (std::int32_t i = thread(); i < ints / 4; i += threads) reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];
-}
-
 // --- destroy -------------------------------------------------------------------------------------------------------------------
 
 /// By thread 0: takes a request out of the list. settle() does the sums.
@@ -162,17 +123,6 @@ __device__ __forceinline__ void take(const Block& b, std::int32_t request) {
   b.slots[b.common.count].request = request;
   list.prev[request] = static_cast<Index>(b.common.count++);
 }
-
-/// The draws of requests of one iteration.
-struct Draws {
-  std::uint64_t seed;
-  std::int64_t iteration;
-  std::int32_t process, n;
-
-  __device__ __forceinline__ std::int32_t request(std::uint32_t a) const {
-    return request_of(bits(seed, iteration, process, Draw::request, a), n);
-  }
-};
 
 /// Mapping: warp 0 draws 32 requests at a time, thread 0 takes them.
 __device__ __forceinline__ void remove_random(const Block& b, std::int32_t k, const Draws& draws) {
@@ -251,76 +201,9 @@ __device__ __forceinline__ void remove_historical(const Block& b, std::int32_t k
   remove_least<false>(b, k, [&](std::int32_t r) { return gone - 1 - (of(list.prev[r], r) + of(r, list.next[r])); });
 }
 
-/// Mapping: all threads measure the edges behind requests once, and a drawn request's tour; thread 0 walks along the cluster and takes it.
-/// Synchronisation: three block barriers a draw. Cost: a draw reads n numbers, and the cluster one request after the other.
-__device__ __forceinline__ void remove_clusters(const Block& b, std::int32_t k, const Draws& draws) {
-  constexpr std::uint32_t last = ~0u;  // of a tour: no edge to a request
-  const auto& list = b.solution.list;
-  Common& common = b.common;
-  for_own_requests(b, [&](std::int32_t r) {
-    b.number[r] = list.is_depot(list.next[r]) ? last : static_cast<std::uint32_t>(b.distance(r, list.next[r]));
-  });
-  for (std::uint32_t a = 0; a < cluster_draws && common.count < k; ++a) {
-    const std::int32_t drawn = draws.request(a);
-    if (!list.contains(drawn)) continue;  // the same for all threads
-    const std::int32_t t = list.tour[drawn];
-    if (thread() == 0) common.edges = common.length = common.left = 0;
-    __syncthreads();
-    std::int32_t edges = 0, length = 0, left = 0;
-    for_own_requests(b, [&](std::int32_t r) {
-      if (list.tour[r] != t) return;  // requests that have gone keep their tour
-      left += static_cast<std::int32_t>(list.contains(r));
-      if (b.number[r] == last) return;
-      ++edges;
-      length += static_cast<std::int32_t>(b.number[r]);
-    });
-    edges = cuda::warp_sum(edges);
-    length = cuda::warp_sum(length);
-    left = cuda::warp_sum(left);
-    if (lane() == 0) {
-      atomicAdd(&common.edges, edges);
-      atomicAdd(&common.length, length);
-      atomicAdd(&common.left, left);
-    }
-    __syncthreads();
-    if (thread() == 0) {
-      const auto cut = [&](std::int32_t r) {
-        return b.number[r] == last || cuts(static_cast<std::int32_t>(b.number[r]), common.length, common.edges);
-      };
-      std::int32_t at = drawn, size = 1;
-      while (!list.is_depot(list.prev[at]) && !cut(list.prev[at])) at = list.prev[at];
-      for (std::int32_t r = at; !cut(r); r = list.next[r]) ++size;
-      if (size == common.left) size = 0;  // all that is left of the tour stays
-      for (; size > 0 && common.count < k; --size) {
-        const std::int32_t after = list.next[at];
-        take(b, at);
-        at = after;
-      }
-    }
-    __syncthreads();
-  }
-}
-
-/// Takes up to k requests from the candidate. The last step is thread 0's: a barrier must follow.
-__device__ __forceinline__ void destroy(const Block& b, Destroy operation, std::int32_t k, const Draws& draws, const std::int32_t* kept) {
-  switch (operation) {
-    case Destroy::random:
-      remove_random(b, k, draws);
-      break;
-    case Destroy::worst:
-      remove_worst(b, k);
-      break;
-    case Destroy::related:
-      remove_related(b, k, draws);
-      break;
-    case Destroy::historical:
-      remove_historical(b, k, kept);
-      break;
-    case Destroy::cluster:
-      remove_clusters(b, k, draws);
-      break;
-  }
-  if (thread() == 0 && b.common.emptied) b.solution.keep_one_empty([&](std::int32_t j) { return b.slots[j].request; }, b.common.count);
+/// By one thread.
+__device__ __forceinline__ void close_emptied(const Block& b) {
+  if (b.common.emptied) b.solution.keep_one_empty([&](std::int32_t j) { return b.slots[j].request; }, b.common.count);
 }
 
 /// What the removals change in cost, loads and durations, a thread a request: each takes off the edge before it, and the edge behind it
@@ -346,14 +229,6 @@ __device__ __forceinline__ void settle(const Block& b, const ListedSolution& cur
 }
 
 // --- repair --------------------------------------------------------------------------------------------------------------------
-
-/// An insertion in one word, whose order is that of ties: (delta, position, request).
-__device__ __forceinline__ std::uint64_t key_of(std::int32_t delta, std::int32_t position, std::int32_t request) {
-  return std::uint64_t{ordered(delta)} << 32 | static_cast<std::uint32_t>(position << 16 | request);
-}
-__device__ __forceinline__ std::int32_t delta_in(std::uint64_t key) { return number_of(static_cast<std::uint32_t>(key >> 32)); }
-__device__ __forceinline__ std::int32_t position_in(std::uint64_t key) { return static_cast<std::int32_t>(key >> 16 & 0xFFFFu); }
-__device__ __forceinline__ std::int32_t request_in(std::uint64_t key) { return static_cast<std::int32_t>(key & 0xFFFFu); }
 
 /// The key, or `none` where tour t has no room for it.
 __device__ __forceinline__ std::uint64_t usable(const Block& b, std::uint64_t key, std::int32_t t, const Slot& slot) {
@@ -482,13 +357,6 @@ __device__ __forceinline__ void sweep(const Block& b, std::int32_t from, std::in
     }
   }
   leave();
-}
-
-/// The less, the greater the regret of `first` and `second`, the least insertions of a request into two tours.
-__device__ __forceinline__ std::uint64_t loss_of(std::uint64_t first, std::uint64_t second) {
-  const std::int64_t regret = regret_of(insertion_key(delta_in(first), position_in(first)),
-                                        second == none ? no_insertion : insertion_key(delta_in(second), position_in(second)));
-  return static_cast<std::uint64_t>(no_insertion - regret);
 }
 
 /// By warp 0: the insertion to be made next; `none`: some request (greedy: all) has no insertion.
@@ -732,58 +600,7 @@ __device__ __forceinline__ void insert_if_feasible(const Block& b, std::int32_t 
   }
 }
 
-/// By one thread.
-__device__ __forceinline__ void place_random(const Block& b, const Constructions& constructions, std::int64_t s) {
-  const auto& list = b.solution.list;
-  const std::int32_t n = b.vrp.n;
-  const auto draw = [&](std::uint64_t a) { return request_of(start_bits(constructions.seed, s, a), n); };
-  const auto draws = scale_to(start_bits(constructions.seed, s, 0), static_cast<std::uint64_t>(n) + 1);
-  for (std::uint64_t a = 0; a < draws; ++a) {
-    const std::int32_t request = draw(2 * a + 1), beside = draw(2 * a + 2), open = b.solution.totals->open;
-    if (list.contains(request)) continue;
-    if (list.contains(beside))
-      insert_if_feasible(b, request, beside);
-    else if (b.solution.totals->used < constructions.fewest && open >= 0)
-      insert_if_feasible(b, request, list.start_of(open));
-  }
-}
-
-/// Synchronisation: five block barriers a tour.
-__device__ __forceinline__ void place_dispersed(const Block& b, const Constructions& constructions, std::int64_t s) {
-  constexpr std::uint32_t is_chosen = gone;  // numbers: to the depot and the chosen ones, the farthest first
-  const auto number_at = [](std::int32_t distance) { return gone - 1 - static_cast<std::uint32_t>(distance); };
-  for_own_requests(b, [&](std::int32_t r) { b.number[r] = number_at(b.distance(0, r)); });
-  for (std::int32_t t = 0; t < constructions.fewest; ++t) {
-    std::uint64_t mine = none;
-    for_own_requests(b, [&](std::int32_t r) { cuda::lower(mine, std::uint64_t{b.number[r]} << 32 | static_cast<std::uint32_t>(r)); });
-    const std::uint64_t farthest = cuda::block_argmin(mine, b.common.slots);
-    if (thread() == 0)
-      b.common.chosen =
-          t == 0 ? request_of(start_bits(constructions.seed, s, 0), b.vrp.n) : static_cast<std::int32_t>(farthest & 0xFFFFFFFFu);
-    __syncthreads();
-    const std::int32_t chosen = b.common.chosen, open = b.solution.totals->open;
-    if (open < 0 || b.number[chosen] == is_chosen) break;  // the same for all threads
-    __syncthreads();
-    if (thread() == 0) insert_if_feasible(b, chosen, b.solution.list.start_of(open));  // no number changes
-    __syncthreads();
-    for_own_requests(b, [&](std::int32_t r) {
-      if (b.number[r] != is_chosen) b.number[r] = r == chosen ? is_chosen : max(b.number[r], number_at(b.distance(chosen, r)));
-    });
-    __syncthreads();
-  }
-}
-
 // --- kernels -------------------------------------------------------------------------------------------------------------------
-
-/// The memory of a block: its shared memory, or a part of `device_memory`.
-template <bool Shared>
-__device__ __forceinline__ unsigned char* memory_of_block(unsigned char* device_memory, const Layout& layout) {
-  extern __shared__ uint4 dynamic_shared[];
-  if constexpr (Shared)
-    return reinterpret_cast<unsigned char*>(dynamic_shared);
-  else
-    return device_memory + blockIdx.x * layout.bytes;
-}
 
 /// Section 3.3. Mapping: a block a start. Cost: that of a repair of n requests.
 template <bool Shared>
@@ -813,35 +630,6 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
   const auto ints = static_cast<std::int32_t>(layout.slots / sizeof(std::int32_t));
   copy_solution(constructions.solutions + s * ints, reinterpret_cast<const std::int32_t*>(b.solution.totals), ints);
   if (thread() == 0) constructions.made[s] = {complete ? std::int64_t{b.solution.totals->cost} : -1, common.evaluations};
-}
-
-/// The history takes the edges of the candidate, which is complete.
-__device__ __forceinline__ void note_edges(const Block& b, std::int32_t* next) {
-  const auto& list = b.solution.list;
-  const std::int32_t cost = b.solution.totals->cost;
-  for_own_requests(b, [&](std::int32_t r) {
-    atomicMin(next + edge_index(b.vrp.n, list.place(list.prev[r]), r), cost);
-    if (list.is_depot(list.next[r])) atomicMin(next + edge_index(b.vrp.n, 0, r), cost);
-  });
-}
-
-/// By one thread: is the candidate accepted? What follows from it but the copies of the solution.
-__device__ __forceinline__ void decide(const Block& b, ProcessState& state, const Draws& draws, bool complete) {
-  Common& common = b.common;
-  const std::int64_t cost = complete ? b.solution.totals->cost : 0;
-  const bool accepted =
-      complete && accepts(cost - state.cost, state.temperature, bits(draws.seed, draws.iteration, draws.process, Draw::acceptance));
-  common.accepted = accepted;
-  common.improved = accepted && cost < state.incumbent_cost;
-  ++common.uses[common.pair];
-  if (accepted) {
-    common.points[common.pair] += common.improved ? points_best : cost < state.cost ? points_better : points_accepted;
-    state.cost = cost;
-    if (common.improved) state.incumbent_cost = cost;
-  }
-  for (const std::int64_t word : {std::int64_t{common.pair}, std::int64_t{common.wanted}, cost, static_cast<std::int64_t>(accepted)})
-    state.digest.add(static_cast<std::uint64_t>(word));
-  state.temperature = next_temperature(state.temperature, state.first_temperature, ++state.since_start);
 }
 
 /// 100 iterations (section 3.1). Mapping: a block a process.
@@ -896,18 +684,18 @@ class Tuned {
   Tuned(const vrp::View& vrp, const Task& task)
       : call_layout_(fitting(vrp, task)),
         start_layout_(vrp.n, vrp.vehicles, vrp.n, 0, 0),
-        call_shared_(place(call_kernel<true>, call_layout_, task.processes, task.memory)),
-        start_shared_(place(start_kernel<true>, start_layout_, task.starts(), task.memory)) {}
+        call_shared_(memory_.place(call_kernel<true>, call_layout_.bytes, sizeof(Common), task.processes, task.memory)),
+        start_shared_(memory_.place(start_kernel<true>, start_layout_.bytes, sizeof(Common), task.starts(), task.memory)) {}
 
   void construct(const Constructions& constructions, std::int64_t count, const cuda::Stream& stream) {
     const cuda::Shape shape{count, threads, start_shared_ ? start_layout_.bytes : 0};
     VICINITY_CUDA_CHECK(cuda::launch(shape, stream, start_shared_ ? start_kernel<true> : start_kernel<false>, constructions, start_layout_,
-                                     device_memory_.data()));
+                                     memory_.device()));
   }
   void call(const Processes& processes, std::int64_t count, std::int64_t call, const cuda::Stream& stream) {
     const cuda::Shape shape{count, threads, call_shared_ ? call_layout_.bytes : 0};
     VICINITY_CUDA_CHECK(cuda::launch(shape, stream, call_shared_ ? call_kernel<true> : call_kernel<false>, processes, call_layout_,
-                                     device_memory_.data(), call));
+                                     memory_.device(), call));
   }
   [[nodiscard]] Policy policy() const {
     return {{"block", threads},
@@ -937,23 +725,8 @@ class Tuned {
       if (const Layout one = layout(columns, 0); fits(one, whole)) return one;
     return layout(task.memory == "shared" ? 0 : 128, 0);
   }
-  /// Does a block of `kernel` have its layout in shared memory? If not, there is device memory for so many blocks.
-  template <class... Parameters>
-  bool place(void (*kernel)(Parameters...), const Layout& layout, std::int64_t blocks, const std::string& memory) {
-    const bool has_room = fits(layout, cuda::most_shared());
-    if (memory == "shared" && !has_room)
-      throw DoesNotFit("needs " + std::to_string(layout.bytes + sizeof(Common)) + " bytes of shared memory, a block has " +
-                       std::to_string(cuda::most_shared()));
-    if (has_room && memory != "global") {
-      cuda::allow_shared(kernel, layout.bytes);
-      return true;
-    }
-    if (const std::size_t needed = layout.bytes * static_cast<std::size_t>(blocks); needed > device_memory_.size())
-      device_memory_ = cuda::DeviceBuffer<unsigned char>(needed);
-    return false;
-  }
 
-  cuda::DeviceBuffer<unsigned char> device_memory_;  ///< [block] of what shared memory is too small for
+  BlockMemory memory_;
   Layout call_layout_, start_layout_;
   bool call_shared_, start_shared_;
 };
