@@ -87,6 +87,7 @@ void add_run(CLI::App& app, Options& options) {
   run->add_flag("--control", options.control, "Time control kernels before and after each case");
   run->add_option("--test-slowdown", options.slowdown)->group("");
   run->add_option("--process", options.process)->group("");
+  run->add_option("--part", options.part)->expected(5)->group("");
   run->footer(run_footer);
 }
 

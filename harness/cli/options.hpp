@@ -21,6 +21,21 @@ struct SolveOptions {
   bool quiet = false;
 };
 
+/// Where an experiment stands in a run of several. Shares are of the time that all are expected to take.
+struct RunPart {
+  int number = 1, count = 1;
+  double seconds = 0;            ///< since the first began
+  double before = 0, share = 1;  ///< of the parts before it; its own
+
+  /// Seconds left of the whole run, when this part has run for `own` seconds and has done `fraction` of its work; nothing is known at
+  /// first.
+  [[nodiscard]] std::optional<double> left(double own, double fraction) const {
+    const double done = before + share * fraction;
+    if (done <= 0) return std::nullopt;
+    return (seconds + own) / done * (1 - done);
+  }
+};
+
 /// What the command line says, for all commands.
 struct Options {
   std::vector<std::string> descriptors;
@@ -31,7 +46,8 @@ struct Options {
   std::string machine;
   std::optional<int> repetitions;
   std::optional<int> processes;
-  int process = 0;  ///< number of this one among them; 0: the one that starts them
+  int process = 0;           ///< number of this one among them; 0: the one that starts them
+  std::vector<double> part;  ///< number, count, seconds, before, share of a RunPart; empty: the only one
   bool fresh = false;
   bool control = false;
   std::string slowdown;  ///< "IMPL=FACTOR", tests only

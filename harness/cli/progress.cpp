@@ -57,8 +57,10 @@ double chosen_median(const Json& record) {
   return counted.empty() ? std::nan("") : median(counted);
 }
 
-Progress::Progress(const Descriptor& descriptor, const Profile& profile, const std::vector<Job>& jobs)
+Progress::Progress(const Descriptor& descriptor, const Profile& profile, const std::vector<Job>& jobs, const RunPart& part)
     : profile_(profile),
+      part_(part),
+      name_(part.count > 1 ? fmt::format("[{}/{}] {} ", part.number, part.count, descriptor.experiment) : ""),
       reference_(descriptor.check.reference),
       total_(jobs.size()),
       case_width_(4),
@@ -80,10 +82,10 @@ void Progress::clear_line() const {
 
 std::string Progress::remaining() const {
   const double elapsed = since_start_.seconds();
-  const std::string left =
-      done_ == 0 ? ""
-                 : fmt::format(", about {} left", clock_text(elapsed / static_cast<double>(done_) * static_cast<double>(total_ - done_)));
-  return fmt::format("[{}/{}] {} elapsed{}", done_, total_, clock_text(elapsed), left);
+  const std::optional<double> left =
+      part_.left(elapsed, static_cast<double>(done_) / static_cast<double>(std::max<std::size_t>(total_, 1)));
+  return fmt::format("{}{} of {}, {} elapsed{}", name_, done_, total_, clock_text(part_.seconds + elapsed),
+                     left ? fmt::format(", about {} left", clock_text(*left)) : "");
 }
 
 void Progress::recall(const Json& record) {

@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "core/api/budget.hpp"
+#include "harness/cli/options.hpp"
 #include "harness/record/record.hpp"
 
 namespace vicinity {
 
 class Progress {
  public:
-  /// `jobs`: what this run will measure. Prints the table's head.
-  Progress(const Descriptor& descriptor, const Profile& profile, const std::vector<Job>& jobs);
+  /// `jobs`: what this run will measure, as `part` of a longer one. Prints the table's head.
+  Progress(const Descriptor& descriptor, const Profile& profile, const std::vector<Job>& jobs, const RunPart& part);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -31,6 +32,8 @@ class Progress {
   [[nodiscard]] std::string comparison(const Json& record, double seconds) const;
 
   const Profile& profile_;
+  RunPart part_;
+  std::string name_;  ///< in front of the line where there are several parts
   std::string reference_;
   std::size_t total_;
   std::size_t done_ = 0;

@@ -69,11 +69,17 @@ class Repeats {
   Times first_seed_, first_process_;
 };
 
+RunPart part_of(const std::vector<double>& given) {
+  if (given.empty()) return {};
+  return {static_cast<int>(given[0]), static_cast<int>(given[1]), given[2], given[3], given[4]};
+}
+
 /// One experiment, in this process.
 class Experiment {
  public:
   Experiment(const Options& options, const std::vector<System>& systems)
       : options_(options),
+        part_(part_of(options.part)),
         descriptor_(load_descriptor(options.descriptors.front(), systems)),
         profile_(descriptor_.profile(options.profile)),
         slowdown_(parse_slowdown(options.slowdown)) {
@@ -88,6 +94,11 @@ class Experiment {
   }
 
   [[nodiscard]] int processes() const noexcept { return profile_.protocol.processes; }
+  /// Of all jobs of a process, for the shares of parts: as long as each may take, and a second where there is no limit.
+  [[nodiscard]] double expected_seconds() const {
+    const double limit = profile_.protocol.max_seconds;
+    return (limit > 0 ? limit : 1) * static_cast<double>(plan_.jobs.size());
+  }
 
   int run() {
     const Identity identity = identify(options_.machine);
@@ -144,14 +155,15 @@ class Experiment {
   void announce(std::size_t count) const {
     const double most = profile_.protocol.max_seconds * 1.25 * static_cast<double>(count);  // a quarter for the warm-up
     const std::string which = processes() > 1 ? fmt::format(", process {} of {}", process(), processes()) : "";
-    fmt::print(stderr, "{} [{}{}]: {} of {} to measure, {} recorded{}\n", descriptor_.experiment, options_.profile, which, count,
+    const std::string number = part_.count > 1 ? fmt::format("[{}/{}] ", part_.number, part_.count) : "";
+    fmt::print(stderr, "{}{} [{}{}]: {} of {} to measure, {} recorded{}\n", number, descriptor_.experiment, options_.profile, which, count,
                plan_.jobs.size(), plan_.jobs.size() - count,
                count > 0 && most > 0 ? fmt::format("; about {} at most, and the checks", clock_text(most)) : "");
   }
 
   int measure_all(const std::vector<Job>& jobs, Recorder& recorder) {
     Referee referee(*descriptor_.system, descriptor_.check);
-    Progress progress(descriptor_, profile_, jobs);
+    Progress progress(descriptor_, profile_, jobs, part_);
     for (const Json& record : recorder.existing()) {
       if (record.value("profile", "") == options_.profile && record.value("sources", "") == context_.sources) progress.recall(record);
     }
@@ -185,6 +197,7 @@ class Experiment {
   }
 
   const Options& options_;
+  RunPart part_;
   Descriptor descriptor_;
   Profile profile_;
   std::pair<std::string, double> slowdown_;
@@ -194,7 +207,7 @@ class Experiment {
 };
 
 /// The command line of one process for one descriptor.
-std::vector<std::string> child_arguments(const Options& options, const std::string& descriptor, int process) {
+std::vector<std::string> child_arguments(const Options& options, const std::string& descriptor, int process, const RunPart& part) {
   std::vector<std::string> arguments{"run", descriptor, "--profile", options.profile, "--results", options.results};
   const auto add = [&](const std::string& flag, const std::string& value) {
     if (!value.empty()) arguments.insert(arguments.end(), {flag, value});
@@ -205,6 +218,9 @@ std::vector<std::string> child_arguments(const Options& options, const std::stri
   add("--repetitions", options.repetitions ? std::to_string(*options.repetitions) : "");
   add("--processes", options.processes ? std::to_string(*options.processes) : "");
   add("--process", std::to_string(process));
+  arguments.emplace_back("--part");
+  for (const double number : {double(part.number), double(part.count), part.seconds, part.before, part.share})
+    arguments.push_back(fmt::format("{}", number));
   add("--test-slowdown", options.slowdown);
   if (options.fresh) arguments.emplace_back("--fresh");
   if (options.control) arguments.emplace_back("--control");
@@ -215,17 +231,29 @@ std::vector<std::string> child_arguments(const Options& options, const std::stri
 
 int run_command(const Options& options, const std::vector<System>& systems) {
   if (options.process > 0) return Experiment(options, systems).run();
-  std::vector<std::pair<std::string, int>> runs;         // descriptor and process
+  struct Planned {
+    std::string path;
+    int process;
+    double seconds;
+  };
+  std::vector<Planned> runs;
+  double all = 0;
   for (const std::string& path : options.descriptors) {  // all mistakes before any work
     Options one = options;
     one.descriptors = {path};
-    const int processes = Experiment(one, systems).processes();
-    for (int process = 1; process <= processes; ++process) runs.emplace_back(path, process);
+    const Experiment experiment(one, systems);
+    for (int process = 1; process <= experiment.processes(); ++process) {
+      runs.push_back({path, process, experiment.expected_seconds()});
+      all += runs.back().seconds;
+    }
   }
   if (runs.size() == 1) return Experiment(options, systems).run();
+  const Stopwatch watch;
+  RunPart part{.number = 0, .count = static_cast<int>(runs.size()), .share = 0};
   int worst = exit_ok;
-  for (const auto& [path, process] : runs) {
-    const int code = run_again(child_arguments(options, path, process), path);
+  for (const auto& [path, process, seconds] : runs) {
+    part = {part.number + 1, part.count, watch.seconds(), part.before + part.share, all > 0 ? seconds / all : 0};
+    const int code = run_again(child_arguments(options, path, process, part), path);
     if (interrupted() || code == exit_interrupted) return exit_interrupted;
     worst = std::max(worst, code);
   }

@@ -36,6 +36,18 @@ def environment() -> dict[str, str]:
     return {**os.environ, "CUDA_VISIBLE_DEVICES": "", "VICINITY_COMMIT": "0" * 40}
 
 
+def rest_of(terminal: int) -> bytes:
+    """Everything until the other end is closed."""
+    seen = b""
+    try:
+        while block := os.read(terminal, 4096):
+            seen += block
+    except OSError:
+        pass
+    os.close(terminal)
+    return seen
+
+
 class Program:
     """One of the two programs, run in a folder of its own."""
 

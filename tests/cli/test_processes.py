@@ -62,7 +62,8 @@ def test_processes_share_the_seeds_of_what_is_short(fake: Program) -> None:
 
 
 def test_what_is_long_is_measured_in_one_process(fake: Program) -> None:
-    protocol = "protocol: {repetitions: 1, warmup: 0, time: kernel, processes: {count: 3, under: 1}}"  # cpu-straight says it takes 7 s
+    """cpu-straight says that it takes 7 s."""
+    protocol = "protocol: {repetitions: 1, warmup: 0, time: kernel, processes: {count: 3, under: 1}}"
     descriptor = fake.descriptor(protocol=protocol, implementations="implementations: [cpu-serial, cpu-straight]")
     for _ in range(2):  # the second time nothing is left to measure
         assert fake("run", descriptor, "--machine", "m", "--where", "size=10").returncode == 0

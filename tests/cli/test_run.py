@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import re
+import subprocess
 
 import pytest
-from conftest import Program, error_line
+from conftest import Program, environment, error_line, rest_of
 
 
 def test_records_every_case_and_implementation(fake: Program) -> None:
@@ -133,6 +137,25 @@ def test_one_process_an_experiment(fake: Program) -> None:
     assert len(fake.records("fake/table")) == 4
     pids = {r["process"]["pid"] for name in ("fake/crash", "fake/table") for r in fake.records(name)}
     assert len(pids) == 2
+
+
+def test_each_part_of_a_run_says_where_it_stands(fake: Program) -> None:
+    one, two = fake.descriptor("one"), fake.descriptor("two")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [fake.binary, "run", one, two, "--machine", "m"],
+        cwd=fake.folder,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    said = rest_of(ours).decode()
+    assert process.wait(timeout=60) == 0
+    assert "[1/2] fake/one [quick]: 4 of 4 to measure" in said and "[2/2] fake/two [quick]" in said
+    assert re.search(r"\[2/2\] fake/two 3 of 4, 0:0\d elapsed, about 0:0\d left: ", said)
+    alone = fake("run", one, "--machine", "m", "--fresh")
+    assert alone.stderr.startswith("fake/one [quick]")
 
 
 def test_options_reach_the_processes(fake: Program) -> None:

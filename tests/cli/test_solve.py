@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import Program, environment
+from conftest import Program, environment, rest_of
 from solving import MINE, assert_solves, cost, write_qap
 
 
@@ -34,18 +34,6 @@ def stop(
         seen += rest_of(ours)
         out, _ = process.communicate(timeout=60)
     return process.returncode, out, seen.decode()
-
-
-def rest_of(terminal: int) -> bytes:
-    """Everything until the other end is closed."""
-    seen = b""
-    try:
-        while block := os.read(terminal, 4096):
-            seen += block
-    except OSError:
-        pass
-    os.close(terminal)
-    return seen
 
 
 def test_solves_a_file(mine: Program) -> None:
