@@ -18,7 +18,7 @@
 #include "core/problems/cp/compile.hpp"
 #include "core/problems/cp/oracle.hpp"
 #include "core/util/error.hpp"
-#include "cpu_ref/lns/cp_search.hpp"
+#include "core/methods/lns/cp_search.hpp"
 #include "data/formats/flatzinc.hpp"
 
 namespace vicinity::lns {
