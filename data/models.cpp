@@ -37,8 +37,13 @@ std::uint64_t seed_of(const Case& c) { return static_cast<std::uint64_t>(c.integ
 std::shared_ptr<const cp::Problem> colouring(const Case& c) {
   const Graph graph = load_graph(entry_of(c, "dimacs-col"));
   const bool numbering = c.name_or("model", "colours", {"colours", "permutation"}) == "permutation";
-  if (numbering && c.values.contains("colours")) throw InputError("colours: the permutation model has none");
   return problem_of(numbering ? numbering_model(graph) : colouring_model(graph, c.integer_or("colours", 30, 2, 1000)), c.instance);
+}
+
+Knapsack knapsack_of(const Case& c) {
+  const std::string name = c.name_or("correlation", "strong", {"none", "weak", "strong"});
+  const Correlation correlation = name == "none" ? Correlation::none : name == "weak" ? Correlation::weak : Correlation::strong;
+  return random_knapsack(c.integer_or("items", 100, 1, 10'000), c.integer_or("range", 1000, 1, 10'000), correlation, seed_of(c));
 }
 
 /// Lines "name = value;" and a name's variable.
@@ -100,6 +105,7 @@ std::shared_ptr<const cp::Problem> make_model(const Case& c) {
   if (c.problem == "flatzinc") return read_model(instance_file(entry_of(c, "flatzinc")).string());
   if (c.problem == "mkcp") return colouring(c);
   if (c.problem == "qap") return problem_of(qap_model(*load_qap(entry_of(c, "qaplib"))), c.instance);
+  if (c.problem == "knapsack") return problem_of(knapsack_model(knapsack_of(c)), "random knapsack");
   if (c.problem == "csp")
     return problem_of(random_csp(c.integer_or("variables", 70, 1, 100'000), c.integer_or("constraints", 200, 0, 1'000'000),
                                  c.integer_or("domain", 10, 1, 1000), seed_of(c)),
@@ -115,7 +121,12 @@ std::vector<Axis> model_axes(const std::string& problem) {
     return {{"model",
              "colours: a colour a vertex, distances over all pairs; permutation: different numbers, distances over the edges (default "
              "colours)"},
-            {"colours", "2 to 1000 (default 30)"}};
+            {"colours", "of that model: 2 to 1000 (default 30)"}};
+  if (problem == "knapsack")
+    return {{"items", "1 to 10000 (default 100)"},
+            {"range", "weights are from 1 to this: 1 to 10000 (default 1000)"},
+            {"correlation", "of profits with weights: none, weak or strong (default strong)"},
+            seed};
   if (problem == "csp")
     return {{"variables", "1 to 100000 (default 70)"},
             {"constraints", "disequalities of different pairs: up to 1000000 (default 200)"},
@@ -127,6 +138,7 @@ std::vector<Axis> model_axes(const std::string& problem) {
 }
 
 std::optional<std::int64_t> best_known_model(const Case& c) {
+  if (c.problem == "knapsack") return knapsack_optimum(knapsack_of(c));
   const bool same = c.problem == "flatzinc" || c.problem == "qap";  // of other problems the catalogue knows what they do not ask
   return same && !c.instance.empty() ? best_value(catalogue().at(c.instance)) : std::nullopt;
 }

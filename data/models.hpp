@@ -15,11 +15,11 @@ namespace vicinity {
 /// A user's .fzn file. Throws InputError.
 [[nodiscard]] std::shared_ptr<const cp::Problem> read_model(const std::string& file);
 
-/// The instance of a case of problem flatzinc, csp, mkcp, qap or random. Throws InputError; MissingInput as load_qap() does.
+/// The instance of a case of problem flatzinc, csp, mkcp, knapsack, qap or random. Throws InputError; MissingInput as load_qap() does.
 [[nodiscard]] std::shared_ptr<const cp::Problem> make_model(const Case& c);
 /// The axes of a problem's instances.
 [[nodiscard]] std::vector<Axis> model_axes(const std::string& problem);
-/// The best objective known of a case that names an instance.
+/// The best objective known of a case.
 [[nodiscard]] std::optional<std::int64_t> best_known_model(const Case& c);
 
 /// "76 variables, 40 decisions, 85 constraints".

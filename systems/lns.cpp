@@ -28,7 +28,7 @@ Case random_case(std::uint64_t seed) {
   c.values["constraints"] = below(2 * variables + 2);
   c.values["domain"] = 1 + below(below(5) == 0 ? 200 : 9);
   c.values["instance_seed"] = below(1 << 20);
-  constexpr std::array<const char*, 6> strategies{"rl", "rp", "two_exchange", "gibbs", "icm", "complete"};
+  constexpr std::array<const char*, 6> strategies{"RL", "RP", "2P", "GS", "ICM", "CE"};
   const std::int64_t strategy = below(6);
   c.values["strategy"] = std::string(strategies[static_cast<std::size_t>(strategy)]);
   if (strategy != 2 && strategy != 5) c.values["repetitions"] = below(4);
@@ -97,18 +97,19 @@ System systems::lns() {
       {"released", "|N|, decisions of a subset; no more than there are"},
       {"percent", "instead: this part of the decisions, 1 to 100 (default 30)"},
       {"starts", "m, starting points a subset: from 1 (default 10)"},
-      {"strategy", "local search from them: rl, rp, two_exchange, gibbs, icm or complete (section 4; default rl)"},
-      {"repetitions", "p of rl, rp and gibbs, sweeps of icm: from 0 (default 1)"},
-      {"start",
-       "starting points: random values, cp (random values, propagated) or current (default current for rp and two_exchange, else random)"},
+      {"strategy", "local search from them (section 4): RL, RP, 2P, GS, ICM or CE (default RL)"},
+      {"repetitions", "p of RL, RP and GS, sweeps of ICM: from 0 (default 1)"},
+      {"start", "starting points: random values, cp (random values, propagated) or current (default current for RP and 2P, else random)"},
       {"steps", "h, improving steps a pass (default 10)"},
       {"restarts", "s, further passes from the first solution (default 0)"},
       {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"}};
   const auto problem = [&](const std::string& name, const std::string& meaning) {
     return Problem{name, meaning, joined(model_axes(name), own)};
   };
-  system.problems = {problem("flatzinc", "a FlatZinc model of the catalogue, or a file"), problem("csp", "random disequalities (Table 1)"),
+  system.problems = {problem("flatzinc", "a FlatZinc model of the catalogue, or a file"),
+                     problem("csp", "random disequalities (Table 1)"),
                      problem("mkcp", "the modified colouring problem of a graph of the catalogue (Table 2)"),
+                     problem("knapsack", "a random knapsack problem (Table 3)"),
                      problem("qap", "a quadratic assignment problem of the catalogue, costs by element constraints (Table 4)"),
                      problem("random", "a random model, for tests")};
   system.reference = "cpu-serial";

@@ -141,6 +141,13 @@ class Incremental {
 
 }  // namespace
 
-std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance) { return cpu_run<Incremental>(c, instance, true); }
+std::unique_ptr<Run> search_from(const cp::Problem& problem, const Task& task, std::vector<std::int32_t> first) {
+  return cpu_run<Incremental>(problem, task, std::move(first), task.threads > 0 ? static_cast<int>(task.threads) : omp_get_max_threads());
+}
+
+std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance) {
+  const auto& problem = dynamic_cast<const cp::Problem&>(instance);
+  return search_from(problem, task_of(c, problem), first_solution(problem));
+}
 
 }  // namespace vicinity::lns

@@ -34,6 +34,9 @@ class Rescan {
 
 }  // namespace
 
-std::unique_ptr<Run> prepare_rescan(const Case& c, const Instance& instance) { return cpu_run<Rescan>(c, instance, false); }
+std::unique_ptr<Run> prepare_rescan(const Case& c, const Instance& instance) {
+  const auto& problem = dynamic_cast<const cp::Problem&>(instance);
+  return cpu_run<Rescan>(problem, task_of(c, problem), first_solution(problem), 1);
+}
 
 }  // namespace vicinity::lns

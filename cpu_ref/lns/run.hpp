@@ -383,7 +383,8 @@ class LnsSearch {
   using State = LnsState<E>;
   using Result = Search;
 
-  LnsSearch(const cp::Problem& problem, const Task& task) : problem_(&problem), task_(task), first_(first_solution(problem)) {}
+  LnsSearch(const cp::Problem& problem, const Task& task, std::vector<std::int32_t> first)
+      : problem_(&problem), task_(task), first_(std::move(first)) {}
 
   [[nodiscard]] static std::int64_t count() { return 1; }
   [[nodiscard]] std::unique_ptr<State> begin(Method& method, const Start& start, std::int64_t) const {
@@ -406,16 +407,13 @@ class LnsSearch {
   std::vector<std::int32_t> first_;  ///< found before the clock runs, as the paper's Table 2 has it
 };
 
-/// The caller keeps the instance alive.
+/// The caller keeps the problem alive.
 template <Engine E>
-[[nodiscard]] std::unique_ptr<Run> cpu_run(const Case& c, const Instance& instance, bool parallel) {
+[[nodiscard]] std::unique_ptr<Run> cpu_run(const cp::Problem& problem, const Task& task, std::vector<std::int32_t> first, int threads) {
   using Searches = LnsSearch<E>;
-  const auto& problem = dynamic_cast<const cp::Problem&>(instance);
-  const Task task = task_of(c, problem);
-  const int threads = !parallel ? 1 : task.threads > 0 ? static_cast<int>(task.threads) : omp_get_max_threads();
   std::vector<std::unique_ptr<typename Searches::Method>> methods;
   methods.push_back(std::make_unique<typename Searches::Method>(threads));
-  return std::make_unique<SearchRun<Searches>>(Searches(problem, task), std::move(methods));
+  return std::make_unique<SearchRun<Searches>>(Searches(problem, task, std::move(first)), std::move(methods));
 }
 
 }  // namespace vicinity::lns

@@ -282,6 +282,42 @@ std::string qap_model(const qap::Qap& qap) {
   return text.solve(search_of(location) + "minimize " + objective);
 }
 
+Knapsack random_knapsack(std::int64_t items, std::int64_t range, Correlation correlation, std::uint64_t seed) {
+  Knapsack knapsack;
+  Draw draw(seed);
+  const std::int64_t tenth = std::max<std::int64_t>(1, range / 10);
+  for (std::int64_t k = 0; k < items; ++k) {
+    const std::int64_t weight = draw.from(1, range);
+    const std::int64_t profit = correlation == Correlation::strong ? weight + tenth
+                                : correlation == Correlation::weak ? std::max<std::int64_t>(1, weight + draw.from(-tenth, tenth))
+                                                                   : draw.from(1, range);
+    knapsack.weight.push_back(weight);
+    knapsack.profit.push_back(profit);
+    knapsack.capacity += weight;
+  }
+  knapsack.capacity /= 2;
+  return knapsack;
+}
+
+std::string knapsack_model(const Knapsack& knapsack) {
+  Text text;
+  std::vector<std::string> x;
+  for (std::size_t k = 0; k < knapsack.weight.size(); ++k) x.push_back(text.add_variable(0, 1));
+  text.add_constraint(fmt::format("int_lin_le([{}],[{}],{})", fmt::join(knapsack.weight, ","), fmt::join(x, ","), knapsack.capacity));
+  const std::string total = text.add_defined(0, std::accumulate(knapsack.profit.begin(), knapsack.profit.end(), std::int64_t{0}));
+  text.define_sum(knapsack.profit, x, total);
+  text.add_output("x", x);
+  return text.solve(search_of(x) + "maximize " + total);
+}
+
+std::int64_t knapsack_optimum(const Knapsack& knapsack) {
+  std::vector<std::int64_t> best(static_cast<std::size_t>(knapsack.capacity) + 1, 0);  // [capacity]
+  for (std::size_t k = 0; k < knapsack.weight.size(); ++k)
+    for (auto c = static_cast<std::size_t>(knapsack.capacity), w = static_cast<std::size_t>(knapsack.weight[k]); c >= w; --c)
+      best[c] = std::max(best[c], best[c - w] + knapsack.profit[k]);
+  return best.back();
+}
+
 std::string random_model(std::int64_t variables, std::int64_t constraints, std::int64_t domain, std::uint64_t seed) {
   return RandomModel(domain, seed).make(variables, constraints);
 }

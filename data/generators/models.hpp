@@ -2,6 +2,7 @@
 // FlatZinc models that a few parameters, a graph or a QAP define. Each says what its variables are and how it is to be searched first.
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/problems/qap/qap.hpp"
 #include "data/graph.hpp"
@@ -20,6 +21,19 @@ namespace vicinity {
 
 /// Locations of facilities, all different, costs by element constraints (Table 4).
 [[nodiscard]] std::string qap_model(const qap::Qap& qap);
+
+/// A knapsack problem after D. Pisinger's generator: weights from 1 to `range`; profits without a correlation from 1 to `range`, with a
+/// weak one the weight give or take range / 10, with a strong one the weight and range / 10; half of all weight fits.
+struct Knapsack {
+  std::vector<std::int64_t> weight, profit;
+  std::int64_t capacity = 0;
+};
+enum class Correlation { none, weak, strong };
+[[nodiscard]] Knapsack random_knapsack(std::int64_t items, std::int64_t range, Correlation correlation, std::uint64_t seed);
+/// Taken or not, the profit is maximised (Table 3).
+[[nodiscard]] std::string knapsack_model(const Knapsack& knapsack);
+/// By dynamic programming: O(items capacity).
+[[nodiscard]] std::int64_t knapsack_optimum(const Knapsack& knapsack);
 
 /// A random optimisation model with a solution: linear, products, elements, absolute values, reified comparisons, all-different;
 /// definitions and checks; domains with and without holes.

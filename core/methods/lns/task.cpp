@@ -21,18 +21,18 @@ using Is = cp::Expression::Kind;
 /// Failures until the model's own order is given up for a free search, and until that is.
 constexpr std::int64_t most_failures = 20'000, most_free_failures = 1'000'000;
 
-/// Name and whether a number goes with it.
+/// Its name in models, the paper's, and whether a number goes with it.
 struct Named {
-  std::string_view name;
+  std::string_view name, paper;
   LocalSearch search;
   bool repeated;
 };
-constexpr std::array<Named, 6> searches{{{"rl", LocalSearch::random_labeling, true},
-                                         {"rp", LocalSearch::random_permutation, true},
-                                         {"two_exchange", LocalSearch::two_exchange, false},
-                                         {"gibbs", LocalSearch::gibbs, true},
-                                         {"icm", LocalSearch::conditional_mode, true},
-                                         {"complete", LocalSearch::complete, false}}};
+constexpr std::array<Named, 6> searches{{{"rl", "RL", LocalSearch::random_labeling, true},
+                                         {"rp", "RP", LocalSearch::random_permutation, true},
+                                         {"two_exchange", "2P", LocalSearch::two_exchange, false},
+                                         {"gibbs", "GS", LocalSearch::gibbs, true},
+                                         {"icm", "ICM", LocalSearch::conditional_mode, true},
+                                         {"complete", "CE", LocalSearch::complete, false}}};
 
 /// Permutations begin with the values of the incumbent (section 4: of s), the others with random ones.
 StartingPoint usual_start(LocalSearch search) {
@@ -108,23 +108,24 @@ class Reader {
 };
 
 /// Throws where the numbers of the task do not fit the problem.
-void check(const Task& task, const cp::Problem& problem) {
+void check(const Task& task, const cp::Problem& problem, const std::string& name) {
   if (task.walkers() > most_walkers)
-    throw InputError(fmt::format("{} subsets with {} starting points each: at most {} together", task.subsets, task.starts, most_walkers));
+    throw InputError(
+        fmt::format("{}: {} subsets with {} starting points each: at most {} together", name, task.subsets, task.starts, most_walkers));
   const std::int64_t released = released_of(task, problem);
   if (2 * static_cast<double>(task.repetitions + start_attempts) * static_cast<double>(released) >= 0x1p32)
-    throw InputError(fmt::format("{} repetitions on {} decisions: they draw more than 2^32 numbers", task.repetitions, released));
+    throw InputError(fmt::format("{}: {} repetitions on {} decisions: they draw more than 2^32 numbers", name, task.repetitions, released));
   const bool all = task.search == LocalSearch::complete;
   if (!all && task.search != LocalSearch::conditional_mode) return;
   std::vector<std::int64_t> sizes;
   for (std::int32_t k = 0; k < problem.decisions().count; ++k) sizes.push_back(problem.decisions().decisions[k].size);
   std::sort(sizes.rbegin(), sizes.rend());
   if (!sizes.empty() && sizes.front() > most_enumerated)
-    throw InputError(fmt::format("a variable has {} values: icm and complete go through {} at most", sizes.front(), most_enumerated));
+    throw InputError(fmt::format("{}: a variable has {} values: ICM and CE go through {} at most", name, sizes.front(), most_enumerated));
   double combinations = 1;
   for (std::int64_t k = 0; all && k < released; ++k) combinations *= static_cast<double>(sizes[static_cast<std::size_t>(k)]);
   if (combinations > static_cast<double>(most_combinations))
-    throw InputError(fmt::format("{} decisions have more than 2^40 combinations of values: release fewer", released));
+    throw InputError(fmt::format("{}: {} decisions have more than 2^40 combinations of values: release fewer", name, released));
 }
 
 }  // namespace
@@ -136,12 +137,13 @@ Task task_of(const Case& c, const cp::Problem& problem) {
   Task task = directive ? directive->task : Task{};
   task.subsets = c.integer_or("subsets", task.subsets, 1, most_walkers);
   task.starts = c.integer_or("starts", task.starts, 1, most_walkers);
-  if (c.values.contains("released") && c.values.contains("percent")) throw InputError("released and percent exclude each other");
+  if (c.values.contains("released") && c.values.contains("percent"))
+    throw InputError(c.problem + ": released and percent exclude each other");
   task.released = c.integer_or("released", 0, 1, most_walkers);
   task.percent = c.integer_or("percent", task.percent, 1, 100);
   if (c.values.contains("strategy")) {
-    const std::string name = c.name_or("strategy", "rl", {"rl", "rp", "two_exchange", "gibbs", "icm", "complete"});
-    task.search = std::find_if(searches.begin(), searches.end(), [&](const Named& named) { return named.name == name; })->search;
+    const std::string name = c.name_or("strategy", "RL", {"RL", "RP", "2P", "GS", "ICM", "CE"});
+    task.search = std::find_if(searches.begin(), searches.end(), [&](const Named& named) { return named.paper == name; })->search;
     task.repetitions = 1;
     task.start = usual_start(task.search);
   }
@@ -151,7 +153,7 @@ Task task_of(const Case& c, const cp::Problem& problem) {
   task.steps = c.integer_or("steps", task.steps, 1, most_steps);
   task.restarts = c.integer_or("restarts", task.restarts, 0, most_steps);
   task.threads = c.integer_or("threads", 0, 0, 4096);
-  check(task, problem);
+  check(task, problem, c.problem);
   return task;
 }
 
