@@ -42,7 +42,7 @@ double seconds_between(Clock::time_point from, Clock::time_point to) { return st
 class Watchdog {
  public:
   Watchdog(Clock::time_point deadline, const std::atomic<bool>& stop)
-      : thread_([this, deadline, &stop] {
+      : raised_(stop.load()), thread_([this, deadline, &stop] {
           std::unique_lock lock(mutex_);
           while (!done_ && !stop && Clock::now() < deadline)
             changed_.wait_until(lock, std::min(deadline, Clock::now() + std::chrono::milliseconds(20)));
@@ -64,7 +64,7 @@ class Watchdog {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;
-  std::atomic<bool> raised_ = false;
+  std::atomic<bool> raised_;
   std::thread thread_;
 };
 

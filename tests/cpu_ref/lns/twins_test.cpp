@@ -109,7 +109,7 @@ TEST(LnsCpu, ConditionalModesAreBestInEachVariable) {
 TEST(LnsCpu, PermutationsKeepTheValues) {
   for (const char* strategy : {"RP", "2P"}) {
     const Trial one =
-        trial(chain(), {{"strategy", strategy}, {"percent", std::int64_t{100}}, {"starts", std::int64_t{15}}, {"steps", std::int64_t{20}}});
+        trial(permutation(), {{"strategy", strategy}, {"percent", std::int64_t{100}}, {"starts", std::int64_t{15}}, {"steps", std::int64_t{20}}});
     const auto first = first_solution(problem_of(one));
     const Outcome outcome = outcome_of(reference(), one, at_once);
     EXPECT_LT(*outcome.objective, outcome.counters.at("first")) << strategy;
