@@ -144,7 +144,7 @@ std::optional<std::int64_t> best_known_model(const Case& c) {
 }
 
 std::string size_text(const cp::Problem& problem) {
-  return fmt::format("{} variables, {} decisions, {} constraints", problem.model().variables.size(), problem.decisions().count,
+  return fmt::format("{} variables, {} free variables, {} constraints", problem.model().variables.size(), problem.free_variables().count,
                      problem.model().constraints.size());
 }
 

@@ -22,7 +22,7 @@ namespace vicinity {
 /// The best objective known of a case.
 [[nodiscard]] std::optional<std::int64_t> best_known_model(const Case& c);
 
-/// "76 variables, 40 decisions, 85 constraints".
+/// "76 variables, 40 free variables, 85 constraints".
 [[nodiscard]] std::string size_text(const cp::Problem& problem);
 
 /// The text of a solution: a line "name = value;" a variable of the model. Readers take the lines in any order.

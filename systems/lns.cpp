@@ -11,6 +11,7 @@
 #include "core/util/rng.hpp"
 #include "cpu_ref/lns/implementations.hpp"
 #include "data/models.hpp"
+#include "kernels/lns/implementations.hpp"
 #include "systems/axes.hpp"
 #include "systems/list.hpp"
 
@@ -93,9 +94,9 @@ System systems::lns() {
   system.name = "lns";
   system.title = "Large neighbourhood search for constraint optimisation (Campeotto, Dovier, Fioretto, Pontelli)";
   const std::vector<Axis> own{
-      {"subsets", "t, random subsets of the decisions a step: from 1 (default 10)"},
-      {"released", "|N|, decisions of a subset; no more than there are"},
-      {"percent", "instead: this part of the decisions, 1 to 100 (default 30)"},
+      {"subsets", "t, random subsets of the free variables a step: from 1 (default 10)"},
+      {"released", "|N|, free variables of a subset; no more than there are"},
+      {"percent", "instead: this part of the free variables, 1 to 100 (default 30)"},
       {"starts", "m, starting points a subset: from 1 (default 10)"},
       {"strategy", "local search from them (section 4): RL, RP, 2P, GS, ICM or CE (default RL)"},
       {"repetitions", "p of RL, RP and GS, sweeps of ICM: from 0 (default 1)"},
@@ -118,6 +119,7 @@ System systems::lns() {
   system.best_known = [](const Case& c, const Instance*) { return best_known_model(c); };
   system.solver = solver();
   system.implementations = cpu_implementations();
+  if constexpr (device::with_cuda) system.implementations = joined(system.implementations, gpu_implementations());
   return system;
 }
 

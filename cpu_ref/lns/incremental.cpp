@@ -10,13 +10,14 @@
 #include <span>
 #include <vector>
 
+#include "core/problems/cp/operations.hpp"
 #include "cpu_ref/lns/implementations.hpp"
 #include "cpu_ref/lns/run.hpp"
 
 namespace vicinity::lns {
 namespace {
 
-__extension__ using Wide = __int128;
+using cp::Wide;
 
 class Incremental {
  public:

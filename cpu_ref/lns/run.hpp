@@ -26,13 +26,13 @@ namespace vicinity::lns {
 template <class E>
 concept Engine = requires(E& engine, const E& constant, std::span<const std::int32_t> values, std::int32_t slot) {
   engine.load(values);                                             // of all variables of the model
-  engine.set(slot, slot);                                          // a decision's slot, its value
-  { constant.get(slot) } -> std::same_as<std::int32_t>;            // of a decision
+  engine.set(slot, slot);                                          // a free variable's slot, its value
+  { constant.get(slot) } -> std::same_as<std::int32_t>;            // of a free variable
   { engine.cost() } -> std::same_as<std::int64_t>;                 // of the assignment; `inconsistent` where it breaks a constraint
   { engine.values() } -> std::same_as<std::vector<std::int32_t>>;  // of all variables, after cost()
 };
 
-/// Starting points by CP: the decisions of a subset get random values one after the other, what follows is propagated.
+/// Starting points by CP: the free variables of a subset get random values one after the other, what follows is propagated.
 class CpStarts {
  public:
   explicit CpStarts(const cp::Problem& problem)
@@ -40,14 +40,14 @@ class CpStarts {
     if (!propagation_.all(store_)) store_.forget();
   }
 
-  /// Fixes all decisions outside the subset as the incumbent has them.
+  /// Fixes all free variables outside the subset as the incumbent has them.
   void release(std::span<const std::int32_t> incumbent, std::span<const std::int32_t> subset) {
     while (store_.level() > 0) store_.undo();
     store_.push();
-    std::vector<bool> released(static_cast<std::size_t>(problem_->decisions().count), false);
+    std::vector<bool> released(static_cast<std::size_t>(problem_->free_variables().count), false);
     for (const std::int32_t d : subset) released[static_cast<std::size_t>(d)] = true;
     bool consistent = true;
-    for (std::int32_t d = 0; d < problem_->decisions().count && consistent; ++d)
+    for (std::int32_t d = 0; d < problem_->free_variables().count && consistent; ++d)
       if (!released[static_cast<std::size_t>(d)]) consistent = store_.assign(variable(d), incumbent[static_cast<std::size_t>(slot(d))]);
     if (!consistent || !propagation_.changed(store_)) store_.forget();  // never: the incumbent is a solution
   }
@@ -66,7 +66,7 @@ class CpStarts {
   }
 
  private:
-  [[nodiscard]] std::int32_t slot(std::int32_t d) const { return problem_->decisions().decisions[d].slot; }
+  [[nodiscard]] std::int32_t slot(std::int32_t d) const { return problem_->free_variables().variables[d].slot; }
   [[nodiscard]] cp::Var variable(std::int32_t d) const { return problem_->compiled().variable_of[static_cast<std::size_t>(slot(d))]; }
   /// Value number k of a domain, ascending.
   [[nodiscard]] std::int64_t element(cp::Var x, std::int64_t k) const {
@@ -84,7 +84,7 @@ class CpStarts {
 /// The least (cost, walker) of some walkers, and what they add up to.
 struct Results {
   std::int64_t cost = inconsistent, walker = std::numeric_limits<std::int64_t>::max();
-  std::vector<std::int32_t> values;  ///< of the subset's decisions
+  std::vector<std::int32_t> values;  ///< of the subset's free variables
   std::uint64_t tally = 0;
   std::int64_t evaluations = 0, started = 0;
 
@@ -105,7 +105,7 @@ template <Engine E>
 class Walker {
  public:
   Walker(const cp::Problem& problem, const Task& task)
-      : decisions_(problem.decisions()), sense_(problem.sense()), task_(&task), engine_(problem), starts_(problem) {}
+      : free_(problem.free_variables()), sense_(problem.sense()), task_(&task), engine_(problem), starts_(problem) {}
 
   void begin_step(std::span<const std::int32_t> incumbent) {
     incumbent_ = incumbent;
@@ -137,10 +137,10 @@ class Walker {
 
  private:
   [[nodiscard]] std::int64_t n() const { return static_cast<std::int64_t>(subset_.size()); }
-  [[nodiscard]] std::int32_t slot(std::size_t k) const { return decisions_.decisions[subset_[k]].slot; }
-  [[nodiscard]] std::int64_t size(std::size_t k) const { return decisions_.decisions[subset_[k]].size; }
+  [[nodiscard]] std::int32_t slot(std::size_t k) const { return free_.variables[subset_[k]].slot; }
+  [[nodiscard]] std::int64_t size(std::size_t k) const { return free_.variables[subset_[k]].size; }
   [[nodiscard]] std::int32_t random_value(std::size_t k, std::uint64_t draw) const {
-    return decisions_.value(subset_[k], draws_.below(draw, size(k)));
+    return free_.value(subset_[k], draws_.below(draw, size(k)));
   }
   void set(std::size_t k, std::int32_t value) {
     current_[k] = value;
@@ -231,7 +231,7 @@ class Walker {
         const std::int32_t old = current_[k];
         const std::uint64_t draw = search_draw(n(), r, 2 * n(), 2 * static_cast<std::int64_t>(k));
         const std::int64_t other = draws_.below(draw, size(k) - 1);
-        set(k, decisions_.value(subset_[k], other + (other >= decisions_.number_of(subset_[k], old) ? 1 : 0)));
+        set(k, free_.value(subset_[k], other + (other >= free_.number_of(subset_[k], old) ? 1 : 0)));
         const std::int64_t found = cost();
         if (accepts(cost_, found, sense_, draws_.bits(draw + 1)))
           cost_ = found;
@@ -245,7 +245,7 @@ class Walker {
         std::int32_t chosen = current_[k];
         std::int64_t least = inconsistent;
         for (std::int64_t j = 0; j < size(k); ++j) {
-          set(k, decisions_.value(subset_[k], j));
+          set(k, free_.value(subset_[k], j));
           if (const std::int64_t found = cost(); found < least) {
             least = found;
             chosen = current_[k];
@@ -254,19 +254,19 @@ class Walker {
         set(k, chosen);
       }
   }
-  /// The first decision of the subset is the last digit of a combination's number.
+  /// The first free variable of the subset is the last digit of a combination's number.
   void enumerate() {
     std::int64_t combinations = 1;
     for (std::size_t k = 0; k < subset_.size(); ++k) combinations *= size(k);
     for (std::int64_t c = draws_.walker % task_->starts; c < combinations; c += task_->starts) {
       std::int64_t rest = c;
-      for (std::size_t k = 0; k < subset_.size(); rest /= size(k), ++k) set(k, decisions_.value(subset_[k], rest % size(k)));
+      for (std::size_t k = 0; k < subset_.size(); rest /= size(k), ++k) set(k, free_.value(subset_[k], rest % size(k)));
       cost();
     }
     results_.started += best_ != inconsistent ? 1 : 0;
   }
 
-  cp::DecisionsView decisions_;
+  cp::FreeVariablesView free_;
   Sense sense_;
   const Task* task_;
   E engine_;
@@ -274,7 +274,7 @@ class Walker {
   std::span<const std::int32_t> incumbent_, subset_;
   std::int64_t loaded_ = -1;  ///< the subset that starts_ has released
   Draws draws_{};
-  std::vector<std::int32_t> current_, best_values_, shuffled_;  ///< [decision of the subset]
+  std::vector<std::int32_t> current_, best_values_, shuffled_;  ///< [free variable of the subset]
   std::int64_t cost_ = inconsistent, best_ = inconsistent;
   Results results_;
 };
@@ -292,7 +292,7 @@ class LnsState {
     search_.first = search_.cost = cost_ = engine.cost();
     search_.best = incumbent_ = first_;
     subsets_.resize(static_cast<std::size_t>(task_.subsets * released_));
-    order_.resize(static_cast<std::size_t>(problem.decisions().count));
+    order_.resize(static_cast<std::size_t>(problem.free_variables().count));
   }
 
   [[nodiscard]] bool done() const { return first_.empty() || search_.steps == task_.whole(); }
@@ -332,7 +332,7 @@ class LnsState {
     for (std::int64_t i = 0; i < task_.subsets; ++i) {
       std::iota(order_.begin(), order_.end(), 0);
       std::int32_t* order = order_.data();
-      release({seed_, search_.steps, task_.walkers() + i}, problem_->decisions().count, released_, order);
+      release({seed_, search_.steps, task_.walkers() + i}, problem_->free_variables().count, released_, order);
       std::copy_n(order_.begin(), released_, subsets_.begin() + static_cast<std::ptrdiff_t>(i * released_));
     }
   }
@@ -353,7 +353,7 @@ class LnsState {
   void accept(const Results& found) {
     const auto released = subset(found.walker / task_.starts);
     E& engine = walkers_.front()->engine();
-    for (std::size_t k = 0; k < released.size(); ++k) engine.set(problem_->decisions().decisions[released[k]].slot, found.values[k]);
+    for (std::size_t k = 0; k < released.size(); ++k) engine.set(problem_->free_variables().variables[released[k]].slot, found.values[k]);
     cost_ = engine.cost();
     incumbent_ = engine.values();
     if (cost_ >= search_.cost) return;

@@ -25,7 +25,7 @@ std::int64_t first_cost(const cp::Problem& problem) { return *problem.objective(
 
 TEST(Models, ColouringAsInTheTable) {
   const auto problem = make_model(case_of("mkcp", "1-Insertions_4"));
-  EXPECT_EQ(problem->decisions().count, 67);
+  EXPECT_EQ(problem->free_variables().count, 67);
   EXPECT_EQ(problem->model().variables.size(), 67u + 4423);
   EXPECT_EQ(problem->model().constraints.size(), 4655u);
   EXPECT_EQ(first_cost(*problem), 2098);
@@ -34,7 +34,7 @@ TEST(Models, ColouringAsInTheTable) {
 
 TEST(Models, NumberingHasAllValues) {
   const auto problem = make_model(case_of("mkcp", "1-Insertions_4", {{"model", "permutation"}}));
-  EXPECT_EQ(problem->decisions().count, 67);
+  EXPECT_EQ(problem->free_variables().count, 67);
   EXPECT_EQ(problem->model().constraints.size(), 2u * 232 + 2);
   EXPECT_GT(first_cost(*problem), 0);
 }
@@ -52,7 +52,7 @@ TEST(Models, QapCostsAreThoseOfTheProblem) {
 
 TEST(Models, RandomDisequalities) {
   const auto problem = make_model(case_of("csp", ""));
-  EXPECT_EQ(problem->decisions().count, 70);
+  EXPECT_EQ(problem->free_variables().count, 70);
   EXPECT_EQ(problem->model().constraints.size(), 200u);
   EXPECT_NE(problem->hash(), make_model(case_of("csp", "", {{"instance_seed", std::int64_t{2}}}))->hash());
   EXPECT_EQ(complaint<InputError>([] {
@@ -86,7 +86,7 @@ TEST(Models, TheKnapsackOfTheRepositoryIsDrawn) {
     values[chosen] = 1;
     const auto profit = [&](const cp::Problem& problem) {
       std::vector<std::int32_t> slots = problem.evaluation().slots();
-      for (std::size_t k = 0; k < 100; ++k) slots[static_cast<std::size_t>(problem.decisions().decisions[k].slot)] = values[k];
+      for (std::size_t k = 0; k < 100; ++k) slots[static_cast<std::size_t>(problem.free_variables().variables[k].slot)] = values[k];
       EXPECT_EQ(problem.evaluation().evaluate(slots), 0);
       return lns::cost_of(problem.model(), slots);
     };
@@ -95,10 +95,10 @@ TEST(Models, TheKnapsackOfTheRepositoryIsDrawn) {
 }
 
 TEST(Models, ThoseOfTheRepositoryAreThere) {
-  for (const auto& [name, decisions] :
+  for (const auto& [name, count] :
        std::map<std::string, int>{{"transportation", 12}, {"tsp-ulysses16", 480}, {"knapsack-100", 100}, {"coins-grid", 961}}) {
     const auto problem = make_model(case_of("flatzinc", name));
-    EXPECT_EQ(problem->decisions().count, decisions) << name;
+    EXPECT_EQ(problem->free_variables().count, count) << name;
     const Objective best(*best_known_model(case_of("flatzinc", name)), problem->sense());
     EXPECT_FALSE(Objective(first_cost(*problem), problem->sense()).better_than(best)) << name;
   }

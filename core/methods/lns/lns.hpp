@@ -2,9 +2,9 @@
 // Large neighbourhood search by local search from many starting points: the contract (Campeotto et al., sections 3 and 4; open points:
 // docs/errata.md, LNS).
 //
-// A search has s + 1 passes of h steps, each pass from the first solution. A step releases t random subsets of the decisions; each of them
-// gets m starting points, and a local search from each: t m walkers, walker w works on subset w / m. All of them see the incumbent of the
-// pass as it was at the beginning of the step. Their least (cost, w) becomes the incumbent where it is better.
+// A search has s + 1 passes of h steps, each pass from the first solution. A step releases t random subsets of the free variables; each of
+// them gets m starting points, and a local search from each: t m walkers, walker w works on subset w / m. All of them see the incumbent of
+// the pass as it was at the beginning of the step. Their least (cost, w) becomes the incumbent where it is better.
 //
 // A walker's result is the first of the best consistent assignments that it evaluates, the starting point included. The cost is the
 // objective, negated where it is maximised; an assignment that breaks a constraint has none.
@@ -23,11 +23,11 @@ namespace vicinity::lns {
 
 /// Section 4. p: repetitions.
 enum class LocalSearch : std::uint8_t {
-  random_labeling,     ///< RL: p times, random values of all released decisions
-  random_permutation,  ///< RP: p times, the values of the released decisions shuffled
+  random_labeling,     ///< RL: p times, random values of all released variables
+  random_permutation,  ///< RP: p times, the values of the released variables shuffled
   two_exchange,        ///< 2P: walker j of a subset exchanges pair j of its values; further walkers have nothing to do
-  gibbs,               ///< GS: p times each decision in turn: a random other value, accepted by accepts()
-  conditional_mode,    ///< ICM: p times each decision in turn gets its best value, the least of several
+  gibbs,               ///< GS: p times each free variable in turn: a random other value, accepted by accepts()
+  conditional_mode,    ///< ICM: p times each free variable in turn gets its best value, the least of several
   complete,            ///< CE: walker j of a subset evaluates the combinations j, j + m, j + 2 m, ... of values
 };
 
@@ -55,7 +55,7 @@ struct Draws {
   }
 };
 
-/// Of a walker whose subset has `released` decisions.
+/// Of a walker whose subset has `released` free variables.
 [[nodiscard]] VICINITY_HD constexpr std::uint64_t start_draws(std::int64_t released) {
   return start_attempts * static_cast<std::uint64_t>(released);
 }

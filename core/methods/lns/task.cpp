@@ -114,18 +114,19 @@ void check(const Task& task, const cp::Problem& problem, const std::string& name
         fmt::format("{}: {} subsets with {} starting points each: at most {} together", name, task.subsets, task.starts, most_walkers));
   const std::int64_t released = released_of(task, problem);
   if (2 * static_cast<double>(task.repetitions + start_attempts) * static_cast<double>(released) >= 0x1p32)
-    throw InputError(fmt::format("{}: {} repetitions on {} decisions: they draw more than 2^32 numbers", name, task.repetitions, released));
+    throw InputError(
+        fmt::format("{}: {} repetitions on {} free variables: they draw more than 2^32 numbers", name, task.repetitions, released));
   const bool all = task.search == LocalSearch::complete;
   if (!all && task.search != LocalSearch::conditional_mode) return;
   std::vector<std::int64_t> sizes;
-  for (std::int32_t k = 0; k < problem.decisions().count; ++k) sizes.push_back(problem.decisions().decisions[k].size);
+  for (std::int32_t k = 0; k < problem.free_variables().count; ++k) sizes.push_back(problem.free_variables().variables[k].size);
   std::sort(sizes.rbegin(), sizes.rend());
   if (!sizes.empty() && sizes.front() > most_enumerated)
     throw InputError(fmt::format("{}: a variable has {} values: ICM and CE go through {} at most", name, sizes.front(), most_enumerated));
   double combinations = 1;
   for (std::int64_t k = 0; all && k < released; ++k) combinations *= static_cast<double>(sizes[static_cast<std::size_t>(k)]);
   if (combinations > static_cast<double>(most_combinations))
-    throw InputError(fmt::format("{}: {} decisions have more than 2^40 combinations of values: release fewer", name, released));
+    throw InputError(fmt::format("{}: {} free variables have more than 2^40 combinations of values: release fewer", name, released));
 }
 
 }  // namespace
@@ -167,9 +168,9 @@ std::int64_t cost_of(const cp::Model& model, std::span<const std::int32_t> value
 }
 
 std::int64_t released_of(const Task& task, const cp::Problem& problem) {
-  const std::int64_t decisions = problem.decisions().count;
-  const std::int64_t wanted = task.released > 0 ? task.released : std::max<std::int64_t>(1, decisions * task.percent / 100);
-  return std::min(wanted, decisions);
+  const std::int64_t free = problem.free_variables().count;
+  const std::int64_t wanted = task.released > 0 ? task.released : std::max<std::int64_t>(1, free * task.percent / 100);
+  return std::min(wanted, free);
 }
 
 std::vector<std::int32_t> first_solution(const cp::Problem& problem) {

@@ -12,7 +12,7 @@ namespace vicinity::lns {
 
 struct Task {
   std::int64_t subsets = 10;  ///< t
-  std::int64_t released = 0;  ///< |N|; 0: `percent` of the decisions
+  std::int64_t released = 0;  ///< |N|; 0: `percent` of the free variables
   std::int64_t percent = 30;  ///< at least one
   std::int64_t starts = 10;   ///< m
   std::int64_t steps = 10;    ///< h
@@ -27,7 +27,7 @@ struct Task {
 };
 
 inline constexpr std::int64_t most_walkers = 10'000'000, most_steps = 1'000'000'000, most_repetitions = 100'000;
-/// ICM and CE go through all values of a decision; CE through all combinations of a subset.
+/// ICM and CE go through all values of a free variable; CE through all combinations of a subset.
 inline constexpr std::int64_t most_enumerated = 1 << 16, most_combinations = std::int64_t{1} << 40;
 
 /// `lns(t, percent, strategy, m, h, s, timeout)` of a model, and beside it `start_random`, `start_cp` or `start_current`.

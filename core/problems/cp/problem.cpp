@@ -17,7 +17,7 @@ Problem::Problem(Model model) : model_(std::move(model)), compiled_(compile(mode
     const std::int64_t size = root.size(x), low = root.lower(x), high = root.upper(x);
     if (size < 2) continue;
     const bool dense = high - low + 1 == size;
-    decisions_.push_back({slot, static_cast<std::int32_t>(low), size, dense ? -1 : static_cast<std::int64_t>(values_.size())});
+    free_.push_back({slot, static_cast<std::int32_t>(low), size, dense ? -1 : static_cast<std::int64_t>(values_.size())});
     if (dense) continue;
     for (std::int64_t v = low;; v = root.next(x, v + 1)) {
       values_.push_back(static_cast<std::int32_t>(v));

@@ -1,6 +1,6 @@
 #pragma once
-// A model ready for local search: with its network for propagation, its evaluation for whole assignments, and its decisions, the variables
-// that a search gives values (the paper's FD variables, Campeotto et al., section 3). Everything else follows from them.
+// A model ready for local search: with its network for propagation, its evaluation for whole assignments, and its free variables, the
+// variables that a search gives values (the paper's FD variables, Campeotto et al., section 3). Everything else follows from them.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,27 +14,27 @@
 namespace vicinity::cp {
 
 /// A variable that nothing defines and that has at least two values after propagation at the root.
-struct Decision {
+struct FreeVariable {
   std::int32_t slot;   ///< of the evaluation: the variable of the model
   std::int32_t least;  ///< of its values
   std::int64_t size;   ///< number of its values
-  std::int64_t begin;  ///< where they stand among the values of all decisions; -1: they are least, least + 1, ...
+  std::int64_t begin;  ///< where they stand among the values of all free variables; -1: they are least, least + 1, ...
 };
 
 /// For kernels.
-struct DecisionsView {
-  const Decision* decisions;   ///< [k], in the order of the model
-  const std::int32_t* values;  ///< ascending within a decision
+struct FreeVariablesView {
+  const FreeVariable* variables;  ///< [k], in the order of the model
+  const std::int32_t* values;     ///< ascending within a free variable
   std::int32_t count;
 
-  /// Value number j of decision k.
+  /// Value number j of free variable k.
   [[nodiscard]] VICINITY_HD std::int32_t value(std::int32_t k, std::int64_t j) const {
-    const Decision& d = decisions[k];
+    const FreeVariable& d = variables[k];
     return d.begin < 0 ? static_cast<std::int32_t>(d.least + j) : values[d.begin + j];
   }
   /// The number of one of its values.
   [[nodiscard]] VICINITY_HD std::int64_t number_of(std::int32_t k, std::int32_t value) const {
-    const Decision& d = decisions[k];
+    const FreeVariable& d = variables[k];
     if (d.begin < 0) return std::int64_t{value} - d.least;
     std::int64_t low = 0, high = d.size - 1;
     while (low < high) {
@@ -58,8 +58,8 @@ class Problem final : public Instance {
   [[nodiscard]] const Model& model() const noexcept { return model_; }
   [[nodiscard]] const CompiledModel& compiled() const noexcept { return compiled_; }
   [[nodiscard]] const Evaluation& evaluation() const noexcept { return evaluation_; }
-  [[nodiscard]] DecisionsView decisions() const noexcept {
-    return {decisions_.data(), values_.data(), static_cast<std::int32_t>(decisions_.size())};
+  [[nodiscard]] FreeVariablesView free_variables() const noexcept {
+    return {free_.data(), values_.data(), static_cast<std::int32_t>(free_.size())};
   }
   [[nodiscard]] Sense sense() const noexcept { return model_.goal == Goal::maximise ? Sense::maximise : Sense::minimise; }
   /// Of values of all variables, by the oracle; 0 where the model has no goal.
@@ -69,7 +69,7 @@ class Problem final : public Instance {
   Model model_;
   CompiledModel compiled_;
   Evaluation evaluation_;
-  std::vector<Decision> decisions_;
+  std::vector<FreeVariable> free_;
   std::vector<std::int32_t> values_;
 };
 

@@ -78,7 +78,7 @@ TEST(LnsCpu, StartsAreNeverMadeWorse) {
             "the start is no solution: m.fzn:8: int_ne does not hold");
 }
 
-TEST(LnsCpu, CompleteExplorationOfAllDecisionsFindsTheOptimum) {
+TEST(LnsCpu, CompleteExplorationOfAllVariablesFindsTheOptimum) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const Trial one = trial(random_model(4, 6, 4, seed), {{"strategy", "CE"},
                                                           {"released", std::int64_t{4}},
@@ -95,11 +95,11 @@ TEST(LnsCpu, ConditionalModesAreBestInEachVariable) {
       trial(chain(), {{"strategy", "ICM"}, {"start", "current"}, {"percent", std::int64_t{100}}, {"steps", std::int64_t{10}}});
   const cp::Problem& problem = problem_of(one);
   const Outcome outcome = outcome_of(reference(), one, at_once);
-  for (std::int32_t k = 0; k < problem.decisions().count; ++k)
-    for (std::int64_t j = 0; j < problem.decisions().decisions[k].size; ++j) {
+  for (std::int32_t k = 0; k < problem.free_variables().count; ++k)
+    for (std::int64_t j = 0; j < problem.free_variables().variables[k].size; ++j) {
       std::vector<std::int32_t> slots = problem.evaluation().slots();
       std::copy(outcome.solution.begin(), outcome.solution.end(), slots.begin());
-      slots[static_cast<std::size_t>(problem.decisions().decisions[k].slot)] = problem.decisions().value(k, j);
+      slots[static_cast<std::size_t>(problem.free_variables().variables[k].slot)] = problem.free_variables().value(k, j);
       if (problem.evaluation().evaluate(slots) > 0) continue;
       slots.resize(outcome.solution.size());
       EXPECT_LE(*problem.objective(slots), *outcome.objective);
@@ -108,8 +108,8 @@ TEST(LnsCpu, ConditionalModesAreBestInEachVariable) {
 
 TEST(LnsCpu, PermutationsKeepTheValues) {
   for (const char* strategy : {"RP", "2P"}) {
-    const Trial one =
-        trial(permutation(), {{"strategy", strategy}, {"percent", std::int64_t{100}}, {"starts", std::int64_t{15}}, {"steps", std::int64_t{20}}});
+    const Trial one = trial(
+        permutation(), {{"strategy", strategy}, {"percent", std::int64_t{100}}, {"starts", std::int64_t{15}}, {"steps", std::int64_t{20}}});
     const auto first = first_solution(problem_of(one));
     const Outcome outcome = outcome_of(reference(), one, at_once);
     EXPECT_LT(*outcome.objective, outcome.counters.at("first")) << strategy;

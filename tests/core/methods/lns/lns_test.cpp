@@ -25,20 +25,20 @@ cp::Problem problem(const std::string& search = "") {
                     "m.fzn"));
 }
 
-TEST(Lns, DecisionsAreWhatNothingDefines) {
+TEST(Lns, FreeVariablesAreWhatNothingDefines) {
   const cp::Problem of = problem();
-  const cp::DecisionsView view = of.decisions();
+  const cp::FreeVariablesView view = of.free_variables();
   ASSERT_EQ(view.count, 3);
-  EXPECT_EQ(view.decisions[0].size, 5);
-  EXPECT_EQ(view.decisions[1].size, 3);
-  EXPECT_EQ(view.decisions[2].size, 100'000);
+  EXPECT_EQ(view.variables[0].size, 5);
+  EXPECT_EQ(view.variables[1].size, 3);
+  EXPECT_EQ(view.variables[2].size, 100'000);
   EXPECT_EQ(view.value(0, 4), 5);
   EXPECT_EQ(view.value(1, 1), 4);
   for (std::int32_t k = 0; k < 3; ++k)
     for (std::int64_t j = 0; j < 3; ++j) EXPECT_EQ(view.number_of(k, view.value(k, j)), j);
 }
 
-TEST(Lns, ReleasedDecisionsAreAUniformSubset) {
+TEST(Lns, ReleasedVariablesAreAUniformSubset) {
   std::array<int, 5> often{};
   for (std::int64_t step = 0; step < 4000; ++step) {
     std::vector<std::int32_t> order(5);
