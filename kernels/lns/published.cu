@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "core/methods/lns/task.hpp"
-#include "core/problems/cp/propagation.hpp"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/cuda/runtime/memory.cuh"
 #include "kernels/lns/implementations.hpp"
@@ -248,22 +247,10 @@ class DeviceProblem {
     view_.network_variable = network_variable_.data();
   }
   void load_network(const cp::Network& network) {
-    cp::Store store(network);
-    cp::Propagation propagation(network);
-    if (network.failed() || !propagation.all(store)) return;  // then nothing is searched
+    const cp::RootDomains root = cp::root_domains(network);
+    if (root.failed) return;  // then nothing is searched
     const cp::NetworkView host = network.view();
     const auto variables = static_cast<std::size_t>(host.variables), constraints = static_cast<std::size_t>(host.constraints);
-    std::vector<std::int32_t> lower, upper;
-    for (cp::Var x = 0; x < host.variables; ++x) {
-      lower.push_back(static_cast<std::int32_t>(store.lower(x)));
-      upper.push_back(static_cast<std::int32_t>(store.upper(x)));
-    }
-    // Bits stay where the network has them, from its own lower bound on.
-    std::vector<std::uint64_t> mask(host.mask, host.mask + host.mask_words);
-    for (cp::Var x = 0; x < host.variables; ++x)
-      for (std::int64_t v = host.lower[x]; host.mask_begin[x] >= 0 && v <= host.upper[x]; ++v)
-        if (const auto bit = static_cast<std::uint64_t>(v - host.lower[x]); !store.contains(x, v))
-          mask[static_cast<std::uint64_t>(host.mask_begin[x]) + bit / 64] &= ~(std::uint64_t{1} << (bit % 64));
     kind_ = on_device(host.kind, constraints);
     constraint_begin_ = on_device(host.argument_begin, constraints + 1);
     constraint_arguments_ = on_device(host.arguments, host.argument_begin[constraints]);
@@ -272,10 +259,10 @@ class DeviceProblem {
     watch_begin_ = on_device(host.watch_begin, variables + 1);
     watches_ = on_device(host.watches, host.watch_begin[variables]);
     origin_ = on_device(host.lower, variables);
-    lower_ = on_device(lower.data(), variables);
-    upper_ = on_device(upper.data(), variables);
+    lower_ = on_device(root.lower.data(), variables);
+    upper_ = on_device(root.upper.data(), variables);
     mask_begin_ = on_device(host.mask_begin, variables);
-    mask_ = on_device(mask.data(), mask.size());
+    mask_ = on_device(root.mask.data(), root.mask.size());
     view_.network = {kind_.data(),
                      constraint_begin_.data(),
                      constraint_arguments_.data(),

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/problems/cp/oracle.hpp"
+#include "core/problems/cp/propagation.hpp"
 #include "core/problems/cp/store.hpp"
 #include "core/util/digest.hpp"
 
@@ -58,6 +59,22 @@ std::uint64_t Problem::hash() const {
 
 Objective Problem::objective(std::span<const std::int32_t> values) const {
   return {model_.goal == Goal::satisfy ? 0 : objective_of(model_, values), sense()};
+}
+
+RootDomains root_domains(const Network& network) {
+  Store store(network);
+  Propagation propagation(network);
+  const NetworkView view = network.view();
+  RootDomains root{network.failed() || !propagation.all(store), {}, {}, {view.mask, view.mask + view.mask_words}};
+  if (root.failed) return root;
+  for (Var x = 0; x < view.variables; ++x) {
+    root.lower.push_back(static_cast<std::int32_t>(store.lower(x)));
+    root.upper.push_back(static_cast<std::int32_t>(store.upper(x)));
+    for (std::int64_t v = view.lower[x]; view.mask_begin[x] >= 0 && v <= view.upper[x]; ++v)
+      if (const auto bit = static_cast<std::uint64_t>(v - view.lower[x]); !store.contains(x, v))
+        root.mask[static_cast<std::uint64_t>(view.mask_begin[x]) + bit / 64] &= ~(std::uint64_t{1} << (bit % 64));
+  }
+  return root;
 }
 
 }  // namespace vicinity::cp

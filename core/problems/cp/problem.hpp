@@ -73,4 +73,12 @@ class Problem final : public Instance {
   std::vector<std::int32_t> values_;
 };
 
+/// Domains at the fixpoint of the root, however long that takes.
+struct RootDomains {
+  bool failed = false;
+  std::vector<std::int32_t> lower, upper;  ///< [variable]
+  std::vector<std::uint64_t> mask;         ///< as the network's, bit 0 still its lower bound
+};
+[[nodiscard]] RootDomains root_domains(const Network& network);
+
 }  // namespace vicinity::cp

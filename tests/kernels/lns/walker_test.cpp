@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
 
-#include "core/problems/cp/propagation.hpp"
 #include "tests/support/lns_twins.hpp"
 
 namespace vicinity::lns {
@@ -32,14 +32,9 @@ struct Step {
 
 Step walked(const cp::Problem& problem, const Task& task, std::uint64_t seed, bool wide) {
   const cp::Network& network = *problem.compiled().network;
-  cp::Store store(network);
-  cp::Propagation propagation(network);
-  EXPECT_TRUE(propagation.all(store));
-  std::vector<std::int32_t> root_lower, root_upper, variable, incumbent, wides;
-  for (cp::Var x = 0; x < network.variables(); ++x) {
-    root_lower.push_back(static_cast<std::int32_t>(store.lower(x)));
-    root_upper.push_back(static_cast<std::int32_t>(store.upper(x)));
-  }
+  const cp::RootDomains root = cp::root_domains(network);
+  EXPECT_FALSE(root.failed);
+  std::vector<std::int32_t> variable, incumbent, wides;
   const auto first = first_solution(problem);
   std::vector<std::int32_t> slots = problem.evaluation().slots();
   std::copy(first.begin(), first.end(), slots.begin());
@@ -58,8 +53,9 @@ Step walked(const cp::Problem& problem, const Task& task, std::uint64_t seed, bo
   }
   view.network_variable = variable.data();
   view.network = network.view();
-  view.network.upper = root_upper.data();
-  view.root_lower = root_lower.data();
+  view.network.upper = root.upper.data();
+  view.network.mask = root.mask.data();
+  view.root_lower = root.lower.data();
   view.slots = static_cast<std::int32_t>(slots.size());
   view.objective = static_cast<std::int32_t>(problem.model().objective.value);
   view.sense = problem.sense();
