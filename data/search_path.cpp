@@ -51,6 +51,7 @@ std::vector<fs::path> instance_folders() {
     if (!folder.empty()) folders.emplace_back(folder);
   }
   folders.push_back(data_folder() / "instances");
+  folders.push_back(data_folder() / "models");
   return folders;
 }
 

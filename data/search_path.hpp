@@ -10,7 +10,7 @@ namespace vicinity {
 [[nodiscard]] std::filesystem::path data_folder();
 
 /// Where instance files are looked for, in this order: the folders of $VICINITY_INSTANCES (separated by ':'), then
-/// data/instances/.
+/// data/instances/ and data/models/, the latter part of this repository.
 [[nodiscard]] std::vector<std::filesystem::path> instance_folders();
 
 /// The instance file `file` ("coloring/1-Insertions_4.col"): below each folder at exactly that place, or else anywhere

@@ -13,6 +13,7 @@ System fang();
 System sa();
 System lsm();
 System alns();
+System lns();
 
 }  // namespace systems
 

@@ -15,10 +15,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/methods/lns/cp_search.hpp"
+#include "core/methods/lns/task.hpp"
 #include "core/problems/cp/compile.hpp"
 #include "core/problems/cp/oracle.hpp"
 #include "core/util/error.hpp"
-#include "cpu_ref/lns/cp_search.hpp"
+#include "cpu_ref/lns/implementations.hpp"
 #include "data/formats/flatzinc.hpp"
 
 namespace vicinity::lns {
@@ -40,7 +42,7 @@ double seconds_between(Clock::time_point from, Clock::time_point to) { return st
 class Watchdog {
  public:
   Watchdog(Clock::time_point deadline, const std::atomic<bool>& stop)
-      : thread_([this, deadline, &stop] {
+      : raised_(stop.load()), thread_([this, deadline, &stop] {
           std::unique_lock lock(mutex_);
           while (!done_ && !stop && Clock::now() < deadline)
             changed_.wait_until(lock, std::min(deadline, Clock::now() + std::chrono::milliseconds(20)));
@@ -62,7 +64,7 @@ class Watchdog {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;
-  std::atomic<bool> raised_ = false;
+  std::atomic<bool> raised_;
   std::thread thread_;
 };
 
@@ -78,19 +80,16 @@ class Session {
         model_(read_flatzinc(std::filesystem::path(options.file))) {}
 
   void run() {
+    if (const std::optional<Directive> directive = directive_of(model_); directive && model_.goal != cp::Goal::satisfy)
+      return run_neighborhoods(*directive);
     const cp::CompiledModel compiled = cp::compile(model_);
     const cp::Network& network = *compiled.network;
     if (options_.verbose)
       err_ << fmt::format("{}: {} variables, {} constraints; {} and {} after propagation at the root\n", options_.file,
                           model_.variables.size(), model_.constraints.size(), network.variables(), network.constraints());
     CpSearch search(model_, compiled, strategy_of(model_, compiled), options_.seed, options_.free);
-    SearchLimits limits;
-    limits.stop = &stop_;
     std::optional<Watchdog> watchdog;
-    if (options_.milliseconds) {
-      limits.deadline = started_ + std::chrono::milliseconds(*options_.milliseconds);
-      limits.stop = &watchdog.emplace(*limits.deadline, stop_).raised();
-    }
+    const SearchLimits limits = limits_until(options_.milliseconds, watchdog);
     ready_ = Clock::now();
     CpSearch::Status status = CpSearch::Status::limit;
     const bool goal = model_.goal != cp::Goal::satisfy, each = goal && (options_.all || options_.intermediate);
@@ -109,15 +108,70 @@ class Session {
   }
 
  private:
+  [[nodiscard]] SearchLimits limits_until(std::optional<std::int64_t> milliseconds, std::optional<Watchdog>& watchdog) const {
+    SearchLimits limits;
+    limits.stop = &stop_;
+    if (milliseconds) {
+      limits.deadline = started_ + std::chrono::milliseconds(*milliseconds);
+      limits.stop = &watchdog.emplace(*limits.deadline, stop_).raised();
+    }
+    return limits;
+  }
+  /// As the model's lns(...) says, from the first solution that CP search finds. It proves nothing, but that search may.
+  void run_neighborhoods(const Directive& directive) {
+    const cp::Problem problem(model_);
+    Task task = task_of({}, problem);
+    task.threads = options_.threads;
+    const cp::CompiledModel& compiled = problem.compiled();
+    CpSearch search(problem.model(), compiled, strategy_of(problem.model(), compiled), options_.seed, options_.free);
+    std::optional<Watchdog> watchdog;
+    std::optional<std::int64_t> milliseconds = options_.milliseconds;
+    if (directive.seconds > 0) milliseconds = std::min(milliseconds.value_or(directive.seconds * 1000), directive.seconds * 1000);
+    const SearchLimits limits = limits_until(milliseconds, watchdog);
+    ready_ = Clock::now();
+    const CpSearch::Status status = search.next(limits);
+    if (status != CpSearch::Status::solution) return conclude(status, false, compiled.clipped);
+    check(compiled, search.values());
+    const auto run = search_from(problem, task, values_);
+    run->reset(options_.seed);
+    const bool each = options_.all || options_.intermediate;
+    const std::int64_t wanted = options_.solutions.value_or(0), worse = problem.sense() == Sense::minimise ? 1 : -1;
+    for (std::int64_t solutions = 1;; ++solutions) {
+      if (each || wanted > 0) print();
+      if (solutions == wanted) break;
+      Budget better;
+      better.target = *problem.objective(values_) - worse;
+      better.stop = limits.stop;
+      static_cast<void>(run->execute(better));
+      if (!run->reached_target()) break;
+      check(run->outcome().solution);
+    }
+    if (!each && wanted == 0) print();
+    if (options_.statistics) {
+      const Outcome outcome = run->outcome();
+      stat("objective", *outcome.objective);
+      stat("solveTime", fmt::format("{:.6f}", seconds_between(ready_, Clock::now())));
+      stat("steps", outcome.iterations);
+      stat("evaluations", outcome.evaluations);
+      out_ << "%%%mzn-stat-end\n";
+    }
+    out_.flush();
+  }
   void check(const cp::CompiledModel& compiled, std::span<const std::int32_t> found) {
-    values_.resize(model_.variables.size());
-    for (std::size_t x = 0; x < values_.size(); ++x) values_[x] = found[static_cast<std::size_t>(compiled.variable_of[x])];
+    std::vector<std::int32_t> values;
+    for (const cp::Var x : compiled.variable_of) values.push_back(found[static_cast<std::size_t>(x)]);
+    check(std::move(values));
+  }
+  void check(std::vector<std::int32_t> values) {
+    values_ = std::move(values);
     if (const std::string what = cp::complaint(model_, values_); !what.empty()) throw std::logic_error("a solution that is none: " + what);
   }
   void print(const CpSearch& search, const cp::CompiledModel& compiled) {
-    std::string text = flatzinc_solution_text(model_, values_);
     if (options_.statistics) statistics(search, *compiled.network, false);
-    out_ << text;
+    print();
+  }
+  void print() {
+    out_ << flatzinc_solution_text(model_, values_);
     out_.flush();
   }
   void conclude(CpSearch::Status status, bool found, bool clipped) {
@@ -127,9 +181,12 @@ class Session {
     else if (!found)
       out_ << "=====UNKNOWN=====\n";
   }
+  template <class Value>
+  void stat(std::string_view name, const Value& value) {
+    out_ << fmt::format("%%%mzn-stat: {}={}\n", name, value);
+  }
   void statistics(const CpSearch& search, const cp::Network& network, bool last) {
     const SearchStatistics counts = search.statistics();
-    const auto stat = [this](std::string_view name, const auto& value) { out_ << fmt::format("%%%mzn-stat: {}={}\n", name, value); };
     if (model_.goal != cp::Goal::satisfy && search.found()) stat("objective", cp::objective_of(model_, values_));
     if (last) {
       if (model_.goal != cp::Goal::satisfy && search.begun()) stat("objectiveBound", search.root_bound());
@@ -208,7 +265,7 @@ std::string flatzinc_help() {
          "  -n, --num-solutions N  stop after N solutions (0: all)\n"
          "  -f, --free-search      choose how to search, whatever the model says\n"
          "  -t, --time-limit MS    stop after so many milliseconds\n"
-         "  -p, --parallel N       threads (one is used)\n"
+         "  -p, --parallel N       threads of lns(...); a search without it uses one\n"
          "  -r, --random-seed N    seed of what the search draws\n"
          "  -s, --statistics       print statistics\n"
          "  -v, --verbose          say on stderr what goes on\n"

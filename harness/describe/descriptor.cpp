@@ -111,12 +111,20 @@ void override_axes(const YamlReader& node, Profile& profile) {
   for (const auto& [name, values] : node.entries()) axis_values(values, name, profile) = read_values(values);
 }
 
+/// A sweep may be for some of the descriptor's instances.
+void check_instances(const YamlReader& node, const Profile& profile) {
+  for (const YamlReader& item : node.items()) static_cast<void>(item.one_of("instance", profile.instances));
+}
+
 void read_sweeps(const YamlReader& node, Profile& profile) {
   profile.sweeps.clear();
   for (const YamlReader& sweep : node.items()) {
     auto& replaced = profile.sweeps.emplace_back();
     for (const auto& [name, values] : sweep.entries()) {
-      static_cast<void>(axis_values(values, name, profile));
+      if (name == "instance")
+        check_instances(values, profile);
+      else
+        static_cast<void>(axis_values(values, name, profile));
       replaced[name] = read_values(values);
     }
   }
@@ -303,8 +311,8 @@ double least_whole(const std::string& profile) { return profile == "smoke" ? 0 :
 Profile read_profile(const std::string& name, const YamlReader& node, Profile profile, const System& system) {
   node.require_keys({"axes", "sweeps", "instances", "implementations", "protocol", "extrapolate", "whole_under", "most_seconds"});
   if (const auto key = node.find("axes")) override_axes(*key, profile);
-  if (const auto key = node.find("sweeps")) read_sweeps(*key, profile);
   if (const auto key = node.find("instances")) profile.instances = read_instances(*key);
+  if (const auto key = node.find("sweeps")) read_sweeps(*key, profile);
   if (const auto key = node.find("implementations")) profile.implementations = read_implementations(*key, system);
   if (const auto key = node.find("protocol")) read_protocol(*key, profile.protocol);
   if (const auto key = node.find("extrapolate")) {

@@ -33,10 +33,21 @@ void multiply(std::vector<Case>& cases, const Range& values, Assign assign) {
   cases = std::move(product);
 }
 
+/// Those of the profile that a sweep is for.
+std::vector<std::string> instances_of(const Profile& profile, const std::map<std::string, std::vector<Value>>& sweep) {
+  const auto named = sweep.find("instance");
+  if (named == sweep.end()) return profile.instances;
+  std::vector<std::string> chosen;
+  for (const std::string& name : profile.instances)
+    if (std::find(named->second.begin(), named->second.end(), Value(name)) != named->second.end()) chosen.push_back(name);
+  return chosen;
+}
+
 /// All combinations of the axes, those of `sweep` with its values.
 std::vector<Case> product(const Descriptor& descriptor, const Profile& profile, const std::map<std::string, std::vector<Value>>& sweep) {
   std::vector<Case> cases{{.problem = descriptor.problem, .instance = "", .values = {}}};
-  if (!profile.instances.empty()) multiply(cases, profile.instances, [](Case& c, const std::string& name) { c.instance = name; });
+  if (!profile.instances.empty())
+    multiply(cases, instances_of(profile, sweep), [](Case& c, const std::string& name) { c.instance = name; });
   for (const auto& [axis, values] : profile.axes) {
     const auto replaced = sweep.find(axis);
     multiply(cases, replaced == sweep.end() ? values : replaced->second,

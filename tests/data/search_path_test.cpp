@@ -34,10 +34,11 @@ TEST(SearchPath, MissingFileSaysHowToGetItInOneLine) {
 TEST(SearchPath, EnvironmentComesBeforeOwnFolder) {
   const ScopedEnvironment set("VICINITY_INSTANCES", "/one::/two");
   const auto folders = instance_folders();
-  ASSERT_EQ(folders.size(), 3u);
+  ASSERT_EQ(folders.size(), 4u);
   EXPECT_EQ(folders[0], "/one");
   EXPECT_EQ(folders[1], "/two");
   EXPECT_EQ(folders[2], data_folder() / "instances");
+  EXPECT_EQ(folders[3], data_folder() / "models");
 }
 
 TEST(SearchPath, DataFolderWithoutCatalogueIsBadInput) {

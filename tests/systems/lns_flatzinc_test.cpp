@@ -60,6 +60,25 @@ TEST(FlatzincProtocol, Solutions) {
   EXPECT_EQ(solved(small + "solve satisfy;\n", {}, true), "=====UNKNOWN=====\n");
 }
 
+const std::string searched =
+    "var 1..9: x :: output_var;\nvar 1..9: y :: output_var;\nvar 0..99: z :: is_defined_var;\n"
+    "constraint int_lin_eq([3,-1,-1],[x,y,z],-9) :: defines_var(z);\nconstraint int_ne(x,y);\n"
+    "solve :: lns(4,100,complete,9,5,1,60) :: int_search([x,y],input_order,indomain_min,complete) maximize z;\n";
+
+TEST(FlatzincProtocol, LargeNeighborhoodSearchProvesNothing) {
+  FlatzincOptions all, two, statistics;
+  all.all = true;
+  two.solutions = 2;
+  statistics.statistics = true;
+  EXPECT_EQ(solved(searched), "x = 9;\ny = 1;\n----------\n");
+  EXPECT_EQ(solved(searched, all), "x = 1;\ny = 2;\n----------\nx = 9;\ny = 1;\n----------\n");
+  EXPECT_EQ(solved(searched, two), solved(searched, all));
+  EXPECT_NE(solved(searched, statistics).find("%%%mzn-stat: objective=35\n"), std::string::npos);
+  EXPECT_NE(solved(searched, statistics).find("%%%mzn-stat: steps=10\n"), std::string::npos);
+  EXPECT_EQ(solved(searched, {}, true), "=====UNKNOWN=====\n");
+  EXPECT_EQ(solved("var 1..9: x;\nconstraint int_ne(x,x);\nsolve :: lns(1,9,rl(1),1,1,0,0) minimize x;\n"), "=====UNSATISFIABLE=====\n");
+}
+
 TEST(FlatzincProtocol, NothingIsProvedBeyondTheRangeOfValues) {
   EXPECT_EQ(solved("var 0..9999999999: x :: output_var;\nconstraint int_lin_le([-1],[x],-3000000000);\nsolve satisfy;\n"),
             "=====UNKNOWN=====\n");

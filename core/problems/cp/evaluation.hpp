@@ -1,11 +1,12 @@
 #pragma once
 // A model as local search needs it: given values of its free variables, everything else follows by evaluation, without propagation. A
-// constraint that defines a variable (defines_var) becomes an operation that computes it; the others become checks. Operations are sorted
+// constraint that defines a variable (defines_var) becomes an operation that computes it; the others become checks. An objective that none
+// defines is computed by the first constraint that can. Operations are sorted
 // by level: one of level k needs variables of lower levels only. So a solution is evaluated in one pass, and from a changed variable on
 // along `users`. These are the paper's FD variables and Aux variables (Campeotto et al., section 3), and its queues of constraints.
 //
 // Values lie in slots: those of the model's variables, then the constants that operations use. Operations are flat arrays in CSR form;
-// kernels read the same, and evaluate by the same functions.
+// kernels read the same, and evaluate by the same functions (operations.hpp).
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -62,9 +63,6 @@ struct EvaluationView {
   const std::int32_t* users;        ///< operations that read it, or check it
   std::int32_t operations;
 };
-
-/// The value of an operation; `valid` becomes false where it has none.
-[[nodiscard]] std::int64_t value_of(const EvaluationView& view, std::int32_t k, std::span<const std::int32_t> slots, bool& valid);
 
 class Evaluation {
  public:

@@ -597,4 +597,55 @@ template <class S>
   return true;
 }
 
+/// A constraint of a kind up to element_var.
+template <class S>
+[[nodiscard]] VICINITY_HD bool propagate_simple(Kind kind, const Scope& scope, S& store) {
+  switch (kind) {
+    case Kind::at_most:
+      return at_most(scope, store);
+    case Kind::equals:
+      return equals(scope, store);
+    case Kind::clause:
+      return clause(scope.arguments, store);
+    case Kind::clause_reif:
+      return clause_reif(scope, store);
+    case Kind::le:
+      return le(scope, store);
+    case Kind::ne:
+      return ne(scope, store);
+    case Kind::eq:
+      return eq(scope, store);
+    case Kind::member:
+      return member(scope, store);
+    case Kind::parity:
+      return parity(scope.arguments, store);
+    case Kind::absolute:
+      return absolute(scope, store);
+    case Kind::times:
+      return times(scope, store);
+    case Kind::divide:
+      return divide(scope, store);
+    case Kind::modulo:
+      return modulo(scope, store);
+    case Kind::power:
+      return power(scope, store);
+    case Kind::maximum:
+      return extreme(scope, store, 1);
+    case Kind::minimum:
+      return extreme(scope, store, -1);
+    case Kind::linear_le:
+      return linear_le(scope, store);
+    case Kind::linear_eq:
+      return linear_eq(scope, store);
+    case Kind::linear_ne:
+      return linear_ne(scope, store);
+    case Kind::element:
+      return element(scope, store);
+    case Kind::element_var:
+      return element_var(scope, store);
+    default:
+      return false;
+  }
+}
+
 }  // namespace vicinity::cp::rules

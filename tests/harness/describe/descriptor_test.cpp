@@ -212,6 +212,11 @@ TEST_F(DescriptorTest, UnknownInstanceHints) {
   EXPECT_NE(message.find("did you mean '1-Insertions_4'?"), std::string::npos);
 }
 
+TEST_F(DescriptorTest, SweepsNameInstancesOfTheDescriptor) {
+  const std::string message = error("problem: count", "problem: count\ninstances: [1-Insertions_4]\nsweeps: [{instance: [tai30a]}]");
+  EXPECT_EQ(message.substr(0, 40), "table.yaml:7: unknown instance 'tai30a';");
+}
+
 TEST_F(DescriptorTest, BrokenFiles) {
   EXPECT_EQ(error_of(""), "table.yaml:1: the file is empty");
   EXPECT_EQ(error_of("schema: 1\ntitle: [1, 2\n").substr(0, 13), "table.yaml:3:");

@@ -54,6 +54,19 @@ TEST(Plan, SweepsAreAUnionWithoutRepeats) {
   EXPECT_EQ(expand(d, profile, {.implementations = {}, .where = parse_where({"size=1"})}).size(), 1U);
 }
 
+TEST(Plan, SweepsMayBeForSomeInstances) {
+  Descriptor d = descriptor();
+  Profile& profile = d.profiles["quick"];
+  profile.axes = {{"size", {std::int64_t{9}}}};
+  profile.instances = {"one", "two"};
+  profile.sweeps = {{{"instance", {std::string("two"), std::string("none here")}}, {"size", {std::int64_t{1}}}},
+                    {{"instance", {std::string("one")}}, {"size", {std::int64_t{4}}}}};
+  std::vector<std::string> found;
+  for (const Case& c : expand(d, profile, {}))
+    found.push_back(c.instance + "/" + std::to_string(std::get<std::int64_t>(c.values.at("size"))));
+  EXPECT_EQ(found, (std::vector<std::string>{"two/1", "one/4"}));
+}
+
 TEST(Plan, ProcessesShareSeedsOrHaveAllOfThem) {
   Protocol protocol;
   protocol.seeds = {1, 2, 3, 4, 5};

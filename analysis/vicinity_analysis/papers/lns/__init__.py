@@ -1,9 +1,24 @@
-"""Constraint solving: its published numbers only (data/published/lns_*.csv)."""
+"""Constraint optimisation by large neighbourhood search: Tables 1 to 4."""
 
 from vicinity_analysis.paper import Paper
+from vicinity_analysis.papers.lns.claims import CLAIMS
+from vicinity_analysis.papers.lns.printed import BENCHMARKS, COLOURING, QAP
+from vicinity_analysis.papers.lns.views import VIEWS
+from vicinity_analysis.study import Notation
 
 PAPER = Paper(
     system="lns",
     order=5,
     title="A GPU implementation of large neighbourhood search (Campeotto, Dovier, Fioretto, Pontelli)",
+    notation=Notation(
+        symbols={"released": "|N|", "subsets": "t", "starts": "m", "repetitions": "p", "steps": "h", "strategy": "LS"},
+        counterparts={"gpu": ("gpu-lns",), "cpu-serial": ("cpu-lns",)},
+    ),
+    claims=CLAIMS,
+    views=VIEWS,
+    statements={
+        COLOURING: ("lns_table2.csv",),
+        BENCHMARKS: ("lns_table3.csv",),
+        QAP: ("lns_table4.csv",),
+    },
 )

@@ -60,6 +60,28 @@ TEST(Evaluation, DefinitionsWhateverTheyDefine) {
   EXPECT_GT(solutions, 5000);
 }
 
+TEST(Evaluation, AnObjectiveIsDefinedWithoutAnnotation) {
+  ModelMaker maker;
+  const Expression a = maker.integer(0, 9), b = maker.integer(0, 9), c = maker.integer(0, 99), d = maker.integer(0, 99);
+  maker.constraint("int_lin_eq", {maker.numbers({2, 1, -1}), maker.array({a, b, c}), Expression::integer(0)});
+  maker.constraint("int_max", {a, b, d});
+  for (const Expression& objective : {c, d}) {
+    Model model = maker.model();
+    model.goal = Goal::minimise;
+    model.objective = objective;
+    const Evaluation evaluation(model);
+    EXPECT_EQ(evaluation.free_variables().size(), 3u);
+    std::vector<std::int32_t> slots = evaluation.slots();
+    slots[0] = 4;
+    slots[1] = 3;
+    slots[static_cast<std::size_t>(c.value)] = 11;
+    slots[static_cast<std::size_t>(d.value)] = 4;
+    slots[static_cast<std::size_t>(objective.value)] = 0;
+    EXPECT_EQ(evaluation.evaluate(slots), 0);
+    EXPECT_EQ(slots[static_cast<std::size_t>(objective.value)], objective.value == c.value ? 11 : 4);
+  }
+}
+
 TEST(Evaluation, LevelsFollowDefinitions) {
   ModelMaker maker;
   const Expression a = maker.integer(0, 9), b = maker.integer(0, 9), c = maker.integer(0, 99), d = maker.integer(0, 999),

@@ -1,4 +1,4 @@
-#include "cpu_ref/lns/cp_search.hpp"
+#include "core/methods/lns/cp_search.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -14,9 +14,9 @@
 #include <span>
 #include <vector>
 
+#include "core/methods/lns/branching.hpp"
 #include "core/problems/cp/compile.hpp"
 #include "core/problems/cp/propagation.hpp"
-#include "cpu_ref/lns/branching.hpp"
 
 namespace vicinity::lns {
 

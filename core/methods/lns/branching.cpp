@@ -1,4 +1,4 @@
-#include "cpu_ref/lns/branching.hpp"
+#include "core/methods/lns/branching.hpp"
 
 #include <fmt/format.h>
 

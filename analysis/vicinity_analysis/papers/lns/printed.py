@@ -1,0 +1,107 @@
+"""What Tables 2 to 4 print of quality, and which of it cannot be (docs/errata.md, N3 to N5, N15)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vicinity_analysis.inputs.published import Key, Observation
+from vicinity_analysis.inputs.records import Record
+from vicinity_analysis.views.quality import usable
+
+CSP, COLOURING, BENCHMARKS, QAP = "lns/table1", "lns/table2", "lns/table3", "lns/table4"
+# experiment -> in the paper's order: printed instance -> ours, and whether it is known to be the same
+INSTANCES = {
+    BENCHMARKS: {
+        "Transportation": ("transportation", True),
+        "TSP": ("tsp-ulysses16", True),
+        "Knapsack": ("knapsack-100", False),
+        "Coins_grid": ("coins-grid", True),
+    },
+    QAP: {
+        "QAP q=15 (unnamed)": ("chr15b", False),
+        "QAP q=32 (unnamed)": ("esc32a", True),
+        "QAP q=64 (unnamed)": ("esc64a", True),
+    },
+}
+OTHERS = {BENCHMARKS: "jacop", QAP: "oscar"}
+NAMES = {"jacop": "JaCoP", "oscar": "OscaR", "gpu-lns": "GPU-LNS"}
+SAME_VALUES = "cpu-lns=gpu-lns"  # Table 2 prints one value for both
+STRATEGIES = ("RL", "RP", "2P", "GS", "ICM", "CE")
+PERMUTATIONS = ("RP", "2P")
+MOST_OF_PERMUTATIONS = 12211  # bound of the sum over the 232 edges with the numbers 1 to 67 (errata N4)
+# (place, row, metric) -> why this printed value cannot be
+IMPOSSIBLE = {
+    ("Table 3", "r02", "cost"): "below the optimum 6859 of ulysses16, the public model with 240 arcs",
+    ("Table 3", "r05", "cost"): "below the optimum 6600 of the public model",
+    ("Table 3", "r06", "cost"): "below the optimum 6859 of ulysses16, the public model with 240 arcs",
+    ("Table 4", "r04", "cost"): "below the optimum of every QAPLIB instance with 15 facilities",
+}
+
+
+def why_impossible(o: Observation) -> str:
+    """Empty: it may be right."""
+    permuted = o.place == "Table 2" and o.metric == "cost" and o.params.get("strategy") in PERMUTATIONS
+    if permuted and o.value > MOST_OF_PERMUTATIONS:
+        return f"over all pairs permutations gain nothing, over the edges at most {MOST_OF_PERMUTATIONS}"
+    return IMPOSSIBLE.get((o.place, o.row_key, o.metric), "")
+
+
+def find(observations: Iterable[Observation], instance: str, implementation: str, metric: str) -> Observation | None:
+    """Of Tables 3 and 4, by the printed name of the instance."""
+    named = (o for o in observations if o.instance == instance and o.implementation == implementation)
+    return next((o for o in named if o.metric == metric), None)
+
+
+def maxima(observations: Iterable[Observation]) -> dict[Key, Observation]:
+    """Of Table 2, by strategy, |N|, t and m."""
+    return {key_of(o.params): o for o in observations if o.place == "Table 2" and o.metric == "cost"}
+
+
+def key_of(params: dict[str, str]) -> Key:
+    return (
+        ("strategy", params["strategy"]),
+        ("released", params["N"]),
+        ("subsets", params["t"]),
+        ("starts", params["m"]),
+    )
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Of one case, one a seed."""
+
+    first: float
+    mean: float
+    deviation: float  # of the seeds
+    best: float
+    seconds: float  # mean
+    maximises: bool
+    best_known: float | None
+    records: tuple[Record, ...]
+
+
+def runs_of(records: Sequence[Record]) -> Runs | None:
+    """None without a run that was judged whole."""
+    found = [record for record in records if record.ok and usable(record)]
+    if not found:
+        return None
+    values = np.array([record.objective for record in found], dtype=float)
+    maximises = found[0].maximises
+    return Runs(
+        first=float(found[0].counters.get("first", values[0])),
+        mean=float(values.mean()),
+        deviation=float(values.std()),
+        best=float(values.max() if maximises else values.min()),
+        seconds=float(np.mean([record.estimate("wall").value for record in found])),
+        maximises=maximises,
+        best_known=found[0].best_known,
+        records=tuple(found),
+    )
+
+
+def by_instance(records: Iterable[Record]) -> dict[str, list[Record]]:
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        found.setdefault(str(record.case.get("instance")), []).append(record)
+    return found

@@ -1,0 +1,18 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/api/run.hpp"
+#include "core/methods/lns/task.hpp"
+
+namespace vicinity::lns {
+
+[[nodiscard]] std::vector<Implementation> cpu_implementations();
+
+[[nodiscard]] std::unique_ptr<Run> prepare_rescan(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance);
+/// As cpu-openmp, for who has a first solution: values of all variables. The caller keeps the problem alive.
+[[nodiscard]] std::unique_ptr<Run> search_from(const cp::Problem& problem, const Task& task, std::vector<std::int32_t> first);
+
+}  // namespace vicinity::lns

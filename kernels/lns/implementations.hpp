@@ -1,0 +1,15 @@
+#pragma once
+// One prepare function an implementation; each .cu holds one, so that they compile side by side.
+#include <memory>
+#include <vector>
+
+#include "core/api/run.hpp"
+
+namespace vicinity::lns {
+
+/// The table.
+[[nodiscard]] std::vector<Implementation> gpu_implementations();
+
+[[nodiscard]] std::unique_ptr<Run> prepare_published(const Case& c, const Instance& instance);
+
+}  // namespace vicinity::lns

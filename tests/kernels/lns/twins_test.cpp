@@ -1,0 +1,108 @@
+// Large neighbourhood search on the GPU: it gives what the reference gives, whole or in slices.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/api/device.hpp"
+#include "core/util/error.hpp"
+#include "kernels/lns/implementations.hpp"
+#include "tests/support/complaint.hpp"
+#include "tests/support/lns_twins.hpp"
+
+namespace vicinity::lns {
+namespace {
+
+class LnsGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!device::info()) GTEST_SKIP() << device::absence();
+  }
+};
+
+/// Global constraints are not propagated on the device.
+bool has_globals(const Trial& one) {
+  const cp::NetworkView network = dynamic_cast<const cp::Problem&>(*one.instance).compiled().network->view();
+  return std::any_of(network.kind, network.kind + network.constraints, [](cp::Kind kind) { return kind > cp::Kind::element_var; });
+}
+std::vector<Trial> on_the_device(std::vector<Trial> trials) {
+  std::erase_if(trials, [](const Trial& one) {
+    const auto start = one.c.values.find("start");
+    return start != one.c.values.end() && start->second == Value(std::string("cp")) && has_globals(one);
+  });
+  return trials;
+}
+
+TEST_F(LnsGpu, RandomTwins) { expect_twins(reference(), gpu_implementations(), on_the_device(random_trials(systems::lns(), 100))); }
+
+TEST_F(LnsGpu, TwinsOfAllStrategiesOnTwoHundredModels) {
+  for (std::int64_t k = 0; k < 200; ++k) {
+    const auto text = random_model(2 + k % 9, 1 + k % 14, 2 + k % 6, static_cast<std::uint64_t>(1000 + k));
+    std::vector<Trial> trials;
+    for (const std::string& strategy : strategies())
+      trials.push_back(trial(text, {{"strategy", strategy},
+                                    {"start", std::string(k % 3 == 0   ? "random"
+                                                          : k % 3 == 1 ? "cp"
+                                                                       : "current")},
+                                    {"released", 1 + k % 3},
+                                    {"subsets", std::int64_t{3}},
+                                    {"starts", std::int64_t{4}},
+                                    {"steps", std::int64_t{3}},
+                                    {"restarts", k % 2}}));
+    expect_twins(reference(), gpu_implementations(), on_the_device(trials));
+  }
+}
+
+TEST_F(LnsGpu, SlicesGiveTheSame) {
+  const std::vector<Trial> trials{trial(chain(), {{"strategy", "GS"}, {"steps", std::int64_t{7}}, {"restarts", std::int64_t{1}}}),
+                                  trial(chain(), {{"strategy", "RL"}, {"start", "cp"}, {"steps", std::int64_t{9}}})};
+  expect_twins(reference(), gpu_implementations(), trials, in_slices);
+  expect_prefix_twins({reference(), gpu_implementations().front()}, trials);
+}
+
+TEST_F(LnsGpu, LargeModelsInDeviceMemory) {
+  // More slots than shared memory has room for; sums that a block shares.
+  std::string text, names, ones;
+  for (int k = 0; k < 70'000; ++k) {
+    text += "var 0..1: x" + std::to_string(k) + ";\n";
+    names += "x" + std::to_string(k) + ",";
+    ones += "1,";
+  }
+  text += "var 0..70000: z :: is_defined_var;\nconstraint int_lin_eq([" + ones + "-1],[" + names +
+          "z],0) :: defines_var(z);\nsolve maximize z;\n";
+  expect_twins(
+      reference(), gpu_implementations(),
+      {trial(text, {{"strategy", "RL"}, {"released", std::int64_t{50}}, {"subsets", std::int64_t{3}}, {"steps", std::int64_t{3}}})});
+}
+
+TEST_F(LnsGpu, OneRunIsAsGoodAsANewOne) {
+  const Trial one = trial(chain(), {{"strategy", "RL"}});
+  for (const Implementation& implementation : gpu_implementations()) {
+    const auto run = implementation.prepare(one.c, *one.instance);
+    expect_seeds_decide(*run, implementation.name);
+    run->reset(1);
+    EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
+  }
+}
+
+TEST_F(LnsGpu, ModelsWithoutChoiceOrSolution) {
+  const std::string fixed =
+      "var 3..3: x;\nvar 1..9: z :: is_defined_var;\nconstraint int_times(x,x,z) :: defines_var(z);\nsolve minimize z;\n";
+  const std::string none = "var 1..9: x;\nconstraint int_ne(x,x);\nsolve minimize x;\n";
+  const Implementation gpu = gpu_implementations().front();
+  for (const std::string& strategy : strategies()) {
+    for (const char* start : {"random", "cp"})
+      EXPECT_EQ(*outcome_of(gpu, trial(fixed, {{"strategy", strategy}, {"start", start}}), at_once).objective, 9) << strategy;
+    const Trial without = trial(none, {{"strategy", strategy}});
+    EXPECT_EQ(outcome_of(gpu, without, at_once).digest, outcome_of(reference(), without, at_once).digest) << strategy;
+  }
+}
+
+TEST_F(LnsGpu, WhatTheDeviceCannotPropagateIsSkipped) {
+  const Trial one = trial(permutation(), {{"start", "cp"}});
+  EXPECT_EQ(complaint<DoesNotFit>([&] { static_cast<void>(gpu_implementations().front().prepare(one.c, *one.instance)); }),
+            "start = cp: global constraints are not propagated on the device");
+}
+
+}  // namespace
+}  // namespace vicinity::lns

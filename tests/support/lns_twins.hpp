@@ -1,0 +1,53 @@
+#pragma once
+// What the tests of every implementation of large neighbourhood search ask: models as text, and cases of them.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/methods/lns/task.hpp"
+#include "cpu_ref/lns/implementations.hpp"
+#include "data/formats/flatzinc.hpp"
+#include "data/generators/models.hpp"
+#include "systems/list.hpp"
+#include "tests/support/runs.hpp"
+
+namespace vicinity::lns {
+
+inline const std::vector<std::string>& strategies() {
+  static const std::vector<std::string> all{"RL", "RP", "2P", "GS", "ICM", "CE"};
+  return all;
+}
+
+inline Trial trial(const std::string& text, std::map<std::string, Value> values) {
+  values.try_emplace("threads", std::int64_t{2});
+  const Case c{"random", "", std::move(values)};
+  return {c, std::make_shared<cp::Problem>(read_flatzinc(text, "m.fzn")), c.key()};
+}
+
+/// Six values in 1..4 whose neighbours differ, weighted: maximised.
+inline std::string chain() {
+  std::string text;
+  for (int k = 1; k <= 6; ++k) text += "var 1..4: x" + std::to_string(k) + ";\n";
+  text += "var -200..200: z :: is_defined_var;\n";
+  for (int k = 1; k < 6; ++k) text += "constraint int_ne(x" + std::to_string(k) + ",x" + std::to_string(k + 1) + ");\n";
+  return text + "constraint int_lin_eq([3,-2,4,-1,5,1,-1],[x1,x2,x3,x4,x5,x6,z],0) :: defines_var(z);\nsolve maximize z;\n";
+}
+
+/// All different, all values used: random values of some variables hardly ever are. At best 56, first 91.
+inline std::string permutation() {
+  return "var 1..6: a;\nvar 1..6: b;\nvar 1..6: c;\nvar 1..6: d;\nvar 1..6: e;\nvar 1..6: f;\nvar 0..99: z :: is_defined_var;\n"
+         "constraint fzn_all_different_int([a,b,c,d,e,f]);\nconstraint int_lin_eq([1,2,3,4,5,6,-1],[a,b,c,d,e,f,z],0) :: defines_var(z);\n"
+         "solve :: int_search([a,b,c,d,e,f],input_order,indomain_min,complete) minimize z;\n";
+}
+
+inline const Implementation& reference() {
+  static const std::vector<Implementation> all = cpu_implementations();
+  return all.front();
+}
+
+}  // namespace vicinity::lns
