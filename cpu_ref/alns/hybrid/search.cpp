@@ -16,11 +16,6 @@
 namespace vicinity::alns::hybrid {
 namespace {
 
-/// Cycles without a better solution that end a search without a limit.
-constexpr std::int64_t most_idle_cycles = 6;
-
-constexpr std::int32_t default_lines = 4;
-
 std::optional<Routes> given_routes(const Start& start) {
   if (!start.solution) return std::nullopt;
   return vrp::routes_of(*start.solution);
@@ -79,7 +74,7 @@ void GeneticSearch::make_child(const Job& job, Line& line, Workspace& workspace)
   workspace.search.improve(tours, job.penalties);
   line.handed.load_feasible = tours.excess_load() == 0;
   line.handed.duration_feasible = tours.excess_duration() == 0;
-  for (const Penalties& penalties : {stricter(job.penalties), strictest})
+  for (const Penalties& penalties : {stricter(job.penalties), strictest()})
     if (!feasible(tours)) workspace.search.improve(tours, penalties);
   hand_over(line, workspace);
 }
@@ -99,7 +94,7 @@ void GeneticSearch::anneal(std::int32_t b, const Job& job, Line& line, Workspace
                            job.cooling);
   if (!job.ends) return;
   tours.load_all(line.best_distance < no_distance ? line.best : line.current);
-  workspace.search.improve(tours, strictest);
+  workspace.search.improve(tours, strictest());
   hand_over(line, workspace);
 }
 

@@ -34,12 +34,16 @@ inline constexpr std::int32_t lines_of_island = 16, lines_of_kind = 4;
 /// generations between two migrations.
 inline constexpr std::int64_t first_children = 24, most_idle_children = 20'000, migration = 50;
 
+/// Lines of a search that names no number, on the CPU; cycles without a better solution that end a search without a limit.
+inline constexpr std::int32_t default_lines = 4;
+inline constexpr std::int64_t most_idle_cycles = 6;
+
 /// What an infeasible local optimum is improved under: ten times the penalties, and then the strictest.
-[[nodiscard]] constexpr Penalties stricter(const Penalties& penalties) {
+[[nodiscard]] VICINITY_HD Penalties stricter(const Penalties& penalties) {
   return {10 * penalties.load < most_penalty ? 10 * penalties.load : most_penalty,
           10 * penalties.duration < most_penalty ? 10 * penalties.duration : most_penalty};
 }
-inline constexpr Penalties strictest{most_penalty, most_penalty};
+[[nodiscard]] VICINITY_HD Penalties strictest() { return {most_penalty, most_penalty}; }
 
 /// Of a line's best solution while there is none.
 inline constexpr std::int64_t no_distance = std::numeric_limits<std::int64_t>::max();

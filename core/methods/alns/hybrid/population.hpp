@@ -17,7 +17,7 @@ namespace vicinity::alns::hybrid {
 using Routes = std::vector<vrp::Route>;
 
 /// Steps of string removal an annealing line makes in a generation: about as long as a child takes.
-[[nodiscard]] constexpr std::int64_t steps_of(std::int32_t n) { return 2 * std::int64_t{n}; }
+[[nodiscard]] VICINITY_HD std::int64_t steps_of(std::int32_t n) { return 2 * std::int64_t{n}; }
 /// Temperatures at the beginning and the end of a cycle, in Granular::spread: of the first one, and of those that begin with what others
 /// found.
 inline constexpr double hottest = 0.2, reheated = 0.055, coldest = 0.002;
