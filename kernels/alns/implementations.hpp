@@ -11,5 +11,7 @@ namespace vicinity::alns {
 
 [[nodiscard]] std::unique_ptr<Run> prepare_published(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_tuned(const Case& c, const Instance& instance);
+/// Its twin is cpu-hybrid.
+[[nodiscard]] std::unique_ptr<Run> prepare_hybrid(const Case& c, const Instance& instance);
 
 }  // namespace vicinity::alns

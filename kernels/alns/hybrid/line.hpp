@@ -25,11 +25,46 @@ class Line {
   /// Of memory that a block needs.
   [[nodiscard]] static VICINITY_HD std::size_t bytes(const Problem& problem) { return Line(problem, nullptr).bytes_; }
 
+  /// A child is made in one pass; an annealing line begins in the first, and anneals and ends in the second.
   VICINITY_HD void run(Team& team, const LineJob& job, const LineMemory& line) {
-    if (job.anneals)
-      anneal(team, job, line);
-    else
-      make_child(team, job, line);
+    for (std::int32_t pass = job.anneals && !job.begins ? 1 : 0; pass < (job.anneals ? 2 : 1); ++pass) {
+      if (pass == 1) {
+        team.first_warp([&](const auto& warp) { strings_.anneal(warp, line.current, line.best, *line.state, job); });
+        if (!job.ends) return;
+        copy(team, line.state->best_distance < no_distance ? line.best : line.current, solution_);
+      } else if (job.cuts) {
+        split_(team, line.input.customers, job.penalties);
+      } else {
+        copy(team, line.input, solution_);
+      }
+      search_.begin(team);
+      // how strict penalties become: those of the island, ten times these, the strictest
+      bool load_feasible = false, duration_feasible = false;
+      const std::int32_t first = pass == 1 ? 2 : job.cuts ? 0 : 3, last = pass == 1 || !job.anneals ? 2 : 0;
+      for (std::int32_t step = first; step <= last && (step == first || !search_.feasible()); ++step) {
+        search_.improve(team, step == 0 ? job.penalties : step == 1 ? stricter(job.penalties) : strictest());
+        if (step > 0) continue;
+        load_feasible = search_.load_feasible();
+        duration_feasible = search_.duration_feasible();
+      }
+      search_.end(team);
+      const bool hands_over = pass == 1 || !job.anneals;
+      copy(team, solution_, hands_over ? line.handed : line.current);
+      if (!hands_over) copy(team, solution_, line.best);
+      team.once([&] {
+        LineState& state = *line.state;
+        state.evaluations += search_.evaluations();
+        if (hands_over) {
+          state.handed_distance = search_.distance();
+          state.handed_feasible = search_.feasible();
+          state.load_feasible = load_feasible;
+          state.duration_feasible = duration_feasible;
+        } else {
+          state.best_distance = search_.feasible() ? search_.distance() : no_distance;
+          state.penalties = job.penalties;
+        }
+      });
+    }
   }
 
  private:
@@ -47,56 +82,6 @@ class Line {
     if (for_strings_.used() > bytes_) bytes_ = for_strings_.used();
   }
 
-  VICINITY_HD void make_child(Team& team, const LineJob& job, const LineMemory& line) {
-    split_(team, line.input.customers, job.penalties);
-    search_.begin(team);
-    search_.improve(team, job.penalties);
-    const bool load_feasible = search_.load_feasible(), duration_feasible = search_.duration_feasible();
-    if (!search_.feasible()) search_.improve(team, stricter(job.penalties));
-    if (!search_.feasible()) search_.improve(team, strictest());
-    hand_over(team, line);
-    team.once([&] {
-      line.state->load_feasible = load_feasible;
-      line.state->duration_feasible = duration_feasible;
-    });
-  }
-
-  VICINITY_HD void anneal(Team& team, const LineJob& job, const LineMemory& line) {
-    if (job.begins) {
-      if (job.cuts)
-        split_(team, line.input.customers, job.penalties);
-      else
-        copy(team, line.input, solution_);
-      search_.begin(team);
-      if (job.cuts) search_.improve(team, job.penalties);
-      finish(team, line);
-      copy(team, solution_, line.current);
-      copy(team, solution_, line.best);
-      team.once([&] {
-        line.state->best_distance = search_.feasible() ? search_.distance() : no_distance;
-        line.state->penalties = job.penalties;
-      });
-    }
-    team.first_warp([&](const auto& warp) { strings_.anneal(warp, line.current, line.best, *line.state, job); });
-    if (!job.ends) return;
-    copy(team, line.state->best_distance < no_distance ? line.best : line.current, solution_);
-    search_.begin(team);
-    search_.improve(team, strictest());
-    hand_over(team, line);
-  }
-
-  VICINITY_HD void finish(Team& team, const LineMemory& line) {
-    search_.end(team);
-    team.once([&] { line.state->evaluations += search_.evaluations(); });
-  }
-  VICINITY_HD void hand_over(Team& team, const LineMemory& line) {
-    finish(team, line);
-    copy(team, solution_, line.handed);
-    team.once([&] {
-      line.state->handed_distance = search_.distance();
-      line.state->handed_feasible = search_.feasible();
-    });
-  }
   VICINITY_HD void copy(Team& team, const Packed& from, const Packed& to) const {
     team.each(problem_.vrp.n + problem_.routes, [&](std::int32_t i) { to.customers[i] = from.customers[i]; });  // ends follow
   }

@@ -172,11 +172,14 @@ class LocalSearch {
   VICINITY_HD void improve(Team& team, const Penalties& penalties) {
     penalties_ = penalties;
     team.each(m_, [&](std::int32_t r) { changed_[r] = dirty_[r] = 1; });
-    evaluate(team, true);
-    do {
-      while (round(team)) {
-      }
-    } while (exchange(team));
+    bool had_empty = true;
+    for (;;) {
+      evaluate(team, had_empty);
+      const bool moves = choose_moves(team);
+      if (!moves && !choose_exchanges(team)) return;
+      had_empty = has_empty();
+      rewrite(team, moves);
+    }
   }
   /// Packs the solution again.
   VICINITY_HD void end(Team& team) {
@@ -305,8 +308,8 @@ class LocalSearch {
     });
   }
 
-  /// Carries out the best moves. Was there any?
-  VICINITY_HD bool round(Team& team) {
+  /// Gives routes to the best moves, those that have both. Is there any?
+  VICINITY_HD bool choose_moves(Team& team) {
     team.each(m_, [&](std::int32_t r) {
       claims_[r] = no_claim;
       mover_[r] = 0;
@@ -328,16 +331,6 @@ class LocalSearch {
       const std::int32_t r = route_[u], s = other_route(u);
       if (claims_[r] == claim_in(word, u) && claims_[s] == claim_in(word, u)) mover_[r] = mover_[s] = static_cast<Node>(u);
     });
-    rewrite(
-        team, [&](std::int32_t r) { return mover_[r] != 0; },
-        [&](std::int32_t r, Recipe& recipe, Pair& pair) {
-          const std::int32_t u = mover_[r], code = code_in(best_[u]), slot = slot_of(code);
-          const bool forward = is_forward(code), apart = slot == problem_.moves;
-          pair = {route_[u], static_cast<Node>(other_route(u)), !forward};
-          const std::int32_t a = size_[pair.r], b = size_[pair.s];
-          const auto seen = [&](std::int32_t c, std::int32_t size) { return forward ? position_[c] : size - 1 - position_[c]; };
-          recipe = recipe_of(kind_of(code), seen(u, a), apart ? 0 : seen(neighbor(u, slot), b), a, b, pair.r == pair.s, apart);
-        });
     return true;
   }
 
@@ -346,24 +339,36 @@ class LocalSearch {
     Node r, s;
     bool turned;
   };
+  /// What becomes of route r, by the move (or exchange) that has it.
+  VICINITY_HD void describe(std::int32_t r, bool moves, Recipe& recipe, Pair& pair) const {
+    if (!moves) {
+      const Moved& moved = exchanges_[r];
+      pair = {moved.r, moved.s, false};
+      exchange_of(recipe, 0, moved.u, moved.v, moved.v_place, size_[moved.r]);
+      exchange_of(recipe, 1, moved.v, moved.u, moved.u_place, size_[moved.s]);
+      return;
+    }
+    const std::int32_t u = mover_[r], code = code_in(best_[u]), slot = slot_of(code);
+    const bool forward = is_forward(code), apart = slot == problem_.moves;
+    pair = {route_[u], static_cast<Node>(other_route(u)), !forward};
+    const std::int32_t a = size_[pair.r], b = size_[pair.s];
+    const auto seen = [&](std::int32_t c, std::int32_t size) { return forward ? position_[c] : size - 1 - position_[c]; };
+    recipe = recipe_of(kind_of(code), seen(u, a), apart ? 0 : seen(neighbor(u, slot), b), a, b, pair.r == pair.s, apart);
+  }
 
-  /// Writes the next order: routes for which `changes(r)` by describe(r, recipe, pair), all others as they are; then everything that
-  /// follows.
-  template <class Changes, class Describe>
-  VICINITY_HD void rewrite(Team& team, const Changes& changes, const Describe& describe) {
+  /// Writes the next order, of routes that have a move (or exchange) anew, and everything that follows from it.
+  VICINITY_HD void rewrite(Team& team, bool moves) {
     team.each(m_, [&](std::int32_t r) {
-      changed_[r] = changes(r) ? 1 : 0;
-      if (changed_[r] == 0) {
-        other_size_[r] = size_[r];
-        return;
-      }
+      const bool changes = moves ? mover_[r] != 0 : exchanges_[r].r != exchanges_[r].s;
+      changed_[r] = changes ? 1 : 0;
+      other_size_[r] = size_[r];
+      if (!changes) return;
       dirty_[r] = 1;
       Recipe recipe;
       Pair pair;
-      describe(r, recipe, pair);
+      describe(r, moves, recipe, pair);
       other_size_[r] = static_cast<Node>(recipe.size(r == pair.r ? 0 : 1));
     });
-    const bool had_empty = has_empty();
     team.first_warp([&](const auto& warp) {
       warp.scan(
           m_, [&](std::int32_t r) { return static_cast<std::int32_t>(other_size_[r]); },
@@ -374,7 +379,7 @@ class LocalSearch {
       if (changed_[r] == 0) return warp.each(size, [&](std::int32_t i) { other_[to + i] = customers_[first_[r] + i]; });
       Recipe recipe;
       Pair pair;
-      describe(r, recipe, pair);
+      describe(r, moves, recipe, pair);
       const std::int32_t which = r == pair.r ? 0 : 1;
       warp.each(size, [&](std::int32_t i) {
         std::int32_t of = 0, position = 0;
@@ -390,7 +395,6 @@ class LocalSearch {
       if (changed_[r] != 0) number(warp, r);
     });
     find_empty(team);
-    evaluate(team, had_empty);
   }
   static VICINITY_HD void swap(Node*& a, Node*& b) {
     Node* const kept = a;
@@ -400,8 +404,8 @@ class LocalSearch {
 
   // --- SWAP*
 
-  /// Carries out the best exchanges. Was there any?
-  VICINITY_HD bool exchange(Team& team) {
+  /// Gives routes to the best exchanges. Is there any? Each is looked for twice: to claim, and by the claim that won.
+  VICINITY_HD bool choose_exchanges(Team& team) {
     team.each(m_, [&](std::int32_t r) {
       claims_[r] = no_claim;
       refused_[r] = 0;
@@ -413,55 +417,46 @@ class LocalSearch {
       const std::int32_t u = index + 1, r = route_[u];
       if (dirty_[r] != 0 && size_[r] <= longest_exchanging) team.raise(&sectors_[r], sector_of(problem_.rank[u], n_));
     });
-    team.each_warp(m_, [&](const auto& warp, std::int32_t r) {
-      warp.where(
-          m_ - r - 1,
-          [&](std::int32_t i) {
-            const std::int32_t s = r + 1 + i;
-            return (dirty_[r] != 0 || dirty_[s] != 0) && overlap(sectors_[r], sectors_[s]);
-          },
-          [&](std::int32_t i) {
-            const std::int32_t s = r + 1 + i;
-            const Exchange best = best_exchange(warp, r, s, &evaluations_);
-            if (best.delta == 0) return;
-            warp.once([&] {
+    bool any = true;
+    for (std::int32_t pass = 0; pass < 2 && any; ++pass) {
+      team.each_warp(m_, [&](const auto& warp, std::int32_t r) {
+        const auto holds = [&](std::int32_t i) {
+          const std::int32_t s = r + 1 + i;
+          if (pass == 0) return (dirty_[r] != 0 || dirty_[s] != 0) && overlap(sectors_[r], sectors_[s]);
+          const auto pair = static_cast<std::uint32_t>(r) << 16 | static_cast<std::uint32_t>(s);
+          return claims_[r] != no_claim && claims_[r] == claims_[s] && static_cast<std::uint32_t>(claims_[r]) == pair;
+        };
+        warp.where(m_ - r - 1, holds, [&](std::int32_t i) {
+          const std::int32_t s = r + 1 + i;
+          const Exchange best = best_exchange(warp, r, s, pass == 0);
+          if (best.delta == 0) return;
+          warp.once([&] {
+            if (pass == 0) {
               team.lower(&claims_[r], claim_of(best, r, s));
               team.lower(&claims_[s], claim_of(best, r, s));
               refused_[r] = refused_[s] = 1;
               common_->any = 1;
-            });
+            } else {
+              const auto position = [&](std::int32_t c) { return static_cast<std::int16_t>(c == 0 ? -1 : position_[c]); };
+              exchanges_[r] = exchanges_[s] = {static_cast<Node>(r),
+                                               static_cast<Node>(s),
+                                               position(best.u),
+                                               position(best.v),
+                                               static_cast<std::int16_t>(best.u_position),
+                                               static_cast<std::int16_t>(best.v_position)};
+            }
           });
-    });
-    const bool any = common_->any != 0;
-    team.each_warp(m_, [&](const auto& warp, std::int32_t r) {
-      const std::uint64_t claim = claims_[r];
-      const auto first = static_cast<std::int32_t>(claim >> 16 & 0xFFFF), s = static_cast<std::int32_t>(claim & 0xFFFF);
-      if (claim == no_claim || first != r || claims_[s] != claim) return;
-      const Exchange best = best_exchange(warp, r, s, static_cast<std::int64_t*>(nullptr));
-      const Moved moved{static_cast<Node>(r),
-                        static_cast<Node>(s),
-                        static_cast<std::int16_t>(best.u == 0 ? -1 : static_cast<std::int32_t>(position_[best.u])),
-                        static_cast<std::int16_t>(best.v == 0 ? -1 : static_cast<std::int32_t>(position_[best.v])),
-                        static_cast<std::int16_t>(best.u_position),
-                        static_cast<std::int16_t>(best.v_position)};
-      warp.once([&] { exchanges_[r] = exchanges_[s] = moved; });
-    });
-    team.each(m_, [&](std::int32_t r) { dirty_[r] = refused_[r]; });
-    if (!any) return false;
-    rewrite(
-        team, [&](std::int32_t r) { return exchanges_[r].r != exchanges_[r].s; },
-        [&](std::int32_t r, Recipe& recipe, Pair& pair) {
-          const Moved& moved = exchanges_[r];
-          pair = {moved.r, moved.s, false};
-          exchange_of(recipe, 0, moved.u, moved.v, moved.v_place, size_[moved.r]);
-          exchange_of(recipe, 1, moved.v, moved.u, moved.u_place, size_[moved.s]);
         });
-    return true;
+      });
+      any = common_->any != 0;
+    }
+    team.each(m_, [&](std::int32_t r) { dirty_[r] = refused_[r]; });
+    return any;
   }
 
   /// The best exchange of routes r and s by a warp, as swap_star.hpp says; delta 0: none improves.
   template <class Warp>
-  VICINITY_HD Exchange best_exchange(const Warp& warp, std::int32_t r, std::int32_t s, std::int64_t* evaluations) const {
+  VICINITY_HD Exchange best_exchange(const Warp& warp, std::int32_t r, std::int32_t s, bool counts) {
     Leaver* const leavers = leavers_ + warp.index * 2 * longest_exchanging;
     const std::int32_t a = size_[r], b = size_[s];
     warp.each(a + b, [&](std::int32_t i) {
@@ -475,7 +470,7 @@ class LocalSearch {
         before = behind;
       }
       leavers[i] = leaver;
-      if (evaluations != nullptr) ++*evaluations;
+      if (counts) ++evaluations_;
     });
     const PairOfRoutes pair{vrp_, penalties_, {load_[r], duration_[r]}, {load_[s], duration_[s]}};
     // number i of u and number j of v, a or b for none
