@@ -11,6 +11,11 @@ std::vector<Implementation> gpu_implementations() {
       {"gpu-tuned", Backend::gpu,
        "the same path; a step compares only what the last insertion changed, by a table of each request's best place in each tour",
        "with many requests, the sweep that fills the table; else the latency of one repair step", prepare_tuned},
+  };
+}
+
+std::vector<Implementation> gpu_hybrid_implementations() {
+  return {
       {.name = "gpu-hybrid",
        .backend = Backend::gpu,
        .summary = "ours, the generations of cpu-hybrid: a line a block of 256 threads",
