@@ -80,7 +80,7 @@ Solver solver() {
   solver.default_work = 250;
   solver.most_work = most_calls;
   solver.settings = {"processes", "threads"};
-  solver.preference = {"cpu-openmp", "cpu-serial"};
+  solver.preference = {"gpu-hybrid", "cpu-hybrid"};
   solver.anytime = true;
   solver.whole_work = [](const Case& c) { return task_of(c).calls; };
   return solver;
@@ -97,10 +97,12 @@ System systems::alns() {
   system.name = "alns";
   system.title = "Adaptive large neighbourhood search for vehicle routing (Bach, Hasle, Schulz)";
   const std::vector<Axis> own{
-      {"processes", "independent searches, a block each on a GPU: 1 to 65536 (default 28, the paper's); lines of cpu-hybrid (default 4)"},
+      {"processes",
+       "independent searches, a block each on a GPU: 1 to 65536 (default 28, the paper's); lines of cpu-hybrid (default 4) and gpu-hybrid "
+       "(default 512)"},
       {"calls",
-       "calls of 100 iterations a process, generations of 1000 steps a line of cpu-hybrid; 0 (default): until the stopping rule of section "
-       "3.5, of cpu-hybrid until six cycles bring nothing better"},
+       "calls of 100 iterations a process, generations of cpu-hybrid and gpu-hybrid; 0 (default): until the stopping rule of section 3.5, "
+       "of cpu-hybrid and gpu-hybrid until six cycles bring nothing better"},
       {"threads", "threads of cpu-openmp and cpu-hybrid: 1 to 4096 (default all cores); others ignore it"},
       {"memory", "where GPUs keep solutions: shared or global (default shared where they fit); others ignore it"}};
   system.problems = {
@@ -113,7 +115,8 @@ System systems::alns() {
   };
   system.solver = solver();
   system.implementations = joined(cpu_implementations(), cpu_hybrid_implementations());
-  if constexpr (device::with_cuda) system.implementations = joined(system.implementations, gpu_implementations());
+  if constexpr (device::with_cuda)
+    system.implementations = joined(joined(system.implementations, gpu_implementations()), gpu_hybrid_implementations());
   return system;
 }
 

@@ -66,6 +66,7 @@ Json system_json(const System& system) {
                                        {"backend", i.backend == Backend::gpu ? "gpu" : "cpu"},
                                        {"summary", i.summary},
                                        {"limit", i.limit},
+                                       {"reference", i.reference.empty() ? system.reference : i.reference},
                                        {"built", true},
                                        {"runnable", runnable(i)}});
   }
@@ -97,7 +98,8 @@ void print_system(const System& system) {
   }
   fmt::print("  implementations (compared with {}):\n", system.reference);
   for (const Implementation& i : system.implementations) {
-    fmt::print("    {:<16} {}{}\n", i.name, i.summary, runnable(i) ? "" : "  [built, but no GPU here]");
+    const std::string own = i.reference.empty() ? "" : fmt::format(" (compared with {})", i.reference);
+    fmt::print("    {:<16} {}{}{}\n", i.name, i.summary, own, runnable(i) ? "" : "  [built, but no GPU here]");
   }
   if (!device::built()) fmt::print("    gpu, gpu-*       not built: no nvcc was found\n");
   print_solver(system);

@@ -14,4 +14,15 @@ std::vector<Implementation> gpu_implementations() {
   };
 }
 
+std::vector<Implementation> gpu_hybrid_implementations() {
+  return {
+      {.name = "gpu-hybrid",
+       .backend = Backend::gpu,
+       .summary = "ours, the generations of cpu-hybrid: a line a block of 256 threads",
+       .limit = "latency of shared memory and of distances in L2; of annealing lines, that of one warp",
+       .prepare = prepare_hybrid,
+       .reference = "cpu-hybrid"},
+  };
+}
+
 }  // namespace vicinity::alns

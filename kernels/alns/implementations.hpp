@@ -8,8 +8,11 @@
 namespace vicinity::alns {
 
 [[nodiscard]] std::vector<Implementation> gpu_implementations();
+/// Those whose reference is cpu-hybrid.
+[[nodiscard]] std::vector<Implementation> gpu_hybrid_implementations();
 
 [[nodiscard]] std::unique_ptr<Run> prepare_published(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_tuned(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_hybrid(const Case& c, const Instance& instance);
 
 }  // namespace vicinity::alns

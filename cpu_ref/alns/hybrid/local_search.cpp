@@ -23,60 +23,6 @@ void append_turned(vrp::Route& route, Part part) { route.insert(route.end(), par
 
 }  // namespace
 
-// --- the solution ------------------------------------------------------------------------------------------------------
-
-Tours::Tours(const vrp::View& vrp, std::int32_t routes)
-    : vrp_(vrp),
-      served_(std::accumulate(vrp.service, vrp.service + vrp.n + 1, std::int64_t{0})),
-      stops_(at(vrp.n) + 1),
-      totals_(at(routes)),
-      routes_(at(routes)) {}
-
-void Tours::load_all(const Routes& routes) {
-  for (std::size_t r = 0; r < routes_.size(); ++r) set(static_cast<std::int32_t>(r), r < routes.size() ? Part(routes[r]) : Part());
-}
-
-void Tours::set(std::int32_t r, std::span<const std::int32_t> customers) {
-  vrp::Route& route = routes_[at(r)];
-  route.assign(customers.begin(), customers.end());
-  std::int32_t load = 0, duration = 0, before = 0;
-  for (std::size_t i = 0; i < route.size(); ++i) {
-    const std::int32_t u = route[i];
-    load += vrp_.demand[u];
-    duration += vrp_(before, u) + vrp_.service[u];
-    stops_[at(u)] = {i + 1 < route.size() ? route[i + 1] : 0, before, r, static_cast<std::int32_t>(i), load, duration};
-    before = u;
-  }
-  totals_[at(r)] = {load, duration + vrp_(before, 0)};
-}
-
-std::int32_t Tours::empty() const {
-  const auto found = std::find_if(routes_.begin(), routes_.end(), [](const vrp::Route& route) { return route.empty(); });
-  return found == routes_.end() ? -1 : static_cast<std::int32_t>(found - routes_.begin());
-}
-std::int64_t Tours::distance() const {
-  std::int64_t sum = -served_;
-  for (const Totals& route : totals_) sum += route.duration;
-  return sum;
-}
-std::int64_t Tours::cost(const Penalties& penalties) const {
-  std::int64_t sum = distance();
-  for (const Totals& route : totals_) sum += penalty(vrp_, penalties, route.load, route.duration);
-  return sum;
-}
-std::int64_t Tours::excess_load() const {
-  std::int64_t sum = 0;
-  for (const Totals& route : totals_) sum += std::max<std::int64_t>(0, std::int64_t{route.load} - vrp_.capacity);
-  return sum;
-}
-std::int64_t Tours::excess_duration() const {
-  std::int64_t sum = 0;
-  for (const Totals& route : totals_) sum += std::max<std::int64_t>(0, std::int64_t{route.duration} - vrp_.limit);
-  return sum;
-}
-
-// --- the search --------------------------------------------------------------------------------------------------------
-
 LocalSearch::LocalSearch(const vrp::View& vrp, const Granular& granular)
     : vrp_(vrp),
       granular_(&granular),
@@ -86,7 +32,10 @@ LocalSearch::LocalSearch(const vrp::View& vrp, const Granular& granular)
       best_(at(vrp.n) + 1),
       claims_(at(granular.routes)),
       changed_(at(granular.routes)),
-      renew_(at(vrp.n) + 1) {
+      renew_(at(vrp.n) + 1),
+      swap_star_(vrp),
+      dirty_(at(granular.routes)),
+      sectors_(at(granular.routes)) {
   for (std::int32_t u = 1; u <= vrp.n; ++u)
     for (std::int32_t slot = 0; slot < slots_; ++slot) ++first_reference_[at(neighbor(u, slot)) + 1];
   std::partial_sum(first_reference_.begin(), first_reference_.end(), first_reference_.begin());
@@ -109,8 +58,11 @@ void LocalSearch::improve(Tours& tours, const Penalties& penalties) {
   penalties_ = penalties;
   empty_ = tours.empty();
   for (std::int32_t u = 1; u <= vrp_.n; ++u) evaluate(u);
-  while (round()) {
-  }
+  std::fill(dirty_.begin(), dirty_.end(), 1);
+  do {
+    while (round()) {
+    }
+  } while (exchange());
 }
 
 void LocalSearch::evaluate(std::int32_t u) {
@@ -150,7 +102,8 @@ bool LocalSearch::round() {
     const std::uint64_t own = claim_of(best_[at(u)], u);
     return claims_[at(tours_->route(u))] != own || claims_[at(other_route(u))] != own;
   });
-  for (const std::int32_t u : improving_) changed_[at(tours_->route(u))] = changed_[at(other_route(u))] = 1;
+  for (const std::int32_t u : improving_)
+    for (const std::int32_t r : {tours_->route(u), other_route(u)}) changed_[at(r)] = dirty_[at(r)] = 1;
   const bool had_empty = empty_ >= 0;
   for (const std::int32_t u : improving_) carry_out(u, best_[at(u)]);
   moves_ += static_cast<std::int64_t>(improving_.size());
@@ -158,6 +111,47 @@ bool LocalSearch::round() {
   empty_ = tours_->empty();
   refresh(had_empty);
   return true;
+}
+
+/// Carries out the best exchanges of SWAP*. Was there any? Looks at pairs of which one has changed since, or was refused.
+bool LocalSearch::exchange() {
+  pairs_.clear();
+  std::fill(claims_.begin(), claims_.end(), no_claim);
+  for (std::int32_t r = 0; r < tours_->count(); ++r)
+    if (dirty_[at(r)] != 0) sectors_[at(r)] = sectors(r);
+  for (std::int32_t r = 0; r < tours_->count(); ++r)
+    for (std::int32_t s = r + 1; s < tours_->count(); ++s) {
+      if ((dirty_[at(r)] == 0 && dirty_[at(s)] == 0) || !overlap(sectors_[at(r)], sectors_[at(s)])) continue;
+      const Exchange exchange = swap_star_.best(*tours_, penalties_, r, s);
+      evaluations_ += static_cast<std::int64_t>(tours_->customers(r).size()) + static_cast<std::int64_t>(tours_->customers(s).size());
+      if (exchange.delta == 0) continue;
+      pairs_.push_back({r, s, exchange, claim_of(exchange, r, s)});
+      claim(r, pairs_.back().claim);
+      claim(s, pairs_.back().claim);
+    }
+  std::fill(dirty_.begin(), dirty_.end(), 0);
+  if (pairs_.empty()) return false;
+  std::fill(changed_.begin(), changed_.end(), 0);
+  for (const Pair& pair : pairs_) {
+    dirty_[at(pair.r)] = dirty_[at(pair.s)] = 1;
+    if (claims_[at(pair.r)] != pair.claim || claims_[at(pair.s)] != pair.claim) continue;
+    swap_star_.carry_out(*tours_, pair.r, pair.s, pair.exchange);
+    changed_[at(pair.r)] = changed_[at(pair.s)] = 1;
+    ++moves_;
+  }
+  ++rounds_;
+  const bool had_empty = empty_ >= 0;
+  empty_ = tours_->empty();
+  refresh(had_empty);
+  return true;
+}
+
+/// Of an empty route, and of one too long for SWAP*: none.
+std::uint64_t LocalSearch::sectors(std::int32_t r) const {
+  std::uint64_t bits = 0;
+  if (tours_->customers(r).size() > longest_exchanging) return bits;
+  for (const std::int32_t c : tours_->customers(r)) bits |= sector_of(granular_->rank[at(c)], vrp_.n);
+  return bits;
 }
 
 void LocalSearch::claim(std::int32_t r, std::uint64_t claim) { claims_[at(r)] = std::min(claims_[at(r)], claim); }

@@ -1,30 +1,27 @@
 // The search of cpu-hybrid: generations of lines, each a thread's work, and what is merged between them in the order of lines.
 //
-// A line anneals from its start to the end of a cycle; then all lines hand their best to the population, and begin the next cycle with a
-// child of two of it, by order crossover, split and local search, or with one of it as it is. In between no line looks at another, so
-// that threads share nothing but the population, which they only read. Cost: a generation of a line is 1000 steps of string removal, which
-// take the same time at any number of customers; a cycle begins and ends with a local search.
+// What a line does, and what becomes of it, says core/methods/alns/hybrid/islands.hpp. Within a generation no line looks at another, so
+// that threads share nothing but the populations, which they only read. Cost: a genetic line makes one local search, an annealing one 2n
+// steps of string removal, each of which takes the same time at any number of customers.
 #include "cpu_ref/alns/hybrid/search.hpp"
 
 #include <omp.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
+
+#include "cpu_ref/alns/hybrid/split.hpp"
 
 namespace vicinity::alns::hybrid {
 namespace {
 
-/// Cycles without a better solution that end a search without a limit.
-constexpr std::int64_t most_idle_cycles = 6;
-
-constexpr std::int32_t default_lines = 4;
-
-/// What an infeasible local optimum is improved under.
-Penalties stricter(const Penalties& penalties, std::int64_t factor) {
-  return {std::min(most_penalty, penalties.load * factor), std::min(most_penalty, penalties.duration * factor)};
+std::optional<Routes> given_routes(const Start& start) {
+  if (!start.solution) return std::nullopt;
+  return vrp::routes_of(*start.solution);
 }
 
-Penalties strictest() { return {most_penalty, most_penalty}; }
+bool feasible(const Tours& tours) { return tours.excess_load() == 0 && tours.excess_duration() == 0; }
 
 }  // namespace
 
@@ -35,38 +32,24 @@ Task task_of(const Case& c) {
 }
 
 GeneticSearch::GeneticSearch(const vrp::Vrp& vrp, const Task& task, const Start& start, int threads)
-    : instance_(&vrp),
-      vrp_(vrp.view()),
+    : vrp_(vrp.view()),
       task_(task),
       seed_(start.seed),
-      granular_(vrp),
-      schedule_(vrp.size()),
-      population_(vrp, granular_),
+      islands_(vrp, task.processes, start.seed, given_routes(start)),
       lines_(static_cast<std::size_t>(task.processes)) {
-  if (start.solution) {
-    given_ = vrp::routes_of(*start.solution);
-    granular_.routes = std::max(granular_.routes, static_cast<std::int32_t>(given_->size()));
-    given_->resize(static_cast<std::size_t>(granular_.routes));
-    best_ = *given_;
-    best_distance_ = individual_of(vrp_, *given_).distance;
-  }
   const auto most = std::min<std::int64_t>(threads, task.processes);
-  for (std::int64_t t = 0; t < most; ++t) workspaces_.push_back(std::make_unique<Workspace>(vrp_, granular_));
+  for (std::int64_t t = 0; t < most; ++t) workspaces_.push_back(std::make_unique<Workspace>(vrp_, islands_.granular()));
 }
 
-bool GeneticSearch::done() const { return task_.calls > 0 ? generations_ >= task_.calls : idle_cycles_ >= most_idle_cycles; }
+bool GeneticSearch::done() const { return task_.calls > 0 ? generations() >= task_.calls : islands_.idle_cycles() >= most_idle_cycles; }
 
 void GeneticSearch::advance(bool briefly) {
   const auto count = static_cast<std::int32_t>(lines_.size()), threads = static_cast<std::int32_t>(workspaces_.size());
-  if (next_line_ == 0) schedule_.next();
+  if (next_line_ == 0) islands_.next();
   const std::int32_t end = briefly ? std::min(count, next_line_ + threads) : count;
-  if (threads == 1) {
-    for (std::int32_t b = next_line_; b < end; ++b) work(b, *workspaces_.front());
-  } else {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-    for (std::int32_t b = next_line_; b < end; ++b) work(b, *workspaces_[static_cast<std::size_t>(omp_get_thread_num())]);
-  }
-  for (std::int32_t b = next_line_; b < end; ++b) take_best(lines_[static_cast<std::size_t>(b)]);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
+  for (std::int32_t b = next_line_; b < end; ++b) work(b, *workspaces_[static_cast<std::size_t>(omp_get_thread_num())]);
+  for (std::int32_t b = next_line_; b < end; ++b) offer(b);
   next_line_ = end;
   if (end < count) return;
   next_line_ = 0;
@@ -76,118 +59,81 @@ void GeneticSearch::advance(bool briefly) {
 /// Generation of line b.
 void GeneticSearch::work(std::int32_t b, Workspace& workspace) {
   Line& line = lines_[static_cast<std::size_t>(b)];
-  Stream stream(seed_, generations_, b);
   const std::int64_t before = workspace.search.evaluations() + workspace.strings.evaluations();
-  if (schedule_.begins() || !line.feasible) begin(b, line, stream, workspace);
-  if (line.feasible) {
-    const double hot = line.fresh ? hottest : reheated;
-    workspace.strings.anneal(line.current, line.best, line.best_distance, stream, steps_a_generation,
-                             schedule_.temperature(hot, granular_.spread), schedule_.cooling(hot));
-    if (schedule_.ends()) polish(line, workspace);
-  }
+  const Job job = islands_.job(b);
+  if (anneals(b))
+    anneal(b, job, line, workspace);
+  else
+    make_child(job, line, workspace);
   line.evaluations += workspace.search.evaluations() + workspace.strings.evaluations() - before;
 }
 
-// --- how a line begins a cycle -----------------------------------------------------------------------------------------
-
-void GeneticSearch::begin(std::int32_t b, Line& line, Stream& stream, Workspace& workspace) const {
-  const std::int32_t way = population_.empty() ? 0 : stream.below(4);
-  line.fresh = way == 0;
-  line.child = way > 1;
-  if (line.fresh) {
-    educate(line, first_routes(b, stream), workspace);  // soft limits need fewer routes, and string removal seldom loses one
-    return;
-  }
-  const Individual &first = population_.parent(stream), &second = population_.parent(stream);
-  if (line.child || !first.feasible()) {
-    line.child = true;
-    const auto order = order_crossover(giant_tour(vrp_, granular_, first.routes), giant_tour(vrp_, granular_, second.routes), stream);
-    educate(line, split(vrp_, granular_, population_.penalties(), order), workspace);
-    if (line.feasible || !first.feasible()) return;
-  }
-  adopt(line, first.routes);
-}
-
-/// A feasible solution as it is.
-void GeneticSearch::adopt(Line& line, Routes routes) const {
-  line.best_distance = individual_of(vrp_, routes).distance;
-  line.current = line.best = std::move(routes);
-  line.feasible = true;
-}
-
-/// The given solution, or a cut of the customers around the depot, from a drawn one on.
-Routes GeneticSearch::first_routes(std::int32_t b, Stream& stream) const {
-  if (b == 0 && given_ && generations_ == 0) return *given_;
-  std::vector<std::int32_t> order(static_cast<std::size_t>(vrp_.n));
-  for (std::int32_t c = 1; c <= vrp_.n; ++c) order[static_cast<std::size_t>(granular_.rank[static_cast<std::size_t>(c)])] = c;
-  std::rotate(order.begin(), order.begin() + stream.below(vrp_.n), order.end());
-  return split(vrp_, granular_, population_.penalties(), order);
-}
-
-/// Local search; of an infeasible optimum once more under ten times the penalties, then under the strictest.
-void GeneticSearch::educate(Line& line, const Routes& routes, Workspace& workspace) const {
+void GeneticSearch::make_child(const Job& job, Line& line, Workspace& workspace) const {
   Tours& tours = workspace.tours;
-  tours.load_all(routes);
-  workspace.search.improve(tours, population_.penalties());
-  line.load_feasible = tours.excess_load() == 0;
-  line.duration_feasible = tours.excess_duration() == 0;
-  line.feasible = line.load_feasible && line.duration_feasible;
-  for (const Penalties& penalties : {stricter(population_.penalties(), 10), strictest()}) {
-    if (line.feasible) break;
-    workspace.search.improve(tours, penalties);
-    line.feasible = tours.excess_load() == 0 && tours.excess_duration() == 0;
-  }
-  line.current = line.best = tours.routes();
-  line.best_distance = tours.distance();
+  tours.load_all(split(vrp_, islands_.granular(), job.penalties, job.order));
+  workspace.search.improve(tours, job.penalties);
+  line.handed.load_feasible = tours.excess_load() == 0;
+  line.handed.duration_feasible = tours.excess_duration() == 0;
+  for (const Penalties& penalties : {stricter(job.penalties), strictest()})
+    if (!feasible(tours)) workspace.search.improve(tours, penalties);
+  hand_over(line, workspace);
 }
 
-void GeneticSearch::polish(Line& line, Workspace& workspace) const {
-  workspace.tours.load_all(line.best);
-  workspace.search.improve(workspace.tours, strictest());
-  line.best = workspace.tours.routes();
-  line.best_distance = workspace.tours.distance();
+void GeneticSearch::anneal(std::int32_t b, const Job& job, Line& line, Workspace& workspace) const {
+  Tours& tours = workspace.tours;
+  if (job.begins()) {
+    tours.load_all(job.order.empty() ? job.routes : split(vrp_, islands_.granular(), job.penalties, job.order));
+    if (!job.order.empty()) workspace.search.improve(tours, job.penalties);
+    line.current = tours.routes();
+    line.best = feasible(tours) ? line.current : Routes(line.current.size());
+    line.best_distance = feasible(tours) ? tours.distance() : no_distance;
+    line.penalties = job.penalties;
+  }
+  Stream stream(seed_, 2 * generations() + 1, b);
+  workspace.strings.anneal(line.current, line.best, line.best_distance, line.penalties, stream, steps_of(vrp_.n), job.temperature,
+                           job.cooling);
+  if (!job.ends) return;
+  tours.load_all(line.best_distance < no_distance ? line.best : line.current);
+  workspace.search.improve(tours, strictest());
+  hand_over(line, workspace);
+}
+
+void GeneticSearch::hand_over(Line& line, const Workspace& workspace) const {
+  line.handed.routes = workspace.tours.routes();
+  line.handed_distance = workspace.tours.distance();
+  line.handed_feasible = feasible(workspace.tours);
 }
 
 // --- between generations -----------------------------------------------------------------------------------------------
 
-void GeneticSearch::take_best(const Line& line) {
-  if (!line.feasible || (best_distance_ && line.best_distance >= *best_distance_)) return;
-  best_ = line.best;
-  best_distance_ = line.best_distance;
-  improved_ = true;
+/// What line b found so far.
+void GeneticSearch::offer(std::int32_t b) {
+  const Line& line = lines_[static_cast<std::size_t>(b)];
+  if (anneals(b) && line.best_distance < no_distance) islands_.offer(line.best, line.best_distance);
+  if ((!anneals(b) || islands_.cycle_ends()) && line.handed_feasible) islands_.offer(line.handed.routes, line.handed_distance);
 }
 
 void GeneticSearch::merge() {
-  for (const Line& line : lines_) digest_.add(static_cast<std::uint64_t>(line.best_distance));
-  std::int64_t children = 0, load_feasible = 0, duration_feasible = 0;
-  for (const Line& line : lines_) {
-    if (line.feasible && !schedule_.ends()) continue;  // goes on
-    population_.add(individual_of(vrp_, line.best));
-    if (!line.child) continue;
-    ++children;
-    load_feasible += static_cast<std::int64_t>(line.load_feasible);
-    duration_feasible += static_cast<std::int64_t>(line.duration_feasible);
+  std::vector<Handed> handed;
+  for (std::size_t b = 0; b < lines_.size(); ++b) {
+    Line& line = lines_[b];
+    digest_.add(static_cast<std::uint64_t>(anneals(static_cast<std::int32_t>(b)) ? line.best_distance : line.handed_distance));
+    handed.push_back(std::move(line.handed));
   }
-  if (children > 0) population_.adapt(children, load_feasible, duration_feasible);
-  if (schedule_.ends()) {
-    idle_cycles_ = improved_ ? 0 : idle_cycles_ + 1;
-    improved_ = false;
-  }
-  ++generations_;
+#pragma omp parallel for num_threads(static_cast <int>(workspaces_.size())) schedule(dynamic, 1) if (islands_.size() > 1)
+  for (std::size_t i = 0; i < islands_.size(); ++i) islands_.merge(i, handed);
+  islands_.end();
 }
 
 TracePoint GeneticSearch::progress() const {
-  return {.iterations = generations_,
-          .objective = best_distance_ ? Objective(*best_distance_) : Objective::infeasible(),
-          .digest = digest_.value()};
+  const auto& distance = islands_.best_distance();
+  return {.iterations = generations(), .objective = distance ? Objective(*distance) : Objective::infeasible(), .digest = digest_.value()};
 }
 
 Search GeneticSearch::result() const {
   std::int64_t evaluations = 0;
   for (const Line& line : lines_) evaluations += line.evaluations;
-  Search search{generations_, schedule_.cycle(), evaluations, digest_.value(), best_distance_.value_or(0), {}};
-  if (best_distance_) search.best = best_;
-  return search;
+  return {generations(), islands_.cycles(), evaluations, digest_.value(), islands_.best_distance().value_or(0), islands_.best()};
 }
 
 }  // namespace vicinity::alns::hybrid

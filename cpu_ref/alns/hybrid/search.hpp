@@ -1,15 +1,14 @@
 #pragma once
-// cpu-hybrid: lines of annealing by string removal between generations of a genetic algorithm.
+// cpu-hybrid: generations of a genetic algorithm on islands, with lines of annealing by string removal beside it.
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/api/run.hpp"
-#include "core/methods/alns/hybrid/population.hpp"
+#include "core/methods/alns/hybrid/islands.hpp"
 #include "core/methods/alns/task.hpp"
 #include "core/util/digest.hpp"
-#include "cpu_ref/alns/hybrid/crossover.hpp"
 #include "cpu_ref/alns/hybrid/local_search.hpp"
 #include "cpu_ref/alns/hybrid/string_removal.hpp"
 
@@ -28,7 +27,7 @@ class GeneticSearch {
   void advance(bool briefly);
   [[nodiscard]] bool done() const;
   /// Whole generations.
-  [[nodiscard]] std::int64_t generations() const noexcept { return generations_; }
+  [[nodiscard]] std::int64_t generations() const noexcept { return islands_.generations(); }
   [[nodiscard]] TracePoint progress() const;
   [[nodiscard]] Search result() const;
 
@@ -42,40 +41,29 @@ class GeneticSearch {
     StringRemoval strings;
   };
   struct Line {
-    Routes current, best;
-    std::int64_t best_distance = 0;  ///< where feasible
-    bool feasible = false;
-    bool fresh = false;                                     ///< from a first solution, this cycle, and therefore hot
-    bool child = false;                                     ///< by crossover, this cycle
-    bool load_feasible = false, duration_feasible = false;  ///< its first local optimum
+    Routes current, best;  ///< of an annealing line; `best` is feasible, or empty
+    std::int64_t best_distance = 0;
+    Penalties penalties{};
+    Handed handed;
+    std::int64_t handed_distance = 0;
+    bool handed_feasible = false;
     std::int64_t evaluations = 0;
   };
 
   void work(std::int32_t b, Workspace& workspace);
-  void begin(std::int32_t b, Line& line, Stream& stream, Workspace& workspace) const;
-  [[nodiscard]] Routes first_routes(std::int32_t b, Stream& stream) const;
-  void adopt(Line& line, Routes routes) const;
-  void educate(Line& line, const Routes& routes, Workspace& workspace) const;
-  void polish(Line& line, Workspace& workspace) const;
-  void take_best(const Line& line);
+  void make_child(const Job& job, Line& line, Workspace& workspace) const;
+  void anneal(std::int32_t b, const Job& job, Line& line, Workspace& workspace) const;
+  void hand_over(Line& line, const Workspace& workspace) const;
+  void offer(std::int32_t b);
   void merge();
 
-  const vrp::Vrp* instance_;
   vrp::View vrp_;
   Task task_;
   std::uint64_t seed_;
-  std::optional<Routes> given_;
-  Granular granular_;
-  Schedule schedule_;
-  Population population_;
+  Islands islands_;
   std::vector<Line> lines_;
   std::vector<std::unique_ptr<Workspace>> workspaces_;
   std::int32_t next_line_ = 0;  ///< of the generation under way
-  std::int64_t generations_ = 0;
-  Routes best_;
-  std::optional<std::int64_t> best_distance_;
-  std::int64_t idle_cycles_ = 0;  ///< without a better solution
-  bool improved_ = false;         ///< in this cycle
   Digest digest_;
 };
 

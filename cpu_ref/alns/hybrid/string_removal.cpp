@@ -2,10 +2,11 @@
 //
 // Data: routes as rings of nodes, each with the length of the edge behind it, and load and duration of a route: a removal or insertion
 // takes O(1), and is taken back by its inverse in reverse order. Cost: a step touches some ten customers, and two positions beside each of
-// their 40 neighbours: its time does not grow with the number of customers, but for those that fit beside no neighbour.
+// their 40 neighbours: its time does not grow with the number of customers.
 #include "cpu_ref/alns/hybrid/string_removal.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace vicinity::alns::hybrid {
@@ -18,29 +19,34 @@ std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 StringRemoval::StringRemoval(const vrp::View& vrp, const Granular& granular)
     : vrp_(vrp), granular_(&granular), nodes_(at(vrp.n + 1 + granular.routes)), routes_(at(granular.routes)), ruined_(routes_.size()) {}
 
-void StringRemoval::anneal(Routes& current, Routes& best, std::int64_t& best_distance, Stream& stream, std::int64_t steps, double hot,
-                           double cooling) {
+void StringRemoval::anneal(Routes& current, Routes& best, std::int64_t& best_distance, Penalties& penalties, Stream& stream,
+                           std::int64_t steps, double hot, double cooling) {
+  penalties_ = penalties;
   load(current);
+  std::int64_t load_feasible = 0, duration_feasible = 0;
   std::int64_t distance = cost_;
   double temperature = hot;
   for (std::int64_t i = 0; i < steps; ++i, temperature = times(temperature, cooling)) {
+    load_feasible += static_cast<std::int64_t>(overloaded_ == 0);
+    duration_feasible += static_cast<std::int64_t>(late_ == 0);
     done_.clear();
     ruin(stream);
-    const bool complete = recreate(stream);
-    if (!complete || !accepts(cost_ - distance, temperature, stream.bits())) {
+    recreate(stream);
+    if (!accepts(cost_ - distance, temperature, stream.bits())) {
       take_back();
       continue;
     }
     distance = cost_;
-    if (distance >= best_distance) continue;
+    if (distance >= best_distance || overloaded_ > 0 || late_ > 0) continue;
     best_distance = distance;
     store(best);
   }
+  penalties = {adapted_penalty(penalties.load, load_feasible, steps), adapted_penalty(penalties.duration, duration_feasible, steps)};
   store(current);
 }
 
 void StringRemoval::load(const Routes& routes) {
-  cost_ = used_ = 0;
+  cost_ = used_ = overloaded_ = late_ = 0;
   empty_ = -1;
   for (std::int32_t r = static_cast<std::int32_t>(routes_.size()) - 1; r >= 0; --r) {
     routes_[at(r)] = {};
@@ -109,56 +115,50 @@ void StringRemoval::remove_string(std::int32_t c, std::int32_t longest, Stream& 
 
 // --- insertion ---------------------------------------------------------------------------------------------------------
 
-bool StringRemoval::recreate(Stream& stream) {
+void StringRemoval::recreate(Stream& stream) {
   const Order order = order_of(stream.bits());
   const std::uint64_t random = stream.bits();
   for (Ranked& one : removed_) one.rank = rank_of(order, vrp_, one.customer, random);
   std::sort(removed_.begin(), removed_.end(),
             [](const Ranked& a, const Ranked& b) { return a.rank != b.rank ? a.rank < b.rank : a.customer < b.customer; });
-  for (const Ranked& one : removed_) {
-    const std::int32_t before = position_for(one.customer, static_cast<std::uint32_t>(stream.bits()));
-    if (before == 0) return false;
-    insert(one.customer, before);
-  }
-  return true;
+  for (const Ranked& one : removed_) insert(one.customer, position_for(one.customer, static_cast<std::uint32_t>(stream.bits())));
 }
 
 std::int32_t StringRemoval::position_for(std::int32_t c, std::uint32_t blink) {
   const std::int32_t* const from_c = vrp_.distance + at(c) * at(vrp_.n + 1);
   const std::int32_t demand = vrp_.demand[c], service = vrp_.service[c];
-  std::pair<std::int32_t, std::int32_t> best{0x7FFFFFFF, 0};
-  const auto consider = [&](std::int32_t before) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  std::int32_t best = 0;
+  const auto consider = [&](std::int32_t before, bool passes) {
     const Node& node = nodes_[at(before)];
     const Route& route = routes_[at(node.route)];
     const std::int32_t delta = from_c[node.place] + from_c[nodes_[at(node.next)].place] - node.to_next;
-    if (delta > best.first || (delta == best.first && before >= best.second)) return;
-    if (route.load + demand > vrp_.capacity || route.duration + delta + service > vrp_.limit || blinks(blink, before)) return;
-    best = {delta, before};
+    if (delta > least) return;  // no price is below its delta
+    const std::int64_t after = penalty(vrp_, penalties_, route.load + demand, route.duration + delta + service);
+    const std::int64_t price = insertion_price(delta, route.penalty, after);
+    if (price > least || (price == least && before >= best) || (passes && blinks(blink, before))) return;
+    least = price;
+    best = before;
   };
-  if (empty_ >= 0) {
-    const std::int32_t delta = 2 * from_c[0];
-    if (demand <= vrp_.capacity && delta + service <= vrp_.limit) best = {delta, start_of(empty_)};
-  }
+  if (empty_ >= 0) consider(start_of(empty_), false);
   const std::int32_t* const nearest = granular_->nearest.data() + at(c) * at(granular_->k);
   for (std::int32_t i = 0; i < granular_->k; ++i) {
     const Node& node = nodes_[at(nearest[i])];
     if (node.next == 0) continue;
-    consider(nearest[i]);
-    consider(node.prev);
+    consider(nearest[i], true);
+    consider(node.prev, true);
   }
   evaluations_ += 2 * granular_->k;
-  if (best.second != 0 && best.second != (empty_ < 0 ? 0 : start_of(empty_))) return best.second;
+  if (best != 0) return best;
   for (std::int32_t r = 0; r < static_cast<std::int32_t>(routes_.size()); ++r) {
-    const Route& route = routes_[at(r)];
-    if (route.customers == 0 || route.load + demand > vrp_.capacity || route.duration + service > vrp_.limit) continue;
     std::int32_t node = start_of(r);
     do {
-      consider(node);
+      consider(node, false);
       node = nodes_[at(node)].next;
     } while (!is_start(node));
-    evaluations_ += route.customers + 1;
+    evaluations_ += routes_[at(r)].customers + 1;
   }
-  return best.second;
+  return best;
 }
 
 // --- the rings ---------------------------------------------------------------------------------------------------------
@@ -174,20 +174,32 @@ void StringRemoval::take_back() {
   }
 }
 
+/// Route r has so many customers, and so much load, distance and service more.
+void StringRemoval::change(std::int32_t r, std::int32_t customers, std::int32_t load, std::int32_t distance, std::int32_t service) {
+  Route& route = routes_[at(r)];
+  overloaded_ -= static_cast<std::int32_t>(route.load > vrp_.capacity);
+  late_ -= static_cast<std::int32_t>(route.duration > vrp_.limit);
+  cost_ += distance - route.penalty;
+  route.customers += customers;
+  route.load += load;
+  route.duration += distance + service;
+  route.penalty = penalty(vrp_, penalties_, route.load, route.duration);
+  cost_ += route.penalty;
+  overloaded_ += static_cast<std::int32_t>(route.load > vrp_.capacity);
+  late_ += static_cast<std::int32_t>(route.duration > vrp_.limit);
+}
+
 void StringRemoval::remove(std::int32_t c) {
   Node& node = nodes_[at(c)];
   Node &before = nodes_[at(node.prev)], &behind = nodes_[at(node.next)];
-  Route& route = routes_[at(node.route)];
-  const std::int32_t joined = vrp_(before.place, behind.place), change = joined - before.to_next - node.to_next;
+  const std::int32_t joined = vrp_(before.place, behind.place);
   done_.push_back({c, node.prev, false});
+  change(node.route, -1, -vrp_.demand[c], joined - before.to_next - node.to_next, -vrp_.service[c]);
   before.next = node.next;
   before.to_next = joined;
   behind.prev = node.prev;
   node.next = 0;
-  cost_ += change;
-  route.duration += change - vrp_.service[c];
-  route.load -= vrp_.demand[c];
-  if (--route.customers == 0) {
+  if (routes_[at(node.route)].customers == 0) {
     --used_;
     if (empty_ < 0 || node.route < empty_) empty_ = node.route;
   }
@@ -195,10 +207,9 @@ void StringRemoval::remove(std::int32_t c) {
 
 void StringRemoval::insert(std::int32_t c, std::int32_t before) {
   Node &node = nodes_[at(c)], &left = nodes_[at(before)], &right = nodes_[at(left.next)];
-  Route& route = routes_[at(left.route)];
   const std::int32_t to_left = vrp_(left.place, c), to_right = vrp_(c, right.place);
-  const std::int32_t change = to_left + to_right - left.to_next;
   done_.push_back({c, before, true});
+  change(left.route, 1, vrp_.demand[c], to_left + to_right - left.to_next, vrp_.service[c]);
   node.next = left.next;
   node.prev = before;
   node.route = left.route;
@@ -206,10 +217,7 @@ void StringRemoval::insert(std::int32_t c, std::int32_t before) {
   right.prev = c;
   left.next = c;
   left.to_next = to_left;
-  cost_ += change;
-  route.duration += change + vrp_.service[c];
-  route.load += vrp_.demand[c];
-  if (++route.customers == 1) {
+  if (routes_[at(left.route)].customers == 1) {
     ++used_;
     if (left.route == empty_) update_empty(left.route);
   }

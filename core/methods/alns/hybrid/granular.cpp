@@ -9,17 +9,34 @@
 namespace vicinity::alns::hybrid {
 namespace {
 
-/// Customers by the angle around the depot.
+/// A place seen from the depot in whole numbers, of which products of two are exact.
+struct Direction {
+  std::int64_t x, y;
+  /// 0: from the positive x axis on, 1: from the negative one on. The depot's own place is the first of all.
+  [[nodiscard]] int half() const { return y < 0 || (y == 0 && x < 0) ? 1 : 0; }
+};
+
+/// Customers by the angle around the depot. The same on every machine: coordinates are multiplied by a power of two and rounded, so that
+/// they have 40 bits, and angles compared by cross products.
 std::vector<std::int32_t> around_depot(const vrp::Vrp& vrp) {
   const vrp::Data& data = vrp.data();
   const vrp::View view = vrp.view();
+  double most = 0;
+  for (std::size_t i = 1; i < data.x.size(); ++i) most = std::max({most, std::abs(data.x[i] - data.x[0]), std::abs(data.y[i] - data.y[0])});
+  const int bits = most > 0 ? 40 - std::ilogb(most) : 0;
+  std::vector<Direction> at(data.x.size());
+  for (std::size_t i = 1; i < at.size(); ++i)
+    at[i] = {std::llround(std::ldexp(data.x[i] - data.x[0], bits)), std::llround(std::ldexp(data.y[i] - data.y[0], bits))};
   std::vector<std::int32_t> order(static_cast<std::size_t>(vrp.size()));
   std::iota(order.begin(), order.end(), 1);
-  std::vector<double> angle(order.size() + 1);
-  for (std::size_t i = 1; i < angle.size(); ++i) angle[i] = std::atan2(data.y[i] - data.y[0], data.x[i] - data.x[0]);
+  __extension__ using Wide = __int128;
   std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-    const double angle_a = angle[static_cast<std::size_t>(a)], angle_b = angle[static_cast<std::size_t>(b)];
-    return angle_a != angle_b ? angle_a < angle_b : std::pair(view(0, a), a) < std::pair(view(0, b), b);
+    const Direction &p = at[static_cast<std::size_t>(a)], &q = at[static_cast<std::size_t>(b)];
+    const bool p_there = p.x != 0 || p.y != 0, q_there = q.x != 0 || q.y != 0;
+    if (p_there != q_there) return q_there;
+    if (p.half() != q.half()) return p.half() < q.half();
+    const Wide cross = static_cast<Wide>(p.x) * q.y - static_cast<Wide>(p.y) * q.x;
+    return cross != 0 ? cross > 0 : std::pair(view(0, a), a) < std::pair(view(0, b), b);
   });
   return order;
 }

@@ -3,6 +3,7 @@
 // it was, so that a generation's result depends neither on threads nor on blocks. Everything follows from (seed, generation, child).
 #include <cstdint>
 
+#include "core/methods/alns/hybrid/moves.hpp"
 #include "core/problems/vrp/vrp.hpp"
 #include "core/util/digest.hpp"
 #include "core/util/hd.hpp"
@@ -31,7 +32,8 @@ class Stream {
 
 // --- string removal (Christiaens and Vanden Berghe 2020, "Slack induction by string removals") -------------------------------------------
 // A step draws a customer, and takes strings of customers from its route and those of its nearest neighbours, each at most once; then puts
-// all of them back, one after the other, each at its cheapest feasible position, of which some are passed over. Draws in this order: the
+// all of them back, one after the other, each at its cheapest position, of which some are passed over. Capacity and route limit are soft
+// (moves.hpp), under penalties of the line's own; the best solution is the best feasible one. Draws in this order: the
 // customer; the number of strings; for each string its length, whether it is split, if so how many customers stay (again and again) and
 // where they begin, and its first customer; the order of insertion; the bits of that order; for each customer the bits of its blinks;
 // acceptance.
@@ -75,10 +77,21 @@ VICINITY_HD bool blinks(std::uint32_t random, std::int32_t position) {
   return ((random ^ static_cast<std::uint32_t>(position) * 0x9E3779B1u) * 0x85EBCA6Bu) >> 25 == 0;
 }
 // Positions: behind and before each of the insertion_neighbors that stand on a route, and the empty route of least number (never passed
-// over); where none of them is feasible, all. Least (delta, node before it); the start of route r counts as node n + 1 + r. A step with a
-// customer that fits nowhere is taken back.
+// over); where there is none of them, behind all nodes of all routes, nothing passed over. Least (price, node before it); the start of
+// route r counts as node n + 1 + r.
+/// Price of an insertion that makes a route longer by `delta` and changes its penalty.
+VICINITY_HD std::int64_t insertion_price(std::int32_t delta, std::int64_t penalty_before, std::int64_t penalty_after) {
+  return delta + (penalty_after > penalty_before ? penalty_after - penalty_before : 0);
+}
 
-/// Is a change of the cost accepted at this temperature?
+/// A penalty of an annealing line after `steps` steps, of which `feasible` began within the capacity (or limit) on all routes.
+VICINITY_HD std::int64_t adapted_penalty(std::int64_t penalty, std::int64_t feasible, std::int64_t steps) {
+  if (2 * feasible > steps) return penalty * 17 / 20 < 1 ? 1 : penalty * 17 / 20;
+  if (10 * feasible < 3 * steps) return penalty * 6 / 5 + 1 > most_penalty ? most_penalty : penalty * 6 / 5 + 1;
+  return penalty;
+}
+
+/// Is a change of the cost, penalties included, accepted at this temperature?
 VICINITY_HD bool accepts(std::int64_t delta, double temperature, std::uint64_t random) {
   if (delta <= 0) return true;
   return times(static_cast<float>(delta), static_cast<float>(over(1.0, temperature))) <= threshold(static_cast<std::uint32_t>(random));

@@ -13,14 +13,14 @@ void Schedule::next() {
   if (++position_ < length_) return;
   position_ = 0;
   ++cycle_;
-  length_ = first_length_ << std::min<std::int64_t>(cycle_ / 2, 20);
+  length_ = first_length << std::min<std::int64_t>(cycle_ / 2, 20);
 }
 
 double Schedule::temperature(double hot, std::int32_t spread) const {
   return times(times(hot, power(over(coldest, hot), position_, length_)), static_cast<double>(spread));
 }
 
-double Schedule::cooling(double hot) const { return power(over(coldest, hot), 1, length_ * steps_a_generation); }
+double Schedule::cooling(double hot) const { return power(over(coldest, hot), 1, length_ * steps_); }
 
 double power(double base, std::int64_t part, std::int64_t whole) {
   double result = 1;
@@ -86,7 +86,6 @@ std::int64_t Population::cost(const Individual& individual) const {
 }
 
 void Population::add(Individual individual) {
-  if (individual.feasible() && (!best_ || individual.distance < best_->distance)) best_ = individual;
   Members& members = kept_[individual.feasible() ? 0 : 1];
   Member member{std::move(individual), {}, added_++, 0};
   for (Member& other : members) {
@@ -149,6 +148,18 @@ const Individual& Population::parent(Stream& stream) const {
   };
   const Member &a = drawn(), &b = drawn();
   return a.fitness <= b.fitness ? a.individual : b.individual;
+}
+
+std::optional<Individual> Population::cheapest() const {
+  const Members& members = kept_[0];
+  const auto found = std::min_element(members.begin(), members.end(), [](const Member& a, const Member& b) {
+    return std::pair(a.individual.distance, a.number) < std::pair(b.individual.distance, b.number);
+  });
+  return found == members.end() ? std::nullopt : std::optional(found->individual);
+}
+
+void Population::clear() {
+  for (Members& members : kept_) members.clear();
 }
 
 void Population::adapt(std::int64_t children, std::int64_t load_feasible, std::int64_t duration_feasible) {

@@ -1,5 +1,5 @@
 #pragma once
-// What happens between two generations: cycles of annealing, which solutions are kept, which are parents, penalties. On the host, the same
+// What an island keeps between generations: cycles of annealing, which solutions stay, which are parents, penalties. On the host, the same
 // for all twins.
 #include <cstdint>
 #include <optional>
@@ -16,8 +16,8 @@ namespace vicinity::alns::hybrid {
 /// Route r's customers in order; as many as Granular::routes, empty ones included.
 using Routes = std::vector<vrp::Route>;
 
-/// Steps of string removal a line makes in a generation.
-inline constexpr std::int64_t steps_a_generation = 1000;
+/// Steps of string removal an annealing line makes in a generation: about as long as a child takes.
+[[nodiscard]] VICINITY_HD std::int64_t steps_of(std::int32_t n) { return 2 * std::int64_t{n}; }
 /// Temperatures at the beginning and the end of a cycle, in Granular::spread: of the first one, and of those that begin with what others
 /// found.
 inline constexpr double hottest = 0.2, reheated = 0.055, coldest = 0.002;
@@ -25,10 +25,13 @@ inline constexpr double hottest = 0.2, reheated = 0.055, coldest = 0.002;
 /// base^(part / whole), 0 <= part < whole, from square roots: the same on every machine.
 [[nodiscard]] double power(double base, std::int64_t part, std::int64_t whole);
 
-/// A cycle: all lines begin anew, anneal, and hand over what they found. Lengths, in generations, double every second cycle.
+/// Generations of the first cycle.
+inline constexpr std::int64_t first_length = 100;
+
+/// A cycle: the annealing lines begin anew, anneal, and hand over what they found. Lengths, in generations, double every second cycle.
 class Schedule {
  public:
-  explicit Schedule(std::int32_t n) : first_length_(n < 100 ? 10 : n / 10), length_(first_length_) {}
+  explicit Schedule(std::int32_t n) : steps_(steps_of(n)) {}
 
   /// Generation g of the run begins; they come in order.
   void next();
@@ -40,7 +43,7 @@ class Schedule {
   [[nodiscard]] double cooling(double hot) const;
 
  private:
-  std::int64_t first_length_, length_, cycle_ = 0, position_ = -1;
+  std::int64_t steps_, length_ = first_length, cycle_ = 0, position_ = -1;
 };
 
 /// A solution that is kept: a local optimum.
@@ -64,7 +67,7 @@ class Population {
 
   /// Takes a solution in; when more than least_kept + most_new of its kind are there, those of the worst biased fitness leave.
   void add(Individual individual);
-  /// After a cycle: penalties follow the share of first local optima that were feasible.
+  /// After a generation: penalties follow the share of first local optima that were feasible.
   void adapt(std::int64_t children, std::int64_t load_feasible, std::int64_t duration_feasible);
 
   [[nodiscard]] bool empty() const noexcept { return kept_[0].empty() && kept_[1].empty(); }
@@ -72,8 +75,10 @@ class Population {
   /// The winner of a tournament of two: draws two numbers.
   [[nodiscard]] const Individual& parent(Stream& stream) const;
   [[nodiscard]] const Penalties& penalties() const noexcept { return penalties_; }
-  /// The best feasible solution ever added.
-  [[nodiscard]] const std::optional<Individual>& best() const noexcept { return best_; }
+  /// The cheapest feasible one there is.
+  [[nodiscard]] std::optional<Individual> cheapest() const;
+  /// All leave; penalties stay.
+  void clear();
 
  private:
   struct Member {
@@ -92,7 +97,6 @@ class Population {
   Penalties penalties_;
   Members kept_[2];  ///< feasible ones, infeasible ones; each in the order of arrival
   std::int64_t added_ = 0;
-  std::optional<Individual> best_;
 };
 
 inline constexpr std::size_t least_kept = 25, most_new = 40, elites = 4, closest = 5;

@@ -214,6 +214,109 @@ TEST(HybridMoves, TheDeltaLaw) {
   EXPECT_EQ(seen.size(), 2u * kinds - 1);  // swaps have no direction
 }
 
+/// All exchanges of two routes, from the definition: customers are taken out and put in, and all costs computed from scratch. Places that
+/// only touch a leaving customer are not among the three cheapest, and are looked at as the definition says.
+Exchange exchange_from_scratch(const vrp::Vrp& instance, const Penalties& penalties, const Routes& routes, std::size_t r, std::size_t s) {
+  const vrp::View vrp = instance.view();
+  const auto without = [](vrp::Route route, std::int32_t c) {
+    std::erase(route, c);
+    return route;
+  };
+  const auto length = [&](const vrp::Route& route) {
+    std::int64_t sum = 0;
+    std::int32_t before = 0;
+    for (const std::int32_t c : route) sum += vrp(before, c), before = c;
+    return sum + vrp(before, 0);
+  };
+  const auto with = [](vrp::Route route, std::int32_t c, std::size_t position) {
+    route.insert(route.begin() + static_cast<std::ptrdiff_t>(position), c);
+    return route;
+  };
+  // the route with c in it, where `gone` (0: none) leaves
+  const auto entered = [&](const vrp::Route& route, std::int32_t c, std::int32_t gone) {
+    if (c == 0) return without(route, gone);
+    std::vector<std::pair<std::int64_t, std::size_t>> places;  // of the whole route
+    for (std::size_t i = 0; i <= route.size(); ++i) places.emplace_back(length(with(route, c, i)) - length(route), i);
+    std::sort(places.begin(), places.end());
+    if (gone == 0) return with(route, c, places.front().second);
+    const auto v = static_cast<std::size_t>(std::find(route.begin(), route.end(), gone) - route.begin());
+    const vrp::Route left = without(route, gone);
+    const std::int64_t own = length(with(left, c, v)) - length(left);
+    for (std::size_t k = 0; k < std::min<std::size_t>(3, places.size()); ++k) {
+      const auto [delta, i] = places[k];
+      if (i == v || i == v + 1) continue;
+      return delta < own ? with(left, c, i > v ? i - 1 : i) : with(left, c, v);
+    }
+    return with(left, c, v);
+  };
+  const std::int64_t before = cost_from_scratch(instance, penalties, routes);
+  Exchange best;
+  vrp::Route us = routes[r], vs = routes[s];
+  us.push_back(0);
+  vs.push_back(0);
+  for (const std::int32_t u : us)
+    for (const std::int32_t v : vs) {
+      if (u == 0 && v == 0) continue;
+      if (u != 0 && v != 0) {
+        const std::int64_t removal = length(without(routes[r], u)) - length(routes[r]) + length(without(routes[s], v)) - length(routes[s]);
+        const auto over = [&](std::size_t route, std::int32_t change) {
+          std::int64_t load = change;
+          for (const std::int32_t c : routes[route]) load += vrp.demand[c];
+          return (std::max<std::int64_t>(0, load - vrp.capacity) * penalties.load) >> 8;
+        };
+        const std::int32_t change = vrp.demand[v] - vrp.demand[u];
+        if (removal + over(r, change) + over(s, -change) >= over(r, 0) + over(s, 0)) continue;
+      }
+      Routes made = routes;
+      made[r] = entered(routes[r], v, u);
+      made[s] = entered(routes[s], u, v);
+      const Exchange exchange{cost_from_scratch(instance, penalties, made) - before, u, v};
+      if (exchange.delta < 0 && exchange.before(best)) best = exchange;
+    }
+  return best;
+}
+
+TEST(HybridSwapStar, FindsTheBestExchangeAndCarriesItOut) {
+  int found = 0, exchanged = 0;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    Draws draws(5000 + seed);
+    const std::int32_t n = 2 + draws.below(20);
+    const vrp::Vrp instance = random_instance(draws, n);
+    const Penalties penalties = random_penalties(draws);
+    const Routes routes = random_routes(draws, n, 3);
+    Tours tours(instance.view(), 3);
+    tours.load_all(routes);
+    SwapStar swap_star(instance.view());
+    for (const auto& [r, s] : {std::pair(0, 1), std::pair(0, 2), std::pair(1, 2)}) {
+      if (tours.customers(r).empty() || tours.customers(s).empty()) continue;
+      const Exchange expected =
+          exchange_from_scratch(instance, penalties, tours.routes(), static_cast<std::size_t>(r), static_cast<std::size_t>(s));
+      const Exchange best = swap_star.best(tours, penalties, r, s);
+      ASSERT_EQ(best.delta, expected.delta) << seed;
+      ASSERT_EQ(best.u, expected.u) << seed;
+      ASSERT_EQ(best.v, expected.v) << seed;
+      if (best.delta == 0) continue;
+      ++found;
+      exchanged += static_cast<int>(best.u != 0 && best.v != 0);
+      const std::int64_t before = tours.cost(penalties);
+      swap_star.carry_out(tours, r, s, best);
+      ASSERT_EQ(cost_from_scratch(instance, penalties, tours.routes()) - before, best.delta) << seed;
+    }
+  }
+  EXPECT_GT(found, 100);
+  EXPECT_GT(exchanged, 50);
+}
+
+TEST(HybridSwapStar, SectorsThatTouchOverlap) {
+  EXPECT_TRUE(overlap(1, 1));
+  EXPECT_TRUE(overlap(1, 2));
+  EXPECT_TRUE(overlap(1, std::uint64_t{1} << 63));  // the last sector is beside the first
+  EXPECT_FALSE(overlap(1, 4));
+  EXPECT_FALSE(overlap(0, ~std::uint64_t{0}));  // an empty route
+  EXPECT_EQ(sector_of(0, 10'000), 1u);
+  EXPECT_EQ(sector_of(9'999, 10'000), std::uint64_t{1} << 63);
+}
+
 TEST(HybridLocalSearch, EndsWhereNoMoveImproves) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Draws draws(1000 + seed);
@@ -239,6 +342,18 @@ TEST(HybridLocalSearch, EndsWhereNoMoveImproves) {
       if (tours.empty() >= 0) Evaluator<true, Tours>(vrp, penalties, tours, u).offer_empty(granular.moves(), best);
       EXPECT_LT(best.code, 0) << "seed " << seed << " customer " << u;
     }
+    SwapStar swap_star(vrp);
+    const auto sectors = [&](std::int32_t r) {
+      std::uint64_t bits = 0;
+      if (tours.customers(r).size() > longest_exchanging) return bits;
+      for (const std::int32_t c : tours.customers(r)) bits |= sector_of(granular.rank[static_cast<std::size_t>(c)], n);
+      return bits;
+    };
+    for (std::int32_t r = 0; r < tours.count(); ++r)
+      for (std::int32_t s = r + 1; s < tours.count(); ++s) {
+        if (!overlap(sectors(r), sectors(s))) continue;
+        EXPECT_EQ(swap_star.best(tours, penalties, r, s).delta, 0) << "seed " << seed;
+      }
   }
 }
 

@@ -1,11 +1,12 @@
 #pragma once
-// A child by crossover: two parents as giant tours, order crossover, and the cheapest cut of the result into routes.
+// Crossover of the hybrid search: parents as giant tours, and order crossover. On the host, the same for all twins; what cuts the child
+// into routes is theirs.
 #include <cstdint>
 #include <vector>
 
 #include "core/methods/alns/hybrid/granular.hpp"
 #include "core/methods/alns/hybrid/hybrid.hpp"
-#include "cpu_ref/alns/hybrid/local_search.hpp"
+#include "core/methods/alns/hybrid/population.hpp"
 
 namespace vicinity::alns::hybrid {
 
@@ -16,11 +17,5 @@ namespace vicinity::alns::hybrid {
 /// behind the second position on. Draws: the two positions.
 [[nodiscard]] std::vector<std::int32_t> order_crossover(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b,
                                                         Stream& stream);
-
-/// The cheapest cut of an order into routes under penalties, least (cost, predecessor). No route carries more than 3/2 of the capacity or
-/// lasts longer than 3/2 of the limit, but for single customers. When there are more routes than may be, those of least (load, -number) are
-/// dissolved, and their customers inserted in order where that costs least: least (change of cost and penalty, route, position).
-[[nodiscard]] Routes split(const vrp::View& vrp, const Granular& granular, const Penalties& penalties,
-                           const std::vector<std::int32_t>& order);
 
 }  // namespace vicinity::alns::hybrid

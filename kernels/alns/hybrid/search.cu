@@ -1,0 +1,188 @@
+// Implementation `gpu-hybrid`: the generations of cpu-hybrid, a line a block of 256 threads.
+//
+// Problem: lines make children and improve them, or anneal; between generations the host takes in what they hand back, and draws what they
+// do next (core/methods/alns/hybrid/islands.hpp).
+// Data layout: the instance, neighbours and ranks in device memory, read through the caches; what a line keeps from one generation to the
+// next (two solutions at rest, sums, penalties) in device memory; what it works on in the shared memory of its block (memory.hpp), or,
+// where that is too small, in device memory. Phases of a generation: jobs and inputs are copied to the device; one launch does all lines;
+// states and what lines hand back are copied to the host; islands are merged and asked again, a thread each. Synchronisation: blocks share
+// nothing; a launch a generation. Cost: that of a child a block (local_search.hpp), beside which one warp of every fourth block makes 2n
+// steps of string removal; copies of 4 (n + m) bytes a line.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/methods/alns/task.hpp"
+#include "core/util/error.hpp"
+#include "kernels/alns/hybrid/generations.hpp"
+#include "kernels/alns/hybrid/line.hpp"
+#include "kernels/alns/hybrid/team.cuh"
+#include "kernels/alns/implementations.hpp"
+#include "kernels/alns/run.cuh"
+#include "kernels/cuda/runtime/launch.cuh"
+
+namespace vicinity::alns {
+namespace hybrid::block {
+namespace {
+
+/// Lines of a search that names no number: about as many as an H100 has blocks at work at n = 1200.
+constexpr std::int32_t default_blocks = 512;
+
+/// What a launch works on; [line].
+struct Lines {
+  Problem problem;
+  const LineJob* jobs;
+  Node *inputs, *current, *best, *handed;  ///< [line][nodes]
+  std::size_t nodes;
+  LineState* states;
+  unsigned char* memory;  ///< [line][bytes], where shared memory is too small
+  std::size_t bytes;
+};
+
+/// Mapping: a line a block.
+template <bool Shared>
+__global__ void __launch_bounds__(Threads::count, 4) generation_kernel(const __grid_constant__ Lines lines) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  const std::size_t b = blockIdx.x, at = b * lines.nodes;
+  const std::int32_t n = lines.problem.vrp.n;
+  const LineMemory line{Packed::at(lines.inputs + at, n), Packed::at(lines.current + at, n), Packed::at(lines.best + at, n),
+                        Packed::at(lines.handed + at, n), lines.states + b};
+  Threads team;
+  Line<Threads>(lines.problem, Shared ? shared : lines.memory + b * lines.bytes).run(team, lines.jobs[b], line);
+}
+
+/// The one search of a case, for the driver (kernels/run/search_run.cuh). Its iterations are generations.
+class Generating {
+ public:
+  static constexpr std::int64_t first_slice = 1;
+
+  Generating(const vrp::Vrp& vrp, const Task& task) : vrp_(vrp), task_(task), instance_(vrp.view()) {}
+
+  [[nodiscard]] static std::int64_t count() { return 1; }
+  [[nodiscard]] static std::int64_t batch_size() { return 1; }
+  [[nodiscard]] std::int64_t most_iterations() const { return task_.calls > 0 ? task_.calls : most_calls; }
+
+  void reset(const Start& start) {
+    check_start(vrp_, start);
+    generations_.emplace(vrp_, task_, start.seed, start.solution ? std::optional(vrp::routes_of(*start.solution)) : std::nullopt);
+    begun_ = false;
+    seconds_ = 0;
+    place();
+    states_.fill(0xA5, stream_);
+    for (auto* buffer : {&inputs_, &current_, &best_, &handed_}) buffer->fill(0xA5, stream_);
+    stream_.synchronize();
+  }
+  void begin(std::int64_t, std::int64_t) {
+    begun_ = true;
+    states_.fill(0, stream_);
+  }
+  void launch(std::int64_t limit) {
+    while (!generations_->done() && generations_->count() < limit) generation();
+  }
+  [[nodiscard]] bool wait() const { return generations_->done(); }
+  [[nodiscard]] TracePoint progress() const {
+    return {.iterations = generations_->count(), .objective = best(), .digest = generations_->digest()};
+  }
+  [[nodiscard]] Objective best() const { return generations_->best(); }
+  [[nodiscard]] Outcome judge(bool) const {
+    return alns::judge(vrp_, begun_ ? std::vector{generations_->result()} : std::vector<Search>{});
+  }
+  /// The device's time, and what the host did meanwhile.
+  [[nodiscard]] Times times(double seconds) const {
+    return {{Part::kernel, {seconds_, TimeSource::device}}, {Part::host, {seconds - seconds_, TimeSource::host}}};
+  }
+  [[nodiscard]] Policy policy() const {
+    return {
+        {"blocks", task_.processes}, {"threads", Threads::count}, {"shared_bytes", static_cast<std::int64_t>(shared_ ? lines_.bytes : 0)}};
+  }
+  /// No honest limit of the work is known: how many moves must be evaluated, depends on what is kept of earlier ones.
+  [[nodiscard]] static Work work() { return {}; }
+
+ private:
+  /// Memory for the lines of this run; a given solution may have more routes than others.
+  void place() {
+    const Granular& granular = generations_->granular();
+    const auto count = static_cast<std::size_t>(task_.processes);
+    if (lines_.nodes != generations_->nodes() || lines_.problem.routes != granular.routes) {
+      nearest_ = cuda::DeviceBuffer<Node>(std::span<const Node>(std::vector<Node>(granular.nearest.begin(), granular.nearest.end())));
+      rank_ = cuda::DeviceBuffer<std::int32_t>(std::span<const std::int32_t>(granular.rank));
+      lines_.problem = {instance_.view(), nearest_.data(), rank_.data(), granular.k, granular.moves(), granular.routes, 0};
+      for (std::int32_t c = 1; c <= vrp_.size(); ++c) lines_.problem.served += vrp_.view().service[c];
+      lines_.nodes = generations_->nodes();
+      lines_.bytes = Line<Threads>::bytes(lines_.problem);
+      shared_ = task_.memory != "global" && lines_.bytes <= cuda::most_shared();
+      if (task_.memory == "shared" && !shared_)
+        throw DoesNotFit("needs " + std::to_string(lines_.bytes) + " bytes of shared memory, a block has " +
+                         std::to_string(cuda::most_shared()));
+      jobs_ = cuda::DeviceBuffer<LineJob>(count);
+      states_ = cuda::DeviceBuffer<LineState>(count);
+      for (auto* buffer : {&inputs_, &current_, &best_, &handed_}) *buffer = cuda::DeviceBuffer<Node>(count * lines_.nodes);
+      memory_ = cuda::DeviceBuffer<unsigned char>(shared_ ? 0 : count * lines_.bytes);
+      if (shared_) cuda::allow_shared(generation_kernel<true>, lines_.bytes);
+    }
+    lines_.jobs = jobs_.data();
+    lines_.states = states_.data();
+    lines_.inputs = inputs_.data();
+    lines_.current = current_.data();
+    lines_.best = best_.data();
+    lines_.handed = handed_.data();
+    lines_.memory = memory_.data();
+  }
+
+  template <class T>
+  void copy(T* to, const T* from, std::size_t count) {
+    VICINITY_CUDA_CHECK(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream_.get()));
+  }
+
+  void generation() {
+    Generations& generations = *generations_;
+    generations.prepare();
+    copy(jobs_.data(), generations.jobs.data(), generations.jobs.size());
+    copy(inputs_.data(), generations.inputs.data(), generations.inputs.size());
+    started_.record(stream_);
+    const cuda::Shape shape{.blocks = task_.processes, .threads = Threads::count, .shared_bytes = shared_ ? lines_.bytes : 0};
+    VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, shared_ ? generation_kernel<true> : generation_kernel<false>, lines_));
+    ended_.record(stream_);
+    copy(generations.states.data(), states_.data(), generations.states.size());
+    copy(generations.handed.data(), handed_.data(), generations.handed.size());
+    stream_.synchronize();
+    seconds_ += ended_.seconds_since(started_);
+    std::vector<Node> best(lines_.nodes);
+    generations.finish([&](std::size_t b) {
+      copy(best.data(), best_.data() + b * lines_.nodes, best.size());
+      stream_.synchronize();
+      return best.data();
+    });
+  }
+
+  const vrp::Vrp& vrp_;
+  Task task_;
+  cuda::Stream stream_;
+  cuda::Event started_, ended_;
+  DeviceVrp instance_;
+  std::optional<Generations> generations_;
+  Lines lines_{};
+  bool shared_ = false, begun_ = false;
+  cuda::DeviceBuffer<Node> nearest_;
+  cuda::DeviceBuffer<std::int32_t> rank_;
+  cuda::DeviceBuffer<LineJob> jobs_;
+  cuda::DeviceBuffer<LineState> states_;
+  cuda::DeviceBuffer<Node> inputs_, current_, best_, handed_;
+  cuda::DeviceBuffer<unsigned char> memory_;
+  double seconds_ = 0;  ///< on the clock of the device
+};
+
+}  // namespace
+}  // namespace hybrid::block
+
+std::unique_ptr<Run> prepare_hybrid(const Case& c, const Instance& instance) {
+  Task task = task_of(c);
+  if (!c.values.contains("processes")) task.processes = hybrid::block::default_blocks;
+  return std::make_unique<DeviceSearchRun<hybrid::block::Generating>>(dynamic_cast<const vrp::Vrp&>(instance), task);
+}
+
+}  // namespace vicinity::alns

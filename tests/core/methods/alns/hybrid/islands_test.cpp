@@ -1,0 +1,178 @@
+#include "core/methods/alns/hybrid/islands.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "core/methods/alns/hybrid/crossover.hpp"
+#include "core/util/rng.hpp"
+
+namespace vicinity::alns::hybrid {
+namespace {
+
+vrp::Vrp square(std::int32_t n, std::uint64_t seed) {
+  vrp::Data data;
+  std::uint32_t draw = 0;
+  const auto below = [&](std::uint64_t bound) { return static_cast<std::int32_t>(scale_to(random_bits(seed, 9, 0, draw++), bound)); };
+  for (std::int32_t i = 0; i <= n; ++i) {
+    data.x.push_back(below(100));
+    data.y.push_back(below(100));
+    data.demand.push_back(i == 0 ? 0 : 1 + below(9));
+  }
+  data.capacity = 30;
+  return vrp::Vrp(data);
+}
+
+vrp::Vrp at(const std::vector<double>& x, const std::vector<double>& y) {
+  vrp::Data data;
+  data.x = x;
+  data.y = y;
+  data.demand.assign(x.size(), 1);
+  data.demand.front() = 0;
+  data.capacity = 100;
+  return vrp::Vrp(data);
+}
+
+TEST(HybridGranular, RanksFollowTheAngleAroundTheDepot) {
+  // the depot's own place, east (twice, the farther one last), north-east, north, west, south-west, south
+  const vrp::Vrp vrp = at({5, 5, 9, 7, 8, 5, 1, 2, 5}, {5, 5, 5, 5, 8, 9, 5, 2, 1});
+  EXPECT_EQ(Granular(vrp).rank, (std::vector<std::int32_t>{-1, 0, 2, 1, 3, 4, 5, 6, 7}));
+}
+
+/// Angles that differ in the last bit of a double's arc tangent.
+TEST(HybridGranular, AnglesAreExact) {
+  const vrp::Vrp vrp = at({0, 100003, 100002, 100001}, {0, 100002, 100001, 100000});
+  // y / x grows with both: 100000/100001 < 100001/100002 < 100002/100003
+  EXPECT_EQ(Granular(vrp).rank, (std::vector<std::int32_t>{-1, 2, 1, 0}));
+}
+
+TEST(HybridCrossover, KeepsTheSegmentAndTheOtherOrder) {
+  const std::vector<std::int32_t> a{1, 2, 3, 4, 5, 6, 7, 8}, b{8, 6, 4, 2, 7, 5, 3, 1};
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Stream stream(seed, 0, 0), same(seed, 0, 0);
+    const std::int32_t from = same.below(8), to = same.below(8);
+    const std::vector<std::int32_t> child = order_crossover(a, b, stream);
+    ASSERT_EQ(std::set<std::int32_t>(child.begin(), child.end()).size(), 8u);
+    const std::int32_t kept = (to - from + 8) % 8 + 1;
+    for (std::int32_t i = 0; i < kept; ++i)
+      EXPECT_EQ(child[static_cast<std::size_t>((from + i) % 8)], a[static_cast<std::size_t>((from + i) % 8)]);
+    std::vector<std::int32_t> rest, expected;
+    for (std::int32_t i = kept; i < 8; ++i) rest.push_back(child[static_cast<std::size_t>((from + i) % 8)]);
+    for (std::int32_t i = 1; i <= 8; ++i) {
+      const std::int32_t c = b[static_cast<std::size_t>((to + i) % 8)];
+      if (std::find(rest.begin(), rest.end(), c) != rest.end()) expected.push_back(c);
+    }
+    EXPECT_EQ(rest, expected) << seed;
+  }
+}
+
+TEST(HybridSchedule, CyclesDoubleEverySecondTime) {
+  Schedule schedule(10);
+  std::vector<std::int64_t> lengths;
+  std::int64_t length = 0;
+  while (lengths.size() < 6) {
+    schedule.next();
+    EXPECT_EQ(schedule.begins(), length == 0);
+    ++length;
+    if (!schedule.ends()) continue;
+    lengths.push_back(length);
+    length = 0;
+  }
+  EXPECT_EQ(lengths, (std::vector<std::int64_t>{100, 100, 200, 200, 400, 400}));
+}
+
+/// A cut of the order into routes of three: what a line might hand back.
+Handed cut(const vrp::View& vrp, const std::vector<std::int32_t>& order, std::int32_t routes) {
+  Handed handed;
+  handed.routes.resize(static_cast<std::size_t>(routes));
+  for (std::size_t i = 0; i < order.size(); ++i) handed.routes[std::min(i / 3, handed.routes.size() - 1)].push_back(order[i]);
+  const Individual individual = individual_of(vrp, handed.routes);
+  handed.load_feasible = individual.excess_load == 0;
+  handed.duration_feasible = individual.excess_duration == 0;
+  return handed;
+}
+
+/// All that jobs say of so many generations.
+std::vector<std::int64_t> jobs_of(const vrp::Vrp& vrp, std::int32_t lines, std::int64_t generations, bool turned) {
+  Islands islands(vrp, lines, 3, std::nullopt);
+  std::vector<std::int64_t> said;
+  std::vector<std::int32_t> whole(static_cast<std::size_t>(vrp.size()));
+  std::iota(whole.begin(), whole.end(), 1);
+  for (std::int64_t g = 0; g < generations; ++g) {
+    islands.next();
+    std::vector<Handed> handed(static_cast<std::size_t>(lines));
+    for (std::int32_t i = 0; i < lines; ++i) {
+      const std::int32_t b = turned ? lines - 1 - i : i;  // lines may ask in any order
+      const Job job = islands.job(b);
+      EXPECT_EQ(job.begins(), !anneals(b) || g % first_length == 0);
+      if (!job.order.empty()) {
+        std::vector<std::int32_t> sorted = job.order;
+        std::sort(sorted.begin(), sorted.end());
+        EXPECT_EQ(sorted, whole);
+      }
+      handed[static_cast<std::size_t>(b)] = cut(vrp.view(), job.order.empty() ? whole : job.order, islands.granular().routes);
+    }
+    for (std::int32_t b = 0; b < lines; ++b)
+      for (const std::int32_t c : islands.job(b).order) said.push_back(c);
+    for (std::size_t i = 0; i < islands.size(); ++i) islands.merge(turned ? islands.size() - 1 - i : i, handed);
+    islands.end();
+  }
+  return said;
+}
+
+TEST(HybridIslands, OrdersOfAskingChangeNothing) {
+  const vrp::Vrp vrp = square(20, 1);
+  EXPECT_EQ(jobs_of(vrp, 20, 120, false), jobs_of(vrp, 20, 120, true));
+}
+
+TEST(HybridIslands, ABestIsKept) {
+  const vrp::Vrp vrp = square(6, 2);
+  Islands islands(vrp, 4, 1, std::nullopt);
+  EXPECT_FALSE(islands.best_distance());
+  islands.offer({{1, 2, 3}, {4, 5, 6}}, 900);
+  islands.offer({{6, 5, 4}, {1, 2, 3}}, 900);
+  EXPECT_EQ(islands.best(), (Routes{{1, 2, 3}, {4, 5, 6}}));
+  islands.offer({{4, 5, 6}, {1, 2, 3}}, 800);
+  EXPECT_EQ(islands.best_distance(), 800);
+}
+
+/// Penalties rise where no child is feasible, and fall where all are.
+TEST(HybridPopulation, PenaltiesFollowFeasibility) {
+  const vrp::Vrp vrp = square(20, 3);
+  Population population(vrp, Granular(vrp));
+  const Penalties before = population.penalties();
+  population.adapt(10, 0, 10);
+  EXPECT_GT(population.penalties().load, before.load);
+  EXPECT_LT(population.penalties().duration, before.duration);
+}
+
+TEST(HybridPopulation, CopiesLeaveFirstAndTheCheapestStays) {
+  const vrp::Vrp vrp = square(12, 4);
+  const Granular granular(vrp);
+  Population population(vrp, granular);
+  std::vector<std::int32_t> order(12);
+  std::iota(order.begin(), order.end(), 1);
+  std::int64_t cheapest = INT64_MAX;
+  Stream stream(8, 0, 0);
+  for (int i = 0; i < 300; ++i) {
+    for (std::size_t k = order.size() - 1; k > 0; --k)
+      std::swap(order[k], order[static_cast<std::size_t>(stream.below(static_cast<std::int32_t>(k) + 1))]);
+    const Individual individual = individual_of(vrp.view(), cut(vrp.view(), order, granular.routes).routes);
+    if (individual.feasible()) cheapest = std::min(cheapest, individual.distance);
+    population.add(individual);
+    if (individual.feasible()) population.add(individual);
+    EXPECT_LE(population.size(), 2 * (least_kept + most_new));
+  }
+  ASSERT_TRUE(population.cheapest());
+  EXPECT_EQ(population.cheapest()->distance, cheapest);
+  population.clear();
+  EXPECT_TRUE(population.empty());
+  EXPECT_FALSE(population.cheapest());
+}
+
+}  // namespace
+}  // namespace vicinity::alns::hybrid
