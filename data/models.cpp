@@ -15,6 +15,7 @@
 #include "data/generators/models.hpp"
 #include "data/graphs.hpp"
 #include "data/qaps.hpp"
+#include "data/sha256.hpp"
 
 namespace vicinity {
 namespace {
@@ -102,7 +103,7 @@ std::shared_ptr<const cp::Problem> read_model(const std::string& file) {
 }
 
 std::shared_ptr<const cp::Problem> make_model(const Case& c) {
-  if (c.problem == "flatzinc") return read_model(instance_file(entry_of(c, "flatzinc")).string());
+  if (c.problem == "flatzinc" || c.problem.empty()) return read_model(instance_file(entry_of(c, "flatzinc")).string());
   if (c.problem == "mkcp") return colouring(c);
   if (c.problem == "qap") return problem_of(qap_model(*load_qap(entry_of(c, "qaplib"))), c.instance);
   if (c.problem == "knapsack") return problem_of(knapsack_model(knapsack_of(c)), "random knapsack");
@@ -141,6 +142,16 @@ std::optional<std::int64_t> best_known_model(const Case& c) {
   if (c.problem == "knapsack") return knapsack_optimum(knapsack_of(c));
   const bool same = c.problem == "flatzinc" || c.problem == "qap";  // of other problems the catalogue knows what they do not ask
   return same && !c.instance.empty() ? best_value(catalogue().at(c.instance)) : std::nullopt;
+}
+
+std::optional<std::int64_t> best_known_of(const cp::Problem& problem) {
+  const std::filesystem::path file = problem.model().file;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return std::nullopt;
+  const std::string content = sha256_of_file(file);
+  for (const CatalogueEntry& entry : catalogue().entries())
+    if (entry.format == "flatzinc" && entry.sha256 == content) return best_value(entry);
+  return std::nullopt;
 }
 
 std::string size_text(const cp::Problem& problem) {

@@ -50,7 +50,9 @@ class Models final : public FileFormat {
   [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override { return read_model(file); }
   [[nodiscard]] std::string problem_of(const Instance&) const override { return "flatzinc"; }
   [[nodiscard]] std::string size_of(const Instance& instance) const override { return size_text(as_problem(instance)); }
-  [[nodiscard]] std::optional<std::int64_t> best_known_of(const Instance&) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<std::int64_t> best_known_of(const Instance& instance) const override {
+    return vicinity::best_known_of(as_problem(instance));
+  }
   [[nodiscard]] std::string solution_suffix(const Instance&) const override { return ".sol"; }
   [[nodiscard]] Solution read_solution(const Instance& instance, const std::string& file) const override {
     const Solution values = read_model_solution(as_problem(instance), file);

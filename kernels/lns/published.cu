@@ -423,8 +423,9 @@ class DeviceSearch {
     const std::size_t bytes = sizes_.bytes();
     cudaFuncAttributes attributes{};
     VICINITY_CUDA_CHECK(cudaFuncGetAttributes(&attributes, walk_kernel));
-    if (bytes + attributes.sharedSizeBytes <= cuda::most_shared()) {
-      cuda::allow_shared(walk_kernel, bytes);
+    const std::size_t most = cuda::most_shared() - attributes.sharedSizeBytes;
+    if (bytes <= most) {
+      cuda::allow_shared(walk_kernel, most);  // for all runs, of which several may be prepared
       policy_ = PublishedPolicy{bytes, task_.walkers()};
       return;
     }

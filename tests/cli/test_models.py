@@ -91,6 +91,15 @@ def test_solves_a_model_and_goes_on_from_its_solution(vicinity: Program) -> None
     assert sum(weight * int(lines[name]) for name, weight in weights.items()) <= 20 and lines["p"] == "31"
 
 
+def test_solves_a_model_of_the_catalogue(vicinity: Program) -> None:
+    arguments = ["--instance", "transportation", "--steps", "200", "--set", "start=cp", "percent=50"]
+    result = vicinity("solve", "lns", *arguments)
+    assert result.returncode == 0, result.stderr
+    lines = {line[:16].strip(): line[16:] for line in result.stdout.splitlines()}
+    assert lines["instance"] == "transportation (13 variables, 12 free variables, 8 constraints)"
+    assert lines["best found"] == "6600 (gap 0.00 %)" and lines["best known"] == "6600"
+
+
 @pytest.mark.parametrize(
     ("model", "solution", "told"),
     [

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <string>
 
@@ -11,6 +12,7 @@
 #include "core/util/error.hpp"
 #include "data/formats/flatzinc.hpp"
 #include "data/generators/models.hpp"
+#include "data/search_path.hpp"
 #include "tests/support/complaint.hpp"
 #include "tests/support/scratch.hpp"
 
@@ -100,11 +102,21 @@ TEST(Models, ThoseOfTheRepositoryAreThere) {
     const auto problem = make_model(case_of("flatzinc", name));
     EXPECT_EQ(problem->free_variables().count, count) << name;
     const Objective best(*best_known_model(case_of("flatzinc", name)), problem->sense());
+    EXPECT_EQ(*best, best_known_of(*problem)) << name;
     EXPECT_FALSE(Objective(first_cost(*problem), problem->sense()).better_than(best)) << name;
   }
   EXPECT_EQ(complaint<InputError>([] { (void)make_model(case_of("qap", "coins-grid")); }),
             "instance 'coins-grid' is not for problem qap: its format is flatzinc, not qaplib");
   EXPECT_EQ(complaint<InputError>([] { (void)make_model(case_of("qap", "")); }), "problem qap needs an instance of format qaplib");
+}
+
+TEST(Models, FilesOfOnesOwnAreRecognisedByTheirContent) {
+  const TemporaryFolder folder;
+  const auto copy = folder / "mine.fzn";
+  std::filesystem::copy_file(data_folder() / "models" / "transportation.fzn", copy);
+  EXPECT_EQ(best_known_of(*read_model(copy.string())), 6600);
+  const auto other = folder.write("other.fzn", "var 1..9: x;\nsolve minimize x;\n");
+  EXPECT_FALSE(best_known_of(*read_model(other.string())));
 }
 
 TEST(Models, RandomModelsHaveTheirHiddenSolution) {

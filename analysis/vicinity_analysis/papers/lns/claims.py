@@ -220,7 +220,7 @@ CLAIMS = (
         on_speedups(grows_with_starting_points),
     ),
     Claim(
-        "same-results",
+        "same-sequence",
         COLOURING,
         "Since in this experiments our goal is just to compare CPU and GPU times, we run tests with the same "
         "pseudo-random sequence",

@@ -7,7 +7,7 @@ from worlds import GPU, judge
 PRINTED = {
     "order-of-magnitude": HOLDS,
     "grows-with-starting-points": HOLDS,
-    "same-results": OPEN,
+    "same-sequence": OPEN,
     "their-values": OPEN,
     "larger-neighbourhoods": FAILS,
     "less-demanding": HOLDS,
