@@ -22,17 +22,26 @@ void rewrite(const vrp::Route& old, std::int32_t leaves, std::int32_t enters, st
 
 }  // namespace
 
-void SwapStar::look_at(const Tours& tours, std::int32_t from, std::int32_t to, std::vector<Leaver>& leavers) const {
+void SwapStar::look_at(const Tours& tours, std::int32_t from, std::int32_t to, std::vector<Leaver>& leavers) {
   const vrp::Route& others = tours.customers(to);
+  edges_.clear();
+  std::int32_t before = 0;
+  for (const std::int32_t c : others) {
+    edges_.push_back({c, vrp_(before, c)});
+    before = c;
+  }
+  edges_.push_back({0, vrp_(before, 0)});
   leavers.clear();
   for (const std::int32_t c : tours.customers(from)) {
     const std::int32_t p = tours.prev(c), x = tours.next(c);
     Leaver leaver{c, tours.position(c) + 1, vrp_(p, x) - vrp_(p, c) - vrp_(c, x), {}};
-    std::int32_t before = 0;
-    for (std::int32_t position = 0; position <= static_cast<std::int32_t>(others.size()); ++position) {
-      const std::int32_t behind = position < static_cast<std::int32_t>(others.size()) ? others[static_cast<std::size_t>(position)] : 0;
-      leaver.places.offer({vrp_(before, c) + vrp_(c, behind) - vrp_(before, behind), position});
-      before = behind;
+    const std::int32_t* const from_c = vrp_.distance + static_cast<std::ptrdiff_t>(c) * (vrp_.n + 1);
+    std::int32_t to_before = from_c[0], position = 0;
+    for (const Edge& edge : edges_) {
+      const std::int32_t to_behind = from_c[edge.behind], delta = to_before + to_behind - edge.length;
+      if (delta < leaver.places.best[2].delta) leaver.places.offer({delta, position});  // positions ascend: of equal ones the first stays
+      to_before = to_behind;
+      ++position;
     }
     leavers.push_back(leaver);
   }

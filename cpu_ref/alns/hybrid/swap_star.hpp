@@ -24,11 +24,15 @@ class SwapStar {
     std::int32_t customer, position, removal;  ///< removal: the change of the distance
     Places places;                             ///< in the other route
   };
-  void look_at(const Tours& tours, std::int32_t from, std::int32_t to, std::vector<Leaver>& leavers) const;
+  struct Edge {
+    std::int32_t behind, length;  ///< the customer it leads to; 0: the depot
+  };
+  void look_at(const Tours& tours, std::int32_t from, std::int32_t to, std::vector<Leaver>& leavers);
   [[nodiscard]] std::int32_t own_place(const Tours& tours, std::int32_t leaver, std::int32_t enters) const;
 
   vrp::View vrp_;
   std::vector<Leaver> of_r_, of_s_;
+  std::vector<Edge> edges_;
   vrp::Route made_r_, made_s_;
 };
 

