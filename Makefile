@@ -1,7 +1,7 @@
 # The front door. Each target is a script of scripts/ that says what it does; nothing here needs set-up done by hand.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build fetch reproduce report test test-gpu minizinc test-minizinc compare regress sanitize format clean python
+.PHONY: help setup build fetch reproduce report test test-gpu minizinc test-minizinc compare submit regress sanitize format clean python
 
 # What a command may be given: make reproduce PROFILE=full EXPERIMENTS=system/name RESULTS=/tmp/results. SYSTEMS reaches the scripts as it
 # is given; exported here it would be empty where it is not.
@@ -33,6 +33,9 @@ report: python  ## The report from recorded results, without building or running
 
 compare: python  ## Two recorded machines against each other: A=results/x B=results/y
 	@scripts/compare "$(A)" "$(B)"
+
+submit: python  ## A machine's records, checked and packed for a pull request: MACHINE=name [RESULTS=results]
+	@scripts/submit
 
 regress: setup  ## Is this tree slower than BASELINE (git ref, vicinity binary or results/x)? [ARGS="--profile quick"]
 	@scripts/regress $(ARGS)

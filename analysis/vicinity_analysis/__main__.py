@@ -1,4 +1,4 @@
-"""python -m vicinity_analysis: report, compare, regress, query, check, measured, coverage."""
+"""python -m vicinity_analysis: report, compare, regress, query, check, submit, measured, coverage."""
 
 import argparse
 import importlib
@@ -21,6 +21,7 @@ COMMANDS = {  # and the folder of their module
     "regress": "gate",
     "query": "pages",
     "check": "pages",
+    "submit": "pages",
     "measured": "pages",
     "coverage": "pages",
 }
