@@ -89,10 +89,6 @@ class Headline:
     over: str
     split: Split | None
 
-    @property
-    def measured(self) -> bool:
-        return any(bar.ratios for bar in self.bars)
-
 
 def printed_ratios(study: Study) -> Iterable[Ratio]:
     """Of every row of a printed table, over the paper's fastest device of the same kind."""

@@ -17,11 +17,10 @@ LONGEST = 30  # characters of a text before it is wrapped
 
 @dataclass(frozen=True)
 class Piece:
-    """Some columns of a table, in order; the first `keys` of them name the row."""
+    """Some columns of a table, in order; the first of them name the row."""
 
     title: str  # of the fold; "": in sight
     columns: tuple[int, ...]
-    keys: int
 
     def groups(self, table: Table) -> list[tuple[str, int]]:
         """Adjacent columns of one group with their number."""
@@ -60,7 +59,7 @@ def layout_of(table: Table, machines: Sequence[Machine]) -> Layout:
         pieces += _split(table, keys, folds[title], title)
     told = tuple((table.columns[index].label, table.rows[0][index].text) for index in sorted(constant))
     if not pieces and keys:
-        pieces.append(Piece("", tuple(keys), len(keys)))
+        pieces.append(Piece("", tuple(keys)))
     return Layout(told, tuple(pieces))
 
 
@@ -132,5 +131,5 @@ def _split(table: Table, keys: list[int], columns: list[int], title: str) -> lis
     found = []
     for number, part in enumerate(parts):
         more = f"{title}, " * bool(title) + "further columns"
-        found.append(Piece(title if number == 0 else more, (*keys, *part), len(keys)))
+        found.append(Piece(title if number == 0 else more, (*keys, *part)))
     return found

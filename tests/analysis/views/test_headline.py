@@ -57,4 +57,6 @@ def test_over_the_papers_own_code_on_one_machine(tmp_path):
 def test_without_records_there_is_nothing(tmp_path):
     study = world(tmp_path, [record(LARGE, "cpu-serial", 1.0)])
     found = headline_of([study], printed_ratios)
-    assert found.machine is None and not found.measured and [bar.text for bar in found.bars] == ["not measured yet"] * 2
+    assert (
+        found.machine is None and found.split is None and [bar.text for bar in found.bars] == ["not measured yet"] * 2
+    )
