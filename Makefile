@@ -1,7 +1,7 @@
 # The front door. Each target is a script of scripts/ that says what it does; nothing here needs set-up done by hand.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build fetch reproduce report test test-gpu minizinc test-minizinc compare regress sanitize format clean
+.PHONY: help setup build fetch reproduce report test test-gpu minizinc test-minizinc compare submit regress sanitize format clean python
 
 # What a command may be given: make reproduce PROFILE=full EXPERIMENTS=system/name RESULTS=/tmp/results. SYSTEMS reaches the scripts as it
 # is given; exported here it would be empty where it is not.
@@ -15,7 +15,8 @@ help:  ## This list
 reproduce: setup  ## Run the experiments on this machine and write the report [PROFILE=quick|full|smoke EXPERIMENTS="system/name ..." RESULTS=results]
 	@scripts/reproduce
 
-test: setup  ## Everything that can be tested on this machine: formatting, build, ctest, pytest, a smoke reproduction
+test:  ## Everything that can be tested on this machine: formatting, build, ctest, pytest, a smoke reproduction
+	@scripts/setup test
 	@scripts/test
 
 test-gpu:  ## On a GPU: gpu tests, twins, compute-sanitizer; writes results/<machine>/verification.json
@@ -27,11 +28,14 @@ minizinc: setup  ## The solver for MiniZinc, registered for this user: minizinc 
 test-minizinc: minizinc  ## MiniZinc's own solver tests against it: MINIZINC_TESTS=folder of libminizinc's tests
 	@scripts/test_minizinc
 
-report: setup  ## The report again from recorded results, without running anything [MACHINE=name RESULTS=results]
+report: python  ## The report from recorded results, without building or running anything [MACHINE=name RESULTS=results]
 	@scripts/report
 
-compare: setup  ## Two recorded machines against each other: A=results/x B=results/y
+compare: python  ## Two recorded machines against each other: A=results/x B=results/y
 	@scripts/compare "$(A)" "$(B)"
+
+submit: python  ## A machine's records, checked and packed for a pull request: MACHINE=name [RESULTS=results]
+	@scripts/submit
 
 regress: setup  ## Is this tree slower than BASELINE (git ref, vicinity binary or results/x)? [ARGS="--profile quick"]
 	@scripts/regress $(ARGS)
@@ -47,6 +51,9 @@ sanitize: setup  ## Host code under AddressSanitizer and UndefinedBehaviorSaniti
 
 format: setup  ## Format all C++, CUDA and Python sources in place
 	@scripts/format
+
+python:
+	@scripts/setup python
 
 setup:  ## System packages (apt when root) and .venv; done once, then nothing
 	@scripts/setup

@@ -1,4 +1,4 @@
-"""python -m vicinity_analysis: report, compare, regress, query, check, measured, coverage."""
+"""python -m vicinity_analysis: report, compare, regress, query, check, submit, measured, coverage."""
 
 import argparse
 import importlib
@@ -9,6 +9,7 @@ import threading
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn
 
 from vicinity_analysis.errors import InputError, printable
@@ -20,6 +21,7 @@ COMMANDS = {  # and the folder of their module
     "regress": "gate",
     "query": "pages",
     "check": "pages",
+    "submit": "pages",
     "measured": "pages",
     "coverage": "pages",
 }
@@ -33,7 +35,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser_of(commands: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
-    parser = Parser(prog="python -m vicinity_analysis", description="Reads vicinity's records (results/<machine>/).")
+    called = Path(sys.argv[0]).name
+    prog = called if called == "vicinity-analysis" else "python -m vicinity_analysis"
+    parser = Parser(prog=prog, description="Reads vicinity's records (results/<machine>/).")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in commands:
         module = importlib.import_module(f"vicinity_analysis.{COMMANDS[name]}.{name}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from vicinity_analysis.errors import InputError
-from vicinity_analysis.inputs.published import Descriptor, load_published, load_statements, read_descriptor
+from vicinity_analysis.inputs.published import Descriptor, load_published, load_statements, read_descriptor, read_yaml
 from vicinity_analysis.inputs.records import SPECIAL, Machine, find_root
 from vicinity_analysis.paper import Paper
 from vicinity_analysis.study import Study
@@ -46,6 +46,12 @@ class Catalogue:
                 if other is not descriptor:
                     raise InputError(f"{path}: {descriptor.experiment} stands in {other.path} already")
         return {d.experiment: d for d in sorted(found.values(), key=self._rank)}
+
+    def sizes(self) -> dict[str, int]:
+        """instance -> its size, as data/catalogue.yaml tells it: the first number, of cities, customers, ..."""
+        path = self.root / "data" / "catalogue.yaml"
+        listed = read_yaml(path)["instances"] if path.is_file() else []
+        return {entry["name"]: next(iter(entry["size"].values())) for entry in listed if entry.get("size")}
 
     def _rank(self, descriptor: Descriptor) -> tuple[object, ...]:
         paper = self.papers.get(descriptor.system)

@@ -101,6 +101,36 @@ class Judged:
                 return machine.title, deciding
         return ("the paper's own numbers" if self.printed else "nothing yet: no records", self.printed)
 
+    @property
+    def measured_verdict(self) -> str | None:
+        """None where no machine decides: the paper's own numbers alone, or nothing."""
+        return self.verdict if any(f.decides for _, findings in self.measured for f in findings) else None
+
+    @property
+    def told(self) -> str:
+        """Which machine decided, and what the others say."""
+        verdicts: dict[str, list[str]] = {}
+        for machine, findings in self.measured:
+            if deciding := [finding.verdict for finding in findings if finding.decides]:
+                verdicts.setdefault(combine(deciding), []).append(machine.title)
+        if not verdicts:
+            return f"by {self.deciding[0]}" if self.printed else self.deciding[0]
+        first, *others = verdicts.items()
+        return "; ".join([f"on {', '.join(first[1])}", *(f"{verdict} on {', '.join(on)}" for verdict, on in others)])
+
+    @property
+    def together(self) -> list[tuple[str, list[str], Finding]]:
+        """(subject, places, finding), subject by subject; what several machines say alike stands once."""
+        found: dict[tuple[str, str, str], tuple[list[str], Finding]] = {}
+        places = [("published", self.printed), *((machine.title, findings) for machine, findings in self.measured)]
+        for place, findings in places:
+            for one in findings:
+                on, _ = found.setdefault((one.subject, one.verdict, one.numbers), ([], one))
+                on.append(place)
+        subjects = list(dict.fromkeys(subject for subject, _, _ in found))
+        every = [(subject, on, one) for (subject, _, _), (on, one) in found.items()]
+        return sorted(every, key=lambda item: subjects.index(item[0]))
+
 
 def combine(verdicts: Iterable[str]) -> str:
     """All the same, or in part. Findings not judged leave the whole open, unless the others differ already."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from vicinity_analysis.claims import Claim
 from vicinity_analysis.study import Notation
+from vicinity_analysis.views.headline import Ratios, printed_ratios
 from vicinity_analysis.views.quantities import MeasuredTable
 from vicinity_analysis.views.usual import MakeView
 
@@ -32,4 +33,5 @@ class Paper:
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # experiment -> others of the same cases
     # experiment -> files of data/published/ whose rows are no cases of the descriptor, read by views and claims
     statements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ratios: Ratios = printed_ratios  # of the front page: how much faster than what the paper had
     measured: tuple[MeasuredTable, ...] = ()  # tables of the page of measured numbers

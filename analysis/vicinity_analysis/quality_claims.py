@@ -7,6 +7,7 @@ import numpy as np
 
 from vicinity_analysis import stats
 from vicinity_analysis.claims import Evidence, Finding, shares, shorten
+from vicinity_analysis.views.cells import plain
 from vicinity_analysis.views.quality import FEWEST, gap_of, usable
 
 
@@ -37,7 +38,7 @@ def longer_is_better(evidence: Evidence) -> list[Finding]:
             continue
         steps = [np.array([row[seed] for seed in common]) for row in rows.values()]
         flags.append(all(_falls(earlier, later) for earlier, later in pairwise(steps)))
-        told = ", ".join(f"{np.mean(gaps):.2f} % at {i:g}" for i, gaps in zip(rows, steps, strict=True))
+        told = ", ".join(f"{np.mean(gaps):.2f} % at {plain(i)}" for i, gaps in zip(rows, steps, strict=True))
         parts.append(f"{name}: {told} ({len(common)} seeds)")
     return [Finding("mean gap over the seeds", shares(flags), "; ".join(parts), _sources(evidence))] if flags else []
 
@@ -60,7 +61,7 @@ def many_short_for_one_long(evidence: Evidence) -> list[Finding]:
                 one, ten = float(np.mean(list(long.values()))), expected_best(list(row.values()), 10)
                 if one or ten:  # both at the best known: nothing to tell apart
                     flags.append(one < ten)
-                    parts.append(f"{name}, 10 runs of {i:g}: {ten:.2f} %, one of {10 * i:g}: {one:.2f} %")
+                    parts.append(f"{name}, 10 runs of {plain(i)}: {ten:.2f} %, one of {plain(10 * i)}: {one:.2f} %")
     if not flags:
         return []
     return [Finding("gap at equal work", shares(flags), "; ".join(parts), _sources(evidence))]

@@ -13,6 +13,7 @@ class Notation:
     """How a paper writes what we measure."""
 
     symbols: Mapping[str, str] = field(default_factory=dict)  # axis -> the paper's symbol
+    sizes: tuple[str, ...] = ("size", "n", "dimension")  # axes that say how large a case is, the first that it has
     # our name of an implementation -> those of the published files it may be held against, best first
     counterparts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # implementation of this paper alone -> (colour, marker) in figures
@@ -43,6 +44,11 @@ class Study:
 
     def symbol(self, axis: str) -> str:
         return self.notation.symbols.get(axis, axis)
+
+    def explained(self, axis: str) -> str:
+        """ "N (size)": the paper's symbol with what it is."""
+        symbol = self.symbol(axis)
+        return axis if symbol == axis else f"{symbol} ({axis})"
 
     def with_pool(self) -> "Study":
         return replace(self, pooled=True)

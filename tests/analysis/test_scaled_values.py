@@ -58,7 +58,7 @@ def test_where_all_is_whole_nothing_is_left_out(tmp_path):
 
 def test_the_report_says_what_was_not_judged(root, tmp_path):
     report.write(tmp_path, catalogue.open_catalogue(root), [load_machine(root / "results" / "gpu-a")])
-    for name in ("index.html", "report.md", "tables/claims.csv"):
+    for name in ("fang.html", "report.md", "tables/claims.csv"):
         assert "scaled: not judged: cpu-serial in " in (tmp_path / name).read_text(encoding="utf-8"), name
 
 

@@ -39,7 +39,11 @@ def frame(path_or_paths: str | Path | Iterable[str | Path] = "results") -> pd.Da
     Raises InputError for a folder without records."""
     single = isinstance(path_or_paths, str | Path)
     paths = [Path(path) for path in ([path_or_paths] if single else path_or_paths)]
-    machines = [load_machine(folder) for path in paths for folder in _machines(path)]
+    return frame_of(load_machine(folder) for path in paths for folder in _machines(path))
+
+
+def frame_of(machines: Iterable[Machine]) -> pd.DataFrame:
+    """The same, of machines that are read already."""
     return pd.DataFrame([_row(machine, record) for machine in machines for record in machine.all_records])
 
 

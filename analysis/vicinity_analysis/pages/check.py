@@ -2,6 +2,8 @@
 
 import argparse
 import re
+from collections import Counter
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -10,8 +12,8 @@ from vicinity_analysis.errors import InputError
 
 HELP = "check the links of a written report"
 DESCRIPTION = """\
-Checks index.html and report.md of a report: anchors exist, files they point to exist, ids are unique, and nothing is
-fetched from outside. Exit status: 0 when all is well, 1 with one line a fault otherwise."""
+Checks all pages and report.md of a report: anchors exist (also on another page), files they point to exist, ids are
+unique, and nothing is fetched from outside. Exit status: 0 when all is well, 1 with one line a fault otherwise."""
 
 
 class _Page(HTMLParser):
@@ -43,33 +45,38 @@ def run(args: argparse.Namespace) -> int:
 
 def faults_of(folder: Path) -> list[str]:
     """One line for each broken link, repeated id or outside resource."""
-    page, text = folder / "index.html", folder / "report.md"
-    if not page.is_file():
+    if not (folder / "index.html").is_file():
         raise InputError(f"{folder}: no index.html in it")
-    faults = _page_faults(page)
+    pages = {path.name: _read(path) for path in sorted(folder.glob("*.html"))}
+    faults = [fault for name in pages for fault in _page_faults(folder / name, pages)]
+    text = folder / "report.md"
     if text.is_file():
         for number, line in enumerate(text.read_text(encoding="utf-8").splitlines(), start=1):
             for target in re.findall(r"\]\(([^)\s]+)\)", line):
-                faults += _target_faults(text, number, target, None)
+                faults += _target_faults(text, number, target, {})
     return faults
 
 
-def _page_faults(path: Path) -> list[str]:
+def _read(path: Path) -> _Page:
     page = _Page()
     page.feed(path.read_text(encoding="utf-8"))
-    ids = set(page.ids)
-    faults = [f"{path}: id '{name}' stands twice" for name in sorted(ids) if page.ids.count(name) > 1]
+    return page
+
+
+def _page_faults(path: Path, pages: Mapping[str, _Page]) -> list[str]:
+    page = pages[path.name]
+    faults = [f"{path}: id '{name}' stands twice" for name, count in Counter(page.ids).items() if count > 1]
     for target, line in page.links:
-        faults += _target_faults(path, line, target, ids)
+        faults += _target_faults(path, line, target, pages)
     return faults
 
 
-def _target_faults(path: Path, line: int, target: str, ids: set[str] | None) -> list[str]:
+def _target_faults(path: Path, line: int, target: str, pages: Mapping[str, _Page]) -> list[str]:
     parts = urlsplit(target)
     if parts.scheme or parts.netloc:
         return [] if parts.scheme == "data" else [f"{path}:{line}: leads outside: {target}"]
-    if not parts.path:
-        known = ids is None or unquote(parts.fragment) in ids
-        return [] if known else [f"{path}:{line}: no such place on the page: {target}"]
-    exists = (path.parent / unquote(parts.path)).exists()
-    return [] if exists else [f"{path}:{line}: no such file: {target}"]
+    file = unquote(parts.path) or path.name
+    if not (path.parent / file).exists():
+        return [f"{path}:{line}: no such file: {target}"]
+    known = not parts.fragment or file not in pages or unquote(parts.fragment) in pages[file].ids
+    return [] if known else [f"{path}:{line}: no such place on the page: {target}"]

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from vicinity_analysis import stats
-from vicinity_analysis.errors import InputError
+from vicinity_analysis.errors import InputError, printable
 from vicinity_analysis.inputs.records import Machine, Record, load_machine
 from vicinity_analysis.views import limits
-from vicinity_analysis.views.cells import Cell, Column, Table, markdown, markdown_text, significant
+from vicinity_analysis.views.cells import Cell, Column, Table, markdown, markdown_text, significant, slug
 
 HELP = "what got faster or slower between two results folders"
 DESCRIPTION = """\
@@ -20,8 +20,10 @@ Compares results folder A with B: time(A) / time(B) for every case and implement
 plain and normalised. Normalised by bandwidth (or by SM x clock) means divided by what the machines' copy bandwidths
 (or multiprocessors x clock; for CPU implementations the integer throughput of the cores used) alone would explain:
 1 means "just as the hardware promises".
+A summary by system and implementation is printed, of at most 40 lines; everything, case by case, is written to a file.
 The exit status is 0 whatever the outcome: two recorded runs are not a regression test (see `regress`)."""
 
+MOST = 40  # printed lines
 MARGIN = 0.05  # smaller differences are called "same", whatever the interval says
 
 
@@ -50,7 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("a", type=Path, help="results folder, e.g. results/nvidia-h100-80gb-hbm3")
     parser.add_argument("b", type=Path, help="results folder, e.g. results/nvidia-h200")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write everything as JSON")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the Markdown there instead of printing it")
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="where everything is written (default: compare-A-B.md)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -58,18 +62,42 @@ def run(args: argparse.Namespace) -> int:
     lines = compare(a, b)
     if not lines:
         raise InputError(f"{args.a} and {args.b} have no case and implementation in common")
-    text = describe(a, b, lines)
+    text, file = describe(a, b, lines), args.markdown or Path(f"compare-{slug(a.name)}-{slug(b.name)}.md")
     try:
         if args.json:
             data = {"a": a.name, "b": b.name, "same_machine": same_machine(a, b), "lines": [asdict(x) for x in lines]}
             args.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-        if args.markdown:
-            args.markdown.write_text(text, encoding="utf-8")
-        else:
-            print(text, end="")
+        file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(str(error)) from error
+    print("\n".join(map(printable, [*digest(a, b, lines), f"Case by case: {file}"])))
     return 0
+
+
+def digest(a: Machine, b: Machine, lines: list[Line]) -> list[str]:
+    """The summary as text, one line less than may be printed: by system and implementation, most cases first."""
+    head = [f"A = {a.name}, B = {b.name}: time(A) / time(B), above 1 B is faster"]
+    head += [line for text in (_nature(a, b), _hardware(a, b)) for line in text.replace("**", "").splitlines() if line]
+    groups: dict[tuple[str, str], list[Line]] = {}
+    for line in lines:
+        groups.setdefault((line.experiment.split("/")[0], line.implementation), []).append(line)
+    labels = ["system", "implementation", "cases", "B faster", "same", "B slower", "median", "smallest", "largest"]
+    rows = [labels]
+    for (system, implementation), group in groups.items():
+        counts = [str(sum(line.verdict == verdict for line in group)) for verdict in labels[3:6]]
+        spread = [f"{significant(float(f([line.ratio for line in group])))}×" for f in (np.median, np.min, np.max)]
+        rows.append([system, implementation, str(len(group)), *counts, *spread])
+    room = MOST - len(head) - 4  # an empty line, the heads, what is left out, the name of the file
+    left = len(rows) - 1 - room
+    widths = [max(len(row[index]) for row in rows) for index in range(len(labels))]
+    table = [
+        "  ".join(
+            f"{text:<{width}}" if i < 2 else f"{text:>{width}}"
+            for i, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows[: room + 1]
+    ]
+    return [*head, "", *table, *([f"and {left} more"] if left > 0 else [])]
 
 
 def same_machine(a: Machine, b: Machine) -> bool:

@@ -29,6 +29,7 @@ class Coverage:
     scaled: int = 0
     explained: int = 0  # missing, and the descriptor or the record says why
     missing: int = 0  # without a reason
+    contended: int = 0  # of the whole and scaled ones
 
     @property
     def values(self) -> int:
@@ -61,7 +62,9 @@ def coverage_of(study: Study, machine: Machine) -> Coverage:
         for key in rows
     ]
     counted = {state: states.count(state) for state in ("whole", "scaled", "explained", "missing")}
-    return Coverage(rows=len(rows), **counted)
+    values = [series.get(name, {}).get(key) for name in study.descriptor.implementations for key in rows]
+    contended = sum(record is not None and "contended" in record.marks for record in values)
+    return Coverage(rows=len(rows), contended=contended, **counted)
 
 
 def _state(study: Study, implementation: str, key: Key, record: Record | None) -> str:
@@ -74,13 +77,21 @@ def _state(study: Study, implementation: str, key: Key, record: Record | None) -
 
 def coverage_table(studies: list[Study]) -> Table:
     """One line an experiment and machine."""
-    labels = ("rows", "values", "whole", "scaled", "missing, with a reason", "missing, without one")
+    labels = ("rows", "values", "whole", "scaled", "missing, with a reason", "missing, without one", "contended")
     columns = [Column(label, kind="text") for label in ("experiment", "machine")] + [Column(label) for label in labels]
     table = Table("coverage", "Values of each table: whole, scaled, missing", columns, [])
     for study in studies:
         for machine in study.machines:
             found = coverage_of(study, machine)
-            numbers = (found.rows, found.values, found.whole, found.scaled, found.explained, found.missing)
+            numbers = (
+                found.rows,
+                found.values,
+                found.whole,
+                found.scaled,
+                found.explained,
+                found.missing,
+                found.contended,
+            )
             table.rows.append([Cell(study.name), Cell(machine.title), *(Cell(str(number)) for number in numbers)])
             named = dict(zip(labels, numbers, strict=True))
             table.tidy.append({"experiment": study.name, "machine": machine.name} | named)

@@ -91,7 +91,7 @@ def _facts(machine: Machine) -> dict[str, Any]:
 
 def environment_table(machines: list[Machine]) -> Table:
     facts = [_facts(machine) for machine in machines]
-    columns = [Column("", kind="param"), *(Column(machine.name) for machine in machines)]
+    columns = [Column("", kind="param"), *(Column(machine.name, kind="text") for machine in machines)]
     table = Table("environment", "Environment of the machines", columns, [])
     for name in facts[0]:
         if any(fact[name] for fact in facts):
@@ -119,7 +119,7 @@ def ceilings_table(machines: list[Machine]) -> Table | None:
 def builds_table(machines: list[Machine]) -> Table | None:
     """With which compilers and flags the records used here were made; a row for each machine and build."""
     labels = ("machine", "records", "sources", "C++ compiler", "C++ flags", "CUDA compiler", "CUDA flags")
-    table = Table("builds", "Builds that made the records", [Column(label, kind="param") for label in labels], [])
+    table = Table("builds", "Builds that made the records", [Column(label, kind="text") for label in labels], [])
     for machine in machines:
         counts: dict[tuple[str, ...], int] = {}
         for record in machine.records.values():
@@ -128,7 +128,7 @@ def builds_table(machines: list[Machine]) -> Table | None:
             made = (str(record.data.get("sources", "—")), *(told if compilers else ["unknown"] * 4))
             counts[made] = counts.get(made, 0) + 1
         for made, count in counts.items():
-            table.rows.append([Cell(text, kind="param") for text in (machine.name, str(count), *made)])
+            table.rows.append([Cell(text) for text in (machine.name, str(count), *made)])
     table.notes = ["Unknown: environment.json does not list the build, since an older program recorded it."]
     return table if table.rows else None
 
@@ -136,7 +136,7 @@ def builds_table(machines: list[Machine]) -> Table | None:
 def provenance_table(machines: list[Machine]) -> Table | None:
     """Each file of records: how many lines, made by which sources."""
     labels = ("file", "lines", "used here", "profile", "commit", "sources", "descriptor")
-    table = Table("provenance", "Files of records", [Column(label, kind="") for label in labels], [])
+    table = Table("provenance", "Files of records", [Column(label, kind="text") for label in labels], [])
     table.columns[0] = Column("file", kind="param")
     for machine in machines:
         used = {record.source for record in machine.records.values()}

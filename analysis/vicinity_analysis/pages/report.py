@@ -1,13 +1,16 @@
-"""`report`: what was recorded on a machine beside what the papers print; one page, Markdown, figures and tables."""
+"""`report`: what was recorded on a machine beside what the papers print: pages, Markdown, figures and tables."""
 
 import argparse
-from collections.abc import Iterator
+import importlib.util
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 import numpy as np
+from markupsafe import Markup, escape
 
 from vicinity_analysis import catalogue, claims
 from vicinity_analysis.catalogue import Catalogue
@@ -15,21 +18,42 @@ from vicinity_analysis.claims import CONTENDED, FAILS, HOLDS, NOT_JUDGED, OPEN, 
 from vicinity_analysis.errors import InputError
 from vicinity_analysis.inputs.files import read_json
 from vicinity_analysis.inputs.records import Machine, load_machine
-from vicinity_analysis.pages import check, environment, folder
+from vicinity_analysis.pages import check, environment, folder, share
+from vicinity_analysis.pages.coverage import coverage_of, coverage_table
 from vicinity_analysis.paper import Paper
 from vicinity_analysis.study import Study
-from vicinity_analysis.views import cells, limits
+from vicinity_analysis.views import cells, choice, limits
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
+from vicinity_analysis.views.headline import Headline, headline_of
+from vicinity_analysis.views.layout import layout_of
 from vicinity_analysis.views.tables import MISSING
 from vicinity_analysis.views.usual import View, view_of
 
 HELP = "write the report of a machine"
 DESCRIPTION = """\
-Writes results/<machine>/report/: index.html (self-contained), report.md, figures/ (SVG and PNG) and tables/ (CSV with
-the record behind each number, and LaTeX). Other recorded machines are shown beside it with --with.
+Writes results/<machine>/report/: index.html (the front page), a page for each paper, machines.html, plotly.min.js and
+report.js (for figures that can be hovered and filtered), report.md, share.png, figures/ (SVG and PNG) and tables/ (CSV
+with the record behind each number, and LaTeX). Other recorded machines are shown beside it with --with.
 The same records give the same bytes."""
 
-BADGE = {HOLDS: "yes", PART: "part", FAILS: "no", NOT_JUDGED: "open", CONTENDED: "open", OPEN: "open"}
+AS_PRINTED = "only as printed"  # of a claim that no machine decides
+BADGE = {
+    HOLDS: "yes",
+    PART: "part",
+    FAILS: "no",
+    NOT_JUDGED: "open",
+    CONTENDED: "open",
+    AS_PRINTED: "open",
+    OPEN: "open",
+}
+
+
+class Page(NamedTuple):
+    """As the navigation shows it."""
+
+    file: str
+    name: str
+    places: list[tuple[str, str]]  # (anchor, name)
 
 
 @dataclass
@@ -39,6 +63,7 @@ class Section:
     study: Study
     judged: list[Judged]
     view: View
+    limits: Table | None  # percentage of the speed of light
 
     @property
     def tables(self) -> list[Table]:
@@ -47,6 +72,30 @@ class Section:
     @property
     def slug(self) -> str:
         return self.study.slug
+
+
+@dataclass(frozen=True)
+class Score:
+    """Of one paper, on the front page and at the head of its own."""
+
+    system: str
+    title: str
+    headline: Headline
+    tally: list[tuple[str, int]]
+    members: list[Section]
+    summary: Table | None  # how far from the paper's devices
+
+    @property
+    def file(self) -> str:
+        return f"{cells.slug(self.system)}.html"
+
+    @property
+    def judged(self) -> int:
+        return sum(count for _, count in self.tally)
+
+    @property
+    def holding(self) -> int:
+        return dict(self.tally).get(HOLDS, 0)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +132,7 @@ def write(out: Path, known: Catalogue, machines: list[Machine]) -> None:
 def _files(known: Catalogue, machines: list[Machine]) -> Iterator[tuple[str, bytes]]:
     """Name in the folder and content."""
     sections = build(known, known.studies(machines))
-    context = {**_context(known, machines, sections), "style": _template_text("style.css")}
+    context = _context(known, machines, sections)
     for drawing in (drawing for section in sections for drawing in section.view.figures):
         yield f"figures/{drawing.name}.svg", drawing.svg.encode()
         yield f"figures/{drawing.name}.png", drawing.png
@@ -92,8 +141,33 @@ def _files(known: Catalogue, machines: list[Machine]) -> Iterator[tuple[str, byt
             yield f"tables/{table.name}.csv", cells.tidy_csv(table).encode()
         yield f"tables/{table.name}.tex", cells.latex(table).encode()
     yield "tables/claims.csv", cells.tidy_csv(_claims_tidy(sections)).encode()
-    for template, name in (("report.html.j2", "index.html"), ("report.md.j2", "report.md")):
-        yield name, _environment(template).get_template(template).render(context).encode()
+    yield "plotly.min.js", _plotly()
+    yield "report.js", _template_text("report.js").encode()
+    lines = [share.Line(score.title, score.headline, score.holding, score.judged) for score in context["scores"]]
+    yield "share.png", share.picture(machines[0].title, lines)
+    yield "report.md", _environment("report.md.j2").get_template("report.md.j2").render(context).encode()
+    made = _environment("base.html.j2", machines, context["scores"])
+    for template, name, more in _pages(context):
+        yield name, made.get_template(template).render(context | more | {"here": name}).encode()
+
+
+def _plotly() -> bytes:
+    """The one script that all pages share, from the package of PyPI, which need not be imported for it."""
+    found = importlib.util.find_spec("plotly")
+    if found is None or not found.submodule_search_locations:
+        raise InputError("plotly is not installed; call make setup, or pip install plotly")
+    return (Path(found.submodule_search_locations[0]) / "package_data" / "plotly.min.js").read_bytes()
+
+
+def _pages(context: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Template, name of the file, and what it needs beyond the context."""
+    yield "index.html.j2", "index.html", {}
+    for score in context["scores"]:
+        more = {"score": score}
+        paper = context["known_papers"].get(score.system)
+        more["symbols"] = [(axis, symbol) for axis, symbol in paper.notation.symbols.items()] if paper else []
+        yield "paper.html.j2", score.file, more
+    yield "machines.html.j2", "machines.html", {}
 
 
 def build(known: Catalogue, studies: list[Study]) -> list[Section]:
@@ -101,13 +175,14 @@ def build(known: Catalogue, studies: list[Study]) -> list[Section]:
     for study in studies:
         paper = known.papers.get(study.descriptor.system) or Paper(study.descriptor.system, "")
         judged = claims.judge_all(study, studies, paper.claims)
-        sections.append(Section(study, judged, view_of(study, studies, paper.views)))
+        view = view_of(study, studies, paper.views)
+        sections.append(Section(study, judged, view, limits.limits_table(study)))
     return sections
 
 
 def _context(known: Catalogue, machines: list[Machine], sections: list[Section]) -> dict[str, Any]:
     studies = [section.study for section in sections]
-    limit_tables = [table for table in map(limits.limits_table, studies) if table]
+    limit_tables = [section.limits for section in sections if section.limits]
     limit_summary = limits.summary_table(studies)
     summary = _summary_table(sections)
     surroundings = [environment.environment_table(machines), environment.builds_table(machines)]
@@ -115,6 +190,11 @@ def _context(known: Catalogue, machines: list[Machine], sections: list[Section])
     provenance = environment.provenance_table(machines)
     every = [table for section in sections for table in section.tables]
     every += [*limit_tables, *(t for t in (limit_summary, summary, *surroundings, provenance) if t)]
+    scores = _scores(known, sections)
+    coverage = coverage_table(studies)
+    every += [coverage, *(score.summary for score in scores if score.summary)]
+    chooser = next((m for m in machines if any(r.backend == "gpu" for r in m.all_records)), machines[0])
+    problems = choice.problems_of(studies, chooser, known.sizes())
     used = {mark for table in every for mark in table.marks()}
     titles = {system: paper.title for system, paper in known.papers.items()}
     papers = list(dict.fromkeys(section.study.descriptor.paper for section in sections))
@@ -122,6 +202,15 @@ def _context(known: Catalogue, machines: list[Machine], sections: list[Section])
         "machines": machines,
         "machine": machines[0],
         "papers": [(p, titles.get(p, p), [s for s in sections if s.study.descriptor.paper == p]) for p in papers],
+        "known_papers": known.papers,
+        "scores": scores,
+        "pages": _navigation(scores),
+        "coverage": coverage,
+        "minded": _minded(studies, machines[0]),
+        "chooser": chooser,
+        "problems": problems,
+        "picker": [problem.data | {"system": problem.system} for problem in problems],
+        "style": _template_text("style.css"),
         "sections": sections,
         "judged": [(section, judged) for section in sections for judged in section.judged],
         "tally": _tally(sections),
@@ -138,25 +227,56 @@ def _context(known: Catalogue, machines: list[Machine], sections: list[Section])
     }
 
 
+def _scores(known: Catalogue, sections: list[Section]) -> list[Score]:
+    scores = []
+    for system in dict.fromkeys(section.study.descriptor.system for section in sections):
+        members = [section for section in sections if section.study.descriptor.system == system]
+        paper = known.papers.get(system) or Paper(system, system)
+        headline = headline_of([section.study for section in members], paper.ratios)
+        summary = _summary_table(members, system)
+        scores.append(Score(system, paper.title, headline, _tally(members), members, summary))
+    return scores
+
+
+def _navigation(scores: Sequence[Score]) -> list[Page]:
+    pages = [Page("index.html", "Front page", [])]
+    for score in scores:
+        places = [("claims", "Claims")] if score.tally else []
+        places += [(cells.slug(section.slug), section.study.descriptor.title) for section in score.members]
+        pages.append(Page(score.file, score.title, places))
+    places = [("coverage", "What is missing"), ("limits", "Speed of light"), ("environment", "Environment")]
+    return [*pages, Page("machines.html", "Machines and records", [*places, ("provenance", "Provenance")])]
+
+
+def _minded(studies: list[Study], machine: Machine) -> list[tuple[int, str, str]]:
+    """Count, words and link, of what a reader must know of this machine's values."""
+    found = [coverage_of(study, machine) for study in studies]
+    told = [("whole", "values of whole runs"), ("scaled", "scaled from shorter runs"), ("contended", "contended")]
+    told += [("explained", "missing, with a reason"), ("missing", "missing")]
+    return [(sum(getattr(one, name) for one in found), words, "machines.html#coverage") for name, words in told]
+
+
 def _tally(sections: list[Section]) -> list[tuple[str, int]]:
-    verdicts = [judged.verdict for section in sections for judged in section.judged]
+    every = [judged for section in sections for judged in section.judged]
+    verdicts = [one.measured_verdict or (AS_PRINTED if one.printed else OPEN) for one in every]
     return [(verdict, verdicts.count(verdict)) for verdict in BADGE if verdict in verdicts]
 
 
-def _summary_table(sections: list[Section]) -> Table | None:
+def _summary_table(sections: list[Section], system: str = "") -> Table | None:
     """One line a printed table and implementation: how far from the paper's devices, machine by machine. Runs that
     were whole only."""
     machines = sections[0].study.machines if sections else []
     found: dict[tuple[str, str, str], dict[str, list[float]]] = {}
     for section in sections:
-        for row in (row for table in section.view.shown if table.name.endswith("-ratios") for row in table.tidy):
+        for row in (row for table in section.tables if table.name.endswith("-ratios") for row in table.tidy):
             if "extrapolated" in row["marks"]:
                 continue
             line = found.setdefault((section.study.name, row["implementation"], row["against"]), {})
             line.setdefault(row["machine"], []).append(row["ratio"])
     columns = [Column(label, kind="text") for label in ("table", "implementation", "against, as published")]
     columns += [Column(label, machine.title) for machine in machines for label in ("smallest", "median", "largest")]
-    table = Table("summary", "Times faster than published, by table", columns, [])
+    name = "summary" + f"-{system}" * bool(system)
+    table = Table(name, "Times faster than published, by table", columns, [])
     for names, by_machine in found.items():
         cells_ = [Cell(name) for name in names]
         for values in (by_machine.get(machine.name, []) for machine in machines):
@@ -201,7 +321,7 @@ def _claims_tidy(sections: list[Section]) -> Table:
     return table
 
 
-def _environment(template: str) -> jinja2.Environment:
+def _environment(template: str, machines: list[Machine] = (), scores: list[Score] = ()) -> jinja2.Environment:
     """Where text is data: HTML is escaped by jinja, Markdown by what shows each value."""
     html = ".html" in template
     made = jinja2.Environment(
@@ -213,11 +333,33 @@ def _environment(template: str) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
     )
+    top = share.top_of([score.headline for score in scores])
     made.filters["markdown_table"] = cells.markdown
     made.filters["written"] = cells.Markdown
     made.filters["slug"] = cells.slug
     made.filters["within"] = lambda title, outer: _capital(title.removeprefix(f"{outer}: "))
+    made.filters["layout"] = lambda table: layout_of(table, machines)
+    made.filters["coded"] = coded
+    made.filters["data"] = data_of
+    made.filters["times"] = lambda value: f"{significant(value)}×"
+    made.filters["share"] = lambda value: f"{share.share_of(value, top):.1f}"
     return made
+
+
+def coded(text: str) -> Markup:
+    """HTML of a text in which `names` stand between backticks."""
+    pieces = str(text).split("`")
+    if len(pieces) % 2 == 0:
+        return escape(text)
+    return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else escape(p) for i, p in enumerate(pieces))
+
+
+def data_of(value: object) -> Markup:
+    """JSON inside a page: no sign of it can end the element that it stands in."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)
 
 
 def _capital(text: str) -> str:

@@ -35,17 +35,23 @@ class Cell:
     note: str = ""  # second, smaller line (an interval)
     marks: tuple[str, ...] = ()
     kind: str = ""  # param, published, better, worse, state
+    beside: str = ""  # a second line on a page only: what other tables have in columns of their own
 
     @property
     def signs(self) -> str:
         return "".join(MARKS[mark][0] for mark in self.marks if mark not in STATES)
+
+    @property
+    def below(self) -> str:
+        return " ".join(filter(None, (self.note, self.beside)))
 
 
 @dataclass(frozen=True)
 class Column:
     label: str
     group: str = ""
-    kind: str = ""  # param (stays in sight when a wide table is scrolled), text (left-aligned)
+    kind: str = ""  # param (names the row), text (left-aligned)
+    main: bool = False  # on a page in sight beside the columns of the report's own machine
 
 
 @dataclass
@@ -74,18 +80,6 @@ class Table:
                 found.append((column.group, 1))
         return found
 
-    @property
-    def sticky(self) -> list[tuple[int, int]]:
-        """(left edge, width), in characters, of each param column."""
-        edges, left = [], 0
-        for index, column in enumerate(self.columns):
-            if column.kind != "param":
-                break
-            width = max([len(column.label), *(len(row[index].text) for row in self.rows)]) + 2
-            edges.append((left, width))
-            left += width
-        return edges
-
     def marks(self) -> list[str]:
         used = {mark for row in self.rows + self.footer for cell in row for mark in cell.marks}
         return [mark for mark in MARKS if mark in used]
@@ -98,6 +92,11 @@ def significant(value: float, digits: int = 3) -> str:
     rounded = float(f"{value:.{digits - 1}e}")
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
     return f"{value:,.{decimals}f}"
+
+
+def plain(value: float) -> str:
+    """A count or a setting in full, with commas: 30, 0.5, 1,000,000."""
+    return f"{value:,.10g}"
 
 
 PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))

@@ -1,21 +1,23 @@
-"""Figures as SVG and PNG: same records, same bytes; colours and markers that colour-blind readers can tell apart."""
+"""Figures as SVG, PNG and data for the page: same records, same bytes; each is laid out once. Colours and markers that
+colour-blind readers can tell apart."""
 
 import io
 import math
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, Formatter, FuncFormatter, LogLocator, NullLocator
 
 from vicinity_analysis.study import Study
+from vicinity_analysis.views import charts
 from vicinity_analysis.views.cells import slug
 
-INK = "#1c1e21"  # replaced by the page's text colour where a figure stands inside the report
+INK = "#1c1e21"
 # Okabe and Ito's palette, in an order that keeps neighbours apart also in grey; each with a marker of its own.
 COMMON = {
     "cpu-serial": ("#D55E00", "s"),
@@ -56,24 +58,7 @@ class Drawing:
     caption: str
     svg: str
     png: bytes
-
-    @property
-    def inline(self) -> str:
-        """For the page: no XML head, ids of its own, ink in the page's colour."""
-        body = self.svg[self.svg.index("<svg") :]
-        body = re.sub(r'(?:id="|href="#|url\(#)', lambda found: f"{found[0]}{self.name}-", body)
-        body = re.sub(r'<svg ([^>]*?)width="[^"]*"', r"<svg \1", body, count=1)
-        body = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", body, count=1)
-        width = re.search(r'viewBox="0 0 ([\d.]+)', body)
-        if width:  # a narrow figure stays narrow
-            body = body.replace("<svg ", f'<svg style="max-width:{1.75 * float(width[1]):.0f}px" ', 1)
-        body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-        body = body.replace("<svg ", f'<svg role="img" aria-label="{_attribute(self.title)}" ', 1)
-        return re.sub(INK, "currentColor", body, flags=re.IGNORECASE)
-
-
-def _attribute(text: str) -> str:
-    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    chart: dict[str, Any]  # views.charts
 
 
 def style_of(study: Study, implementation: str, names: list[str]) -> tuple[str, str]:
@@ -86,15 +71,17 @@ def style_of(study: Study, implementation: str, names: list[str]) -> tuple[str, 
 
 
 def render(name: str, title: str, caption: str, draw: Callable[[], Figure]) -> Drawing:
-    """Runs `draw` in our style and writes both formats without dates or random ids."""
+    """Runs `draw` in our style, and writes all formats of the one layout without dates or random ids."""
     name = slug(name)
     with matplotlib.rc_context({**STYLE, "svg.hashsalt": name}):
         figure = draw()
+        figure.get_layout_engine().execute(figure)
+        figure.set_layout_engine("none")
         svg, png = io.StringIO(), io.BytesIO()
         figure.savefig(svg, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
         figure.savefig(png, format="png", dpi=160, facecolor="white", metadata={"Software": None})
     text = "\n".join(line.rstrip() for line in svg.getvalue().splitlines()) + "\n"
-    return Drawing(name, title, caption, text, png.getvalue())
+    return Drawing(name, title, caption, text, png.getvalue(), charts.chart_of(figure))
 
 
 def handle(colour: str, marker: str, label: str, hollow: bool = False, line: str = "none") -> Line2D:
@@ -113,16 +100,34 @@ def legend(figure: Figure, handles: list[Line2D]) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=fitting(figure, handles))
 
 
+class Numbers(Formatter):
+    """One notation along an axis: 100,000 where all its numbers are short, else powers of ten."""
+
+    def format_ticks(self, values: Sequence[float]) -> list[str]:
+        short = all(1e-3 <= value < 1e6 for value in values) or not all(map(_is_power, values))
+        return [f"{value:,.10g}" if short else power(value) for value in values]
+
+    def __call__(self, value: float, pos: int | None = None) -> str:
+        return self.format_ticks([value])[0]
+
+
+def _is_power(value: float) -> bool:
+    return value > 0 and math.isclose(value, 10 ** round(math.log10(value)), rel_tol=1e-9)
+
+
+def power(value: float) -> str:
+    return f"10{f'{math.log10(value):.0f}'.translate(RAISED)}"
+
+
 def log_axis(plot: Axes, which: str, label: str, values: list[float] | None = None) -> None:
     """Logarithmic with plain numbers; ticks at the measured values when these are few."""
     getattr(plot, f"set_{which}scale")("log")
     getattr(plot, f"set_{which}label")(label)
     axis = getattr(plot, f"{which}axis")
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if value < 1e6 else f"{value:.0e}"))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(Numbers())
+    axis.set_minor_locator(NullLocator())
     if values and len(values) <= 8:
         axis.set_major_locator(FixedLocator(values))
-        axis.set_minor_locator(NullLocator())
     else:
         axis.set_major_locator(LogLocator(base=10, numticks=8))
 
@@ -154,5 +159,5 @@ def decades(plot: Axes, which: str, label: str = "") -> None:
     """Logarithmic over many decades: powers of ten, as many as there is room for."""
     log_axis(plot, which, label)
     axis = getattr(plot, f"{which}axis")
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"10{f'{math.log10(value):.0f}'.translate(RAISED)}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: power(value)))
     axis.set_major_locator(LogLocator(base=10, numticks=6))

@@ -9,10 +9,11 @@ from matplotlib.lines import Line2D
 from vicinity_analysis.inputs.published import UNITS
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import scaling
+from vicinity_analysis.views.charts import told
 from vicinity_analysis.views.figures import INK, Drawing, fitting, handle, legend, log_axis, render, style_of
-from vicinity_analysis.views.tables import device_label, rows_of, short, unit_of
+from vicinity_analysis.views.tables import device_label, rows_of, unit_of
 
-PUBLISHED = {"gpu": ("v", "<", "1", "^", ">", "2", "p", "3", "8", "4"), "cpu": ("s", "D", "h")}
+GREY = "#7d7d7d"
 
 
 def table_figure(study: Study) -> Drawing | None:
@@ -21,8 +22,11 @@ def table_figure(study: Study) -> Drawing | None:
     if not study.published or not machines:
         return None
     title = f"{study.descriptor.title}: published and measured"
-    caption = "Each line is a row of the paper's table; further left is faster. Grey: printed in the paper. "
-    caption += "Hollow coloured: extrapolated. Points are not joined: rows are different cases."
+    caption = "Each line is a row of the paper's table; further left is faster. Grey band: from the fastest to the "
+    caption += (
+        "slowest device printed in the paper, a tick for each. Hollow: extrapolated. Points are not joined: rows "
+    )
+    caption += "are different cases."
 
     def draw() -> Figure:
         rows, unit = rows_of(study), unit_of(study)
@@ -39,7 +43,8 @@ def table_figure(study: Study) -> Drawing | None:
                     if record and record.ok:
                         face = "none" if "extrapolated" in record.marks else colour
                         value = record.estimate().value / UNITS[unit]
-                        plot.plot(value, position, marker, markeredgecolor=colour, markerfacecolor=face, zorder=3)
+                        point = plot.plot(value, position, marker, color=colour, markerfacecolor=face, zorder=3)
+                        told(point, name, machine.title, [record.source])
             plot.set_title(machine.title)
             log_axis(plot, "x", f"time, {unit}")
             plot.set_ylim(len(rows) - 0.4, -0.6)
@@ -47,7 +52,7 @@ def table_figure(study: Study) -> Drawing | None:
         varies = {axis for _, key in rows for axis, value in key if dict(rows[0][1]).get(axis) != value}
         labels = [" · ".join(f"{study.symbol(a)} {value}" for a, value in key if a in varies) for _, key in rows]
         axes[0].set_yticks(range(len(rows)), labels)
-        handles = _printed_handles(study) + [handle(*style_of(study, name, names), name) for name in names]
+        handles = [_band_handle(study)] + [handle(*style_of(study, name, names), name) for name in names]
         columns = min(fitting(figure, handles), 2 + len(machines))
         figure.set_figheight(height + 0.2 * max(0, -(-len(handles) // columns) - 3))
         figure.legend(handles=handles, loc="outside lower center", ncols=columns)
@@ -56,35 +61,30 @@ def table_figure(study: Study) -> Drawing | None:
     return render(f"{study.slug}-times", title, caption, draw)
 
 
-def _printed_marker(study: Study) -> dict[str, str]:
-    columns = study.published.columns if study.published else []
-    kinds = {kind: [c for c in columns if c.kind == kind] for kind in {c.kind for c in columns}}
-    marks = {}
-    for kind, members in kinds.items():
-        pool = PUBLISHED.get(kind, ("h", "8", "p"))
-        marks |= {c.device + c.implementation: pool[i % len(pool)] for i, c in enumerate(members)}
-    return marks
-
-
 def _printed_points(study: Study, plot: Axes, unit: str) -> None:
-    markers = _printed_marker(study)
+    """A row's band from the least to the most printed time, and a tick for each device."""
+    columns, cells = (study.published.columns, study.published.cells) if study.published else ([], {})
+    label = _band_label(study)
     for position, (row, _) in enumerate(rows_of(study)):
-        for column in study.published.columns if study.published else []:
-            observation = study.published.cells.get((row, column)) if study.published else None
-            if observation:
-                marker = markers[column.device + column.implementation]
-                value = observation.value / UNITS[unit]
-                plot.plot(value, position, marker, color="#7d7d7d", markerfacecolor="none", markersize=5, zorder=2)
+        found = [(cells[row, column], device_label(column, columns)) for column in columns if (row, column) in cells]
+        found.sort(key=lambda pair: pair[0].value)
+        if not found:
+            continue
+        times = [observation.value / UNITS[unit] for observation, _ in found]
+        notes = [f"{device}: {observation.text} {observation.unit} (published)" for observation, device in found]
+        band = plot.hlines(position, times[0], times[-1], color=GREY, linewidth=7, alpha=0.3, zorder=1)
+        told(band, label, notes=["; ".join(notes)], band=True)
+        ticks = plot.plot(times, [position] * len(times), "|", color=GREY, markersize=7, zorder=2)
+        told(ticks, label, notes=notes)
 
 
-def _printed_handles(study: Study) -> list[Line2D]:
-    markers = _printed_marker(study)
-    columns = study.published.columns if study.published else []
-    labels = [f"{short(device_label(column, columns))} (published)" for column in columns]
-    return [
-        handle("#7d7d7d", markers[column.device + column.implementation], label, hollow=True)
-        for column, label in zip(columns, labels, strict=True)
-    ]
+def _band_label(study: Study) -> str:
+    count = len({column.device for column in study.published.columns}) if study.published else 0
+    return f"published: {count} device{'s' if count > 1 else ''}"
+
+
+def _band_handle(study: Study) -> Line2D:
+    return Line2D([], [], color=GREY, alpha=0.5, linewidth=7, marker="|", label=_band_label(study))
 
 
 def scaling_figures(study: Study, rates: bool = False) -> list[Drawing]:
@@ -143,13 +143,15 @@ def _time_panels(study: Study, axis: str, found: list[scaling.Panel], rates: boo
                 own = line.machine.name == study.machines[0].name
                 shown = line.rates() if rates else {at: s / UNITS[unit] for at, s in line.seconds().items()}
                 heights = [shown.get(at, float("nan")) for at in line.points]
-                plot.plot(list(line.points), heights, "-" if own else "--", color=colour, linewidth=1.2)
+                dash, where = "-" if own else "--", (line.implementation, line.machine.title)
+                told(plot.plot(list(line.points), heights, dash, color=colour, linewidth=1.2), *where)
                 for at, height in zip(line.points, heights, strict=True):
-                    hollow = "extrapolated" in line.points[at].marks
-                    plot.plot(at, height, marker, color=colour, markerfacecolor="none" if hollow else colour)
+                    face = "none" if "extrapolated" in line.points[at].marks else colour
+                    point = plot.plot(at, height, marker, color=colour, markerfacecolor=face)
+                    told(point, *where, [line.points[at].source])
                 label = line.implementation + ("" if own else f" ({line.machine.title})")
                 handles.setdefault(label, handle(colour, marker, label, line="-" if own else "--"))
-            log_axis(plot, "x", study.symbol(axis), values)
+            log_axis(plot, "x", study.explained(axis), values)
             log_axis(plot, "y", ("iterations a second" if rates else f"time, {unit}") if plot is axes[0] else "")
         legend(figure, list(handles.values()))
         return figure
@@ -166,11 +168,12 @@ def _speedup_panels(study: Study, axis: str, found: list[scaling.Panel]) -> Call
             values = sorted({at for line in panel.lines for at in line.points})
             for (title, name), ratios in scaling.speedups(panel).items():
                 colour, marker = style_of(study, name, names)
-                plot.plot(list(ratios), list(ratios.values()), "-", marker=marker, color=colour, linewidth=1.2)
+                lines = plot.plot(list(ratios), list(ratios.values()), "-", marker=marker, color=colour, linewidth=1.2)
+                told(lines, name, title)
                 label = name if title == study.machines[0].title else f"{name} ({title})"
                 handles.setdefault(label, handle(colour, marker, label, line="-"))
             plot.axhline(1, color=INK, linewidth=1)
-            log_axis(plot, "x", study.symbol(axis), values)
+            log_axis(plot, "x", study.explained(axis), values)
             log_axis(plot, "y", "fastest CPU ÷ GPU" if plot is axes[0] else "")
         legend(figure, list(handles.values()))
         return figure

@@ -10,8 +10,8 @@ import numpy as np
 
 from vicinity_analysis.inputs.records import SPECIAL, Machine, Record
 from vicinity_analysis.study import Study
-from vicinity_analysis.views.cells import Cell, Column, Table, significant, with_unit
-from vicinity_analysis.views.tables import MISSING, gaps, provenance, reasons
+from vicinity_analysis.views.cells import Cell, Column, Table, plain, significant, with_unit
+from vicinity_analysis.views.tables import MISSING, by_interest, gaps, provenances, reasons
 
 FEWEST = 5  # seeds from which on a median over them is one
 Setting = tuple[tuple[str, Any], ...]  # (("iterations", 100000),): everything but instance and seed
@@ -100,7 +100,7 @@ def columns_of(studies: Sequence[Study]) -> list[tuple[Machine, str]]:
     for machine in studies[0].machines if studies else []:
         names = [name for study in studies for name in study.descriptor.implementations]
         recorded = {r.implementation for study in studies for r in study.all_runs(machine) if usable(r)}
-        for name in sorted(recorded, key=lambda n: names.index(n) if n in names else 99):
+        for name in by_interest(sorted(recorded, key=lambda n: names.index(n) if n in names else 99)):
             found[machine.name, name] = (machine, name)
     return list(found.values())
 
@@ -126,7 +126,7 @@ def gap_table(study: Study, studies: Sequence[Study]) -> Table | None:
     columns += [Column(name, f"{machine.title}, median time") for machine, name in timed]
     table = Table(f"{study.slug}-gaps", f"{study.descriptor.title}: gaps", columns, [])
     for group in found:
-        sources = "; ".join(provenance(record) for record in group.by_seed.values())
+        sources = provenances(group.by_seed.values())
         cells = [Cell(group.instance, kind="param"), *(Cell(_value(group.value(axis)), kind="param") for axis in axes)]
         cells += [
             Cell("unknown" if group.best_known is None else f"{group.best_known:,}"),
@@ -146,7 +146,7 @@ def gap_table(study: Study, studies: Sequence[Study]) -> Table | None:
 
 
 def _value(value: object) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value if value is not None else "")
+    return plain(value) if isinstance(value, int | float) else str(value if value is not None else "")
 
 
 def _spread(group: Group) -> list[str]:
@@ -174,7 +174,7 @@ def _time(group: Group, machine: Machine, name: str) -> Cell:
     marks = tuple(dict.fromkeys(mark for record in records for mark in record.marks))
     seeds = f"{len(records)} seed{'s' if len(records) > 1 else ''}"
     text = with_unit(seconds, "s") + ("" if len(records) == len(group.by_seed) else f", {seeds}")
-    return Cell(text, f"{seeds}: " + "; ".join(map(provenance, records)), marks=marks)
+    return Cell(text, f"{seeds}: {provenances(records)}", marks=marks)
 
 
 def _tidy(group: Group) -> list[dict[str, Any]]:

@@ -11,6 +11,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from vicinity_analysis.inputs.records import Machine
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import quality
+from vicinity_analysis.views.cells import plain
+from vicinity_analysis.views.charts import told
 from vicinity_analysis.views.figures import Drawing, handle, label_outer, log_axis, panels, render, style_of
 from vicinity_analysis.views.quality import FEWEST, Group
 
@@ -42,7 +44,7 @@ def gap_figures(study: Study, studies: Sequence[Study], line: str = "iterations"
 
 def _values(found: list[Group], axis: str) -> str:
     numbers = sorted({group.value(axis) for group in found if group.value(axis) is not None})
-    return ", ".join(f"{number:g}" for number in numbers)
+    return ", ".join(plain(number) for number in numbers)
 
 
 def _panels(study: Study, machine: Machine, names: list[str], found: list[Group], line: str) -> Callable[[], Figure]:
@@ -73,16 +75,22 @@ def _series(study: Study, plot: Axes, machine: Machine, name: str, names: list[s
         records = group.records[machine.name, name]
         gaps = {seed: gap for seed, record in records.items() if (gap := quality.gap_of(record)) is not None}
         times = {seed: records[seed].estimate().value for seed in gaps}
-        for seed, gap in gaps.items():
-            plot.plot(times[seed], gap, ".", color=colour, markersize=3, alpha=0.6)
+        setting = ", ".join(
+            f"{study.symbol(axis)} = {plain(value)}" for axis, value in group.setting if value is not None
+        )
+        dots = plot.plot(list(times.values()), list(gaps.values()), ".", color=colour, markersize=3, alpha=0.6)
+        told(dots, name, machine.title, [f"seed {seed}, {setting}" for seed in gaps])
         if len(gaps) < FEWEST or not group.complete(machine.name, name):
             continue
         low, middle, high = np.percentile(list(gaps.values()), [25, 50, 75])
         at = float(np.median(list(times.values())))
-        plot.plot([at, at], [low, high], "-", color=colour, linewidth=2.2, alpha=0.8, solid_capstyle="butt")
-        plot.plot(at, middle, marker, color=colour, markersize=6, zorder=3)
+        bar = plot.plot([at, at], [low, high], "-", color=colour, linewidth=2.2, alpha=0.8, solid_capstyle="butt")
+        told(bar, name, machine.title)
+        point = plot.plot(at, middle, marker, color=colour, markersize=6, zorder=3)
+        told(point, name, machine.title, [f"median of {len(gaps)} seeds, {setting}"])
         middles.append((at, float(middle)))
-    plot.plot([at for at, _ in middles], [gap for _, gap in middles], "-", color=colour, linewidth=0.9)
+    joined = plot.plot([at for at, _ in middles], [gap for _, gap in middles], "-", color=colour, linewidth=0.9)
+    told(joined, name, machine.title)
 
 
 def _gap_axis(plot: Axes, largest: float) -> None:
@@ -90,4 +98,4 @@ def _gap_axis(plot: Axes, largest: float) -> None:
     plot.set_ylim(-0.01, 1.4 * max(largest, LINEAR))
     plot.yaxis.set_major_locator(FixedLocator([0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]))
     plot.yaxis.set_minor_locator(NullLocator())
-    plot.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    plot.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))

@@ -8,7 +8,7 @@ from typing import Any
 from vicinity_analysis.inputs.published import Key
 from vicinity_analysis.inputs.records import Machine, Record
 from vicinity_analysis.study import Study, number, without
-from vicinity_analysis.views.cells import Cell, Column, Table, significant, with_unit
+from vicinity_analysis.views.cells import Cell, Column, Table, plain, significant, with_unit
 from vicinity_analysis.views.tables import MISSING
 
 PANELS = 4  # settings of the other axes shown for each axis; of more, the smallest, the middle and the largest work
@@ -166,13 +166,13 @@ def win(ratios: dict[float, float]) -> Win:
 def where(found: Win) -> str:
     """From where on: "never" is ahead nowhere, "not at" ahead before the last value only."""
     if found.start is None:
-        return "never" if found.best <= 1 else f"not at {found.last:g}"
-    return "everywhere measured" if found.everywhere else f"from {found.start:g} on"
+        return "never" if found.best <= 1 else f"not at {plain(found.last)}"
+    return "everywhere measured" if found.everywhere else f"from {plain(found.start)} on"
 
 
 def describe(found: Win) -> str:
     near = "" if found.crossing is None else f" (equal near {significant(found.crossing, 2)})"
-    return f"{where(found)}{near}; at best {significant(found.best)}× at {found.best_at:g}"
+    return f"{where(found)}{near}; at best {significant(found.best)}× at {plain(found.best_at)}"
 
 
 def exponent(seconds: dict[float, float]) -> float | None:

@@ -12,6 +12,7 @@ from vicinity_analysis.views.tables import (
     MISSING,
     absent,
     baseline_name,
+    by_interest,
     device_label,
     fastest,
     param_columns,
@@ -31,7 +32,7 @@ ONE_CORE = "cpu-serial"
 def speedup_pairs(study: Study, machine: Machine) -> list[tuple[str, str]]:
     """(faster, baseline): everything on the GPU over all cores, all cores over one core. Where the paper prints
     speed-ups, which are over one core, everything on the GPU over one core comes first."""
-    names = list(study.series(machine))
+    names = by_interest(study.series(machine))
     gpus = [name for name in names if name.startswith("gpu")]
     pairs = [(name, ONE_CORE) for name in gpus if ONE_CORE in names] if "speedup" in study.others else []
     pairs += [(name, "cpu-openmp") for name in gpus if "cpu-openmp" in names]
@@ -144,7 +145,7 @@ def add_speedup(
         return None
     found = ratio(slow, fast)
     marks = tuple(dict.fromkeys(fast.marks + slow.marks))
-    cells.append(ratio_cell(found, f"{provenance(slow)} ÷ {provenance(fast)}", marks))
+    cells.append(ratio_cell(found, f"{slow.source} ÷ {fast.source}", marks))
     table.tidy.append(row | tidy_ratio(found) | {"numerator": slow.source, "denominator": fast.source})
     return found.value if fast.whole and slow.whole else None
 

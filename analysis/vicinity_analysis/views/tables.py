@@ -11,7 +11,7 @@ import numpy as np
 from vicinity_analysis import stats
 from vicinity_analysis.inputs.published import UNITS, Key
 from vicinity_analysis.inputs.published import Column as Printed
-from vicinity_analysis.inputs.records import Machine, Record, uses_one_core
+from vicinity_analysis.inputs.records import Machine, Record, shorten, uses_one_core
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
 
@@ -67,6 +67,16 @@ def provenance(record: Record) -> str:
     return text + ")" + (f": {message}" if message else "")
 
 
+def provenances(records: Iterable[Record]) -> str:
+    """Of the several records that a number rests on: the lines of each file once."""
+    found = list(records)
+    if len(found) == 1:
+        return provenance(found[0])
+    told = sorted({record.profile for record in found})
+    samples = sum(len(record.times()) for record in found if record.ok)
+    return f"{shorten(r.source for r in found)} ({', '.join(told)}, {samples} samples)" if found else ""
+
+
 def state_cell(record: Record) -> Cell:
     status = record.data["status"]
     text = "INVALID" if status == "invalid" else status
@@ -87,7 +97,22 @@ def value_cell(record: Record | None, text: Callable[[Record], str]) -> Cell:
 
 
 def measured(study: Study) -> list[tuple[Machine, str, dict[Key, Record]]]:
-    return [(machine, name, series) for machine in study.machines for name, series in study.series(machine).items()]
+    """The report's own machine first; ours before the papers', the GPU before the CPU."""
+    return [
+        (machine, name, study.series(machine)[name])
+        for machine in study.machines
+        for name in by_interest(study.series(machine))
+    ]
+
+
+def by_interest(names: Iterable[str]) -> list[str]:
+    """gpu-tuned, gpu and its variants, cpu-openmp, others; else in the order given."""
+    first = ("gpu-tuned", "gpu", "cpu-openmp")
+
+    def rank(name: str) -> tuple[int, int]:
+        return (name.startswith("cpu-"), first.index(name) if name in first else len(first))
+
+    return sorted(names, key=rank)
 
 
 def tidy(study: Study, row: str, key: Key, **values: object) -> dict[str, Any]:
@@ -98,11 +123,15 @@ def times_table(study: Study, part: str | None = None) -> Table:
     """Printed values of each device, then measured values by machine and implementation, all in the paper's unit;
     several seeds together. `part`: another time than the protocol's, e.g. "total"."""
     unit, printed = unit_of(study), study.published.columns if study.published else []
-    columns = param_columns(study) + [Column(device_label(c, printed), f"published, {unit}") for c in printed]
+    best = {fastest(study, [c for c in printed if c.kind == kind]) for kind in ("gpu", "cpu")}
+    columns = param_columns(study)
+    columns += [Column(device_label(c, printed), f"published, {unit}", main=c in best) for c in printed]
     columns += [Column(name, f"{machine.title}, {unit}") for machine, name, _ in measured(study)]
     name, what = ("times", "") if part is None else (f"times-{part}", f", {part_name(study, part)}")
     title = f"{study.descriptor.title}: times in {unit}{what}"
     table = Table(f"{study.slug}-{name}", title, columns, [], notes=[] if part else gaps(study) + reasons([study]))
+    chosen = measured(study)
+    held = [counterpart(study, next(iter(series.values()))) if series else None for _, _, series in chosen]
     for row, key in rows_of(study):
         cells = params(study, key)
         for column in printed:
@@ -116,13 +145,23 @@ def times_table(study: Study, part: str | None = None) -> Table:
             source = {"origin": "published", "machine": column.device, "implementation": column.implementation}
             table.tidy.append(tidy(study, row, key, **source, value=observation.value / UNITS[unit], unit=unit))
             table.tidy[-1] |= {"record": observation.source}
-        for machine, name, series in measured(study):
+        for (machine, name, series), against in zip(chosen, held, strict=True):
             record = series.get(key)
             cells.append(_time_cell(record, unit, part) if record else absent(study, name, key))
+            if record and not part:
+                cells[-1] = replace(cells[-1], beside=_times_faster(study, row, against, record))
             if record:
                 table.tidy.append(tidy(study, row, key, **_tidy_time(machine, name, record, unit, part)))
         table.rows.append(cells)
     return table
+
+
+def _times_faster(study: Study, row: str, against: Printed | None, record: Record) -> str:
+    """Than the printed column that the value is held against."""
+    observation = study.published.cells.get((row, against)) if study.published and against else None
+    if observation is None or not record.ok:
+        return ""
+    return ratio_cell(record.estimate().inverse_of(observation.value), "", ()).text
 
 
 def device_label(column: Printed, columns: Iterable[Printed]) -> str:
@@ -132,9 +171,9 @@ def device_label(column: Printed, columns: Iterable[Printed]) -> str:
 
 def short(device: str) -> str:
     """GTX 1080 Ti, i9 7940X: enough where the full name stands elsewhere."""
-    for brand in ("GeForce ", "Core ", "NVIDIA ", "AMD ", "Intel "):
+    for brand in ("GeForce ", "NVIDIA ", "AMD ", "Intel "):
         device = device.removeprefix(brand)
-    return re.sub(r" \(\d+ cores\)", "", device)
+    return re.sub(r" \(\d+ cores\)", "", re.sub(r"^Core (?=i\d)", "", device))
 
 
 def part_name(study: Study, part: str) -> str:
@@ -278,7 +317,7 @@ def ratio_table(study: Study) -> Table | None:
             else:
                 ratio = record.estimate().inverse_of(observation.value)
                 collected[index] += [ratio.value] if record.whole else []
-                cells.append(ratio_cell(ratio, f"{observation.source} ÷ {provenance(record)}", record.marks))
+                cells.append(ratio_cell(ratio, f"{observation.source} ÷ {record.source}", record.marks))
                 values = {"machine": machine.name, "implementation": name, "against": device.device}
                 values |= {"marks": " ".join(record.marks)}
                 sources = {"numerator": observation.source, "denominator": record.source}

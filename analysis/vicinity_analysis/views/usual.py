@@ -24,12 +24,12 @@ def existing(found: Iterable[Table | None]) -> list[Table]:
     return [table for table in found if table]
 
 
-def printed_table(study: Study) -> View:
-    """A table of a paper: its rows with measured values beside them."""
+def printed_table(study: Study, total: bool = True) -> View:
+    """A table of a paper: its rows with measured values beside them. `total`: with the time of all parts, too."""
     figure = plots.table_figure(study)
-    shown = [tables.times_table(study), tables.ratio_table(study), speedups.speedup_table(study)]
-    folded = [tables.times_table(study, "total")] if tables.has_parts(study) else []
-    return View(existing(shown), folded, [figure] if figure else [])
+    folded = [tables.ratio_table(study), speedups.speedup_table(study)]
+    folded += [tables.times_table(study, "total")] if total and tables.has_parts(study) else []
+    return View([tables.times_table(study)], existing(folded), [figure] if figure else [])
 
 
 def along_axes(study: Study, rates: bool = False) -> View:

@@ -60,7 +60,7 @@ def world(tmp_path):
 def test_a_value_that_is_left_out_says_why(world):
     study = world([record(64, "cpu-serial"), record(64, "gpu"), record(128, "gpu")])
     (_, second, third) = tables.times_table(study).rows
-    serial, gpu = 2, 3  # after the size and the printed time
+    gpu, serial = 2, 3  # after the size and the printed time
     assert second[serial].title == third[serial].title == "not run: it takes a day"
     assert second[serial].text == "—" and third[gpu].title == "not measured"
     view = view_of(study, [study], {})
@@ -114,7 +114,7 @@ def test_the_command_prints_a_table_and_its_status(world, tmp_path, capsys):
     given += ["--experiments", str(tmp_path / "experiments")]
     assert main(["coverage", *given]) == 0
     line = next(line for line in capsys.readouterr().out.splitlines() if "one-max/climb" in line)
-    assert [word.strip() for word in line.split("|")[3:-1]] == ["3", "6", "4", "0", "2", "0"]
+    assert [word.strip() for word in line.split("|")[3:-1]] == ["3", "6", "4", "0", "2", "0", "0"]
     assert main(["coverage", "--strict", *given]) == 1  # of the other experiments nothing is measured
 
 

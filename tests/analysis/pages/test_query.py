@@ -1,5 +1,7 @@
+import io
 import json
 
+import pandas as pd
 import pytest
 from vicinity_analysis.__main__ import main
 
@@ -69,3 +71,40 @@ def test_a_skipped_case_has_no_value(root, capsys):
     assert main(["query", str(root / "results" / "gpu-a"), "--experiment", "fang/scaling", *where]) == 2
     found = json.loads(capsys.readouterr().out)
     assert found["median"] is None and found["status"] == "skipped" and "GiB" in found["message"]
+
+
+def everything(root, *arguments):
+    return main(["query", str(root / "results" / "gpu-a"), *arguments])
+
+
+def test_all_experiments_as_one_table(root, capsys):
+    assert everything(root, "--format", "csv") == 0
+    found = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert {"fang/table1", "fang/table2"} <= set(found["experiment"]) and found["counts"].all()
+    assert everything(root, "--format", "csv", "--implementation", "gpu-tuned", *WHERE) == 0
+    (row,) = pd.read_csv(io.StringIO(capsys.readouterr().out)).query("experiment == 'fang/table1'").itertuples()
+    assert row.seconds == pytest.approx(1.44e-3, rel=0.05) and row.source.startswith("gpu-a/fang/table1.jsonl:")
+
+
+def test_parquet_is_the_same_table(root, tmp_path, capsys):
+    for kind in ("csv", "parquet"):
+        assert everything(root, "--experiment", "fang/table1", "--format", kind, "--out", str(tmp_path / kind)) == 0
+    one, two = pd.read_csv(tmp_path / "csv"), pd.read_parquet(tmp_path / "parquet")
+    assert list(one.columns) == list(two.columns) and len(one) == len(two) == 60
+    assert one["seconds"].tolist() == pytest.approx(two["seconds"].tolist())
+
+
+def test_json_of_all_experiments(root, capsys):
+    assert everything(root, "--format", "json", "--implementation", "gpu") == 2  # a case was skipped
+    found = json.loads(capsys.readouterr().out)
+    assert {item["implementation"] for item in found} == {"gpu"} and len({item["experiment"] for item in found}) > 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["--format", "parquet"], "name a file with --out"), (["--format", "csv", "--out", "/nowhere/x"], "/nowhere/x: ")],
+)
+def test_a_table_that_cannot_be_written_is_one_line(root, capsys, arguments, message):
+    assert everything(root, *arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("\n") == 1 and message in err

@@ -23,6 +23,11 @@ def report(root, tmp_path_factory):
     return out
 
 
+def text_of(folder):
+    """All pages, one after the other."""
+    return "".join(path.read_text() for path in sorted(folder.glob("*.html")))
+
+
 def files(folder):
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
@@ -40,14 +45,19 @@ def test_same_records_same_bytes(tmp_path):
 
 
 def test_nothing_comes_from_outside(report):
-    text = (report / "index.html").read_text()
-    assert "<script" not in text and "@import" not in text and check.faults_of(report) == []
-    assert not re.search(r'(href|src)="https?:', text)
-    assert "currentColor" in text and "#1c1e21" not in text[text.index("<body") :].lower()
+    text = text_of(report)
+    assert check.faults_of(report) == [] and not re.search(r'(href|src)="https?:', text) and "@import" not in text
+    pages = len(list(report.glob("*.html")))
+    assert text.count("default-src 'none'; script-src 'self'; style-src 'unsafe-inline'") == pages > 2
+    scripts = set(re.findall(r"<script[^>]*>", text))
+    files = {'<script src="plotly.min.js" defer>', '<script src="report.js" defer>'}
+    data = {'<script type="application/json">', '<script type="application/json" id="picker-data">'}
+    assert files <= scripts <= files | data and not re.search(r"<[^>]* on[a-z]+=", text)
+    assert b"plotly.js" in (report / "plotly.min.js").read_bytes()[:200]
 
 
 def test_what_a_reader_expects(report):
-    text = (report / "index.html").read_text()
+    text = text_of(report)
     for word in ("GeForce GTX Titan X", "Ryzen 7 2700X", "NVIDIA H200", "holds in part", "Speed of light", "skipped"):
         assert word in text
     assert "gpu-a/fang/table1.jsonl:60" in text
@@ -69,7 +79,7 @@ def test_the_summary_has_a_line_a_table_and_implementation_machine_by_machine(re
 
 
 def test_extrapolated_values_are_marked_where_they_stand(report):
-    text = (report / "index.html").read_text()
+    text = text_of(report)
     assert re.search(r"514<sup>e</sup>|51\d<sup>e</sup>", text)
     assert "<sup>e</sup> extrapolated" in text
 
@@ -81,7 +91,7 @@ def test_missing_data_says_how_to_get_it(root, tmp_path):
     path.write_text("".join(x + "\n" for x in path.read_text().splitlines() if '"gpu-tuned"' not in x))
     (copy / "results" / "gpu-a" / "fang" / "table2.jsonl").unlink()
     assert write(copy, "gpu-a", tmp_path / "out") == 0
-    text = (tmp_path / "out" / "index.html").read_text()
+    text = text_of(tmp_path / "out")
     assert "Not measured on NVIDIA H100 80GB HBM3: gpu-tuned." in text
     assert "build/vicinity run experiments/fang/table1.yaml --implementation gpu-tuned" in text
     assert "build/vicinity run experiments/fang/table2.yaml" in text
@@ -89,7 +99,7 @@ def test_missing_data_says_how_to_get_it(root, tmp_path):
 
 def test_a_machine_without_gpu_shows_the_recorded_ones(root, tmp_path):
     assert write(root, "cpu-only", tmp_path, "gpu-b") == 0
-    text = (tmp_path / "index.html").read_text()
+    text = text_of(tmp_path)
     assert "AMD EPYC 9999 has no GPU" in text and "gpu-tuned (NVIDIA H200)" not in text.split("<svg")[0]
     assert "(NVIDIA H200)" in (tmp_path / "report.md").read_text() or "NVIDIA H200" in text
 
@@ -111,17 +121,23 @@ def test_an_invalid_case_has_no_time(tmp_path):
     lines[4].update(status="invalid", samples={}, message="digest differs")
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert write(root, "m", tmp_path / "out") == 0
-    assert ">INVALID<" in (tmp_path / "out" / "index.html").read_text()
+    assert ">INVALID<" in text_of(tmp_path / "out")
 
 
 def test_broken_links_are_found(report, tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(report, copy)
-    page = copy / "index.html"
+    page = copy / "machines.html"
     page.write_text(page.read_text().replace('id="limits"', 'id="gone"') + '<a href="https://example.org">x</a>')
+    page.write_text(page.read_text().replace('id="coverage"', 'id="lost"'))
     (copy / "tables" / "claims.csv").unlink()
     faults = "\n".join(check.faults_of(copy))
-    for fault in ("no such place on the page: #limits", "leads outside", "no such file: tables/claims.csv"):
+    for fault in (
+        "no such place on the page: #limits",
+        "place on the page: machines.html#coverage",
+        "leads outside",
+        "no such file: tables/claims.csv",
+    ):
         assert fault in faults
     assert main(["check", str(copy)]) == 1
 

@@ -33,7 +33,7 @@ def studies(root):
 
 
 def row_of(table, instance, iterations):
-    return next(row for row in table.rows if row[0].text == instance and row[1].text == f"{iterations:g}")
+    return next(row for row in table.rows if row[0].text == instance and row[1].text == f"{iterations:,}")
 
 
 def cell(table, row, label):
@@ -127,7 +127,8 @@ def test_a_gain_within_the_scatter_of_the_seeds_is_none(tmp_path):
         record["objective"] = 21052466 + (300_000 if not longer else 0 if first else 310_000)
     judged = judge(world(tmp_path, records), "m")["longer-is-better"]
     assert (
-        judged.verdict == FAILS and "1.43 % at 100000, 1.40 % at 1e+06 (20 seeds)" in judged.measured[0][1][0].numbers
+        judged.verdict == FAILS
+        and "1.43 % at 100,000, 1.40 % at 1,000,000 (20 seeds)" in judged.measured[0][1][0].numbers
     )
 
 
@@ -150,13 +151,13 @@ def test_medians_are_drawn_of_the_same_seeds_or_not_at_all(tmp_path):
         plot = Figure().subplots()
         quality_plots._series(studies[0], plot, studies[0].machines[0], name, list(complete), [group])
         drawn[name] = [len(line.get_xdata()) for line in plot.lines]
-    assert drawn["cpu-delta"] == [1, 0] and drawn["cpu-serial"] == [1] * 19 + [0]  # dots; a line through no medians
-    assert drawn["gpu"] == drawn["gpu-tuned"] == [1] * 20 + [2, 1, 1]  # dots, quartiles, median, the line through it
+    assert drawn["cpu-delta"] == [1, 0] and drawn["cpu-serial"] == [19, 0]  # dots; a line through no medians
+    assert drawn["gpu"] == drawn["gpu-tuned"] == [20, 2, 1, 1]  # dots, quartiles, median, the line through it
 
 
 def test_one_long_run_against_ten_short_ones(tmp_path, root):
     judged = judge(root, "m")["one-long-run"]
-    assert judged.verdict == HOLDS and "tai100a, 10 runs of 100000: 3.0" in judged.measured[0][1][0].numbers
+    assert judged.verdict == HOLDS and "tai100a, 10 runs of 100,000: 3.0" in judged.measured[0][1][0].numbers
     flat = world(tmp_path, synthetic_sa.quality("m", ["gpu-tuned"], {"tai100a": 21052466}, slope=-0.001))
     assert judge(flat, "m")["one-long-run"].verdict == FAILS
 
@@ -190,7 +191,7 @@ def test_the_report_draws_everything_and_its_links_are_sound(tmp_path, tmp_path_
     drawn = {p.stem for p in (outs[0] / "figures").glob("*.svg")}
     wanted = {"figure1-cpu-only", "figure1-gpu-a", "figure1-acceptance", "figure2-gpu-a", "crossover-gpu-a"}
     assert drawn == {f"sa-{name}" for name in (*wanted, "quality-cpu-only", "quality-gpu-a")}
-    text = (outs[0] / "index.html").read_text()
+    text = (outs[0] / "sa.html").read_text()
     for word in (
         "Dashed: NVIDIA H100",
         "no file sko100a.dat",

@@ -3,6 +3,7 @@
 from vicinity_analysis.paper import Paper
 from vicinity_analysis.papers.alns import views
 from vicinity_analysis.papers.alns.claims import CLAIMS
+from vicinity_analysis.papers.alns.ratios import published_over_ours
 
 # Those with spreads first: what stands in several is taken from the first.
 TABLES = {"alns/table1": ("B3", "B4", "1"), "alns/table2": ("B5", "B6", "B7", "B8", "B9", "B10", "2")}
@@ -13,5 +14,6 @@ PAPER = Paper(
     title="Adaptive large neighbourhood search on the GPU (Bach, Hasle, Schulz)",
     claims=CLAIMS,
     views=views.VIEWS,
+    ratios=published_over_ours,
     statements={name: tuple(f"alns_table{table}.csv" for table in found) for name, found in TABLES.items()},
 )

@@ -10,6 +10,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from vicinity_analysis.papers.alns.spreads import NAMES, SETS, Printed, Spread, printed_of
 from vicinity_analysis.papers.alns.tables import BASELINES, Measured, measured_of
 from vicinity_analysis.study import Study
+from vicinity_analysis.views.charts import told
 from vicinity_analysis.views.figures import INK, Drawing, handle, legend, log_axis, panels, render, style_of
 from vicinity_analysis.views.tables import baseline_name
 
@@ -59,8 +60,10 @@ def _spread_line(
 ) -> Line2D:
     at = [position for position, instance in enumerate(instances) if instance in spreads]
     shown = [spreads[instances[position]] for position in at]
-    plot.vlines(at, [s.least for s in shown], [s.most for s in shown], color=colour, linewidth=2, alpha=0.5)
-    plot.plot(at, [s.mean for s in shown], "-", marker=marker, color=colour, linewidth=1, markersize=4)
+    bars = plot.vlines(at, [s.least for s in shown], [s.most for s in shown], color=colour, linewidth=2, alpha=0.5)
+    told(bars, label)
+    means = plot.plot(at, [s.mean for s in shown], "-", marker=marker, color=colour, linewidth=1, markersize=4)
+    told(means, label, notes=[f"{instances[i]}: mean of its runs" for i in at])
     return handle(colour, marker, label, line="-")
 
 
@@ -77,8 +80,9 @@ def ratio_figure(study: Study) -> Drawing:
         sizes = sorted(set(printed_of(study).requests(SETS[study.name]).values()))
         for name, plot in zip(baselines, axes, strict=True):
             plot.set_title(f"relative to {NAMES[name]}")
-            for _, colour, marker, line, values in curves[name]:
-                plot.plot(list(values), list(values.values()), line, marker=marker, color=colour, linewidth=1.1)
+            for label, colour, marker, line, values in curves[name]:
+                drawn = plot.plot(list(values), list(values.values()), line, marker=marker, color=colour, linewidth=1.1)
+                told(drawn, label)
             plot.axhline(1, color=INK, linewidth=1)
             log_axis(plot, "y", "time ratio" if plot is axes[0] else "")
             plot.set_xlabel("requests")

@@ -22,7 +22,7 @@ from vicinity_analysis.papers.alns.spreads import (
 )
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
-from vicinity_analysis.views.tables import MISSING, gaps, provenance, reasons
+from vicinity_analysis.views.tables import MISSING, gaps, provenances, reasons
 
 WORDS = {"avg": "mean", "min": "least", "max": "most", "std": "sd"}
 BASELINES = {"alns/table1": ("pra",), "alns/table2": ("pra", "pra-8")}
@@ -62,7 +62,7 @@ class Measured:
         return {instance: spread_of(records, metric) for instance, records in self.runs.items()}
 
     def title(self, instance: str) -> str:
-        return "; ".join(map(provenance, self.runs[instance]))
+        return provenances(self.runs[instance])
 
     def marks(self, instance: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys(mark for record in self.runs[instance] for mark in record.marks))
@@ -90,7 +90,8 @@ def comparison_table(study: Study) -> Table:
     columns = [Column("instance", kind="param"), Column("in the paper", kind="param"), Column("requests", kind="param")]
     columns += [Column("BKS", "published"), Column("best known", "today")]
     for name in ("gpu-alns", *baselines):
-        columns += [Column("error, %", f"{NAMES[name]}, published"), Column("time, s", f"{NAMES[name]}, published")]
+        group, main = f"{NAMES[name]}, published", name == "gpu-alns"
+        columns += [Column("error, %", group, main=main), Column("time, s", group, main=main)]
     for name in baselines:
         columns += [Column(label, f"Δ {NAMES[name]}, published") for label in ("cost, %", "τ")]
     labels = ("error to BKS, %", "error to best known, %", "time, s", "GPU-ALNS ÷ ours")

@@ -11,6 +11,7 @@ PAPER = Paper(
     title="FANG: fast and efficient successor-state generation (Köster, Groß, Krüger)",
     notation=Notation(
         symbols={"states": "|X|", "variables": "|λ|", "possibilities": "|R|"},
+        sizes=("states",),
         styles={"gpu-recompute": ("#56B4E9", "^")},
     ),
     claims=CLAIMS,

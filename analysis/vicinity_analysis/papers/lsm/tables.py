@@ -29,6 +29,7 @@ from vicinity_analysis.views.tables import (
     param_columns,
     params,
     provenance,
+    provenances,
     reasons,
     rows_of,
     state_cell,
@@ -283,7 +284,7 @@ def precision_table(study: Study) -> Table | None:
         found = [study.runs[machine.name][name].get(key, []) for machine, name, _ in chosen]
         by_seed = {r.seed: r for records in found for r in records if quality.usable(r)}
         mean = sum(r.data["objective"] for r in by_seed.values()) / len(by_seed) * 1e-9 if by_seed else None
-        sources = "; ".join(provenance(record) for record in by_seed.values())
+        sources = provenances(by_seed.values())
         cells = [*(Cell(value, kind="param") for value in values), Cell(str(len(by_seed)))]
         cells.append(Cell(f"{mean:.4f}" if mean is not None else "—", sources))
         for (machine, name, _), records in zip(chosen, found, strict=True):
@@ -293,7 +294,7 @@ def precision_table(study: Study) -> Table | None:
                 continue
             marks = tuple(dict.fromkeys(mark for record in records for mark in record.marks))
             seconds = sum(times) / len(times)
-            cells.append(Cell(with_unit(seconds, "s"), "; ".join(map(provenance, records)), marks=marks))
+            cells.append(Cell(with_unit(seconds, "s"), provenances(records), marks=marks))
             row = dict(zip(GROUPED, values, strict=True)) | {"machine": machine.name, "implementation": name}
             table.tidy.append(row | {"objective": mean, "seconds": seconds})
         table.rows.append(cells)

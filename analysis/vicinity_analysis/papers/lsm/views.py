@@ -13,8 +13,7 @@ CONTROL = ("gpu-thread-control", "gpu-texture", tables.TRIALS, True)
 
 def _whole(study: Study) -> View:
     """Of whole searches, whose parts add up to the time that is compared."""
-    view = printed_table(study)
-    view.folded = []
+    view = printed_table(study, total=False)
     view.shown[0].notes += tables.tenure_note(study)
     return view
 
@@ -32,9 +31,10 @@ def _tours(study: Study, _: list[Study]) -> View:
     view, others = _whole(found), _whole(stand_ins(found))
     if lacking(found):
         view.shown += others.shown
+        view.folded += others.folded
         view.figures += others.figures
     else:
-        view.folded += others.shown
+        view.folded += others.shown + others.folded
     view.sentences = tables.round_trips(found)
     view.sentences += tables.gain_sentences(study, *TEXTURE) + tables.gain_sentences(study, *CONTROL)
     return view

@@ -4,7 +4,9 @@ from vicinity_analysis.paper import Paper
 from vicinity_analysis.papers.sa import views
 from vicinity_analysis.papers.sa.claims import CLAIMS
 from vicinity_analysis.papers.sa.measured import TABLES
+from vicinity_analysis.papers.sa.runs import PAPER as PAPERS_CODE
 from vicinity_analysis.study import Notation
+from vicinity_analysis.views.headline import ratios_over
 
 PAPER = Paper(
     system="sa",
@@ -20,6 +22,7 @@ PAPER = Paper(
     ),
     claims=CLAIMS,
     views=views.VIEWS,
+    ratios=ratios_over(PAPERS_CODE.implementations),
     pools={
         "sa/figure1": ("sa/figure2",),
         "sa/figure2": ("sa/figure1",),

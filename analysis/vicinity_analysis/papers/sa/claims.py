@@ -41,7 +41,7 @@ from vicinity_analysis.papers.sa.runs import (
 from vicinity_analysis.papers.sa.steady import states_of
 from vicinity_analysis.quality_claims import longer_is_better, many_short_for_one_long
 from vicinity_analysis.views import scaling
-from vicinity_analysis.views.cells import MARKS, significant
+from vicinity_analysis.views.cells import MARKS, plain, significant
 
 Judge = Callable[[Evidence], list[Finding]]
 Tell = Callable[[Grid[Pair]], tuple[str, str] | None]  # verdict and numbers; None: too little was measured
@@ -103,7 +103,7 @@ def up_to(bound: float) -> Tell:
         every = {(n, i): value for n, row in values(found).items() for i, value in row.items()}
         (n, i), best = max(every.items(), key=lambda item: item[1])
         verdict = HOLDS if best >= bound else PART if best >= bound / 2 else FAILS
-        return verdict, f"at most {significant(best)}× (N = {n}, I = {i:g}); {span(every.values())}"
+        return verdict, f"at most {significant(best)}× (N = {n}, I = {plain(i)}); {span(every.values())}"
 
     return tell
 
@@ -121,7 +121,11 @@ def overtakes(printed: float) -> Tell:
             at = win.crossing or win.start
             flags.append(at is not None and DECADE[0] * printed <= at <= DECADE[1] * printed)
             said = (
-                scaling.where(win) if at is None else f"at most {at:g}" if win.everywhere else f"{significant(at, 2)}"
+                scaling.where(win)
+                if at is None
+                else f"at most {plain(at)}"
+                if win.everywhere
+                else f"{significant(at, 2)}"
             )
             parts.append(f"N = {n}: {said}")
         return (shares(flags), "; ".join(parts)) if flags else None
@@ -140,8 +144,8 @@ def plateau(found: Grid[Pair]) -> tuple[str, str] | None:
         rises.append(all(later >= RISE * earlier for earlier, later in pairwise(before)) and before[-1] > before[0])
         flats.append(all(0.8 <= ratio <= 1.25 for ratio in after))
         parts.append(
-            f"N = {n}: {significant(before[0])}× at {min(row):g}, {significant(before[-1])}× at {LARGE:g}, "
-            f"{significant(row[max(row)])}× at {max(row):g}"
+            f"N = {n}: {significant(before[0])}× at {plain(min(row))}, {significant(before[-1])}× at {plain(LARGE)}, "
+            f"{significant(row[max(row)])}× at {plain(max(row))}"
         )
     if not parts:
         return None
@@ -172,7 +176,7 @@ def _acceptance_falls(records: Mapping[Key, Record]) -> Finding:
     for n, row in rows.items():
         few, many = row[min(row)], row[max(row)]
         flags.append(acceptance(few) > acceptance(many))
-        told = [f"{significant(100 * acceptance(r), 2)} % at I = {r.data['iterations']:g}" for r in (few, many)]
+        told = [f"{significant(100 * acceptance(r), 2)} % at I = {plain(r.data['iterations'])}" for r in (few, many)]
         parts.append(f"N = {n}: {', '.join(told)}")
         used += [few, many]
     verdict = shares(flags) if flags else OPEN

@@ -11,6 +11,7 @@ from vicinity_analysis.inputs.records import Machine
 from vicinity_analysis.papers.sa import runs
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import scaling
+from vicinity_analysis.views.charts import told
 from vicinity_analysis.views.figures import (
     INK,
     Drawing,
@@ -70,15 +71,17 @@ def _times(study: Study, own: Machine, series: list[tuple[Machine, Series]]) -> 
                 row = found.get(n, {})
                 colour, marker = style_of(study, name, names)
                 line = "-" if machine is own else "--"
-                plot.plot(list(row), [r.estimate().value for r in row.values()], line, color=colour, linewidth=1.1)
+                seconds = [r.estimate().value for r in row.values()]
+                told(plot.plot(list(row), seconds, line, color=colour, linewidth=1.1), name, machine.title)
                 for i, record in row.items():
-                    face = "none" if "extrapolated" in record.marks else colour
-                    plot.plot(i, record.estimate().value, marker, color=colour, markerfacecolor=face, markersize=4)
+                    face, at = "none" if "extrapolated" in record.marks else colour, record.estimate().value
+                    point = plot.plot(i, at, marker, color=colour, markerfacecolor=face, markersize=4)
+                    told(point, name, machine.title, [record.source])
                 label = name if machine is own else f"{name} ({machine.title})"
                 handles.setdefault(label, handle(colour, marker, label, line=line))
             decades(plot, "x")
             decades(plot, "y")
-        label_outer(axes, "I", "run time, s")
+        label_outer(axes, study.explained("iterations"), "run time, s")
         figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=min(len(handles), 4))
         return figure
 
@@ -97,11 +100,11 @@ def figure2(study: Study, studies: list[Study]) -> list[Drawing]:
         caption += "Over the paper's own CPU code, and over stronger ones beside it. "
         caption += f"Hollow: extrapolated. {runs.baselines([machine])}"
         title = f"{study.descriptor.title}, {machine.title}"
-        drawings.append(render(f"{study.slug}-{machine.name}", title, caption, _improvement(found)))
+        drawings.append(render(f"{study.slug}-{machine.name}", title, caption, _improvement(study, found)))
     return drawings
 
 
-def _improvement(found: list[tuple[runs.Comparison, runs.Grid]]) -> Callable[[], Figure]:
+def _improvement(study: Study, found: list[tuple[runs.Comparison, runs.Grid]]) -> Callable[[], Figure]:
     sizes = sorted({n for _, rows in found for n in rows})
     style = styles_of(sizes)
 
@@ -118,7 +121,7 @@ def _improvement(found: list[tuple[runs.Comparison, runs.Grid]]) -> Callable[[],
                     plot.plot(i, pair.value, marker, color=colour, markerfacecolor=face, markersize=4)
             decades(plot, "x")
             decades(plot, "y")
-        label_outer(axes, "I", "P, times faster")
+        label_outer(axes, study.explained("iterations"), "P, times faster")
         figure.legend(handles=_sizes(style, list(style)), loc="outside lower center", ncols=min(len(style), 10))
         return figure
 
@@ -141,7 +144,7 @@ def acceptance_figure(study: Study, studies: list[Study]) -> Drawing | None:
             colour, marker = style[n]
             rates = [100 * runs.acceptance(record) for record in row.values()]
             plot.plot(list(row), rates, "-", marker=marker, color=colour, linewidth=1.1, markersize=4)
-        decades(plot, "x", "I")
+        decades(plot, "x", study.explained("iterations"))
         log_axis(plot, "y", "accepted, % of the proposed swaps")
         figure.legend(handles=_sizes(style, list(found)), loc="outside right center")
         return figure
@@ -188,12 +191,13 @@ def _map(
             face = colour if comparison.slow == runs.FASTEST else "none"
             places = {n * aside: _height(win) for n, win in wins.items()}
             enclosed = [math.nan if sign else height for height, sign in places.values()]
-            plot.plot(list(places), enclosed, line, color=colour, linewidth=1.1)
-            for at, (height, sign) in places.items():
-                plot.plot(at, height, sign or marker, color=colour, markerfacecolor=face)
+            told(plot.plot(list(places), enclosed, line, color=colour, linewidth=1.1), comparison.title)
+            for (at, (height, sign)), win in zip(places.items(), wins.values(), strict=True):
+                point = plot.plot(at, height, sign or marker, color=colour, markerfacecolor=face)
+                told(point, comparison.title, notes=[scaling.describe(win)])
             handles.append(handle(colour, marker, comparison.title, hollow=face == "none", line=line))
-        log_axis(plot, "x", "N", sorted(asked) if len(asked) <= 6 else None)
-        decades(plot, "y", "I where the times are equal")
+        log_axis(plot, "x", study.explained("size"), sorted(asked) if len(asked) <= 6 else None)
+        decades(plot, "y", "I (iterations) where the times are equal")
         figure.legend(handles=handles, loc="outside lower center", ncols=2)
         return figure
 

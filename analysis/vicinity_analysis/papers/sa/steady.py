@@ -7,7 +7,7 @@ from functools import cached_property
 from vicinity_analysis import stats
 from vicinity_analysis.inputs.records import Machine, Record
 from vicinity_analysis.study import Study
-from vicinity_analysis.views.cells import Cell, Column, Table, significant, with_unit
+from vicinity_analysis.views.cells import Cell, Column, Table, plain, significant, with_unit
 from vicinity_analysis.views.tables import provenance
 
 NOISE = "within noise"
@@ -110,7 +110,7 @@ def steady_table(study: Study) -> Table | None:
     for s in states:
         bare = _without_scan(s, scans.get((s.machine.name, s.implementation, s.size)))
         rate = with_unit(s.proposals / s.seconds, "") if s.seconds is not None else NOISE
-        texts = [str(s.size), f"{s.temperature:g}", f"{s.accepted:,}", significant(100 * s.rate), rate]
+        texts = [str(s.size), plain(s.temperature), f"{s.accepted:,}", significant(100 * s.rate), rate]
         texts += [with_unit(value, "s") if value is not None else "—" for value in (s.swap, bare)]
         texts.append(left_out(s.implementation))
         cells = [Cell(text, s.sources, marks=s.marks if index == 4 else ()) for index, text in enumerate(texts)]

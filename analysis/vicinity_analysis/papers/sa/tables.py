@@ -7,7 +7,7 @@ from vicinity_analysis.inputs.records import Machine
 from vicinity_analysis.papers.sa import runs
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import scaling
-from vicinity_analysis.views.cells import Cell, Column, Table, significant
+from vicinity_analysis.views.cells import Cell, Column, Table, plain, significant
 from vicinity_analysis.views.tables import MISSING, provenance, ratio_cell, tidy_ratio
 
 
@@ -22,7 +22,7 @@ def improvement_table(study: Study, studies: list[Study]) -> Table | None:
         columns.append(Column(comparison.title, machine.title))
         rows |= {(n, i): None for n, row in found.items() for i in row}
     for n, i in sorted(rows):
-        cells = [Cell(str(n), kind="param"), Cell(f"{i:g}", kind="param")]
+        cells = [Cell(str(n), kind="param"), Cell(plain(i), kind="param")]
         for machine, comparison, found in chosen:
             pair = found.get(n, {}).get(i)
             cells.append(_improvement(pair) if pair else MISSING)
@@ -34,7 +34,7 @@ def improvement_table(study: Study, studies: list[Study]) -> Table | None:
 
 
 def _improvement(pair: runs.Pair) -> Cell:
-    return ratio_cell(pair.estimate(), f"{provenance(pair.slow)} ÷ {provenance(pair.fast)}", pair.marks)
+    return ratio_cell(pair.estimate(), f"{pair.slow.source} ÷ {pair.fast.source}", pair.marks)
 
 
 def _tidy_pair(
@@ -57,7 +57,7 @@ def plateau_table(study: Study, studies: list[Study]) -> Table | None:
         by_title = {c.title: (c, rows) for c, rows in found[machine.name]}
         for n in sorted({n for _, rows in by_title.values() for n in rows}):
             most = max(max(rows[n]) for _, rows in by_title.values() if n in rows)
-            cells = [Cell(machine.title), Cell(str(n)), Cell(f"{most:g}")]
+            cells = [Cell(machine.title), Cell(str(n)), Cell(plain(most))]
             for title in titles:
                 comparison, rows = by_title.get(title, (None, {}))
                 pair = rows.get(n, {}).get(most)
@@ -74,7 +74,7 @@ def acceptance_table(study: Study, studies: list[Study]) -> Table | None:
     if not found:
         return None
     asked = sorted({i for row in found.values() for i in row if f"{i:e}".startswith("1.000000e")})
-    columns = [Column("N", kind="param"), *(Column(f"I = {i:g}") for i in asked)]
+    columns = [Column("N", kind="param"), *(Column(f"I = {plain(i)}") for i in asked)]
     table = Table(f"{study.slug}-acceptance", f"{study.descriptor.title}: acceptance rate a(I), %", columns, [])
     for n, row in found.items():
         cells = [Cell(str(n), kind="param")]

@@ -3,7 +3,9 @@ import synthetic_alns
 from synthetic_alns import PAPER
 from vicinity_analysis.papers.alns import PAPER as ALNS
 from vicinity_analysis.papers.alns import plots, tables
+from vicinity_analysis.papers.alns.ratios import published_over_ours
 from vicinity_analysis.papers.alns.spreads import TOTAL, instance_of, printed_of
+from vicinity_analysis.views.cells import significant
 from vicinity_analysis.views.usual import view_of
 from worlds import GPU, column, studies_of, study_of
 
@@ -112,3 +114,12 @@ def test_what_is_published_shows_where_nothing_is_measured(studies, tmp_path):
     view = view_of(alns(empty, "table2"), empty, ALNS.views)
     assert [len(table.rows) for table in (*view.shown, *view.folded)] == [12] * 5
     assert len(view.figures) == 2 and any("Not measured" in note for note in view.shown[0].notes)
+
+
+def test_the_front_page_divides_by_the_papers_card(studies):
+    study = alns(studies, "table1")
+    found = {(ratio.implementation, dict(ratio.key)["instance"]): ratio for ratio in published_over_ours(study)}
+    table = tables.comparison_table(study)
+    ratio = found["gpu", "CMT1"]
+    shown = row(table, "CMT1")[column(table, "GPU-ALNS ÷ ours", ", gpu")].text
+    assert shown == f"{significant(ratio.value)}×" and ratio.key in study.series(ratio.machine)["gpu"]

@@ -113,7 +113,7 @@ def test_every_judge_can_say_no(tmp_path):
     )
     for name in FIGURES:
         assert judged[name].verdict == FAILS, (name, judged[name].measured)
-    assert "at most 1000" in measured(judged, "crossover").numbers
+    assert "at most 1,000" in measured(judged, "crossover").numbers
 
 
 def test_without_the_papers_cpu_code_nothing_stands_in_for_it(tmp_path):

@@ -1,0 +1,62 @@
+"""What the front page says of a paper."""
+
+import synthetic
+from vicinity_analysis.views.headline import headline_of, printed_ratios, ratios_over
+from worlds import studies_of, study_of
+
+LARGE = {"load": 1, "states": 4096, "variables": 32, "possibilities": 9800}
+SMALL = {"load": 1, "states": 1024, "variables": 8, "possibilities": 1224}
+
+
+def world(tmp_path, records):
+    root = synthetic.make_root(tmp_path / "root", {"table1": synthetic.TABLE1})
+    synthetic.write_records(root / "results", "m", records, "GPU")
+    return study_of(studies_of(root, "m"), "fang/table1")
+
+
+def record(case, name, seconds, **change):
+    return synthetic.record("m", "fang/table1", case, name, [seconds] * 5) | change
+
+
+def printed(study, case):
+    row = next(row for row, key in study.published.rows.items() if dict(key) == {k: str(v) for k, v in case.items()})
+    return min(o.value for (r, c), o in study.published.cells.items() if r == row and "1080 Ti" in c.device)
+
+
+def test_bars_are_medians_over_whole_cases_and_the_largest_win_is_split(tmp_path):
+    scaled = {"axis": "states", "at": [1, 2, 3], "to": 4096}
+    records = [record(LARGE, "gpu", 4e-3), record(LARGE, "gpu-tuned", 1e-3), record(LARGE, "cpu-openmp", 8e-3)]
+    records += [record(SMALL, "gpu", 1e-9, extrapolated=scaled), record(SMALL, "gpu-tuned", 1e-3)]
+    study = world(tmp_path, records)
+    found = headline_of([study], printed_ratios)
+    theirs, ours = found.bars
+    large, small = printed(study, LARGE), printed(study, SMALL)
+    assert theirs.value == large / 4e-3 and theirs.left_out == 1
+    assert ours.value == (large / 1e-3 + small / 1e-3) / 2 and ours.left_out == 0
+    assert "1080 Ti" in found.over and found.machine.name == "m"
+    split = found.split
+    assert (round(split.hardware * split.algorithm, 6), round(split.algorithm, 6)) == (round(large / 1e-3, 6), 4)
+    assert round(split.cores, 6) == 8
+
+
+def test_contended_and_unverified_values_make_no_headline(tmp_path):
+    for change in ({"contended": [True] * 5}, {"verified": False}, {"profile": "smoke"}):
+        study = world(tmp_path / next(iter(change)), [record(LARGE, "gpu-tuned", 1e-3, **change)])
+        found = headline_of([study], printed_ratios)
+        assert found.bars[1].value is None and found.bars[1].left_out == 1 and found.split is None
+
+
+def test_over_the_papers_own_code_on_one_machine(tmp_path):
+    records = [record(LARGE, "gpu", 2e-3), record(LARGE, "cpu-old", 8e-3), record(LARGE, "cpu-older", 1.0)]
+    study = world(tmp_path, records)
+    found = headline_of([study], ratios_over(("cpu-old", "cpu-older")))
+    assert round(found.bars[0].value, 6) == 4 and "cpu-old" in found.over and not found.bars[0].ratios[0].published
+    assert found.bars[1].text == "not measured yet"
+
+
+def test_without_records_there_is_nothing(tmp_path):
+    study = world(tmp_path, [record(LARGE, "cpu-serial", 1.0)])
+    found = headline_of([study], printed_ratios)
+    assert (
+        found.machine is None and found.split is None and [bar.text for bar in found.bars] == ["not measured yet"] * 2
+    )
