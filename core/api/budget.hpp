@@ -14,7 +14,7 @@ struct Budget {
       std::nullopt;                              ///< of the run's first search, counted from its start: it stops at exactly this number
   std::optional<double> seconds = std::nullopt;  ///< wall clock, from the call on
   std::optional<std::int64_t> target = std::nullopt;  ///< an objective as good as this ends the run at the next boundary
-  const std::atomic<bool>* stop = nullptr;            ///< true: stop at the next boundary
+  const std::atomic<bool>* stop = nullptr;            ///< true: stop, on a CPU within a step, else at the next boundary; stays true
 
   bool improvements = false;  ///< the trace has a point at each improvement, too
 

@@ -9,6 +9,7 @@
 #include "core/methods/alns/hybrid/moves.hpp"
 #include "core/methods/alns/hybrid/population.hpp"
 #include "core/problems/vrp/vrp.hpp"
+#include "cpu_ref/run/interruption.hpp"
 
 namespace vicinity::alns::hybrid {
 
@@ -60,7 +61,7 @@ class LocalSearch {
   LocalSearch(const vrp::View& vrp, const Granular& granular);
 
   /// Improves `tours` until no move does.
-  void improve(Tours& tours, const Penalties& penalties);
+  void improve(Tours& tours, const Penalties& penalties, const Interruption& interruption = Interruption());
 
   [[nodiscard]] std::int64_t rounds() const noexcept { return rounds_; }
   [[nodiscard]] std::int64_t moves() const noexcept { return moves_; }

@@ -56,17 +56,22 @@ GeneticSearch::GeneticSearch(const vrp::Vrp& vrp, const Task& task, const Start&
 
 bool GeneticSearch::done() const { return task_.calls > 0 ? generations_ >= task_.calls : idle_cycles_ >= most_idle_cycles; }
 
-void GeneticSearch::advance(bool briefly) {
+void GeneticSearch::advance(bool briefly, const Interruption& interruption) {
   const auto count = static_cast<std::int32_t>(lines_.size()), threads = static_cast<std::int32_t>(workspaces_.size());
   if (next_line_ == 0) schedule_.next();
   const std::int32_t end = briefly ? std::min(count, next_line_ + threads) : count;
-  if (threads == 1) {
-    for (std::int32_t b = next_line_; b < end; ++b) work(b, *workspaces_.front());
-  } else {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-    for (std::int32_t b = next_line_; b < end; ++b) work(b, *workspaces_[static_cast<std::size_t>(omp_get_thread_num())]);
+  const auto take_all = [&] {
+    for (std::int32_t b = next_line_; b < end; ++b) take_best(lines_[static_cast<std::size_t>(b)]);
+  };
+  try {
+    for_each_in_parallel(end - next_line_, threads, [&](std::int64_t k) {
+      work(next_line_ + static_cast<std::int32_t>(k), *workspaces_[static_cast<std::size_t>(omp_get_thread_num())], interruption);
+    });
+  } catch (const Interrupted&) {
+    take_all();
+    throw;
   }
-  for (std::int32_t b = next_line_; b < end; ++b) take_best(lines_[static_cast<std::size_t>(b)]);
+  take_all();
   next_line_ = end;
   if (end < count) return;
   next_line_ = 0;
@@ -74,35 +79,35 @@ void GeneticSearch::advance(bool briefly) {
 }
 
 /// Generation of line b.
-void GeneticSearch::work(std::int32_t b, Workspace& workspace) {
+void GeneticSearch::work(std::int32_t b, Workspace& workspace, const Interruption& interruption) {
   Line& line = lines_[static_cast<std::size_t>(b)];
   Stream stream(seed_, generations_, b);
   const std::int64_t before = workspace.search.evaluations() + workspace.strings.evaluations();
-  if (schedule_.begins() || !line.feasible) begin(b, line, stream, workspace);
+  if (schedule_.begins() || !line.feasible) begin(b, line, stream, workspace, interruption);
   if (line.feasible) {
     const double hot = line.fresh ? hottest : reheated;
     workspace.strings.anneal(line.current, line.best, line.best_distance, stream, steps_a_generation,
-                             schedule_.temperature(hot, granular_.spread), schedule_.cooling(hot));
-    if (schedule_.ends()) polish(line, workspace);
+                             schedule_.temperature(hot, granular_.spread), schedule_.cooling(hot), interruption);
+    if (schedule_.ends()) polish(line, workspace, interruption);
   }
   line.evaluations += workspace.search.evaluations() + workspace.strings.evaluations() - before;
 }
 
 // --- how a line begins a cycle -----------------------------------------------------------------------------------------
 
-void GeneticSearch::begin(std::int32_t b, Line& line, Stream& stream, Workspace& workspace) const {
+void GeneticSearch::begin(std::int32_t b, Line& line, Stream& stream, Workspace& workspace, const Interruption& interruption) const {
   const std::int32_t way = population_.empty() ? 0 : stream.below(4);
   line.fresh = way == 0;
   line.child = way > 1;
   if (line.fresh) {
-    educate(line, first_routes(b, stream), workspace);  // soft limits need fewer routes, and string removal seldom loses one
+    educate(line, first_routes(b, stream), workspace, interruption);  // soft limits need fewer routes, and string removal seldom loses one
     return;
   }
   const Individual &first = population_.parent(stream), &second = population_.parent(stream);
   if (line.child || !first.feasible()) {
     line.child = true;
     const auto order = order_crossover(giant_tour(vrp_, granular_, first.routes), giant_tour(vrp_, granular_, second.routes), stream);
-    educate(line, split(vrp_, granular_, population_.penalties(), order), workspace);
+    educate(line, split(vrp_, granular_, population_.penalties(), order), workspace, interruption);
     if (line.feasible || !first.feasible()) return;
   }
   adopt(line, first.routes);
@@ -125,25 +130,25 @@ Routes GeneticSearch::first_routes(std::int32_t b, Stream& stream) const {
 }
 
 /// Local search; of an infeasible optimum once more under ten times the penalties, then under the strictest.
-void GeneticSearch::educate(Line& line, const Routes& routes, Workspace& workspace) const {
+void GeneticSearch::educate(Line& line, const Routes& routes, Workspace& workspace, const Interruption& interruption) const {
   Tours& tours = workspace.tours;
   tours.load_all(routes);
-  workspace.search.improve(tours, population_.penalties());
+  workspace.search.improve(tours, population_.penalties(), interruption);
   line.load_feasible = tours.excess_load() == 0;
   line.duration_feasible = tours.excess_duration() == 0;
   line.feasible = line.load_feasible && line.duration_feasible;
   for (const Penalties& penalties : {stricter(population_.penalties(), 10), strictest()}) {
     if (line.feasible) break;
-    workspace.search.improve(tours, penalties);
+    workspace.search.improve(tours, penalties, interruption);
     line.feasible = tours.excess_load() == 0 && tours.excess_duration() == 0;
   }
   line.current = line.best = tours.routes();
   line.best_distance = tours.distance();
 }
 
-void GeneticSearch::polish(Line& line, Workspace& workspace) const {
+void GeneticSearch::polish(Line& line, Workspace& workspace, const Interruption& interruption) const {
   workspace.tours.load_all(line.best);
-  workspace.search.improve(workspace.tours, strictest());
+  workspace.search.improve(workspace.tours, strictest(), interruption);
   line.best = workspace.tours.routes();
   line.best_distance = workspace.tours.distance();
 }

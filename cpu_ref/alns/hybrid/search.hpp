@@ -24,8 +24,8 @@ class GeneticSearch {
   /// `threads` threads share the lines.
   GeneticSearch(const vrp::Vrp& vrp, const Task& task, const Start& start, int threads);
 
-  /// The next generation; where `briefly`, one line a thread of it.
-  void advance(bool briefly);
+  /// The next generation; where `briefly`, one line a thread of it. Interrupted it takes the best so far.
+  void advance(bool briefly, const Interruption& interruption);
   [[nodiscard]] bool done() const;
   /// Whole generations.
   [[nodiscard]] std::int64_t generations() const noexcept { return generations_; }
@@ -51,12 +51,12 @@ class GeneticSearch {
     std::int64_t evaluations = 0;
   };
 
-  void work(std::int32_t b, Workspace& workspace);
-  void begin(std::int32_t b, Line& line, Stream& stream, Workspace& workspace) const;
+  void work(std::int32_t b, Workspace& workspace, const Interruption& interruption);
+  void begin(std::int32_t b, Line& line, Stream& stream, Workspace& workspace, const Interruption& interruption) const;
   [[nodiscard]] Routes first_routes(std::int32_t b, Stream& stream) const;
   void adopt(Line& line, Routes routes) const;
-  void educate(Line& line, const Routes& routes, Workspace& workspace) const;
-  void polish(Line& line, Workspace& workspace) const;
+  void educate(Line& line, const Routes& routes, Workspace& workspace, const Interruption& interruption) const;
+  void polish(Line& line, Workspace& workspace, const Interruption& interruption) const;
   void take_best(const Line& line);
   void merge();
 

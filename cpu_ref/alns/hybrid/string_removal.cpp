@@ -19,11 +19,12 @@ StringRemoval::StringRemoval(const vrp::View& vrp, const Granular& granular)
     : vrp_(vrp), granular_(&granular), nodes_(at(vrp.n + 1 + granular.routes)), routes_(at(granular.routes)), ruined_(routes_.size()) {}
 
 void StringRemoval::anneal(Routes& current, Routes& best, std::int64_t& best_distance, Stream& stream, std::int64_t steps, double hot,
-                           double cooling) {
+                           double cooling, const Interruption& interruption) {
   load(current);
   std::int64_t distance = cost_;
   double temperature = hot;
   for (std::int64_t i = 0; i < steps; ++i, temperature = times(temperature, cooling)) {
+    interruption.check();
     done_.clear();
     ruin(stream);
     const bool complete = recreate(stream);

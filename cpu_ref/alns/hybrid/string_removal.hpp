@@ -16,7 +16,8 @@ class StringRemoval {
 
   /// Takes `current`, which is feasible, through `steps` steps, the temperature falling from `hot` by the factor `cooling` each. What is
   /// better than `best_distance` becomes `best`.
-  void anneal(Routes& current, Routes& best, std::int64_t& best_distance, Stream& stream, std::int64_t steps, double hot, double cooling);
+  void anneal(Routes& current, Routes& best, std::int64_t& best_distance, Stream& stream, std::int64_t steps, double hot, double cooling,
+              const Interruption& interruption = Interruption());
 
   /// Insertions of a customer at a position that were considered.
   [[nodiscard]] std::int64_t evaluations() const noexcept { return evaluations_; }
