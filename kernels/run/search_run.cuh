@@ -1,6 +1,7 @@
 #pragma once
 // The one driver of searches on a device: batches of searches, slices, budgets, the clock, the trace, interruption.
 #include <algorithm>
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <utility>
@@ -17,9 +18,11 @@ concept DeviceSearches = requires(S& searches, const S& fixed, const Start& star
   { fixed.batch_size() } -> std::same_as<std::int64_t>;       // how many of them run at a time, at most count()
   { fixed.most_iterations() } -> std::same_as<std::int64_t>;  // of a search
   searches.reset(start);                                      // the run will begin there; poisons what the device has to write
-  searches.begin(count, count);               // puts searches first .. first + count - 1, just begun, in place of those there were
-  searches.launch(count);                     // each search of the batch goes on until it is done or has made `limit` iterations
-  { searches.wait() } -> std::same_as<bool>;  // for that; are all searches of the batch done?
+  // puts searches first .. first + count - 1, just begun, in place of those there were; a third argument, where it takes one, is the
+  // budget's flag to stop, for what takes long
+  searches.begin(count, count);
+  searches.launch(count);                               // each search of the batch goes on until it is done or has made `limit` iterations
+  { searches.wait() } -> std::same_as<bool>;            // for that; are all searches of the batch done?
   { searches.progress() } -> std::same_as<TracePoint>;  // of the first search of the batch, after wait(); all but the seconds
   { searches.best() } -> std::same_as<Objective>;       // of all searches of the batch, after wait()
   { searches.judge(whole) } -> std::same_as<Outcome>;   // of the searches begun; `whole`: all have come to their end
@@ -48,7 +51,7 @@ class DeviceSearchRun final : public Run {
   bool execute(const Budget& budget) override {
     const Stopwatch watch;
     reached_target_ = false;
-    while (begin_batch() && !slice_is_last(budget, watch)) {
+    while (begin_batch(budget.stop) && !slice_is_last(budget, watch)) {
     }
     seconds_ += watch.seconds();
     return finished_ < searches_.count();
@@ -64,11 +67,14 @@ class DeviceSearchRun final : public Run {
   static constexpr double slice_seconds = 0.1;
 
   /// Begins the next searches where none are under way. Is there anything to do?
-  bool begin_batch() {
+  bool begin_batch(const std::atomic<bool>* stop) {
     if (begun_ > finished_) return true;
     const std::int64_t count = std::min(searches_.batch_size(), searches_.count() - finished_);
     if (count == 0) return false;
-    searches_.begin(finished_, count);
+    if constexpr (requires { searches_.begin(finished_, count, stop); })
+      searches_.begin(finished_, count, stop);
+    else
+      searches_.begin(finished_, count);
     begun_ = finished_ + count;
     reached_ = 0;
     return true;

@@ -6,6 +6,7 @@
 // The start (Setup): the cost of every chain's permutation, the extremes of its sampled deltas, and the temperatures these give: three
 // small kernels. Synchronisation: none but the order of the stream.
 #include <algorithm>
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
@@ -202,15 +203,15 @@ __global__ void __launch_bounds__(256)
     atomicAdd(reinterpret_cast<unsigned long long*>(&states[blockIdx.y].cost), static_cast<unsigned long long>(sum));
 }
 
-/// Mapping: blockIdx.y is the chain, a warp a sample after another. Cost: O(n) a sample.
+/// Samples first .. last - 1. Mapping: blockIdx.y is the chain, a warp a sample after another. Cost: O(n) a sample.
 template <ElementTypes Types>
 __global__ void __launch_bounds__(256) sample_kernel(DeviceQap<typename Types::Entry> qap, const std::int32_t* permutations,
-                                                     const ChainState* states, std::int64_t samples, Extremes* extremes) {
+                                                     const ChainState* states, std::int64_t first, std::int64_t last, Extremes* extremes) {
   const std::int32_t* p = permutations + std::size_t(blockIdx.y) * qap.n;
   const int lane = threadIdx.x % 32;
   const std::int64_t warps = std::int64_t(gridDim.x) * (blockDim.x / 32);
   unsigned long long least = ~0ull, largest = 0;
-  for (std::int64_t k = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; k < samples; k += warps) {
+  for (std::int64_t k = first + blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; k < last; k += warps) {
     const annealing::Swap swap = annealing::sample_swap(states[blockIdx.y].seed, qap.n, k);
     const std::int64_t delta = cuda::shuffled_sum(partial_delta<Types::sides>(qap, p, swap.r, swap.s, lane));
     if (delta <= 0) continue;
@@ -246,8 +247,10 @@ class Setup {
   Setup(const DeviceQap<typename Types::Entry>& qap, const annealing::Task& task)
       : qap_(qap), task_(task), extremes_(static_cast<std::size_t>(task.chains)) {}
 
-  /// Fills states, current and best of all chains from `start` ([chains][n], on the device).
-  void launch(const Chains& chains, const std::int32_t* start, const std::vector<std::uint64_t>& seeds, const cuda::Stream& stream) {
+  /// Fills states, current and best of all chains from `start` ([chains][n], on the device). Where `stop` is raised between two slices of
+  /// samples, those taken so far set the temperatures.
+  void launch(const Chains& chains, const std::int32_t* start, const std::vector<std::uint64_t>& seeds, const std::atomic<bool>* stop,
+              const cuda::Stream& stream) {
     const auto count = static_cast<std::size_t>(task_.chains);
     std::vector<ChainState> states(count);
     for (std::size_t c = 0; c < count; ++c) states[c].seed = seeds[c];
@@ -264,9 +267,15 @@ class Setup {
       return dim3(static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, 1024)), static_cast<unsigned>(task_.chains));
     };
     cost_kernel<Types><<<grid(qap_.n), 256, 0, stream.get()>>>(qap_, chains.current, chains.state);
-    if (!task_.cooling)
-      sample_kernel<Types><<<grid(divide_up(task_.samples, 8)), 256, 0, stream.get()>>>(qap_, chains.current, chains.state, task_.samples,
-                                                                                        extremes_.data());
+    const std::int64_t samples = task_.cooling ? 0 : task_.samples;
+    const std::int64_t slice = std::max(least_slice, slice_terms / (std::int64_t{qap_.n} * task_.chains));
+    for (std::int64_t first = 0; first < samples; first += slice) {
+      if (first > 0) stream.synchronize();
+      if (first > 0 && stop != nullptr && *stop) break;
+      const std::int64_t last = std::min(samples, first + slice);
+      sample_kernel<Types>
+          <<<grid(divide_up(last - first, 8)), 256, 0, stream.get()>>>(qap_, chains.current, chains.state, first, last, extremes_.data());
+    }
     begin_kernel<Types><<<static_cast<unsigned>(divide_up(task_.chains, 128)), 128, 0, stream.get()>>>(
         chains.state, extremes_.data(), static_cast<std::int32_t>(task_.chains), task_.iterations, task_.cooling.has_value(),
         task_.cooling.value_or(annealing::Cooling{}));
@@ -274,6 +283,8 @@ class Setup {
   }
 
  private:
+  static constexpr std::int64_t least_slice = 8192, slice_terms = std::int64_t{1} << 30;  ///< samples; and their O(n): some milliseconds
+
   DeviceQap<typename Types::Entry> qap_;
   annealing::Task task_;
   cuda::DeviceBuffer<Extremes> extremes_;

@@ -1,6 +1,7 @@
 #pragma once
 // The annealing's chains on the device, for the driver: start costs and temperatures, timing by events, the judgement.
 #include <algorithm>
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -65,12 +66,12 @@ class DeviceChains {
     seconds_ = 0;
   }
   /// With the first, all chains: start permutations, their costs, their temperatures.
-  void begin(std::int64_t first, std::int64_t count) {
+  void begin(std::int64_t first, std::int64_t count, const std::atomic<bool>* stop = nullptr) {
     first_ = first;
     count_ = count;
     if (first > 0) return;
     open();
-    setup_.launch(view(), start_.data(), seeds_, stream_);
+    setup_.launch(view(), start_.data(), seeds_, stop, stream_);
     begun_ = true;
   }
   void launch(std::int64_t limit) {
