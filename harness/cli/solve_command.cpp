@@ -38,6 +38,7 @@ class Solving {
     constexpr double grace = 0.15;  // a small instance is read whatever the time is
     if (asked_.seconds) set_deadline(*asked_.seconds + grace, "vicinity: error: --time is over before the search begins; give more\n");
     instance_ = instance_of(system_, asked_.instance);
+    set_deadline(INFINITY, "");  // a device takes its time to get ready; then the search has none left
     case_.problem = solver_.files->problem_of(*instance_);
     scale_ = solver_.files->scale_of(*instance_);
     if (asked_.target) target_ = target_in_units(*asked_.target);
