@@ -1,11 +1,11 @@
 # The front door. Each target is a script of scripts/ that says what it does; nothing here needs set-up done by hand.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build fetch reproduce report test test-gpu minizinc test-minizinc compare submit regress sanitize format clean python
+.PHONY: help setup build fetch reproduce report test test-gpu minizinc test-minizinc compare submit regress sanitize fuzz format clean python
 
 # What a command may be given: make reproduce PROFILE=full EXPERIMENTS=system/name RESULTS=/tmp/results. SYSTEMS reaches the scripts as it
 # is given; exported here it would be empty where it is not.
-export PROFILE EXPERIMENTS RESULTS PRESET BUILD JOBS BASELINE MACHINE
+export PROFILE EXPERIMENTS RESULTS PRESET BUILD JOBS BASELINE MACHINE MINUTES READERS FUZZ_CXX
 
 help:  ## This list
 	@echo "vicinity: GPU local search, reproduced and measured. The two commands: make reproduce, make test"
@@ -48,6 +48,9 @@ build: setup  ## build/vicinity and the tests [PRESET=release|cpu-only|debug|ci 
 
 sanitize: setup  ## Host code under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/sanitize
+
+fuzz:  ## Every reader under libFuzzer and AddressSanitizer; needs Clang [MINUTES=60 in all, READERS="qaplib ..."]
+	@scripts/fuzz
 
 format: setup  ## Format all C++, CUDA and Python sources in place
 	@scripts/format

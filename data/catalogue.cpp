@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/util/error.hpp"
+#include "data/input_file.hpp"
 #include "data/search_path.hpp"
 #include "data/sha256.hpp"
 
@@ -71,7 +72,7 @@ class Mapping {
   }
 
   [[noreturn]] void fail(const YAML::Node& where, const std::string& what) const {
-    throw InputError(fmt::format("{}:{}: {}", file_, where.Mark().line + 1, what));
+    throw InputError(fmt::format("{}:{}: {}", file_, std::max(where.Mark().line, 0) + 1, one_line(what)));
   }
 
  private:
@@ -82,6 +83,7 @@ class Mapping {
 BestKnown read_best_known(const YAML::Node& node, const std::string& file) {
   const Mapping map(node, file, {"value", "kind", "of", "source"});
   BestKnown best{map.scalar<double>(map.need("value"), "a number"), map.text("kind"), map.text("of"), map.text_or_empty("source")};
+  if (!(std::abs(best.value) <= 0x1p53)) map.fail(map.get("value"), "'value' of best_known is no number from -2^53 to 2^53");
   if (best.kind != "optimal" && best.kind != "best-known" && best.kind != "bound") {
     map.fail(map.get("kind"), fmt::format("unknown kind '{}'; allowed: optimal, best-known, bound", best.kind));
   }
@@ -147,8 +149,12 @@ CatalogueEntry read_entry(const YAML::Node& node, const std::string& file, const
   if (const auto origin = families.origins.find(entry.family); origin != families.origins.end()) entry.origin = origin->second;
   if (const auto rounding = families.rounding.find(entry.family); rounding != families.rounding.end()) entry.rounding = rounding->second;
   entry.file = map.text("file");
+  if (const std::filesystem::path inside = entry.file;
+      inside.is_absolute() || std::find(inside.begin(), inside.end(), std::filesystem::path("..")) != inside.end())
+    map.fail(map.get("file"), "'file' leads out of the folder of instances");
   entry.format = map.text("format");
   entry.size = Mapping(map.need("size"), file, {}).numbers();
+  if (entry.size.empty()) map.fail(map.get("size"), "'size' is empty");
   entry.sha256 = map.checksum("sha256");
   entry.source = map.text("source");
   entry.licence = map.text("licence");
@@ -157,16 +163,6 @@ CatalogueEntry read_entry(const YAML::Node& node, const std::string& file, const
   if (map.get("generator")) entry.generator = read_generator(map.get("generator"), file);
   if (map.get("content_sha256") || entry.generator) entry.content_sha256 = map.checksum("content_sha256");
   return entry;
-}
-
-YAML::Node parsed(const std::string& file) {
-  try {
-    return YAML::LoadFile(file);
-  } catch (const YAML::BadFile&) {
-    throw InputError(file + ": cannot be opened");
-  } catch (const YAML::Exception& error) {
-    throw InputError(fmt::format("{}:{}: {}", file, error.mark.line + 1, error.msg));
-  }
 }
 
 }  // namespace
@@ -181,20 +177,28 @@ int Generator::parameter(const std::string& key) const {
 }
 
 Catalogue Catalogue::read(const std::filesystem::path& path) {
-  const std::string file = path.string();
-  const Mapping top(parsed(file), file, {"schema", "families", "origins", "rounding", "instances"});
-  if (top.scalar<int>(top.need("schema"), "a whole number") != 1) top.fail(top.get("schema"), "only schema 1 is known");
+  constexpr std::uintmax_t most = 1 << 24;
+  return parse(read_input_file(path, most), path.string());
+}
 
-  const Families families = read_families(top, file);
-  Catalogue out;
-  const YAML::Node instances = top.need("instances");
-  if (!instances.IsSequence()) top.fail(instances, "expected a list of instances");
-  for (const auto& node : instances) {
-    CatalogueEntry entry = read_entry(node, file, families);
-    if (out.contains(entry.name)) top.fail(node, fmt::format("instance '{}' twice", entry.name));
-    out.entries_.push_back(std::move(entry));
+Catalogue Catalogue::parse(const std::string& text, const std::string& file) {
+  try {
+    const Mapping top(YAML::Load(text), file, {"schema", "families", "origins", "rounding", "instances"});
+    if (top.scalar<int>(top.need("schema"), "a whole number") != 1) top.fail(top.get("schema"), "only schema 1 is known");
+
+    const Families families = read_families(top, file);
+    Catalogue out;
+    const YAML::Node instances = top.need("instances");
+    if (!instances.IsSequence()) top.fail(instances, "expected a list of instances");
+    for (const auto& node : instances) {
+      CatalogueEntry entry = read_entry(node, file, families);
+      if (out.contains(entry.name)) top.fail(node, fmt::format("instance '{}' twice", entry.name));
+      out.entries_.push_back(std::move(entry));
+    }
+    return out;
+  } catch (const YAML::Exception& error) {  // not YAML, or a name that is a list
+    throw InputError(fmt::format("{}:{}: {}", file, std::max(error.mark.line, 0) + 1, one_line(error.msg)));
   }
-  return out;
 }
 
 bool Catalogue::contains(const std::string& name) const noexcept {
@@ -253,7 +257,8 @@ const CatalogueEntry* entry_of_content(const std::string& format, const std::str
                                        const std::function<std::string()>& content) {
   std::string checksum;
   for (const CatalogueEntry& entry : catalogue().entries()) {
-    if (entry.format != format || entry.content_sha256.empty() || entry.size.at(measure) != size) continue;
+    if (entry.format != format || entry.content_sha256.empty()) continue;
+    if (const auto own = entry.size.find(measure); own == entry.size.end() || own->second != size) continue;
     if (checksum.empty()) checksum = sha256(content());
     if (checksum == entry.content_sha256) return &entry;
   }

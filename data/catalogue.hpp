@@ -51,6 +51,7 @@ class Catalogue {
  public:
   /// Throws InputError "file:line: ..." for unknown keys, wrong types, missing fields and repeated names.
   [[nodiscard]] static Catalogue read(const std::filesystem::path& file);
+  [[nodiscard]] static Catalogue parse(const std::string& text, const std::string& file);
 
   [[nodiscard]] const std::vector<CatalogueEntry>& entries() const noexcept { return entries_; }
   [[nodiscard]] bool contains(const std::string& name) const noexcept;

@@ -6,6 +6,7 @@
 
 #include "core/util/digest.hpp"
 #include "core/util/error.hpp"
+#include "core/util/memory.hpp"
 #include "data/formats/qaplib.hpp"
 #include "data/generators/taillard.hpp"
 
@@ -32,6 +33,7 @@ std::shared_ptr<const qap::Qap> random_instance(const Case& c) {
     return any ? stream.asymmetric(n, range) : stream.symmetric(n, range);
   };
   const std::string name = fmt::format("random{}{}-{}", n, any ? "x" : "a", number);
+  require_memory(2.0 * sizeof(std::int32_t) * n * n, "an instance of size " + std::to_string(n));
   try {
     return std::make_shared<qap::Qap>(name, n, matrix(0), matrix(1));
   } catch (const InputError& error) {

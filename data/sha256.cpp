@@ -5,10 +5,8 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <fstream>
-#include <sstream>
 
-#include "core/util/error.hpp"
+#include "data/input_file.hpp"
 
 namespace vicinity {
 namespace {
@@ -66,11 +64,6 @@ std::string sha256(std::string_view bytes) {
   return hex;
 }
 
-std::string sha256_of_file(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream bytes;
-  if (!in || std::filesystem::is_directory(file) || !(bytes << in.rdbuf())) throw InputError(file.string() + ": cannot be read");
-  return sha256(bytes.str());
-}
+std::string sha256_of_file(const std::filesystem::path& file) { return sha256(read_input_file(file, largest_instance_file)); }
 
 }  // namespace vicinity

@@ -136,13 +136,17 @@ class Cached {
     offer_one_empty();
   }
 
-  [[nodiscard]] bool repair(Repair operation) {
+  [[nodiscard]] bool repair(Repair operation, const Interruption& interruption) {
     std::sort(removed_.begin(), removed_.end());
     if (places_.size() < removed_.size()) places_.resize(removed_.size());
     for (std::size_t j = 0; j < removed_.size(); ++j) places_[j].request = removed_[j];
-    for (std::size_t t = 0; t < candidate_.tours.size(); ++t) evaluate(t);
+    for (std::size_t t = 0; t < candidate_.tours.size(); ++t) {
+      interruption.check();
+      evaluate(t);
+    }
     for (Places& place : unplaced()) place.find_least_two();
     while (!removed_.empty()) {
+      interruption.check();
       evaluations_ += static_cast<std::int64_t>(removed_.size()) * positions();
       const std::size_t j = operation == Repair::greedy ? cheapest() : most_regretted();
       if (places_[j].first == no_insertion) return false;

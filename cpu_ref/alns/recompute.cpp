@@ -82,9 +82,10 @@ class Recompute {
     keep_one_empty();
   }
 
-  [[nodiscard]] bool repair(Repair operation) {
+  [[nodiscard]] bool repair(Repair operation, const Interruption& interruption) {
     std::sort(removed_.begin(), removed_.end());
     while (!removed_.empty()) {
+      interruption.check();
       evaluations_ += static_cast<std::int64_t>(removed_.size()) * positions();
       const auto [key, request] = operation == Repair::greedy ? cheapest() : most_regretted();
       if (key == no_insertion) return false;

@@ -9,6 +9,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -57,11 +58,12 @@ struct Draws {
 /// Keeps a solution, and a candidate that begins as its copy; made from the instance.
 template <class E>
 concept Engine = requires(E& engine, const E& fixed, const Tours& tours, Destroy destroy, Repair repair, std::int32_t k, const Draws& draws,
-                          const History& history) {
-  engine.load(tours);                                       // the solution, and the candidate
-  engine.begin();                                           // the candidate becomes the solution again
-  engine.destroy(destroy, k, draws, history);               // takes up to k requests from the candidate
-  { engine.repair(repair) } -> std::same_as<bool>;          // inserts all requests removed; false: some has no feasible position
+                          const History& history, const Interruption& interruption) {
+  engine.load(tours);                          // the solution, and the candidate
+  engine.begin();                              // the candidate becomes the solution again
+  engine.destroy(destroy, k, draws, history);  // takes up to k requests from the candidate
+  // inserts all requests removed; false: some has no feasible position
+  { engine.repair(repair, interruption) } -> std::same_as<bool>;
   engine.commit();                                          // the candidate becomes the solution
   { fixed.cost() } -> std::same_as<std::int64_t>;           // of the candidate, which is complete
   { fixed.tours() } -> std::same_as<Tours>;                 // of the candidate
@@ -75,7 +77,8 @@ concept Engine = requires(E& engine, const E& fixed, const Tours& tours, Destroy
 
 /// Start s of a run; empty when the fleet cannot serve it by this construction.
 template <Engine E>
-[[nodiscard]] std::optional<Tours> constructed(E& engine, const vrp::View& vrp, std::uint64_t seed, std::int64_t s) {
+[[nodiscard]] std::optional<Tours> constructed(E& engine, const vrp::View& vrp, std::uint64_t seed, std::int64_t s,
+                                               const Interruption& interruption) {
   const std::int32_t n = vrp.n, fewest = fewest_tours(vrp);
   engine.load({});
   if (construction_of(s) == Construction::random) {
@@ -103,7 +106,7 @@ template <Engine E>
       }
     }
   }
-  if (!engine.repair(Repair::greedy)) return std::nullopt;
+  if (!engine.repair(Repair::greedy, interruption)) return std::nullopt;
   return engine.tours();
 }
 
@@ -122,11 +125,11 @@ class Process {
     since_start_ = 0;
     weights_.fill(first_weight);
   }
-  /// 100 iterations; `call` counts from 0.
-  void call(std::int64_t call, History& history) {
+  /// 100 iterations; `call` counts from 0. Interrupted it keeps its incumbent.
+  void call(std::int64_t call, History& history, const Interruption& interruption) {
     points_.fill(0);
     uses_.fill(0);
-    for (std::int64_t i = call * iterations_a_call; i < (call + 1) * iterations_a_call; ++i) iterate(i, history);
+    for (std::int64_t i = call * iterations_a_call; i < (call + 1) * iterations_a_call; ++i) iterate(i, history, interruption);
     for (std::size_t pair = 0; pair < operator_pairs; ++pair) weights_[pair] = next_weight(weights_[pair], points_[pair], uses_[pair]);
   }
   [[nodiscard]] E& engine() { return engine_; }
@@ -136,12 +139,12 @@ class Process {
   [[nodiscard]] std::uint64_t digest() const { return digest_.value(); }
 
  private:
-  void iterate(std::int64_t i, History& history) {
+  void iterate(std::int64_t i, History& history, const Interruption& interruption) {
     const std::int32_t k = removed_of(bits(seed_, i, p_, Draw::removed), n_);
     const std::int32_t pair = drawn_pair(weights_, bits(seed_, i, p_, Draw::pair));
     engine_.begin();
     engine_.destroy(destroy_of(pair), k, {seed_, i, p_, n_}, history);
-    const bool complete = engine_.repair(repair_of(pair));
+    const bool complete = engine_.repair(repair_of(pair), interruption);
     const std::int64_t cost = complete ? engine_.cost() : 0;
     if (complete) note_edges(cost, history);
     const bool accepted = complete && accepts(cost - cost_, temperature_, bits(seed_, i, p_, Draw::acceptance));
@@ -183,25 +186,35 @@ std::int64_t two_opt(const vrp::View& vrp, Tours& tours);
 template <Engine E>
 class ProcessesState {
  public:
-  ProcessesState(const vrp::View& vrp, const Task& task, const Start& start, int threads) : vrp_(vrp), threads_(threads), history_(vrp.n) {
+  ProcessesState(const vrp::View& vrp, const Task& task, const Start& start, int threads)
+      : vrp_(vrp), task_(task), start_(start), threads_(threads), history_(vrp.n) {
     for (std::int32_t p = 0; p < task.processes; ++p) processes_.emplace_back(vrp, start.seed, p);
-    construct(task, start);
-    if (starts_.empty()) return;  // nothing to search from
-    for (std::size_t p = 0; p < processes_.size(); ++p) processes_[p].start(starts_[p % starts_.size()]);
-    std::vector<std::int64_t> first;
-    for (const auto& process : processes_) first.push_back(process.incumbent_cost());
-    boundary_.emplace(task, first);
-    best_ = processes_[static_cast<std::size_t>(boundary_->improved_by())].incumbent();
+  }
+  /// The first solutions. Interrupted it keeps those that are made.
+  void set_up(const Interruption& interruption) {
+    std::vector<std::optional<Tours>> made(static_cast<std::size_t>(task_.starts()));
+    try {
+      construct(made, interruption);
+    } catch (const Interrupted&) {
+      begin(std::move(made));
+      throw;
+    }
+    begin(std::move(made));
   }
 
-  /// 100 iterations of every process, and the boundary.
-  void call() {
-    each_process([&](std::size_t p) { processes_[p].call(boundary_->calls(), history_); });
+  /// 100 iterations of every process, and the boundary. Interrupted it takes the best so far.
+  void call(const Interruption& interruption) {
+    try {
+      each_process([&](std::size_t p) { processes_[p].call(boundary_->calls(), history_, interruption); });
+    } catch (const Interrupted&) {
+      for (const auto& process : processes_) take(process);
+      throw;
+    }
     history_.end_call();
     std::vector<std::int64_t> incumbents;
     for (const auto& process : processes_) incumbents.push_back(process.incumbent_cost());
     boundary_->end_call(incumbents, start_costs_);
-    if (const std::int32_t p = boundary_->improved_by(); p >= 0) best_ = processes_[static_cast<std::size_t>(p)].incumbent();
+    if (const std::int32_t p = boundary_->improved_by(); p >= 0) take(processes_[static_cast<std::size_t>(p)]);
     for (std::size_t p = 0; p < processes_.size(); ++p)
       if (const std::int64_t s = boundary_->restarts()[p]; s >= 0) processes_[p].start(starts_[static_cast<std::size_t>(s)]);
     if (boundary_->stop()) polish();
@@ -209,37 +222,52 @@ class ProcessesState {
   [[nodiscard]] bool done() const { return !boundary_ || boundary_->stop(); }
   [[nodiscard]] std::int64_t calls() const { return boundary_ ? boundary_->calls() : 0; }
   [[nodiscard]] TracePoint progress() const {
-    return {.iterations = calls(), .objective = boundary_ ? Objective(boundary_->global()) : Objective::infeasible(), .digest = digest()};
+    return {.iterations = calls(), .objective = boundary_ ? Objective(best_cost_) : Objective::infeasible(), .digest = digest()};
   }
   [[nodiscard]] Search result() {
     if (!boundary_) return {};
     if (!polished_) polish();
     std::int64_t evaluations = 0;
     for (const auto& process : processes_) evaluations += process.engine().evaluations();
-    return {calls(), boundary_->restarts_made(), evaluations, digest(), boundary_->global() + gain_, *polished_};
+    return {calls(), boundary_->restarts_made(), evaluations, digest(), best_cost_ + gain_, *polished_};
   }
 
  private:
   template <class Body>
   void each_process(const Body& body) {
-    const auto count = static_cast<std::int64_t>(processes_.size());
-#pragma omp parallel for num_threads(threads_) schedule(dynamic, 1)
-    for (std::int64_t p = 0; p < count; ++p) body(static_cast<std::size_t>(p));
+    for_each_in_parallel(static_cast<std::int64_t>(processes_.size()), threads_,
+                         [&](std::int64_t p) { body(static_cast<std::size_t>(p)); });
   }
-  /// Process p makes starts p, p + P, ...; those that serve all requests are kept, in order. A given solution comes before them.
-  void construct(const Task& task, const Start& start) {
-    std::vector<std::optional<Tours>> made(static_cast<std::size_t>(task.starts()));
+  /// Process p makes starts p, p + P, ...
+  void construct(std::vector<std::optional<Tours>>& made, const Interruption& interruption) {
     each_process([&](std::size_t p) {
       for (std::size_t s = p; s < made.size(); s += processes_.size())
-        made[s] = constructed(processes_[p].engine(), vrp_, start.seed, static_cast<std::int64_t>(s));
+        made[s] = constructed(processes_[p].engine(), vrp_, start_.seed, static_cast<std::int64_t>(s), interruption);
     });
-    if (start.solution) made.insert(made.begin(), vrp::routes_of(*start.solution));
+  }
+  /// The starts that serve all requests are kept, in order; a given solution comes before them. The processes begin there.
+  void begin(std::vector<std::optional<Tours>> made) {
+    if (start_.solution) made.insert(made.begin(), vrp::routes_of(*start_.solution));
     for (auto& tours : made) {
       if (!tours) continue;
       processes_.front().engine().load(*tours);
       start_costs_.push_back(processes_.front().engine().cost());
       starts_.push_back(std::move(*tours));
     }
+    if (starts_.empty()) return;  // nothing to search from
+    for (std::size_t p = 0; p < processes_.size(); ++p) processes_[p].start(starts_[p % starts_.size()]);
+    std::vector<std::int64_t> first;
+    for (const auto& process : processes_) first.push_back(process.incumbent_cost());
+    boundary_.emplace(task_, first);
+    best_cost_ = std::numeric_limits<std::int64_t>::max();
+    take(processes_[static_cast<std::size_t>(boundary_->improved_by())]);
+  }
+  /// Its incumbent, where it is better.
+  void take(const Process<E>& process) {
+    if (process.incumbent_cost() >= best_cost_) return;
+    best_cost_ = process.incumbent_cost();
+    best_ = process.incumbent();
+    polished_.reset();
   }
   void polish() {
     polished_ = best_;
@@ -252,6 +280,8 @@ class ProcessesState {
   }
 
   vrp::View vrp_;
+  Task task_;
+  Start start_;
   int threads_;
   History history_;
   std::vector<Process<E>> processes_;
@@ -259,6 +289,7 @@ class ProcessesState {
   std::vector<std::int64_t> start_costs_;
   std::optional<Boundary> boundary_;
   Tours best_;
+  std::int64_t best_cost_ = 0;
   std::optional<Tours> polished_;  ///< the best after 2-opt
   std::int64_t gain_ = 0;          ///< of 2-opt, at most 0
 };
@@ -280,8 +311,9 @@ class ProcessSearch {
     check_start(*vrp_, start);
     return std::make_unique<State>(vrp_->view(), task_, start, method.threads);
   }
+  static void set_up(Method&, State& state, const Interruption& interruption) { state.set_up(interruption); }
   static void step(Method&, State& state, const StepLimit& limit) {
-    if (!state.done() && state.calls() < limit.iterations) state.call();
+    if (!state.done() && state.calls() < limit.iterations) state.call(limit.interruption);
   }
   [[nodiscard]] static bool done(const State& state) { return state.done(); }
   [[nodiscard]] static TracePoint progress(const State& state) { return state.progress(); }

@@ -26,18 +26,21 @@
 
 namespace vicinity::lsm {
 
-/// Evaluates all moves in rows of consecutive ones. begin(state): a search begins; moved(state, move): the solution took it.
-/// each_row(state, visit) calls visit(keys, length) for one row after the other, in the order of the moves; the value of a neighbour is
-/// base(state) + key.
+/// Evaluates all moves in rows of consecutive ones. begin(state, interruption): a search begins; moved(state, move): the solution took it.
+/// each_row(state, visit) calls visit(keys, length) for one row after the other, in the order of the moves, or for parts of long rows, so
+/// that no call is long in coming; the value of a neighbour is base(state) + key.
 template <class E>
 concept EvaluatesNeighbors = requires(E evaluator, const SearchState<typename E::Neighborhood>& state, std::int64_t move,
-                                      void (*visit)(const typename E::Key*, std::int32_t)) {
+                                      void (*visit)(const typename E::Key*, std::int32_t), const Interruption& interruption) {
   requires std::constructible_from<E, const typename E::Neighborhood&>;
   { E::base(state) } -> std::same_as<std::int64_t>;
-  evaluator.begin(state);
+  evaluator.begin(state, interruption);
   evaluator.moved(state, move);
   evaluator.each_row(state, visit);
 };
+
+/// Neighbours of O(n) that are visited together.
+inline constexpr std::size_t most_of_a_row = 1024;
 
 /// A square matrix of `n` rows and columns, rows on cache lines of their own, zero beyond the last column.
 template <class T>
@@ -86,9 +89,10 @@ class QapEvaluator {
   }
 
   [[nodiscard]] static std::int64_t base(const SearchState<Neighborhood>& state) { return state.value(); }
-  void begin(const SearchState<Neighborhood>& state) {
+  void begin(const SearchState<Neighborhood>& state, const Interruption& interruption) {
     const qap::Permutation& p = state.solution();
     fill(b_, bt_, [&](std::size_t x, std::size_t y) {
+      if (y == 0) interruption.check();
       return static_cast<Element>(qap_.view().b[static_cast<std::size_t>(p[x]) * n_ + static_cast<std::size_t>(p[y])]);
     });
   }
@@ -131,19 +135,21 @@ class QapEvaluator {
   /// All moves whose first K - 1 facilities are those of `at`.
   template <class Visit>
   void evaluate(std::array<std::size_t, K> at, const Visit& visit) {
-    const std::size_t first = at[K - 2] + 1;
-    for (at[K - 1] = first; at[K - 1] < n_; ++at[K - 1]) {
-      const Rows a = rows(a_, at), b = rows(b_, at);
-      U sum = products(a, b);
-      if (qap_.symmetric()) {
-        sum *= 2;
-      } else {
-        const Rows a_transposed = rows(at_, at), b_transposed = rows(bt_, at);
-        sum += products(a_transposed, b_transposed);
+    for (at[K - 1] = at[K - 2] + 1; at[K - 1] < n_;) {
+      const std::size_t part = at[K - 1], end = std::min(n_, part + most_of_a_row);
+      for (; at[K - 1] < end; ++at[K - 1]) {
+        const Rows a = rows(a_, at), b = rows(b_, at);
+        U sum = products(a, b);
+        if (qap_.symmetric()) {
+          sum *= 2;
+        } else {
+          const Rows a_transposed = rows(at_, at), b_transposed = rows(bt_, at);
+          sum += products(a_transposed, b_transposed);
+        }
+        keys_[at[K - 1] - part] = static_cast<Delta>(sum + pairs(a, b, at));
       }
-      keys_[at[K - 1] - first] = static_cast<Delta>(sum + pairs(a, b, at));
+      visit(keys_.data(), static_cast<std::int32_t>(end - part));
     }
-    visit(keys_.data(), static_cast<std::int32_t>(n_ - first));
   }
   [[nodiscard]] U products(const Rows& a, const Rows& b) const {
     U sum = 0;
@@ -193,7 +199,7 @@ class PppEvaluator {
   }
 
   [[nodiscard]] static std::int64_t base(const SearchState<Neighborhood>&) { return 0; }
-  void begin(const SearchState<Neighborhood>& state) {
+  void begin(const SearchState<Neighborhood>& state, const Interruption&) {
     std::fill(agreements_.begin(), agreements_.end(), std::int16_t{0});
     for (std::size_t c = 0; c < n_; ++c)
       for (std::size_t r = 0; r < m_; ++r) {
@@ -260,11 +266,14 @@ class PppEvaluator {
   /// All moves whose first K - 1 columns are flipped in shared_[K - 1], and whose last is `first` or a later one.
   template <class Visit>
   void evaluate(std::size_t first, const Visit& visit) {
-    for (std::size_t column = first; column < n_; ++column) {
-      flip(shared_[K - 1], column, bins_);
-      keys_[column - first] = cost_of_bins();
+    for (std::size_t column = first; column < n_;) {
+      const std::size_t part = column, end = std::min(n_, part + most_of_a_row);
+      for (; column < end; ++column) {
+        flip(shared_[K - 1], column, bins_);
+        keys_[column - part] = cost_of_bins();
+      }
+      visit(keys_.data(), static_cast<std::int32_t>(end - part));
     }
-    visit(keys_.data(), static_cast<std::int32_t>(n_ - first));
   }
   [[nodiscard]] std::int32_t cost_of_bins() {
     std::int32_t* counts = counts_.data();
@@ -312,13 +321,16 @@ class TspEvaluator {
         keys_(n_) {}
 
   [[nodiscard]] static std::int64_t base(const SearchState<Neighborhood>& state) { return state.value(); }
-  void begin(const SearchState<Neighborhood>& state) {
+  void begin(const SearchState<Neighborhood>& state, const Interruption& interruption) {
     for (std::size_t k = 0; k < n_; ++k) {
       const auto city = static_cast<std::size_t>(state.solution()[k]);
       x_[k] = tsp_.view().x[city];
       y_[k] = tsp_.view().y[city];
     }
-    for (std::size_t i = 0; whole_ && i < n_; ++i) set_row(i, distances_.row(i));
+    for (std::size_t i = 0; whole_ && i < n_; ++i) {
+      interruption.check();
+      set_row(i, distances_.row(i));
+    }
     for (std::size_t k = 0; k < n_; ++k) set_edge(k);
     set_around();
   }
@@ -402,7 +414,7 @@ class WeierstrassEvaluator {
         points_(static_cast<std::size_t>(n_)) {}
 
   [[nodiscard]] static std::int64_t base(const SearchState<Neighborhood>&) { return 0; }
-  static void begin(const SearchState<Neighborhood>&) {}
+  static void begin(const SearchState<Neighborhood>&, const Interruption&) {}
   static void moved(const SearchState<Neighborhood>&, std::int64_t) {}
   template <class Visit>
   void each_row(const SearchState<Neighborhood>& state, const Visit& visit) {

@@ -156,7 +156,7 @@ class PppRows {
   /// Keys are values of z.
   [[nodiscard]] static std::int64_t base(const SearchState<Neighborhood>&) { return 0; }
 
-  void begin(const SearchState<Neighborhood>& state) {
+  void begin(const SearchState<Neighborhood>& state, const Interruption&) {
     for (std::size_t c = 0; c < n_; ++c) negative_[c] = state.solution()[c] < 0 ? -1 : 0;
     products_ = ppp::products(ppp_, state.solution());
     group_rows();

@@ -63,19 +63,23 @@ class QapRows {
   [[nodiscard]] static std::int64_t base(const SearchState<Neighborhood>& state) { return state.value(); }
 
   /// O(n^3).
-  void begin(const SearchState<Neighborhood>& state) {
+  void begin(const SearchState<Neighborhood>& state, const Interruption& interruption) {
     const qap::Permutation& p = state.solution();
-    for (std::size_t x = 0; x < n_; ++x)
+    for (std::size_t x = 0; x < n_; ++x) {
+      interruption.check();
       for (std::size_t y = 0; y < n_; ++y)
         b_[at(x, y)] = bt_[at(y, x)] = static_cast<U>(qap_.view().b[static_cast<std::size_t>(p[x]) * n_ + static_cast<std::size_t>(p[y])]);
-    set_pair_factors(b_, beta_);
+    }
+    set_pair_factors(b_, beta_, interruption);
     std::fill(f_.begin(), f_.end(), 0);
-    for (std::size_t x = 0; x < n_; ++x)
+    for (std::size_t x = 0; x < n_; ++x) {
+      interruption.check();
       for (std::size_t k = 0; k < n_; ++k) {
         const U to = a_[at(x, k)], from = at_[at(x, k)];
 #pragma omp simd
         for (std::size_t y = 0; y < pitch_; ++y) f_[at(x, y)] += to * bt_[at(k, y)] + from * b_[at(k, y)];
       }
+    }
     for (std::size_t x = 0; x < n_; ++x)
       for (std::size_t y = 0; y < n_; ++y) ft_[at(y, x)] = f_[at(x, y)];
     copy_diagonal(f_, diagonal_f_);
@@ -111,9 +115,11 @@ class QapRows {
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(n_); }
   [[nodiscard]] std::size_t at(std::size_t row, std::size_t column) const { return row * pitch_ + column; }
 
-  void set_pair_factors(const Matrix& m, Matrix& factors) const {
-    for (std::size_t x = 0; x < n_; ++x)
+  void set_pair_factors(const Matrix& m, Matrix& factors, const Interruption& interruption = Interruption()) const {
+    for (std::size_t x = 0; x < n_; ++x) {
+      interruption.check();
       for (std::size_t y = 0; y < n_; ++y) factors[at(x, y)] = qap::pair_factor(m[at(x, x)], m[at(y, y)], m[at(x, y)], m[at(y, x)]);
+    }
   }
   void copy_diagonal(const Matrix& m, Aligned<U>& diagonal) const {
     for (std::size_t x = 0; x < n_; ++x) diagonal[x] = m[at(x, x)];

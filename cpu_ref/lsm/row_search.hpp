@@ -27,11 +27,12 @@
 namespace vicinity::lsm {
 
 /// A neighbourhood in rows. Row `row` holds moves first(row) .. first(row) + length(row) - 1; the value of a move is base(state) + key.
-/// begin(state): the solution is new; moved(state, choice): it took that move. scan(state, first, last, scratch, visit) calls
+/// begin(state, interruption): the solution is new; moved(state, choice): it took that move. scan(state, first, last, scratch, visit) calls
 /// visit(row, keys) for rows first .. last - 1 in order, and visit may overwrite the keys.
 template <class R>
 concept MoveRows = requires(R rows, const R& kept, const SearchState<typename R::Neighborhood>& state, const local_search::Choice& choice,
-                            std::int64_t row, typename R::Scratch& scratch, void (*visit)(std::int64_t, typename R::Key*)) {
+                            std::int64_t row, typename R::Scratch& scratch, void (*visit)(std::int64_t, typename R::Key*),
+                            const Interruption& interruption) {
   requires std::constructible_from<R, const typename R::Neighborhood&>;
   requires std::constructible_from<typename R::Scratch, const R&>;  // what one thread needs of its own
   { kept.rows() } -> std::same_as<std::int64_t>;
@@ -41,7 +42,7 @@ concept MoveRows = requires(R rows, const R& kept, const SearchState<typename R:
   { kept.operations() } -> std::same_as<double>;   // of a scan of all rows, vectors counted as one
   { kept.bits() } -> std::same_as<std::int64_t>;   // width of the arithmetic
   { kept.base(state) } -> std::same_as<std::int64_t>;
-  rows.begin(state);
+  rows.begin(state, interruption);
   rows.moved(state, choice);
   kept.scan(state, row, row, scratch, visit);
 };
@@ -132,20 +133,20 @@ class RowSearch {
     for (int k = 0; k < policy_.threads; ++k) scratch_.emplace_back(rows_);
   }
 
-  void begin(const SearchState<Neighborhood>& state) {
+  void begin(const SearchState<Neighborhood>& state, const Interruption& interruption) {
     tabu_.clear();
-    rows_.begin(state);
+    rows_.begin(state, interruption);
   }
-  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state) {
+  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state, const Interruption& interruption) {
     const std::int64_t base = rows_.base(state);
     const std::int64_t aspiration = state.best_value() - base;  // a tabu move with a key below is better than the best known solution
-    BestMove<Key> best = best_move(state, [&](std::int64_t row, Key* keys) {
+    BestMove<Key> best = best_move(state, interruption, [&](std::int64_t row, Key* keys) {
       tabu_.for_each_tabu(row, state.iteration(), [&](std::int32_t column) {
         if (keys[column] >= aspiration) keys[column] = BestMove<Key>::none;
       });
     });
     const bool forbidden = best.key == BestMove<Key>::none;
-    if (forbidden) best = best_move(state, [](std::int64_t, Key*) {});
+    if (forbidden) best = best_move(state, interruption, [](std::int64_t, Key*) {});
     chosen_ = best;
     return {base + best.key, rows_.first(best.row) + best.column, forbidden};
   }
@@ -162,9 +163,10 @@ class RowSearch {
  private:
   /// The least (key, row, column) after mask(row, keys) has overwritten the keys that do not count.
   template <class Mask>
-  BestMove<Key> best_move(const SearchState<Neighborhood>& state, const Mask& mask) {
+  BestMove<Key> best_move(const SearchState<Neighborhood>& state, const Interruption& interruption, const Mask& mask) {
     const std::int64_t rows = rows_.rows(), block = rows_.block();
     const auto scan_block = [&](std::int64_t first, typename Rows::Scratch& scratch, BestMove<Key>& best) {
+      if (interruption.wanted()) return;
       rows_.scan(state, first, std::min(rows, first + block), scratch, [&](std::int64_t row, Key* keys) {
         mask(row, keys);
         const std::int32_t length = rows_.length(row);
@@ -178,6 +180,7 @@ class RowSearch {
     BestMove<Key> best;
     if (policy_.threads == 1) {
       for (std::int64_t first = 0; first < rows; first += block) scan_block(first, scratch_.front(), best);
+      interruption.check();
       return best;
     }
 #pragma omp parallel num_threads(policy_.threads)
@@ -189,6 +192,7 @@ class RowSearch {
 #pragma omp critical
       if (mine.before(best)) best = mine;
     }
+    interruption.check();
     return best;
   }
 

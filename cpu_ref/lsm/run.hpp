@@ -11,6 +11,7 @@
 #include "core/methods/lsm/result.hpp"
 #include "core/methods/lsm/search.hpp"
 #include "core/methods/lsm/state.hpp"
+#include "core/util/memory.hpp"
 #include "cpu_ref/run/cpu_work.hpp"
 #include "cpu_ref/run/search_run.hpp"
 
@@ -34,9 +35,9 @@ template <local_search::SearchNeighborhood Neighborhood>
 /// What finds the best of all moves, for one search at a time: made from (neighborhood, task, threads).
 template <class M>
 concept SearchMethod = requires(M& method, const M& fixed, const SearchState<typename M::Neighborhood>& state,
-                                const local_search::Choice& choice, std::int64_t evaluations) {
-  method.begin(state);  // prepares it for a search that was just begun
-  { method.choose(state) } -> std::same_as<local_search::Choice>;
+                                const local_search::Choice& choice, std::int64_t evaluations, const Interruption& interruption) {
+  method.begin(state, interruption);  // prepares it for a search that was just begun
+  { method.choose(state, interruption) } -> std::same_as<local_search::Choice>;
   method.moved(state, choice);  // called after the search took it
   { fixed.policy() } -> std::same_as<Policy>;
   { fixed.work(evaluations) } -> std::same_as<Work>;  // the least that so many evaluations of the neighbourhood take
@@ -55,14 +56,13 @@ class Restarts {
       : neighborhood_(std::move(neighborhood)), task_(std::make_shared<const local_search::Task>(task)) {}
 
   [[nodiscard]] std::int64_t count() const { return task_->restarts; }
-  [[nodiscard]] std::unique_ptr<State> begin(Method& method, const Start& start, std::int64_t k) const {
-    auto state = std::make_unique<State>(*neighborhood_, *task_, start, k);
-    method.begin(*state);
-    return state;
+  [[nodiscard]] std::unique_ptr<State> begin(Method&, const Start& start, std::int64_t k) const {
+    return std::make_unique<State>(*neighborhood_, *task_, start, k);
   }
+  static void set_up(Method& method, const State& state, const Interruption& interruption) { method.begin(state, interruption); }
   static void step(Method& method, State& state, const StepLimit& limit) {
     if (state.iteration() >= limit.iterations) return;
-    const local_search::Choice choice = method.choose(state);
+    const local_search::Choice choice = method.choose(state, limit.interruption);
     if (state.take(choice)) method.moved(state, choice);
   }
   [[nodiscard]] static bool done(const State& state) { return state.done(); }
@@ -93,6 +93,7 @@ template <class Method, class Neighborhood>
 [[nodiscard]] std::unique_ptr<Run> cpu_run(const Neighborhood& neighborhood, const local_search::Task& task, int threads) {
   const auto shared = std::make_shared<const Neighborhood>(neighborhood);
   const auto workers = std::min<std::int64_t>(threads, task.restarts);
+  require_memory(sizeof(std::int32_t) * static_cast<double>(neighborhood.moves()) * static_cast<double>(workers), "a search");
   std::vector<std::unique_ptr<Method>> methods;
   for (std::int64_t k = 0; k < workers; ++k) methods.push_back(std::make_unique<Method>(*shared, task, workers > 1 ? 1 : threads));
   return std::make_unique<SearchRun<Restarts<Method>>>(Restarts<Method>(shared, task), std::move(methods));

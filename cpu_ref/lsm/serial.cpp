@@ -22,17 +22,18 @@ class SerialSearch {
   SerialSearch(const Neighborhood& neighborhood, const local_search::Task&, int)
       : neighborhood_(neighborhood), evaluator_(neighborhood), tabu_until_(static_cast<std::size_t>(neighborhood.moves())) {}
 
-  void begin(const SearchState<Neighborhood>& state) {
+  void begin(const SearchState<Neighborhood>& state, const Interruption& interruption) {
     std::fill(tabu_until_.begin(), tabu_until_.end(), 0);
-    evaluator_.begin(state);
+    evaluator_.begin(state, interruption);
   }
   /// The least key of the moves that are not forbidden; of all, where all are. A row is looked at one by one only when its least key could
   /// be chosen.
-  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state) {
+  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state, const Interruption& interruption) {
     const std::int64_t base = Evaluator::base(state);
     Best free, any;
     std::int64_t first = 0;
     evaluator_.each_row(state, [&](const Key* keys, std::int32_t length) {
+      interruption.check();
       Key least = none;
       for (std::int32_t c = 0; c < length; ++c) least = std::min(least, keys[c]);
       if (least < any.key) any = {least, first + (std::find(keys, keys + length, least) - keys)};

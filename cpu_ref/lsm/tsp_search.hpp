@@ -271,19 +271,22 @@ class TspSearch {
     for (int k = 0; k < policy_.update_threads; ++k) near_distances_.emplace_back(most_near * (block + 2));
   }
 
-  void begin(const SearchState<Neighborhood>& state) {
+  void begin(const SearchState<Neighborhood>& state, const Interruption& interruption) {
     tour_.begin(state);
     tabu_.clear();
     least_.back() = bound_.back() = none;  // the last position has no row
     const std::int64_t rows = tour_.rows(), block_rows = TourRows<Integral>::block();
 #pragma omp parallel for schedule(dynamic, 1) num_threads(policy_.scan_threads)
-    for (std::int64_t first = 0; first < rows; first += block_rows)
+    for (std::int64_t first = 0; first < rows; first += block_rows) {
+      if (interruption.wanted()) continue;
       tour_.scan(first, std::min(rows, first + block_rows), scratch_[static_cast<std::size_t>(omp_get_thread_num())],
                  [&](std::int64_t row, std::int32_t* deltas) { set_minimum(row, deltas); });
+    }
+    interruption.check();
     for (std::int32_t row = 0; row < n_; row += group) set_group_bound(row);
   }
 
-  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state) {
+  [[nodiscard]] local_search::Choice choose(const SearchState<Neighborhood>& state, const Interruption& interruption) {
     tabu_.expire(state.iteration(), [&](std::int32_t i, std::int32_t j, std::int32_t delta) {
       RowMinimum row{least_[at(i)], column_[at(i)], bound_[at(i)]};
       row.merge(delta, j);
@@ -295,7 +298,7 @@ class TspSearch {
       const local_search::Choice choice{state.value() + delta, moves::index<2>(n_, {{i, j}}), forbidden};
       if (better(choice, best)) best = choice;
     };
-    if (const std::int32_t row = row_of_least(); row >= 0) offer(row, column_[at(row)], least_[at(row)], false);
+    if (const std::int32_t row = row_of_least(interruption); row >= 0) offer(row, column_[at(row)], least_[at(row)], false);
     const std::int32_t least_tabu = tabu_.least();
     const bool aspires = least_tabu != none && state.value() + least_tabu < state.best_value();
     if (aspires || (best.move < 0 && least_tabu != none))
@@ -384,8 +387,9 @@ class TspSearch {
     set(i, two_least(deltas, i + 1, tour_.length(row)));
   }
   /// The row of the least swap that is not tabu, -1 where there is none. Scans rows anew until it is known.
-  [[nodiscard]] std::int32_t row_of_least() {
+  [[nodiscard]] std::int32_t row_of_least(const Interruption& interruption) {
     while (true) {
+      interruption.check();
       const auto groups = static_cast<std::int32_t>(group_bound_.size());
       const std::int32_t lowest = minimum(group_bound_.data(), groups);
       if (lowest == none) return -1;

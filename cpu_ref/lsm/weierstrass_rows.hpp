@@ -44,7 +44,7 @@ class WeierstrassRows {
   [[nodiscard]] static std::int64_t bits() { return 8 * sizeof(Real); }
   [[nodiscard]] static std::int64_t base(const SearchState<Neighborhood>&) { return 0; }
 
-  static void begin(const SearchState<Neighborhood>&) {}
+  static void begin(const SearchState<Neighborhood>&, const Interruption&) {}
   static void moved(const SearchState<Neighborhood>&, const local_search::Choice&) {}
 
   template <class Visit>

@@ -12,16 +12,20 @@
 #include <vector>
 
 #include "core/api/run.hpp"
+#include "cpu_ref/run/interruption.hpp"
 
 namespace vicinity {
 
-/// How far one call of step() may go: to at most `iterations` of the search, and where `briefly`, for some microseconds.
+/// How far one call of step() may go: to at most `iterations` of the search, and where `briefly`, for some microseconds. What takes long
+/// looks at `interruption`.
 struct StepLimit {
   std::int64_t iterations;
   bool briefly;
+  Interruption interruption = Interruption();
 };
 
-/// The searches of a case. A method belongs to one worker, a state is one search under way.
+/// The searches of a case. A method belongs to one worker, a state is one search under way. What has to be made before the first step and
+/// takes long is left by begin() to set_up(method, state, interruption), where there is one. A state that was interrupted has a result.
 template <class S>
 concept CpuSearches = requires(const S searches, typename S::Method& method, typename S::State& state, const Start& start, std::int64_t k,
                                const std::vector<typename S::Result>& results, bool whole, std::size_t workers) {
@@ -55,10 +59,13 @@ class SearchRun final : public Run {
     trace_.clear();
     finished_.assign(static_cast<std::size_t>(searches_.count()), std::nullopt);
     for (Worker& worker : workers_) worker.state.reset();
+    interrupted_ = false;
   }
+  /// Once interrupted within a step it goes no further before a reset().
   bool execute(const Budget& budget) override {
     const Stopwatch watch;
-    spent_ = reached_ = false;
+    reached_ = false;
+    spent_ = interrupted_.load();
     const auto workers = static_cast<int>(workers_.size());
     if (workers == 1) {
       go_on(workers_.front(), budget, watch);
@@ -67,7 +74,7 @@ class SearchRun final : public Run {
       for (Worker& worker : workers_) go_on(worker, budget, watch);
     }
     seconds_ += watch.seconds();
-    return next_ < searches_.count() ||
+    return interrupted_ || next_ < searches_.count() ||
            std::any_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.state != nullptr; });
   }
   [[nodiscard]] bool reached_target() const override { return reached_; }
@@ -89,22 +96,34 @@ class SearchRun final : public Run {
 
   /// Goes on with this worker's search, and the next ones, until the budget is spent.
   void go_on(Worker& worker, const Budget& budget, const Stopwatch& watch) {
-    while (!spent_) {
-      if (!worker.state) {
-        worker.search = next_++;
-        if (worker.search >= searches_.count()) return;
-        worker.state = searches_.begin(*worker.method, start_, worker.search);
-        if (worker.search == 0) note(searches_.progress(*worker.state), watch);
+    try {
+      while (!spent_ && step(worker, budget, watch)) {
       }
-      const bool first = worker.search == 0;
-      const std::int64_t limit = first && budget.iterations ? *budget.iterations : std::numeric_limits<std::int64_t>::max();
-      searches_.step(*worker.method, *worker.state, {limit, !budget.unlimited()});
-      const bool done = searches_.done(*worker.state);
-      if (done || !budget.unlimited() || budget.improvements) check(worker, budget, watch, limit, done);
-      if (!done) continue;
-      finished_[static_cast<std::size_t>(worker.search)] = searches_.result(*worker.state);
-      worker.state.reset();
+    } catch (const Interrupted&) {
+      spent_ = interrupted_ = true;
+      if (worker.state && worker.search == 0) note(searches_.progress(*worker.state), watch);
     }
+  }
+  /// One step, of the next search where none is under way. Was there anything to do?
+  bool step(Worker& worker, const Budget& budget, const Stopwatch& watch) {
+    const Interruption interruption(budget.stop);
+    if (!worker.state) {
+      worker.search = next_++;
+      if (worker.search >= searches_.count()) return false;
+      worker.state = searches_.begin(*worker.method, start_, worker.search);
+      if constexpr (requires { searches_.set_up(*worker.method, *worker.state, interruption); })
+        searches_.set_up(*worker.method, *worker.state, interruption);
+      if (worker.search == 0) note(searches_.progress(*worker.state), watch);
+    }
+    const bool first = worker.search == 0;
+    const std::int64_t limit = first && budget.iterations ? *budget.iterations : std::numeric_limits<std::int64_t>::max();
+    searches_.step(*worker.method, *worker.state, {limit, !budget.unlimited(), interruption});
+    const bool done = searches_.done(*worker.state);
+    if (done || !budget.unlimited() || budget.improvements) check(worker, budget, watch, limit, done);
+    if (!done) return true;
+    finished_[static_cast<std::size_t>(worker.search)] = searches_.result(*worker.state);
+    worker.state.reset();
+    return true;
   }
   /// Is the budget spent? What does the trace need?
   void check(const Worker& worker, const Budget& budget, const Stopwatch& watch, std::int64_t limit, bool done) {
@@ -137,9 +156,10 @@ class SearchRun final : public Run {
   Searches searches_;
   std::vector<Worker> workers_;
   Start start_ = 0;
-  std::atomic<std::int64_t> next_ = 0;  ///< the first search that no worker has taken
-  std::atomic<bool> spent_ = false;     ///< the budget of this call
-  std::atomic<bool> reached_ = false;   ///< its target
+  std::atomic<std::int64_t> next_ = 0;     ///< the first search that no worker has taken
+  std::atomic<bool> spent_ = false;        ///< the budget of this call
+  std::atomic<bool> reached_ = false;      ///< its target
+  std::atomic<bool> interrupted_ = false;  ///< within a step, since reset()
   std::vector<std::optional<Result>> finished_;
   Trace trace_;
   double seconds_ = 0;  ///< of all calls since reset()

@@ -85,7 +85,7 @@ class DeltaMatrix {
     deltas_.resize(static_cast<std::size_t>(start));
   }
 
-  void begin(const ChainState& state) {
+  void begin(const ChainState& state, const Interruption& interruption) {
     const qap::Permutation& p = state.permutation();
     for (int side = 0; side < T::sides; ++side)
       for (std::int32_t i = 0; i < n_; ++i)
@@ -93,15 +93,18 @@ class DeltaMatrix {
           const std::int32_t pi = p[static_cast<std::size_t>(i)], pj = p[static_cast<std::size_t>(j)];
           row(b_[side], i)[j] = static_cast<Entry>(side == 0 ? entry(qap_.view().b, pi, pj) : entry(qap_.view().b, pj, pi));
         }
-    for (std::int32_t i = 0; i < n_ - 1; ++i)
+    for (std::int32_t i = 0; i < n_ - 1; ++i) {
+      interruption.check();
       for (std::int32_t j = i + 1; j < n_; ++j) deltas(i)[j] = from_scratch(i, j);
+    }
     made_ = {-1, 0, 0};
   }
 
-  void advance(ChainState& state, std::int64_t limit) {
+  void advance(ChainState& state, std::int64_t limit, const Interruption& interruption) {
     std::int64_t sweep = state.next() / annealing::pairs(n_);
     annealing::Swap at = annealing::pair_at(n_, state.next() % annealing::pairs(n_));
     while (state.next() < limit) {
+      interruption.check();
       const std::int64_t first = state.next() - (at.s - at.r - 1);                    // of the row
       const std::int64_t until = std::min(limit - 1, state.freezing_proposal()) + 1;  // the temperature is the same up to there
       const auto to = static_cast<std::int32_t>(std::min<std::int64_t>(n_, at.s + (until - state.next())));

@@ -227,17 +227,18 @@ class EngineOf final : public Engine {
     visits_.assign(static_cast<std::size_t>(n_), 0);
   }
 
-  void advance(ChainState& state, std::int64_t limit) override {
+  void advance(ChainState& state, std::int64_t limit, const Interruption& interruption) override {
     const std::int64_t pairs = annealing::pairs(n_);
     if (state.next() >= limit) return;
     std::int64_t sweep = state.next() / pairs;
     annealing::Swap at = annealing::pair_at(n_, state.next() % pairs);
     while (true) {
+      interruption.check();
       if (policy_.threads > 1 && at.s == at.r + 1) {
-        skip_rejected(state, sweep, at.r, limit);
+        skip_rejected(state, sweep, at.r, limit, interruption);
         at.s = at.r + 1;
       }
-      if (state.next() < limit) scan_row(state, sweep, at.r, at.s, limit);
+      if (state.next() < limit) scan_row(state, sweep, at.r, at.s, limit, interruption);
       if (state.next() == limit) return;
       next_row(sweep, at.r);
       at.s = at.r + 1;
@@ -252,7 +253,8 @@ class EngineOf final : public Engine {
   }
 
   /// The proposals of a row from column `column` on, those below `limit`.
-  void scan_row(ChainState& state, std::int64_t sweep, std::int32_t row, std::int32_t column, std::int64_t limit) {
+  void scan_row(ChainState& state, std::int64_t sweep, std::int32_t row, std::int32_t column, std::int64_t limit,
+                const Interruption& interruption) {
     RowScan<A>& scan = scans_.front();
     std::int64_t& visit = visits_[static_cast<std::size_t>(row)];
     const std::int64_t gain = update_timer_.team_is_faster() ? 2 * update_threads_ : 1;  // of the team in updates
@@ -269,7 +271,7 @@ class EngineOf final : public Engine {
         column = to;
         continue;
       }
-      if (!products_.has_room()) empty_list(from_scratch);
+      if (!products_.has_room()) empty_list(from_scratch, interruption);
       state.accept(state.next() + (found.column - column), {row, found.column}, found.delta);
       scan.accept(found.column);
       column = found.column + 1;
@@ -284,7 +286,7 @@ class EngineOf final : public Engine {
 
   /// While swaps are rare: scans whole rows from the beginning of `row` on, a range a thread, about as far as one swap is to be expected.
   /// Ends at the beginning of the first row with a swap (which is left to scan_row), or where several threads no longer pay.
-  void skip_rejected(ChainState& state, std::int64_t& sweep, std::int32_t& row, std::int64_t limit) {
+  void skip_rejected(ChainState& state, std::int64_t& sweep, std::int32_t& row, std::int64_t limit, const Interruption& interruption) {
     while (true) {
       const std::int64_t expected = state.chain().accepted - visits_[static_cast<std::size_t>(row)] + 1;
       const std::int64_t same = std::min(limit - 1, state.freezing_proposal()) + 1 - state.next();  // proposals at this temperature
@@ -298,7 +300,8 @@ class EngineOf final : public Engine {
       const auto start = Clock::now();
       const std::int64_t before = state.next();
       std::atomic<std::int32_t> rejected = planned;
-      team_.parallel_for(static_cast<int>(ranges_.size()), [&](int k) { scan_range(state, k, rejected); });
+      team_.parallel_for(static_cast<int>(ranges_.size()), [&](int k) { scan_range(state, k, rejected, interruption); });
+      interruption.check();
       for (std::int32_t i = 0; i < rejected; ++i) {
         visits_[static_cast<std::size_t>(row)] = state.chain().accepted;
         state.reject_until(state.next() + (n_ - 1 - row));
@@ -323,10 +326,10 @@ class EngineOf final : public Engine {
     return rows;
   }
   /// `rejected` becomes at most the number of planned rows before the first one with a swap.
-  void scan_range(const ChainState& state, int k, std::atomic<std::int32_t>& rejected) {
+  void scan_range(const ChainState& state, int k, std::atomic<std::int32_t>& rejected, const Interruption& interruption) {
     RowRange range = ranges_[static_cast<std::size_t>(k)];
     RowScan<A>& scan = scans_[static_cast<std::size_t>(k)];
-    for (; range.rows > 0 && rejected > range.offset; --range.rows, ++range.offset) {
+    for (; range.rows > 0 && rejected > range.offset && !interruption.wanted(); --range.rows, ++range.offset) {
       scan.begin(state.seed(), range.sweep, range.row, std::min(range.rows, n_ - 1 - range.row), false);
       if (scan.first_accepted(range.row + 1, n_, annealing::row_temperature(state.cooling(), range.first)).column >= 0) {
         for (std::int32_t known = rejected; range.offset < known && !rejected.compare_exchange_weak(known, range.offset);) {
@@ -339,24 +342,27 @@ class EngineOf final : public Engine {
   }
 
   /// Empties the list of accepted swaps, after all rows have followed it unless they are to be made from scratch.
-  void empty_list(bool from_scratch) {
+  void empty_list(bool from_scratch, const Interruption& interruption) {
     if (!from_scratch) {
       const Path path = update_threads_ == 1 ? Path::one_thread_untimed : update_timer_.next();
       const auto start = Clock::now();
-      update_all(path == Path::team ? update_threads_ : 1);
+      update_all(path == Path::team ? update_threads_ : 1, interruption);
       if (path != Path::one_thread_untimed) update_timer_.add(path, 1, start);
     }
     products_.clear_list();
   }
-  void update_all(std::int64_t threads) {
+  void update_all(std::int64_t threads, const Interruption& interruption) {
+    constexpr std::int32_t rows = 256;  // between two looks
     const auto update = [&](std::int64_t k) {
-      products_.update_all(static_cast<std::int32_t>(n_ * k / threads), static_cast<std::int32_t>(n_ * (k + 1) / threads),
-                           coefficients_[static_cast<std::size_t>(k)].data());
+      const auto end = static_cast<std::int32_t>(n_ * (k + 1) / threads);
+      for (auto row = static_cast<std::int32_t>(n_ * k / threads); row < end && !interruption.wanted(); row += rows)
+        products_.update_all(row, std::min(end, row + rows), coefficients_[static_cast<std::size_t>(k)].data());
     };
     if (threads == 1)
       update(0);
     else
       team_.parallel_for(static_cast<int>(threads), update);
+    interruption.check();
   }
 
   std::int32_t n_;

@@ -34,7 +34,7 @@ class Engine {
   virtual ~Engine() = default;
   virtual void begin(const ChainState& state) = 0;
   /// Goes on until state.next() == limit.
-  virtual void advance(ChainState& state, std::int64_t limit) = 0;
+  virtual void advance(ChainState& state, std::int64_t limit, const Interruption& interruption) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<Engine> make_engine(const qap::Qap& qap, const EnginePolicy& policy, ThreadTeam& team);

@@ -23,9 +23,17 @@ class EngineMethod {
   EngineMethod(const qap::Qap& qap, const annealing::Task& task)
       : qap_(qap), policy_(policy_of(qap, task)), team_(policy_.threads), engine_(make_engine(qap, policy_, team_)) {}
 
-  void begin(const ChainState& state) { engine_->begin(state); }
-  void advance(ChainState& state, std::int64_t limit) {
-    team_.run([&] { engine_->advance(state, limit); });
+  void begin(const ChainState& state, const Interruption&) { engine_->begin(state); }
+  void advance(ChainState& state, std::int64_t limit, const Interruption& interruption) {
+    bool interrupted = false;
+    team_.run([&] {
+      try {
+        engine_->advance(state, limit, interruption);
+      } catch (const Interrupted&) {
+        interrupted = true;
+      }
+    });
+    if (interrupted) throw Interrupted();
   }
   [[nodiscard]] Policy policy() const { return policy_.record(); }
   [[nodiscard]] Work work(std::int64_t proposals, std::int64_t accepted) const {

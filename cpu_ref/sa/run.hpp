@@ -12,6 +12,7 @@
 #include "core/methods/sa/task.hpp"
 #include "core/util/digest.hpp"
 #include "core/util/error.hpp"
+#include "core/util/memory.hpp"
 #include "cpu_ref/run/search_run.hpp"
 #include "cpu_ref/sa/from_scratch.hpp"
 
@@ -20,11 +21,14 @@ namespace vicinity::sa {
 /// One chain under way: the contract's state, and what follows from an accepted or a rejected proposal.
 class ChainState {
  public:
-  ChainState(const qap::Qap& qap, const FromScratch& from_scratch, const annealing::Task& task, const Start& start, std::int64_t chain)
+  ChainState(const qap::Qap& qap, const annealing::Task& task, const Start& start, std::int64_t chain)
       : qap_(&qap), seed_(task.seed(start.seed, chain)) {
     chain_.current = chain_.best = annealing::start_of(qap, task, start, chain);
     chain_.cost = chain_.best_cost = qap::cost(qap, chain_.current);
-    cooling_ = task.cooling ? *task.cooling : sampled(from_scratch, task);
+  }
+  /// Given or sampled temperatures, before the first proposal.
+  void set_temperatures(const FromScratch& from_scratch, const annealing::Task& task, const Interruption& interruption) {
+    cooling_ = task.cooling ? *task.cooling : sampled(from_scratch, task, interruption);
   }
 
   [[nodiscard]] const annealing::Chain& chain() const noexcept { return chain_; }
@@ -65,9 +69,11 @@ class ChainState {
   }
 
  private:
-  [[nodiscard]] annealing::Cooling sampled(const FromScratch& from_scratch, const annealing::Task& task) const {
+  [[nodiscard]] annealing::Cooling sampled(const FromScratch& from_scratch, const annealing::Task& task,
+                                           const Interruption& interruption) const {
     std::int64_t least = 0, largest = 0;
     for (std::int64_t k = 0; k < task.samples; ++k) {
+      interruption.check();
       const annealing::Swap swap = annealing::sample_swap(seed_, qap_->size(), k);
       const std::int64_t delta = from_scratch.delta(chain_.current, swap.r, swap.s);
       if (delta <= 0) continue;
@@ -87,9 +93,9 @@ class ChainState {
 
 /// What runs a chain: made from (instance, task).
 template <class M>
-concept ChainMethod = requires(M& method, const M& fixed, ChainState& state, std::int64_t count) {
-  method.begin(state);           // prepares it for a chain that was just begun
-  method.advance(state, count);  // goes on until state.next() == count
+concept ChainMethod = requires(M& method, const M& fixed, ChainState& state, std::int64_t count, const Interruption& interruption) {
+  method.begin(state, interruption);           // prepares it for a chain that was just begun
+  method.advance(state, count, interruption);  // goes on until state.next() == count
   { fixed.policy() } -> std::same_as<Policy>;
   { fixed.work(count, count) } -> std::same_as<Work>;  // of so many proposals and accepted swaps
 };
@@ -105,15 +111,17 @@ class Chains {
   Chains(const qap::Qap& qap, annealing::Task task) : qap_(&qap), from_scratch_(qap), task_(std::move(task)) {}
 
   [[nodiscard]] std::int64_t count() const { return task_.chains; }
-  [[nodiscard]] std::unique_ptr<State> begin(Method& method, const Start& start, std::int64_t chain) const {
-    auto state = std::make_unique<State>(*qap_, from_scratch_, task_, start, chain);
-    method.begin(*state);
-    return state;
+  [[nodiscard]] std::unique_ptr<State> begin(Method&, const Start& start, std::int64_t chain) const {
+    return std::make_unique<State>(*qap_, task_, start, chain);
+  }
+  void set_up(Method& method, State& state, const Interruption& interruption) const {
+    state.set_temperatures(from_scratch_, task_, interruption);
+    method.begin(state, interruption);
   }
   void step(Method& method, State& state, const StepLimit& limit) const {
     // 1024 proposals take microseconds
     const std::int64_t far = limit.briefly ? state.next() + std::max<std::int64_t>(1024, state.next() / 16) : task_.iterations;
-    method.advance(state, std::max(state.next(), std::min({task_.iterations, limit.iterations, far})));
+    method.advance(state, std::max(state.next(), std::min({task_.iterations, limit.iterations, far})), limit.interruption);
   }
   [[nodiscard]] bool done(const State& state) const { return state.next() == task_.iterations; }
   [[nodiscard]] static TracePoint progress(const State& state) {
@@ -150,6 +158,7 @@ class Chains {
 template <class Method>
 [[nodiscard]] std::unique_ptr<Run> prepare_cpu(const Instance& instance, const annealing::Task& task, int workers = 1) {
   const auto& qap = dynamic_cast<const qap::Qap&>(instance);
+  require_memory(2.0 * sizeof(std::int32_t) * qap.size() * qap.size() * workers, "a search");  // and some more
   std::vector<std::unique_ptr<Method>> methods;
   for (int k = 0; k < workers; ++k) methods.push_back(std::make_unique<Method>(qap, task));
   return std::make_unique<SearchRun<Chains<Method>>>(Chains<Method>(qap, task), std::move(methods));

@@ -16,12 +16,12 @@
 
 #include "core/util/error.hpp"
 #include "data/formats/lines.hpp"
+#include "data/input_file.hpp"
 
 namespace vicinity {
 namespace {
 
 using text::Lines;
-using text::opened;
 using text::shown;
 using text::trimmed;
 using text::words_of;
@@ -306,7 +306,7 @@ void add_service_section(std::string& text, const std::vector<double>& service) 
 vrp::Vrp read_cvrplib(std::istream& in, const std::string& file, vrp::Rounding euclidean) { return VrpReader(in, file, euclidean).read(); }
 
 vrp::Vrp read_cvrplib(const std::filesystem::path& file, vrp::Rounding euclidean) {
-  auto in = opened(file);
+  auto in = open_input_file(file);
   return read_cvrplib(in, file.string(), euclidean);
 }
 
@@ -341,7 +341,7 @@ CvrplibSolution read_cvrplib_solution(std::istream& in, const std::string& file,
 }
 
 CvrplibSolution read_cvrplib_solution(const std::filesystem::path& file, const vrp::Vrp& vrp) {
-  auto in = opened(file);
+  auto in = open_input_file(file);
   return read_cvrplib_solution(in, file.string(), vrp);
 }
 

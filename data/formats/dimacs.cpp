@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
 #include "core/util/error.hpp"
+#include "data/input_file.hpp"
 
 namespace vicinity {
 namespace {
@@ -87,8 +87,7 @@ Graph read_dimacs(std::istream& in, const std::string& file) {
 }
 
 Graph read_dimacs(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  if (!in || std::filesystem::is_directory(file)) throw InputError(file.string() + ": cannot be opened");
+  std::ifstream in = open_input_file(file);
   return read_dimacs(in, file.string());
 }
 

@@ -14,6 +14,7 @@
 #include "core/util/digest.hpp"
 #include "core/util/error.hpp"
 #include "data/formats/lines.hpp"
+#include "data/input_file.hpp"
 
 namespace vicinity {
 namespace {
@@ -580,21 +581,7 @@ void append_set(std::string& text, const cp::Model& model, const Expression& set
 cp::Model read_flatzinc(std::string_view text, const std::string& file) { return Reader(text, file).read(); }
 
 cp::Model read_flatzinc(const std::filesystem::path& file) {
-  std::ifstream in = text::opened(file);
-  std::string content;
-  in.seekg(0, std::ios::end);
-  if (const auto size = in.tellg(); size > 0) content.resize(static_cast<std::size_t>(size));
-  in.clear();
-  in.seekg(0);
-  in.clear();
-  if (!content.empty()) {
-    in.read(content.data(), static_cast<std::streamsize>(content.size()));
-    content.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
-  } else {  // a pipe
-    content.assign(std::istreambuf_iterator<char>(in), {});
-  }
-  if (in.bad()) throw InputError(file.string() + ": cannot be read");
-  return read_flatzinc(content, file.string());
+  return read_flatzinc(read_input_file(file, largest_instance_file), file.string());
 }
 
 std::string flatzinc_solution_text(const cp::Model& model, std::span<const std::int32_t> values) {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
 #include <istream>
 #include <string>
 #include <string_view>
@@ -80,12 +78,5 @@ class Lines {
   int line_ = 0;
   bool ended_ = false;
 };
-
-/// Throws InputError when it cannot be opened.
-[[nodiscard]] inline std::ifstream opened(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file)) throw InputError(file.string() + ": cannot be opened");
-  return in;
-}
 
 }  // namespace vicinity::text

@@ -13,11 +13,11 @@
 
 #include "core/util/error.hpp"
 #include "data/formats/lines.hpp"
+#include "data/input_file.hpp"
 
 namespace vicinity {
 namespace {
 
-using text::opened;
 using text::shown;
 
 /// The numbers of a text, one after the other; every complaint carries file and line.
@@ -150,7 +150,7 @@ qap::Qap read_qaplib(std::istream& in, const std::string& file) {
 }
 
 qap::Qap read_qaplib(const std::filesystem::path& file) {
-  auto in = opened(file);
+  auto in = open_input_file(file);
   return read_qaplib(in, file.string());
 }
 
@@ -176,7 +176,7 @@ QaplibSolution read_qaplib_solution(std::istream& in, const std::string& file, c
 }
 
 QaplibSolution read_qaplib_solution(const std::filesystem::path& file, const qap::Qap& qap) {
-  auto in = opened(file);
+  auto in = open_input_file(file);
   return read_qaplib_solution(in, file.string(), qap);
 }
 

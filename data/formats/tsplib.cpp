@@ -15,12 +15,12 @@
 
 #include "core/util/error.hpp"
 #include "data/formats/lines.hpp"
+#include "data/input_file.hpp"
 
 namespace vicinity {
 namespace {
 
 using text::Lines;
-using text::opened;
 using text::shown;
 using text::trimmed;
 using text::white_space;
@@ -118,7 +118,7 @@ tsp::Tsp read_tsplib(std::istream& in, const std::string& file) {
 }
 
 tsp::Tsp read_tsplib(const std::filesystem::path& file) {
-  auto in = opened(file);
+  auto in = open_input_file(file);
   return read_tsplib(in, file.string());
 }
 
@@ -152,7 +152,7 @@ tsp::Tour read_tsplib_tour(std::istream& in, const std::string& file, const tsp:
 }
 
 tsp::Tour read_tsplib_tour(const std::filesystem::path& file, const tsp::Tsp& tsp) {
-  auto in = opened(file);
+  auto in = open_input_file(file);
   return read_tsplib_tour(in, file.string(), tsp);
 }
 

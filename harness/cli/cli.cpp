@@ -175,6 +175,17 @@ void require_command(const CLI::App& app, int argc, char** argv) {
     throw InputError(fmt::format("unknown command '{}'; {}; see vicinity --help", first, hint(first, names)));
 }
 
+/// An unset variable of the shell gives an empty value, which nobody means.
+void require_values(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& value : option->results())
+      if (value.empty()) {
+        const std::string name =
+            option->get_lnames().empty() ? option->get_name() : "--" + option->get_lnames().front();  // also of hidden ones
+        throw InputError(fmt::format("{}: an empty value; is a variable unset?", name));
+      }
+}
+
 int dispatch(const std::string& command, const Options& options, const std::vector<System>& systems) {
   handle_interrupts(command == "run" ? "\nvicinity: interrupted; finished results are recorded, the same command continues\n"
                                      : "\nvicinity: interrupted\n");
@@ -208,6 +219,7 @@ int command_line(int argc, char** argv, const std::vector<System>& systems) {
     const auto chosen = app.get_subcommands();
     throw InputError(fmt::format("{}; see vicinity{} --help", error.what(), chosen.empty() ? "" : " " + chosen.front()->get_name()));
   }
+  require_values(*app.get_subcommands().front());
   const std::string command = app.get_subcommands().front()->get_name();
   if (options.profile.empty()) options.profile = command == "run" ? "quick" : "smoke";
   return_descriptors(options);
@@ -215,11 +227,12 @@ int command_line(int argc, char** argv, const std::vector<System>& systems) {
 }
 
 int guarded_command_line(int argc, char** argv, const std::vector<System>& (*systems)()) {
+  handle_interrupts("\nvicinity: interrupted\n");
   constexpr std::array measuring{"run", "solve", "ceilings", "environment"};
   if (argc > 1 && std::find(measuring.begin(), measuring.end(), std::string_view(argv[1])) != measuring.end()) settle_threads(argv);
   const auto complain = [](const std::exception& error, int code) {
     std::fflush(stdout);
-    fmt::print(stderr, "vicinity: error: {}\n", error.what());
+    fmt::print(stderr, "vicinity: error: {}\n", printable(error.what()));
     return code;
   };
   try {

@@ -1,13 +1,18 @@
 #include "harness/cli/interrupt.hpp"
 
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
 #include <initializer_list>
+
+#include "harness/cli/options.hpp"
 
 namespace vicinity {
 namespace {
@@ -16,10 +21,12 @@ namespace {
 volatile std::sig_atomic_t child_process = 0;
 volatile std::sig_atomic_t was_interrupted = 0;
 volatile std::sig_atomic_t deferred = 0;
+volatile std::sig_atomic_t signalled = 0;
 std::atomic<bool> stop_wanted = false;
 std::atomic<std::int64_t> stop_time{0};  // of the first deferred signal, ms
 const char* volatile first_words = "";
 const char* volatile last_words = "";
+const char* volatile words_of_deadline = "";
 
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
@@ -43,7 +50,8 @@ extern "C" void on_interrupt(int) {
     kill(child_process, SIGINT);
     return;
   }
-  if (deferred != 0 && !stop_wanted) {
+  if (deferred != 0 && signalled == 0) {
+    signalled = 1;
     stop_wanted = true;
     stop_time = milliseconds();
     say(first_words);
@@ -54,12 +62,25 @@ extern "C" void on_interrupt(int) {
   _exit(exit_interrupted);
 }
 
+extern "C" void on_deadline(int) {
+  if (deferred != 0) {
+    stop_wanted = true;
+    return;
+  }
+  say(words_of_deadline);
+  _exit(exit_input);
+}
+
 void install(void (*handler)(int), std::initializer_list<int> signals) {
   struct sigaction action {};
   action.sa_handler = handler;
   action.sa_flags = deferred != 0 ? SA_RESTART : 0;  // whoever goes on must not see half a write
   sigemptyset(&action.sa_mask);
-  for (const int signal : signals) sigaction(signal, &action, nullptr);
+  for (const int signal : signals) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (signal != SIGHUP || before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup(1)
+  }
 }
 
 }  // namespace
@@ -72,12 +93,23 @@ void handle_interrupts(const char* note) {
 
 void defer_interrupts(const char* note) {
   first_words = note;
-  stop_wanted = false;
   deferred = 1;
   install(on_interrupt, {SIGINT, SIGTERM, SIGHUP});
+  install(on_deadline, {SIGALRM});
+}
+
+void set_deadline(double seconds, const char* note) {
+  constexpr double least = 1e-6, most = 1e9;  // 0 would be never
+  words_of_deadline = note;
+  install(on_deadline, {SIGALRM});
+  const double left = std::clamp(seconds, least, most), whole = std::floor(left);
+  const itimerval timer{.it_interval = {}, .it_value = {static_cast<time_t>(whole), static_cast<suseconds_t>((left - whole) * 1e6)}};
+  setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 const std::atomic<bool>& stop_requested() { return stop_wanted; }
+
+bool signal_came() { return signalled != 0; }
 
 void set_interrupted_child(pid_t child) { child_process = child; }
 

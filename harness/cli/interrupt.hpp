@@ -8,16 +8,23 @@ namespace vicinity {
 inline constexpr int exit_interrupted = 130;
 
 /// From here on Ctrl-C (and a polite kill) ends the process at once with exit code 130 and one line, `note`; a line being
-/// recorded is finished first. While a child runs, the child gets the signal and this process waits for it.
-/// Also makes a file-size limit an ordinary write error.
+/// recorded is finished first. While a child runs, the child gets the signal and this process waits for it. A hang-up that is ignored stays
+/// so. Also makes a file-size limit an ordinary write error.
 void handle_interrupts(const char* note);
 
 /// From here on the first Ctrl-C (or polite kill) only asks, prints `note` and goes on: a search stops and writes what it has. The second
 /// one, unless it follows within a moment, ends the process at once, as above.
 void defer_interrupts(const char* note);
 
-/// Becomes true when a deferred signal comes.
+/// In so many seconds the process ends at once with exit code 2 and one line, `note`; from defer_interrupts() on it is asked to stop
+/// instead.
+void set_deadline(double seconds, const char* note);
+
+/// Becomes true when a deferred signal or the deadline comes.
 [[nodiscard]] const std::atomic<bool>& stop_requested();
+
+/// Was it a signal?
+[[nodiscard]] bool signal_came();
 
 /// The child to pass signals to; 0 = none.
 void set_interrupted_child(pid_t child);

@@ -23,10 +23,11 @@ int run_again(const std::vector<std::string>& arguments, const std::string& what
   pointers.push_back(nullptr);
 
   std::fflush(nullptr);
-  const pid_t child = fork();
+  const pid_t parent = getpid(), child = fork();
   if (child < 0) throw EnvironmentError(fmt::format("cannot start a process for {}: {}", what, std::strerror(errno)));
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGINT);  // nobody would wait for it, and it would keep its file locked
+    if (getppid() != parent) _exit(exit_interrupted);
     unbind();
     execv(self.c_str(), pointers.data());
     _exit(127);

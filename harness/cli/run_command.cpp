@@ -90,6 +90,9 @@ class Experiment {
     }
     protocol.processes = options.processes.value_or(protocol.processes);
     repeats_ = Repeats(protocol, process());
+    if (!slowdown_.first.empty() && !known_implementation(*descriptor_.system, slowdown_.first))
+      throw InputError(fmt::format("--test-slowdown: unknown implementation '{}' of {}; {}", slowdown_.first, descriptor_.system->name,
+                                   hint(slowdown_.first, implementation_names(*descriptor_.system))));
     plan_ = make_plan(descriptor_, profile_, {options.implementations, parse_where(options.where)}, device::info().has_value(), process());
   }
 
@@ -114,6 +117,7 @@ class Experiment {
                 .slowdown = 1};
     if (!plan_.deviceless.empty()) fmt::print(stderr, "{}\n", deviceless_note(plan_.deviceless));
     Recorder recorder(machine_folder(options_.results, identity) / (descriptor_.experiment + ".jsonl"));
+    if (process() == 1) tell(recorder.damaged());
     const std::vector<Job> jobs = unfinished(recorder);
     announce(jobs.size());
     if (jobs.empty()) return exit_ok;
@@ -150,6 +154,14 @@ class Experiment {
   [[nodiscard]] bool of_first_process(const Json& record) const {
     return record.value("profile", "") == options_.profile && record.value("sources", "") == context_.sources &&
            record.value("descriptor", "") == descriptor_.hash && record.value("process", Json::object()).value("number", 1) == 1;
+  }
+
+  /// Each damaged line; of very many the first, and how many more there are.
+  static void tell(const std::vector<std::string>& damaged) {
+    constexpr std::size_t most = 20;
+    for (std::size_t k = 0; k < std::min(most, damaged.size()); ++k)
+      fmt::print(stderr, "vicinity: warning: {}; the line is left out: mend or remove it\n", printable(damaged[k]));
+    if (damaged.size() > most) fmt::print(stderr, "vicinity: warning: {} more damaged lines are left out\n", damaged.size() - most);
   }
 
   void announce(std::size_t count) const {

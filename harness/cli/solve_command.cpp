@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -33,7 +34,11 @@ class Solving {
     if (asked_.seconds && !(*asked_.seconds > 0 && std::isfinite(*asked_.seconds)))
       throw InputError(fmt::format("--time: {} is not a number of seconds above 0", *asked_.seconds));
     case_.values[solver_.work_axis] = given_work();
+    clock_ = Stopwatch();
+    constexpr double grace = 0.15;  // a small instance is read whatever the time is
+    if (asked_.seconds) set_deadline(*asked_.seconds + grace, "vicinity: error: --time is over before the search begins; give more\n");
     instance_ = instance_of(system_, asked_.instance);
+    set_deadline(INFINITY, "");  // a device takes its time to get ready; then the search has none left
     case_.problem = solver_.files->problem_of(*instance_);
     scale_ = solver_.files->scale_of(*instance_);
     if (asked_.target) target_ = target_in_units(*asked_.target);
@@ -45,12 +50,15 @@ class Solving {
   }
 
   int run() {
-    const SolutionFile file(output_path(), asked_.instance, asked_.force, [this](const std::string& path) { return objective_in(path); });
-    const std::optional<double> left = work_by_ == WorkBy::time && !solver_.anytime ? choose_work() : asked_.seconds;
+    const SolutionFile file(output_path(), instance_path(asked_.instance), asked_.force,
+                            [this](const std::string& path) { return objective_in(path); });
+    defer_interrupts("\nvicinity: stopping; once more ends it at once, without a solution\n");
+    if (asked_.seconds) set_deadline(*seconds_left(), "");
+    if (work_by_ == WorkBy::time && !solver_.anytime) choose_work();
     SolveReport report = report_before();
-    report.found = searched(left, report);
-    if (!report.found.outcome.feasible) return invalid(report);
-    return deliver(file, report);
+    report.found = searched(report);
+    if (report.found.outcome.feasible) return deliver(file, report);
+    return report.found.outcome.solution.empty() && report.found.stop != Stop::done ? stopped_too_soon(report) : invalid(report);
   }
 
  private:
@@ -84,16 +92,20 @@ class Solving {
     return std::filesystem::path(asked_.instance).stem().string() + solver_.files->solution_suffix(*instance_);
   }
 
-  /// By the time. Returns what is left of it.
-  double choose_work() {
-    const Stopwatch choosing;
+  /// Of --time, which counts from the reading of the instance on.
+  [[nodiscard]] std::optional<double> seconds_left() const {
+    if (!asked_.seconds) return std::nullopt;
+    return std::max(0.0, *asked_.seconds - clock_.seconds());
+  }
+
+  /// By the time.
+  void choose_work() {
     prepared_.run.reset();
-    const std::int64_t work = work_within(*asked_.seconds, solver_, *prepared_.implementation, case_, *instance_, options_.seed);
+    const std::int64_t work = work_within(*seconds_left(), solver_, *prepared_.implementation, case_, *instance_, options_.seed);
     case_.values[solver_.work_axis] = work;
     prepared_.run = prepared_.implementation->prepare(case_, *instance_);
     if (!asked_.quiet)
       fmt::print(stderr, "{}: about {} s allow --{} {}\n", prepared_.implementation->name, *asked_.seconds, solver_.work_axis, work);
-    return *asked_.seconds - choosing.seconds();
   }
 
   [[nodiscard]] SolveReport report_before() const {
@@ -114,8 +126,8 @@ class Solving {
     return report;
   }
 
-  [[nodiscard]] Found searched(std::optional<double> seconds, const SolveReport& report) {
-    defer_interrupts("\nvicinity: stopping; once more ends it at once, without a solution\n");
+  [[nodiscard]] Found searched(const SolveReport& report) {
+    const std::optional<double> seconds = seconds_left();
     SolveProgress progress({report.whole_work, solver_.unit, seconds, report.best_known, scale_}, asked_.quiet);
     return search(*prepared_.run, start_, seconds, target_, progress);
   }
@@ -126,6 +138,14 @@ class Solving {
     fmt::print(stderr, "vicinity: INVALID: {} found no solution: {}; nothing is written\n", report.implementation->name,
                report.found.outcome.complaint.empty() ? "the oracle rejects it" : report.found.outcome.complaint);
     return exit_check_failed;
+  }
+
+  int stopped_too_soon(const SolveReport& report) const {
+    if (options_.json) fmt::print("{}\n", summary_json(report).dump());
+    std::fflush(stdout);
+    const bool by_signal = report.found.stop == Stop::signal;
+    fmt::print(stderr, "vicinity: {} before a first solution was made; nothing is written\n", by_signal ? "stopped" : "--time was over");
+    return by_signal ? exit_interrupted : exit_input;
   }
 
   /// Writes the solution and prints what is to be said. A solution that cannot be written after all is printed: it may have cost hours.
@@ -151,6 +171,7 @@ class Solving {
 
   const Options& options_;
   const SolveOptions& asked_;
+  Stopwatch clock_;  ///< of --time
   const System& system_;
   const Solver& solver_;
   Case case_;

@@ -53,6 +53,31 @@ std::string hint(std::string_view unknown, const std::vector<std::string>& allow
   return meant ? fmt::format("did you mean '{}'? {}", *meant, list) : list;
 }
 
+std::string printable(std::string_view text) {
+  std::string result;
+  const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0; };
+  for (std::size_t at = 0; at < text.size();) {
+    const unsigned first = byte(at), second = byte(at + 1), third = byte(at + 2);
+    if (text[at] == '\n' || text[at] == '\t' || text[at] == '\r') {
+      result += text[at] == '\n' ? "\\n" : text[at] == '\t' ? "\\t" : "\\r";
+      ++at;
+    } else if (first < 0x20 || first == 0x7F) {
+      result += fmt::format("\\x{:02x}", first);
+      ++at;
+    } else if (first == 0xC2 && second >= 0x80 && second < 0xA0) {
+      result += fmt::format("\\x{:02x}", second);
+      at += 2;
+    } else if (first == 0xE2 &&
+               ((second == 0x80 && third >= 0xA8 && third <= 0xAE) || (second == 0x81 && third >= 0xA6 && third <= 0xA9))) {
+      result += fmt::format("\\u{:04x}", 0x2000 + (second - 0x80) * 64 + (third - 0x80));  // line ends, directions of writing
+      at += 3;
+    } else {
+      result += text[at++];
+    }
+  }
+  return result;
+}
+
 std::string hex16(std::uint64_t value) { return fmt::format("{:016x}", value); }
 
 std::string human_seconds(double seconds) {

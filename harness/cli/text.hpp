@@ -17,6 +17,9 @@ namespace vicinity {
 /// What to say after an unknown name: "did you mean 'states'? allowed: load, states", or only the second half.
 [[nodiscard]] std::string hint(std::string_view unknown, const std::vector<std::string>& allowed);
 
+/// In one line, with control characters as their escapes: a text from outside must not act on a terminal.
+[[nodiscard]] std::string printable(std::string_view text);
+
 /// 16 hexadecimal digits.
 [[nodiscard]] std::string hex16(std::uint64_t value);
 

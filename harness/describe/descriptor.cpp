@@ -10,6 +10,7 @@
 #include "core/api/device.hpp"
 #include "core/util/error.hpp"
 #include "data/catalogue.hpp"
+#include "data/input_file.hpp"
 #include "data/search_path.hpp"
 #include "data/sha256.hpp"
 #include "harness/cli/text.hpp"
@@ -209,7 +210,8 @@ Published read_published(const YamlReader& node, const Profile& base) {
   node.require_keys({"csv", "axes", "metric"});
   const YamlReader csv = node.at("csv");
   Published published{.csv = csv.text(), .axes = {}, .metric = node.at("metric").text()};
-  if (!fs::is_regular_file(data_folder() / "published" / published.csv))
+  const bool leads_out = fs::path(published.csv).has_parent_path();
+  if (leads_out || !fs::is_regular_file(data_folder() / "published" / published.csv))
     csv.fail(fmt::format("'{}' is not a file of data/published/", published.csv));
   if (const auto axes = node.find("axes")) {
     for (const auto& [parameter, axis] : axes->entries()) published.axes[parameter] = axis.one_of("axis", names_with_instance(base));
@@ -264,8 +266,8 @@ std::vector<LeftOut> read_left_out(const YamlReader& node, const Descriptor& des
       if (!one.implementations.empty() &&
           std::find(one.implementations.begin(), one.implementations.end(), name) == one.implementations.end())
         continue;
-      if (const std::vector<Case> cases = cases_where(descriptor, full, one.where); !cases.empty())
-        entry.fail(fmt::format("the profile full measures {} for {}", name, cases.front().key()));
+      if (const std::optional<Case> first = first_case(descriptor, full, one.where))
+        entry.fail(fmt::format("the profile full measures {} for {}", name, first->key()));
     }
   }
   return all;
@@ -376,7 +378,12 @@ const Profile& Descriptor::profile(const std::string& name) const {
 }
 
 Descriptor load_descriptor(const std::string& path, const std::vector<System>& systems) {
-  const YamlReader root = YamlReader::load(path);
+  constexpr std::uintmax_t most = 1 << 24;
+  return parse_descriptor(read_input_file(path, most), path, systems);
+}
+
+Descriptor parse_descriptor(const std::string& text, const std::string& path, const std::vector<System>& systems) {
+  const YamlReader root = YamlReader::parse(text, path);
   root.require_keys({"schema", "title", "paper", "system", "problem", "instances", "published", "axes", "sweeps", "implementations",
                      "protocol", "check", "watched", "left_out", "profiles"});
   static_cast<void>(root.at("schema").integer(1, 1));
@@ -385,7 +392,7 @@ Descriptor load_descriptor(const std::string& path, const std::vector<System>& s
   const Profile base = read_base(root, system, problem);
 
   Descriptor descriptor{.path = path,
-                        .hash = sha256_of_file(path).substr(0, 16),
+                        .hash = sha256(text).substr(0, 16),
                         .experiment = system.name + "/" + fs::path(path).stem().string(),
                         .title = root.at("title").text(),
                         .paper = root.at("paper").text(),

@@ -106,6 +106,7 @@ struct Descriptor {
 /// Reads and checks a descriptor against the systems of this program. Throws InputError "path:line: message".
 /// `systems` must outlive the descriptor.
 [[nodiscard]] Descriptor load_descriptor(const std::string& path, const std::vector<System>& systems);
+[[nodiscard]] Descriptor parse_descriptor(const std::string& text, const std::string& path, const std::vector<System>& systems);
 
 /// All values of an axis (or the names of the instances) over the profile's cases, in order of appearance.
 [[nodiscard]] std::vector<Value> values_of(const Profile& profile, const std::string& axis);

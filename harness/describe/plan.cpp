@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <optional>
+#include <unordered_set>
 
 #include "core/util/error.hpp"
 #include "harness/cli/text.hpp"
@@ -23,38 +26,7 @@ std::string list_values(const std::vector<Value>& values) {
   return join(texts);
 }
 
-/// Adds one axis to the product: every case so far with every value, the new axis fastest.
-template <class Range, class Assign>
-void multiply(std::vector<Case>& cases, const Range& values, Assign assign) {
-  std::vector<Case> product;
-  for (const Case& c : cases) {
-    for (const auto& value : values) assign(product.emplace_back(c), value);
-  }
-  cases = std::move(product);
-}
-
-/// Those of the profile that a sweep is for.
-std::vector<std::string> instances_of(const Profile& profile, const std::map<std::string, std::vector<Value>>& sweep) {
-  const auto named = sweep.find("instance");
-  if (named == sweep.end()) return profile.instances;
-  std::vector<std::string> chosen;
-  for (const std::string& name : profile.instances)
-    if (std::find(named->second.begin(), named->second.end(), Value(name)) != named->second.end()) chosen.push_back(name);
-  return chosen;
-}
-
-/// All combinations of the axes, those of `sweep` with its values.
-std::vector<Case> product(const Descriptor& descriptor, const Profile& profile, const std::map<std::string, std::vector<Value>>& sweep) {
-  std::vector<Case> cases{{.problem = descriptor.problem, .instance = "", .values = {}}};
-  if (!profile.instances.empty())
-    multiply(cases, instances_of(profile, sweep), [](Case& c, const std::string& name) { c.instance = name; });
-  for (const auto& [axis, values] : profile.axes) {
-    const auto replaced = sweep.find(axis);
-    multiply(cases, replaced == sweep.end() ? values : replaced->second,
-             [&name = axis](Case& c, const Value& value) { c.values[name] = value; });
-  }
-  return cases;
-}
+using Conditions = std::map<std::string, std::vector<Value>>;
 
 /// Equal as numbers or as names: --where load=1 also means 1.0.
 bool same(const Value& a, const Value& b) {
@@ -66,7 +38,60 @@ bool same(const Value& a, const Value& b) {
   return a == b || (number(a) && number(b) && *number(a) == *number(b)) || to_string(a) == to_string(b);
 }
 
-bool passes(const Case& c, const std::map<std::string, std::vector<Value>>& where) {
+/// The values of an axis that a condition keeps; all where there is none.
+std::vector<Value> kept(const std::string& axis, const std::vector<Value>& values, const Conditions& where) {
+  const auto condition = where.find(axis);
+  std::vector<Value> left;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(left), [&](const Value& value) {
+    return condition == where.end() ||
+           std::any_of(condition->second.begin(), condition->second.end(), [&](const Value& wanted) { return same(value, wanted); });
+  });
+  return left;
+}
+
+/// The axes of one product in order, each with the values that are left of it, those of `sweep` with its own. Nothing is multiplied yet.
+struct Product {
+  std::vector<std::pair<std::string, std::vector<Value>>> axes;
+
+  Product(const Profile& profile, const Conditions& sweep, const Conditions& where) {
+    if (!profile.instances.empty()) {
+      const std::vector<Value> names(profile.instances.begin(), profile.instances.end());
+      axes.emplace_back("instance", kept("instance", kept("instance", names, sweep), where));  // a sweep may be for some
+    }
+    for (const auto& [axis, values] : profile.axes) {
+      const auto replaced = sweep.find(axis);
+      axes.emplace_back(axis, kept(axis, replaced == sweep.end() ? values : replaced->second, where));
+    }
+  }
+  [[nodiscard]] double size() const {
+    double cases = 1;
+    for (const auto& [axis, values] : axes) cases *= static_cast<double>(values.size());
+    return cases;
+  }
+  /// Case number `index`, the last axis fastest.
+  [[nodiscard]] Case at(std::size_t index, const Descriptor& descriptor) const {
+    Case c{.problem = descriptor.problem, .instance = "", .values = {}};
+    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+      const auto& [name, values] = *axis;
+      const Value& value = values[index % values.size()];
+      index /= values.size();
+      if (name == "instance")
+        c.instance = std::get<std::string>(value);
+      else
+        c.values[name] = value;
+    }
+    return c;
+  }
+};
+
+std::vector<Product> products(const Profile& profile, const Conditions& where) {
+  const std::vector<Conditions> one_product(1);
+  std::vector<Product> all;
+  for (const auto& sweep : profile.sweeps.empty() ? one_product : profile.sweeps) all.emplace_back(profile, sweep, where);
+  return all;
+}
+
+bool passes(const Case& c, const Conditions& where) {
   return std::all_of(where.begin(), where.end(), [&](const auto& condition) {
     const Value actual = condition.first == "instance" ? Value(c.instance) : c.values.at(condition.first);
     return std::any_of(condition.second.begin(), condition.second.end(), [&](const Value& wanted) { return same(actual, wanted); });
@@ -115,16 +140,25 @@ std::vector<Case> expand(const Descriptor& descriptor, const Profile& profile, c
 
 std::vector<Case> cases_where(const Descriptor& descriptor, const Profile& profile,
                               const std::map<std::string, std::vector<Value>>& where) {
+  const std::vector<Product> all = products(profile, where);
+  double count = 0;
+  for (const Product& product : all) count += product.size();
+  if (count > most_cases)
+    throw InputError(
+        fmt::format("{}: {:.0f} cases; at most {} are planned at a time: choose some by --where", descriptor.path, count, most_cases));
   std::vector<Case> cases;
-  const std::vector<std::map<std::string, std::vector<Value>>> one_product(1);
-  for (const auto& sweep : profile.sweeps.empty() ? one_product : profile.sweeps) {
-    for (Case& c : product(descriptor, profile, sweep)) {
-      const auto equal = [&](const Case& other) { return other.key() == c.key(); };
-      if (std::none_of(cases.begin(), cases.end(), equal)) cases.push_back(std::move(c));
-    }
-  }
-  std::erase_if(cases, [&](const Case& c) { return !passes(c, where); });
+  std::unordered_set<std::string> known;
+  for (const Product& product : all)
+    for (std::size_t index = 0; index < static_cast<std::size_t>(product.size()); ++index)
+      if (Case c = product.at(index, descriptor); known.insert(c.key()).second) cases.push_back(std::move(c));
   return cases;
+}
+
+std::optional<Case> first_case(const Descriptor& descriptor, const Profile& profile,
+                               const std::map<std::string, std::vector<Value>>& where) {
+  for (const Product& product : products(profile, where))
+    if (product.size() > 0) return product.at(0, descriptor);
+  return std::nullopt;
 }
 
 std::vector<std::uint64_t> seeds_of(const Protocol& protocol, int process) {
@@ -186,10 +220,14 @@ Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filte
   }
   if (!runnable.empty())
     std::rotate(runnable.begin(), runnable.begin() + (process - 1) % static_cast<std::ptrdiff_t>(runnable.size()), runnable.end());
-  for (const Case& c : expand(descriptor, profile, filter)) {
-    for (const std::uint64_t seed : seeds_of(profile.protocol, process))
+  const std::vector<Case> cases = expand(descriptor, profile, filter);
+  const std::vector<std::uint64_t> seeds = seeds_of(profile.protocol, process);
+  if (const std::size_t count = cases.size() * seeds.size() * runnable.size(); count > most_jobs)
+    throw InputError(fmt::format("{}: {} measurements; at most {} are planned at a time: choose some by --where or --implementation",
+                                 descriptor.path, count, most_jobs));
+  for (const Case& c : cases)
+    for (const std::uint64_t seed : seeds)
       for (const Implementation* implementation : runnable) plan.jobs.push_back(make_job(c, *implementation, profile, seed));
-  }
   return plan;
 }
 

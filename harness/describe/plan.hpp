@@ -48,12 +48,19 @@ struct Plan {
 [[nodiscard]] std::map<std::string, std::vector<Value>> parse_where(const std::vector<std::string>& arguments,
                                                                     const std::string& option = "--where");
 
+/// No more is planned at a time; what has more cases is counted, not made.
+inline constexpr std::size_t most_cases = 100'000, most_jobs = 1'000'000;
+
 /// Cases of a profile, filtered. Throws InputError for an unknown axis, and when nothing is left.
 [[nodiscard]] std::vector<Case> expand(const Descriptor& descriptor, const Profile& profile, const Filter& filter);
 
-/// Those cases of a profile that have one of the values of each axis of `where`; perhaps none.
+/// Those cases of a profile that have one of the values of each axis of `where`; perhaps none. Throws InputError for more than most_cases.
 [[nodiscard]] std::vector<Case> cases_where(const Descriptor& descriptor, const Profile& profile,
                                             const std::map<std::string, std::vector<Value>>& where);
+
+/// The first of them.
+[[nodiscard]] std::optional<Case> first_case(const Descriptor& descriptor, const Profile& profile,
+                                             const std::map<std::string, std::vector<Value>>& where);
 
 /// What a process, numbered from 1, runs: all seeds; where they are divided, each `processes`-th from its own on, and one at least.
 [[nodiscard]] std::vector<std::uint64_t> seeds_of(const Protocol& protocol, int process);

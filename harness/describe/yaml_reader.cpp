@@ -3,45 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include "core/util/error.hpp"
+#include "data/input_file.hpp"
 #include "harness/cli/text.hpp"
 
 namespace vicinity {
-namespace {
-
-std::string read_file(const std::string& path) {
-  errno = std::filesystem::is_directory(path) ? EISDIR : 0;
-  std::ifstream file(path);
-  if (errno == EISDIR || !file) throw InputError(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// Messages are one line each, whatever the YAML library or the file contains.
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
-
-}  // namespace
-
-YamlReader YamlReader::load(const std::string& path) {
-  const std::string content = read_file(path);
+YamlReader YamlReader::parse(const std::string& content, const std::string& path) {
   try {
     const YAML::Node root = YAML::Load(content);
     if (!root.IsDefined() || root.IsNull()) throw InputError(fmt::format("{}:1: the file is empty", path));
     return {path, "the descriptor", root, 1};
   } catch (const YAML::Exception& error) {
-    throw InputError(fmt::format("{}:{}: not YAML: {}", path, error.mark.line + 1, one_line(error.msg)));
+    throw InputError(fmt::format("{}:{}: not YAML: {}", path, std::max(error.mark.line, 0) + 1, one_line(error.msg)));
   }
 }
 
@@ -88,7 +66,9 @@ bool YamlReader::is_list() const { return node_.IsSequence(); }
 bool YamlReader::is_map() const { return node_.IsMap(); }
 
 std::vector<YamlReader> YamlReader::items() const {
+  constexpr std::size_t most = 10'000;
   if (!node_.IsSequence() || node_.size() == 0) fail(fmt::format("{} must be a list with at least one element, like [a, b]", name_));
+  if (node_.size() > most) fail(fmt::format("{} has {} elements; at most {}", name_, node_.size(), most));
   std::vector<YamlReader> result;
   for (const auto& item : node_) result.push_back(YamlReader(path_, name_, item, item.Mark().line + 1));
   return result;

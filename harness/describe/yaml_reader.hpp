@@ -14,8 +14,8 @@ namespace vicinity {
 
 class YamlReader {
  public:
-  /// The root of a file. Throws InputError when it cannot be read, is not YAML, or is empty.
-  [[nodiscard]] static YamlReader load(const std::string& path);
+  /// The root of a file's content. Throws InputError when it is not YAML, or empty.
+  [[nodiscard]] static YamlReader parse(const std::string& content, const std::string& path);
 
   [[noreturn]] void fail(const std::string& message) const;
   /// "path:line" of this node.

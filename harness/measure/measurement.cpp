@@ -201,6 +201,10 @@ Result guarded(Referee& referee, const Job& job, Body body) {
     result = skipped(error.what());
     result.missing_input = true;
     return result;
+  } catch (const DoesNotFit& error) {
+    return skipped(fmt::format("does not fit: {}", error.what()));
+  } catch (const std::bad_alloc&) {
+    return skipped("does not fit: not enough host memory for the instance");
   }
   std::unique_ptr<Run> run;
   try {

@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 
 #include "build_info.hpp"
@@ -14,6 +13,7 @@
 #include "harness/measure/cpu.hpp"
 #include "harness/measure/nvml.hpp"
 #include "harness/measure/threads.hpp"
+#include "harness/record/checked_json.hpp"
 #include "harness/record/recorder.hpp"
 #include "source_hash.hpp"
 
@@ -118,20 +118,10 @@ std::string build_hash(const Json& build) {
 
 /// The builds of an environment file, with the only one that an older file knows: the last.
 Json builds_of(const Json& environment) {
-  if (environment.is_object() && environment.contains("builds")) return environment["builds"];
+  if (environment.is_object() && environment.contains("builds") && environment["builds"].is_object()) return environment["builds"];
   Json builds = Json::object();
   if (environment.is_object() && environment.contains("compilers")) builds[build_hash(build_json(environment))] = build_json(environment);
   return builds;
-}
-
-/// The file as it stands; null when there is none.
-Json stored(const fs::path& path) {
-  std::ifstream file(path);
-  if (!file) return nullptr;
-  Json json = Json::parse(file, nullptr, false);
-  if (!json.is_object() || !builds_of(json).is_object())
-    throw EnvironmentError(fmt::format("{}: not a JSON object; remove or mend it", path.string()));
-  return json;
 }
 
 }  // namespace
@@ -171,7 +161,7 @@ fs::path machine_folder(const fs::path& results, const Identity& identity) { ret
 
 void store_environment(const fs::path& results, const Identity& identity, const std::optional<Json>& ceilings) {
   const fs::path path = machine_folder(results, identity) / "environment.json";
-  Json before = stored(path);
+  Json before = read_environment(path);
   Json now = environment_json(identity);
   if (ceilings) {
     now["ceilings"] = *ceilings;

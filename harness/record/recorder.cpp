@@ -11,6 +11,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "harness/record/checked_json.hpp"
+
 namespace vicinity {
 namespace {
 
@@ -101,18 +103,23 @@ void Recorder::read() {
   std::size_t begin = 0;
   for (std::size_t number = 1; begin < text.size(); ++number) {
     const std::size_t end = text.find('\n', begin);
-    const std::string_view line = std::string_view(text).substr(begin, end == std::string::npos ? end : end - begin);
-    Json record = Json::parse(line, nullptr, false);
-    const bool whole = record.is_object();
-    if (end == std::string::npos) {  // torn by a kill: drop the piece, or add the missing end of a line that is whole
-      const int error = whole ? write_all(file_, "\n") : (::ftruncate(file_, static_cast<off_t>(begin)) == 0 ? 0 : errno);
+    const bool ended = end != std::string::npos;
+    const std::string_view line = std::string_view(text).substr(begin, ended ? end - begin : end);
+    begin = ended ? end + 1 : text.size();
+    if (is_blank(line) && ended) continue;
+    ParsedJson parsed = parse_json(line);
+    const bool whole = parsed.value.is_object();
+    if (!ended) {  // torn by a kill: drop the piece, or add the missing end of a line that is whole
+      const int error =
+          whole ? write_all(file_, "\n") : (::ftruncate(file_, static_cast<off_t>(text.size() - line.size())) == 0 ? 0 : errno);
       if (error != 0) fail("the torn last line cannot be repaired", error);
-    } else if (!whole && !line.empty()) {
-      throw EnvironmentError(fmt::format("{}:{}: not a record; remove or mend this line", path_.string(), number));
+      if (!whole) return;
     }
-    if (whole) existing_.push_back(std::move(record));
-    if (end == std::string::npos) return;
-    begin = end + 1;
+    if (!parsed.fault) parsed.fault = record_fault(parsed.value);
+    if (parsed.fault)
+      damaged_.push_back(fmt::format("{}:{}: {}", path_.string(), number, parsed.fault->text()));
+    else
+      existing_.push_back(std::move(parsed.value));
   }
 }
 

@@ -17,7 +17,7 @@ struct EnvironmentError : std::runtime_error {
 class Recorder {
  public:
   /// Opens (creates folders as needed) and locks the file, removes a torn last line that a killed run left behind, and
-  /// reads what is there. Throws EnvironmentError.
+  /// reads what is there. A damaged line stays, and is left out. Throws EnvironmentError.
   explicit Recorder(const std::filesystem::path& path);
   ~Recorder();
   Recorder(const Recorder&) = delete;
@@ -25,6 +25,8 @@ class Recorder {
 
   /// Lines that were there when it was opened, in order.
   [[nodiscard]] const std::vector<Json>& existing() const noexcept { return existing_; }
+  /// Lines that are no records: "file:line: field: what is wrong".
+  [[nodiscard]] const std::vector<std::string>& damaged() const noexcept { return damaged_; }
   /// Adds one line and waits until it is on the disk. When that fails the file is left with whole lines only, and
   /// EnvironmentError says why. Not interrupted by Ctrl-C.
   void append(const Json& record);
@@ -36,6 +38,7 @@ class Recorder {
   std::filesystem::path path_;
   int file_ = -1;
   std::vector<Json> existing_;
+  std::vector<std::string> damaged_;
 };
 
 /// Replaces a file at once: readers see the old or the new text, never half. Throws EnvironmentError.

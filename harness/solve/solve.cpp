@@ -52,7 +52,8 @@ double time_of(double limit, const Solver& solver, const Implementation& impleme
   run->reset(seed);
   const Stopwatch watch;
   bool more = true;
-  while (more && watch.seconds() < limit) more = run->execute({.seconds = std::min(slice_seconds, limit / 4)});
+  while (more && watch.seconds() < limit && !stop_requested())
+    more = run->execute({.seconds = std::min(slice_seconds, limit / 4), .stop = &stop_requested()});
   const double seconds = watch.seconds();
   if (!more) return seconds;
   const auto done = static_cast<double>(std::max<std::int64_t>(1, run->outcome().iterations));
@@ -122,6 +123,16 @@ std::shared_ptr<const Instance> instance_of(const System& system, const std::str
       fmt::format("{}: no such file{}{}", file_or_name, catalogue_says, meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
 }
 
+std::filesystem::path instance_path(const std::string& file_or_name) {
+  std::error_code error;
+  if (std::filesystem::exists(file_or_name, error) || !catalogue().contains(file_or_name)) return file_or_name;
+  try {
+    return instance_file(catalogue().at(file_or_name));
+  } catch (const InputError&) {  // it is generated
+    return {};
+  }
+}
+
 std::vector<const Implementation*> candidates(const System& system, const std::string& name, bool has_device) {
   if (!name.empty()) {
     if (!known_implementation(system, name))
@@ -170,7 +181,7 @@ std::int64_t work_within(double seconds, const Solver& solver, const Implementat
     c.values[solver.work_axis] = whole(last.work);
     last.seconds = std::max(time_of(seconds / 4, solver, implementation, c, instance, seed), 1e-7);
     const double spent = watch.seconds();
-    if (last.seconds > aim || spent > seconds / 6 || whole(last.work) == solver.most_work)
+    if (last.seconds > aim || spent > seconds / 6 || whole(last.work) == solver.most_work || stop_requested())
       return whole(work_for(margin * std::max(seconds - spent, 0.0), before, last));
     const double next = std::clamp(work_for(1.2 * aim, before, last), 2 * last.work, 64 * last.work);
     before = std::exchange(last, {std::trunc(std::min(next, static_cast<double>(solver.most_work))), 0});
@@ -190,7 +201,7 @@ Found search(Run& run, const Start& start_at, std::optional<double> seconds, std
       observer.on_progress(run, found.seconds);
       continue;
     }
-    if (more) found.stop = reached ? Stop::target : stop_requested() ? Stop::signal : Stop::time;
+    if (more) found.stop = reached ? Stop::target : signal_came() ? Stop::signal : Stop::time;
     found.outcome = run.outcome();
     return found;
   }

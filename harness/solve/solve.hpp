@@ -1,6 +1,7 @@
 #pragma once
 // `vicinity solve`: from the names the user gave to a search under way and the best it found. Files and printing are elsewhere.
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,9 @@ namespace vicinity {
 
 /// The instance in the file, or of the catalogue when there is no such file. Throws InputError.
 [[nodiscard]] std::shared_ptr<const Instance> instance_of(const System& system, const std::string& file_or_name);
+
+/// The file it was read from; empty where there is none.
+[[nodiscard]] std::filesystem::path instance_path(const std::string& file_or_name);
 
 /// What may be tried, best first: the one asked for, or the solver's preference and then the reference, without what cannot run here.
 /// Throws InputError for an unknown name, EnvironmentError when it needs a GPU that is not here.

@@ -70,14 +70,6 @@ def test_unwritable_results_folder(fake: Program) -> None:
     assert "Permission denied" in error_line(result)
 
 
-def test_broken_environment_file(fake: Program) -> None:
-    (fake.folder / "results/m").mkdir(parents=True)
-    (fake.folder / "results/m/environment.json").write_text("{ half")
-    result = fake("run", fake.descriptor(), "--machine", "m")
-    assert result.returncode == 3
-    assert error_line(result) == "results/m/environment.json: not a JSON object; remove or mend it"
-
-
 @pytest.mark.parametrize("room", [4000, 5000, 6000])
 def test_full_disk_keeps_whole_lines(fake: Program, room: int) -> None:
     # A file-size limit is what a full disk looks like to one file; the environment file stays below it.
@@ -169,6 +161,54 @@ def test_killed_parent_takes_the_experiment_along(fake: Program, gate: Path) -> 
     assert_each_case_once(fake)
 
 
+def test_a_damaged_line_is_said_once_and_stays(fake: Program) -> None:
+    protocol = "protocol: {repetitions: 5, warmup: 1, time: kernel, processes: 3}"
+    descriptor = fake.descriptor(**(SLOW | {"protocol": protocol}))
+    path = results_file(fake)
+    path.parent.mkdir(parents=True)
+    damaged = ["not JSON at all\n", '{"schema":"1"}\n']
+    path.write_text("".join(damaged))
+    result = fake("run", descriptor, "--machine", "m")
+    assert result.returncode == 0, result.stderr
+    told = [line for line in result.stderr.splitlines() if "warning" in line]
+    place, left = "vicinity: warning: results/m/fake/table.jsonl", "; the line is left out: mend or remove it"
+    assert told == [f"{place}:1: not JSON: at character 2{left}", f"{place}:2: experiment: is missing{left}"]
+    assert path.read_text().startswith("".join(damaged))
+    assert path.read_text().count("\n") == 2 + 3 * 8
+
+
+def test_of_many_damaged_lines_twenty_are_said(fake: Program) -> None:
+    path = results_file(fake)
+    path.parent.mkdir(parents=True)
+    path.write_text("[]\n" * 50)
+    result = fake("run", fake.descriptor(), "--machine", "m")
+    assert sum("[] is not of type object" in line for line in result.stderr.splitlines()) == 20
+    assert "vicinity: warning: 30 more damaged lines are left out" in result.stderr
+
+
+def test_a_damaged_environment_costs_the_command(fake: Program) -> None:
+    path = fake.folder / "results/m/environment.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"schema": 1,\n "cpu": {"cores": "many"}}')
+    result = fake("run", fake.descriptor(), "--machine", "m")
+    assert result.returncode == 3
+    assert error_line(result) == (
+        "results/m/environment.json:2: cpu.cores: 'many' is not of type integer or null; mend or remove the file"
+    )
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.usefixtures("gate")
+def test_polite_kills_reach_the_process_of_an_experiment(fake: Program, sent: signal.Signals) -> None:
+    table, other = fake.descriptor(**SLOW), fake.descriptor("other")
+    process = fake.start("run", table, other, "--machine", "m")
+    wait_for_lines(fake, process, 1)
+    process.send_signal(sent)
+    process.communicate(timeout=60)  # ends when the last holder of the pipes has ended
+    assert process.returncode == 130
+    assert len(fake.records()) < 8 and fake.records("fake/other") == []
+
+
 def test_torn_last_line_is_repaired(fake: Program) -> None:
     descriptor = fake.descriptor(**SLOW)
     fake("run", descriptor, "--machine", "m")
@@ -178,15 +218,6 @@ def test_torn_last_line_is_repaired(fake: Program) -> None:
     assert fake("run", descriptor, "--machine", "m").returncode == 0
     assert path.read_bytes().startswith(b"".join(lines[:5]))
     assert_each_case_once(fake)
-
-
-def test_line_broken_in_the_middle_is_left_alone(fake: Program) -> None:
-    results_file(fake).parent.mkdir(parents=True)
-    results_file(fake).write_text("not a record\n{}\n")
-    result = fake("run", fake.descriptor(), "--machine", "m")
-    assert result.returncode == 3
-    assert error_line(result) == "results/m/fake/table.jsonl:1: not a record; remove or mend this line"
-    assert results_file(fake).read_text() == "not a record\n{}\n"
 
 
 def test_verification_file_on_a_full_disk(fake: Program) -> None:

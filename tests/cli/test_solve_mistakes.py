@@ -87,7 +87,7 @@ def test_broken_start(mine: Program, text: str, expected: str) -> None:
             ["sa", "--instance", "mine.dat", "--output", "notes.txt"],
             "notes.txt: exists and is no solution of this instance",
         ),
-        ([*MINE, "--start", "missing.sln"], "missing.sln: cannot be opened"),
+        ([*MINE, "--start", "missing.sln"], "missing.sln: cannot be read: No such file or directory"),
     ],
 )
 def test_wrong_usage(mine: Program, arguments: list[str], expected: str) -> None:

@@ -18,6 +18,10 @@ const std::string good =
     "  - name: a\n    family: f\n    file: f/a.col\n    format: dimacs-col\n    size: {vertices: 2}\n"
     "    sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\n    source: s\n    licence: l\n";
 
+std::string with(std::string text, const std::string& part, const std::string& by) {
+  return text.replace(text.find(part), part.size(), by);
+}
+
 std::string rejection(const std::string& text) {
   const TemporaryFolder folder;
   const auto file = folder.write("c.yaml", text);
@@ -56,6 +60,14 @@ TEST(Catalogue, ErrorsCarryFileAndLine) {
   EXPECT_EQ(rejection(head + good + "    generator: {name: g, parameters: {n: x}}\n"), ":13: expected a whole number");
   EXPECT_EQ(rejection(head + good + "    generator: {name: g, parameters: {}}\n"), ":5: 'content_sha256' is missing");
   EXPECT_EQ(rejection(head + good + "    name: b\n"), ":13: key 'name' twice");
+  EXPECT_EQ(rejection(head + good + "    best_known: {value: .nan, kind: bound, of: x}\n"),
+            ":13: 'value' of best_known is no number from -2^53 to 2^53");
+  EXPECT_EQ(rejection(head + good + "    best_known: {value: 1e300, kind: bound, of: x}\n"),
+            ":13: 'value' of best_known is no number from -2^53 to 2^53");
+  EXPECT_EQ(rejection(head + with(good, "{vertices: 2}", "{}")), ":9: 'size' is empty");
+  EXPECT_EQ(rejection(head + with(good, "f/a.col", "../../a.col")), ":7: 'file' leads out of the folder of instances");
+  EXPECT_EQ(rejection(head + with(good, "f/a.col", "/etc/hostname")), ":7: 'file' leads out of the folder of instances");
+  EXPECT_TRUE(rejection("schema: 1\nfamilies:\n  [a]: b\ninstances: []\n").starts_with(":3: "));
   EXPECT_EQ(rejection(head + "  - name: a\n"), ":5: 'family' is missing");
   EXPECT_EQ(rejection(head + "  - name: a\n    family: g\n"), ":6: unknown family 'g'; declared: f");
   EXPECT_EQ(rejection("schema: 2\nfamilies: {}\ninstances: []\n"), ":1: only schema 1 is known");
@@ -63,6 +75,10 @@ TEST(Catalogue, ErrorsCarryFileAndLine) {
   EXPECT_EQ(rejection("schema: 1\nfamilies: {}\n"), ":1: 'instances' is missing");
   EXPECT_TRUE(rejection("- a\n").starts_with(":1: expected a mapping"));
   EXPECT_TRUE(rejection("schema: [1\n").starts_with(":2: "));
+}
+
+TEST(Catalogue, AContentOfAnotherMeasureIsNoMatch) {
+  EXPECT_EQ(entry_of_content("dimacs-col", "facilities", 67, [] { return std::string(); }), nullptr);
 }
 
 TEST(Catalogue, OriginsOfFamilies) {

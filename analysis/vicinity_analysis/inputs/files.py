@@ -118,7 +118,7 @@ def lines(data: bytes) -> Iterator[tuple[int, str | None, bool]]:
         pieces = [_decoded(piece) for piece in data.split(b"\n")]
     for number, piece in enumerate(pieces, start=1):
         text = piece.removeprefix("\ufeff") if piece is not None else None
-        if text is None or (text and not text.isspace()):
+        if text is None or text.strip(" \t\r"):
             yield number, text, number < len(pieces)
 
 

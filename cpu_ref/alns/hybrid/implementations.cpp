@@ -31,7 +31,7 @@ class HybridSearch {
     return std::make_unique<State>(*vrp_, task_, start, method.threads);
   }
   static void step(Method&, State& state, const StepLimit& limit) {
-    if (!state.done() && state.generations() < limit.iterations) state.advance(limit.briefly);
+    if (!state.done() && state.generations() < limit.iterations) state.advance(limit.briefly, limit.interruption);
   }
   [[nodiscard]] static bool done(const State& state) { return state.done(); }
   [[nodiscard]] static TracePoint progress(const State& state) { return state.progress(); }

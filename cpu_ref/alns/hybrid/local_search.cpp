@@ -53,15 +53,14 @@ std::int32_t LocalSearch::other_route(std::int32_t u) const {
   return slot == slots_ ? empty_ : tours_->route(neighbor(u, slot));
 }
 
-void LocalSearch::improve(Tours& tours, const Penalties& penalties) {
+void LocalSearch::improve(Tours& tours, const Penalties& penalties, const Interruption& interruption) {
   tours_ = &tours;
   penalties_ = penalties;
   empty_ = tours.empty();
   for (std::int32_t u = 1; u <= vrp_.n; ++u) evaluate(u);
   std::fill(dirty_.begin(), dirty_.end(), 1);
   do {
-    while (round()) {
-    }
+    while (round()) interruption.check();
   } while (exchange());
 }
 

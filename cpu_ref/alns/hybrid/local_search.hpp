@@ -10,6 +10,7 @@
 #include "core/problems/vrp/vrp.hpp"
 #include "cpu_ref/alns/hybrid/swap_star.hpp"
 #include "cpu_ref/alns/hybrid/tours.hpp"
+#include "cpu_ref/run/interruption.hpp"
 
 namespace vicinity::alns::hybrid {
 
@@ -18,7 +19,7 @@ class LocalSearch {
   LocalSearch(const vrp::View& vrp, const Granular& granular);
 
   /// Improves `tours` until no move does.
-  void improve(Tours& tours, const Penalties& penalties);
+  void improve(Tours& tours, const Penalties& penalties, const Interruption& interruption = Interruption());
 
   [[nodiscard]] std::int64_t rounds() const noexcept { return rounds_; }
   /// Carried out.

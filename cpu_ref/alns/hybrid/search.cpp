@@ -43,13 +43,22 @@ GeneticSearch::GeneticSearch(const vrp::Vrp& vrp, const Task& task, const Start&
 
 bool GeneticSearch::done() const { return task_.calls > 0 ? generations() >= task_.calls : islands_.idle_cycles() >= most_idle_cycles; }
 
-void GeneticSearch::advance(bool briefly) {
+void GeneticSearch::advance(bool briefly, const Interruption& interruption) {
   const auto count = static_cast<std::int32_t>(lines_.size()), threads = static_cast<std::int32_t>(workspaces_.size());
   if (next_line_ == 0) islands_.next();
   const std::int32_t end = briefly ? std::min(count, next_line_ + threads) : count;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
-  for (std::int32_t b = next_line_; b < end; ++b) work(b, *workspaces_[static_cast<std::size_t>(omp_get_thread_num())]);
-  for (std::int32_t b = next_line_; b < end; ++b) offer(b);
+  const auto offer_all = [&] {
+    for (std::int32_t b = next_line_; b < end; ++b) offer(b);
+  };
+  try {
+    for_each_in_parallel(end - next_line_, threads, [&](std::int64_t k) {
+      work(next_line_ + static_cast<std::int32_t>(k), *workspaces_[static_cast<std::size_t>(omp_get_thread_num())], interruption);
+    });
+  } catch (const Interrupted&) {
+    offer_all();
+    throw;
+  }
+  offer_all();
   next_line_ = end;
   if (end < count) return;
   next_line_ = 0;
@@ -57,33 +66,33 @@ void GeneticSearch::advance(bool briefly) {
 }
 
 /// Generation of line b.
-void GeneticSearch::work(std::int32_t b, Workspace& workspace) {
+void GeneticSearch::work(std::int32_t b, Workspace& workspace, const Interruption& interruption) {
   Line& line = lines_[static_cast<std::size_t>(b)];
   const std::int64_t before = workspace.search.evaluations() + workspace.strings.evaluations();
   const Job job = islands_.job(b);
   if (anneals(b))
-    anneal(b, job, line, workspace);
+    anneal(b, job, line, workspace, interruption);
   else
-    make_child(job, line, workspace);
+    make_child(job, line, workspace, interruption);
   line.evaluations += workspace.search.evaluations() + workspace.strings.evaluations() - before;
 }
 
-void GeneticSearch::make_child(const Job& job, Line& line, Workspace& workspace) const {
+void GeneticSearch::make_child(const Job& job, Line& line, Workspace& workspace, const Interruption& interruption) const {
   Tours& tours = workspace.tours;
   tours.load_all(split(vrp_, islands_.granular(), job.penalties, job.order));
-  workspace.search.improve(tours, job.penalties);
+  workspace.search.improve(tours, job.penalties, interruption);
   line.handed.load_feasible = tours.excess_load() == 0;
   line.handed.duration_feasible = tours.excess_duration() == 0;
   for (const Penalties& penalties : {stricter(job.penalties), strictest()})
-    if (!feasible(tours)) workspace.search.improve(tours, penalties);
+    if (!feasible(tours)) workspace.search.improve(tours, penalties, interruption);
   hand_over(line, workspace);
 }
 
-void GeneticSearch::anneal(std::int32_t b, const Job& job, Line& line, Workspace& workspace) const {
+void GeneticSearch::anneal(std::int32_t b, const Job& job, Line& line, Workspace& workspace, const Interruption& interruption) const {
   Tours& tours = workspace.tours;
   if (job.begins()) {
     tours.load_all(job.order.empty() ? job.routes : split(vrp_, islands_.granular(), job.penalties, job.order));
-    if (!job.order.empty()) workspace.search.improve(tours, job.penalties);
+    if (!job.order.empty()) workspace.search.improve(tours, job.penalties, interruption);
     line.current = tours.routes();
     line.best = feasible(tours) ? line.current : Routes(line.current.size());
     line.best_distance = feasible(tours) ? tours.distance() : no_distance;
@@ -91,10 +100,10 @@ void GeneticSearch::anneal(std::int32_t b, const Job& job, Line& line, Workspace
   }
   Stream stream(seed_, 2 * generations() + 1, b);
   workspace.strings.anneal(line.current, line.best, line.best_distance, line.penalties, stream, steps_of(vrp_.n), job.temperature,
-                           job.cooling);
+                           job.cooling, interruption);
   if (!job.ends) return;
   tours.load_all(line.best_distance < no_distance ? line.best : line.current);
-  workspace.search.improve(tours, strictest());
+  workspace.search.improve(tours, strictest(), interruption);
   hand_over(line, workspace);
 }
 

@@ -23,8 +23,8 @@ class GeneticSearch {
   /// `threads` threads share the lines.
   GeneticSearch(const vrp::Vrp& vrp, const Task& task, const Start& start, int threads);
 
-  /// The next generation; where `briefly`, one line a thread of it.
-  void advance(bool briefly);
+  /// The next generation; where `briefly`, one line a thread of it. Interrupted it takes the best so far.
+  void advance(bool briefly, const Interruption& interruption);
   [[nodiscard]] bool done() const;
   /// Whole generations.
   [[nodiscard]] std::int64_t generations() const noexcept { return islands_.generations(); }
@@ -50,9 +50,9 @@ class GeneticSearch {
     std::int64_t evaluations = 0;
   };
 
-  void work(std::int32_t b, Workspace& workspace);
-  void make_child(const Job& job, Line& line, Workspace& workspace) const;
-  void anneal(std::int32_t b, const Job& job, Line& line, Workspace& workspace) const;
+  void work(std::int32_t b, Workspace& workspace, const Interruption& interruption);
+  void make_child(const Job& job, Line& line, Workspace& workspace, const Interruption& interruption) const;
+  void anneal(std::int32_t b, const Job& job, Line& line, Workspace& workspace, const Interruption& interruption) const;
   void hand_over(Line& line, const Workspace& workspace) const;
   void offer(std::int32_t b);
   void merge();

@@ -20,13 +20,14 @@ StringRemoval::StringRemoval(const vrp::View& vrp, const Granular& granular)
     : vrp_(vrp), granular_(&granular), nodes_(at(vrp.n + 1 + granular.routes)), routes_(at(granular.routes)), ruined_(routes_.size()) {}
 
 void StringRemoval::anneal(Routes& current, Routes& best, std::int64_t& best_distance, Penalties& penalties, Stream& stream,
-                           std::int64_t steps, double hot, double cooling) {
+                           std::int64_t steps, double hot, double cooling, const Interruption& interruption) {
   penalties_ = penalties;
   load(current);
   std::int64_t load_feasible = 0, duration_feasible = 0;
   std::int64_t distance = cost_;
   double temperature = hot;
   for (std::int64_t i = 0; i < steps; ++i, temperature = times(temperature, cooling)) {
+    interruption.check();
     load_feasible += static_cast<std::int64_t>(overloaded_ == 0);
     duration_feasible += static_cast<std::int64_t>(late_ == 0);
     done_.clear();

@@ -7,6 +7,7 @@
 #include "core/methods/alns/hybrid/granular.hpp"
 #include "core/methods/alns/hybrid/hybrid.hpp"
 #include "cpu_ref/alns/hybrid/local_search.hpp"
+#include "cpu_ref/run/interruption.hpp"
 
 namespace vicinity::alns::hybrid {
 
@@ -17,7 +18,7 @@ class StringRemoval {
   /// Takes `current` through `steps` steps, the temperature falling from `hot` by the factor `cooling` each, under `penalties`, which it
   /// adapts at the end. What is feasible and better than `best_distance` becomes `best`.
   void anneal(Routes& current, Routes& best, std::int64_t& best_distance, Penalties& penalties, Stream& stream, std::int64_t steps,
-              double hot, double cooling);
+              double hot, double cooling, const Interruption& interruption = Interruption());
 
   /// Insertions of a customer at a position that were considered.
   [[nodiscard]] std::int64_t evaluations() const noexcept { return evaluations_; }

@@ -97,7 +97,7 @@ void expect_values_of_neighbours(const typename Evaluator::Neighborhood& neighbo
                                  const std::string& name, const Options&... options) {
   SearchState<typename Evaluator::Neighborhood> state(neighborhood, task, 5, 0);
   Evaluator evaluator(neighborhood, options...);
-  evaluator.begin(state);
+  evaluator.begin(state, Interruption());
   for (int step = 0; step < 4; ++step) {
     std::int64_t move = 0;
     local_search::Choice choice;

@@ -192,8 +192,9 @@ TEST(Cvrplib, WhoCannotBeServedIsNoErrorOfTheFile) {
 
 TEST(Cvrplib, FilesThatAreNotThere) {
   EXPECT_EQ(complaint<InputError>([] { (void)read_cvrplib(std::filesystem::path("/nowhere/x.vrp"), Rounding::none); }),
-            "/nowhere/x.vrp: cannot be opened");
-  EXPECT_EQ(complaint<InputError>([] { (void)read_cvrplib_solution(std::filesystem::path("/"), parse(plain)); }), "/: cannot be opened");
+            "/nowhere/x.vrp: cannot be read: No such file or directory");
+  EXPECT_EQ(complaint<InputError>([] { (void)read_cvrplib_solution(std::filesystem::path("/"), parse(plain)); }),
+            "/: cannot be read: Is a directory");
 }
 
 TEST(Cvrplib, TextsAreReadBack) {

@@ -132,7 +132,7 @@ TEST(Flatzinc, SaysWhatIsWrong) {
       {"solve :: f(" + std::string(1000, '[') + " satisfy;", "1: expressions are nested too deeply"}};
   for (const auto& [text, what] : files) EXPECT_EQ(rejection(text), "m.fzn:" + what) << text;
   EXPECT_EQ(complaint<InputError>([] { (void)read_flatzinc(std::filesystem::path("/nowhere/m.fzn")); }),
-            "/nowhere/m.fzn: cannot be opened");
+            "/nowhere/m.fzn: cannot be read: No such file or directory");
 }
 
 TEST(Flatzinc, SaysWhatTheCompilerCannotUse) {

@@ -97,7 +97,8 @@ TEST(Tsplib, SaysWhatIsWrongWithANode) {
 }
 
 TEST(Tsplib, FilesThatAreNotThere) {
-  EXPECT_EQ(complaint<InputError>([] { (void)read_tsplib(std::filesystem::path("/nowhere/x.tsp")); }), "/nowhere/x.tsp: cannot be opened");
+  EXPECT_EQ(complaint<InputError>([] { (void)read_tsplib(std::filesystem::path("/nowhere/x.tsp")); }),
+            "/nowhere/x.tsp: cannot be read: No such file or directory");
 }
 
 TEST(Tsplib, TextsAreReadBack) {

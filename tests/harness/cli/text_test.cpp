@@ -32,6 +32,13 @@ TEST(Text, Units) {
   EXPECT_EQ(hex16(255), "00000000000000ff");
 }
 
+TEST(Text, PrintableIsOneLineThatActsOnNoTerminal) {
+  EXPECT_EQ(printable("größe, as it is"), "größe, as it is");
+  EXPECT_EQ(printable("a\nb\tc\rd"), "a\\nb\\tc\\rd");
+  EXPECT_EQ(printable("\x1b[31m\x7f"), "\\x1b[31m\\x7f");
+  EXPECT_EQ(printable("\u009b|\u202e|\u2066|\u2028"), "\\x9b|\\u202e|\\u2066|\\u2028");
+}
+
 TEST(Text, Slug) {
   EXPECT_EQ(slug("NVIDIA H100 80GB HBM3"), "nvidia-h100-80gb-hbm3");
   EXPECT_EQ(slug("Intel(R) Core(TM) i9 "), "intel-r-core-tm-i9");

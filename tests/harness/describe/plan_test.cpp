@@ -6,6 +6,7 @@
 
 #include "core/util/error.hpp"
 #include "tests/harness/fake_system.hpp"
+#include "tests/support/complaint.hpp"
 
 namespace vicinity {
 namespace {
@@ -65,6 +66,27 @@ TEST(Plan, SweepsMayBeForSomeInstances) {
   for (const Case& c : expand(d, profile, {}))
     found.push_back(c.instance + "/" + std::to_string(std::get<std::int64_t>(c.values.at("size"))));
   EXPECT_EQ(found, (std::vector<std::string>{"two/1", "one/4"}));
+}
+
+TEST(Plan, WhatIsTooManyIsCountedAndNotMade) {
+  Descriptor d = descriptor();
+  Profile& profile = d.profiles["quick"];
+  std::vector<Value> many;
+  for (std::int64_t k = 0; k < 10'000; ++k) many.emplace_back(k);
+  profile.axes = {{"size", many}, {"a", many}, {"b", many}, {"c", many}};  // 10^16 cases
+  const auto refusal = [&](const Filter& filter) {
+    return complaint<InputError>([&] { static_cast<void>(make_plan(d, profile, filter, false)); });
+  };
+  EXPECT_EQ(refusal({}), "x.yaml: 10000000000000000 cases; at most 100000 are planned at a time: choose some by --where");
+  const Filter few{.implementations = {"cpu-serial"}, .where = parse_where({"size=7", "a=3", "a=4", "b=9999", "c=1"})};
+  EXPECT_EQ(refusal(few), "");
+  EXPECT_EQ(make_plan(d, profile, few, false).jobs.size(), 2U);
+  EXPECT_EQ(first_case(d, profile, few.where)->key(), "problem=count;a=3;b=9999;c=1;size=7");
+  EXPECT_FALSE(first_case(d, profile, {{"size", {std::string("none")}}}));
+  profile.protocol.seeds.assign(100'000, 1);
+  profile.axes = {{"size", std::vector<Value>(many.begin(), many.begin() + 11)}};
+  EXPECT_EQ(refusal({.implementations = {"cpu-serial"}, .where = {}}),
+            "x.yaml: 1100000 measurements; at most 1000000 are planned at a time: choose some by --where or --implementation");
 }
 
 TEST(Plan, ProcessesShareSeedsOrHaveAllOfThem) {

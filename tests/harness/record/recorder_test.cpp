@@ -9,6 +9,7 @@
 #include <csignal>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/support/scratch.hpp"
 
@@ -17,49 +18,54 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A record of a case that was skipped.
+std::string line(int n) {
+  return fmt::format(R"({{"schema":1,"experiment":"a/b","case":{{}},"case_key":"n={}","implementation":"cpu","status":"skipped"}})", n);
+}
+
 TEST(Recorder, AppendsWholeLinesAndReadsThemBack) {
   const TemporaryFolder folder;
   const auto path = folder / "a/b/c.jsonl";
   {
     Recorder recorder(path);
-    recorder.append({{"n", 1}});
-    recorder.append({{"n", 2}});
+    recorder.append(Json::parse(line(1)));
+    recorder.append(Json::parse(line(2)));
   }
-  EXPECT_EQ(contents(path), "{\"n\":1}\n{\"n\":2}\n");
+  EXPECT_EQ(contents(path), line(1) + "\n" + line(2) + "\n");
   const Recorder again(path);
   ASSERT_EQ(again.existing().size(), 2U);
-  EXPECT_EQ(again.existing()[1]["n"], 2);
+  EXPECT_EQ(again.existing()[1]["case_key"], "n=2");
+  EXPECT_TRUE(again.damaged().empty());
 }
 
 TEST(Recorder, DropsATornLastLine) {
   const TemporaryFolder folder;
-  const std::string path = folder.write("r.jsonl", "{\"n\":1}\n{\"n\":2,\"te");
+  const std::string path = folder.write("r.jsonl", line(1) + "\n" + line(2).substr(0, 30));
   Recorder recorder(path);
   EXPECT_EQ(recorder.existing().size(), 1U);
-  recorder.append({{"n", 3}});
-  EXPECT_EQ(contents(path), "{\"n\":1}\n{\"n\":3}\n");
+  EXPECT_TRUE(recorder.damaged().empty());
+  recorder.append(Json::parse(line(3)));
+  EXPECT_EQ(contents(path), line(1) + "\n" + line(3) + "\n");
 }
 
 TEST(Recorder, KeepsAWholeLineThatOnlyLacksItsEnd) {
   const TemporaryFolder folder;
-  const std::string path = folder.write("r.jsonl", "{\"n\":1}\n{\"n\":2}");
+  const std::string path = folder.write("r.jsonl", line(1) + "\n" + line(2));
   Recorder recorder(path);
   EXPECT_EQ(recorder.existing().size(), 2U);
-  recorder.append({{"n", 3}});
-  EXPECT_EQ(contents(path), "{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n");
+  recorder.append(Json::parse(line(3)));
+  EXPECT_EQ(contents(path), line(1) + "\n" + line(2) + "\n" + line(3) + "\n");
 }
 
-TEST(Recorder, RefusesAFileBrokenInTheMiddle) {
+TEST(Recorder, ADamagedLineStaysAndCostsItself) {
   const TemporaryFolder folder;
-  const std::string text = "{\"n\":1}\nnot json\n{\"n\":2}\n";
+  const std::string text = line(1) + "\nnot json\n\n \t\r\n" + R"({"schema":"1"})" + "\n" + line(2) + "\n{\"schema\":2}";
   const std::string path = folder.write("r.jsonl", text);
-  try {
-    const Recorder recorder(path);
-    FAIL();
-  } catch (const EnvironmentError& error) {
-    EXPECT_EQ(std::string(error.what()), path + ":2: not a record; remove or mend this line");
-  }
-  EXPECT_EQ(contents(path), text);
+  const Recorder recorder(path);
+  EXPECT_EQ(recorder.existing().size(), 2U);
+  EXPECT_EQ(recorder.damaged(), (std::vector<std::string>{path + ":2: not JSON: at character 2", path + ":5: experiment: is missing",
+                                                          path + ":7: experiment: is missing"}));
+  EXPECT_EQ(contents(path), text + "\n");
 }
 
 TEST(Recorder, OneWriterAFile) {

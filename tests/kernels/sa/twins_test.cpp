@@ -2,6 +2,7 @@
 #include "core/api/device.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -57,6 +58,19 @@ TEST_F(SaGpu, RandomTwins) {
 }
 
 TEST_F(SaGpu, EdgeTwins) { expect_gpu_twins(edge_trials()); }
+
+/// So many that they are taken in two slices; raised between them, a flag ends the run with what there is.
+TEST_F(SaGpu, SamplesInSlices) {
+  const Trial many = trial(64, 100, {{"chains", std::int64_t{2048}}, {"samples", std::int64_t{9000}}});
+  expect_gpu_twins({many});
+  const Trial hours = trial(64, 100, {{"samples", std::int64_t{10'000'000'000}}});
+  const std::atomic<bool> raised = true;
+  for (const Implementation& implementation : gpu_implementations()) {
+    const Outcome outcome =
+        outcome_of(implementation, hours, [&](vicinity::Run& run) { static_cast<void>(run.execute({.stop = &raised})); });
+    EXPECT_TRUE(outcome.feasible) << implementation.name << ": " << outcome.complaint;
+  }
+}
 
 TEST_F(SaGpu, EdgeTwinsInSlices) { expect_twins(reference(), gpu_implementations(), edge_trials(), in_slices); }
 

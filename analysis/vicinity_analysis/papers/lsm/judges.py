@@ -198,8 +198,9 @@ def double_is_better(evidence: Evidence) -> list[Finding]:
     found: dict[str, dict[tuple[Key, int], Record]] = {"float": {}, "double": {}}
     for series in evidence.series:
         for (key, seed), record in series.runs.items():
-            if quality.usable(record):
-                found[record.case["precision"]].setdefault((without(key, "precision"), seed), record)
+            precision = record.case.get("precision")
+            if precision in ("float", "double") and quality.usable(record):
+                found[precision].setdefault((without(key, "precision"), seed), record)
     common = [key for key in found["float"] if key in found["double"]]
     if not common:
         return []

@@ -165,6 +165,22 @@ def test_double_precision(tmp_path):
     assert finding.verdict == HOLDS and "15 of 15 runs" in finding.numbers
 
 
+def test_a_record_without_its_precision_is_left_out(tmp_path):
+    root = synthetic_lsm.make_root(tmp_path)
+    records = list(one("precision"))
+    for record in records:
+        record["objective"] = -2 if record["case"]["precision"] == "double" else -1
+    first, last = records[0]["case_key"], records[-1]["case_key"]
+    for record in records:
+        if record["case_key"] == first:
+            del record["case"]["precision"]
+        elif record["case_key"] == last:
+            record["case"]["precision"] = "half"
+    synthetic_lsm.make_machine(root / "results", "gpu-a", records, GPU)
+    (finding,) = judge(root, "gpu-a")["double-precision"].measured[0][1]
+    assert finding.verdict == HOLDS and "5 of 5 runs" in finding.numbers
+
+
 def converging(records):
     """The last tenth finds nothing, and ten times as long takes little off the gap."""
     return [r | {"counters": r["counters"] | {"best_iteration": 100}} for r in records]

@@ -1,0 +1,42 @@
+#pragma once
+// How a step ends before its end: a flag that long loops look at after every bounded piece of work.
+#include <atomic>
+#include <cstdint>
+
+namespace vicinity {
+
+/// Thrown within a step and caught by the driver. What the step had not finished is void, and so is what its method keeps.
+struct Interrupted {};
+
+/// A flag that is raised once and stays so. Looked at after every piece of work that takes at most some hundredths of a second.
+class Interruption {
+ public:
+  explicit Interruption(const std::atomic<bool>* flag = nullptr) noexcept : flag_(flag) {}  // null: never
+
+  [[nodiscard]] bool wanted() const noexcept { return flag_ != nullptr && flag_->load(std::memory_order_relaxed); }
+  void check() const {
+    if (wanted()) throw Interrupted();
+  }
+
+ private:
+  const std::atomic<bool>* flag_;
+};
+
+/// body(k) for k = 0 .. count - 1 on `threads` threads, each taking the next. Where a body is interrupted no other is begun, and
+/// Interrupted goes on from here.
+template <class Body>
+void for_each_in_parallel(std::int64_t count, int threads, const Body& body) {
+  std::atomic<bool> interrupted = false;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+  for (std::int64_t k = 0; k < count; ++k) {
+    if (interrupted) continue;
+    try {
+      body(k);
+    } catch (const Interrupted&) {
+      interrupted = true;
+    }
+  }
+  if (interrupted) throw Interrupted();
+}
+
+}  // namespace vicinity

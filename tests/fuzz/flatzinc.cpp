@@ -1,0 +1,9 @@
+// FlatZinc models.
+#include "data/formats/flatzinc.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  return vicinity::fuzz::run(data, size, [](const std::string& text) {
+    static_cast<void>(vicinity::read_flatzinc(std::string_view(text), vicinity::fuzz::file));
+  });
+}
