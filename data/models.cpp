@@ -14,6 +14,7 @@
 #include "data/formats/lines.hpp"
 #include "data/generators/models.hpp"
 #include "data/graphs.hpp"
+#include "data/input_file.hpp"
 #include "data/qaps.hpp"
 #include "data/sha256.hpp"
 
@@ -55,7 +56,7 @@ class SolutionReader {
   }
 
   [[nodiscard]] Solution read() {
-    std::ifstream in = text::opened(file_);
+    std::ifstream in = open_input_file(file_);
     Solution values(model_.variables.size(), 0);
     std::vector<bool> given(values.size(), false);
     for (std::string line; std::getline(in, line);) {
