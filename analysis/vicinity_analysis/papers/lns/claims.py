@@ -169,7 +169,7 @@ def better_than_other(experiment: str, faster: bool) -> Callable[[Evidence], lis
                 continue
             value, seconds, why, source, maximises = found
             subject = f"{printed}: GPU-LNS against {NAMES[other]}"
-            numbers = f"{significant(value, 6)} in {significant(seconds)} s; "
+            numbers = f"{value:,.1f}".removesuffix(".0") + f" in {significant(seconds)} s; "
             numbers += f"{NAMES[other]} {theirs.text} in {their_time.text} s"
             ruled_out = why or why_impossible(theirs)
             if ruled_out:
