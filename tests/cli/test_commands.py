@@ -17,7 +17,14 @@ def test_list(vicinity: Program) -> None:
         for implementation in system["implementations"]:
             assert implementation["name"] in text.stdout
             assert implementation["runnable"] == (implementation["backend"] == "cpu")
-        assert system["reference"] in [i["name"] for i in system["implementations"]]
+        names = [i["name"] for i in system["implementations"]]
+        assert system["reference"] in names
+        for implementation in system["implementations"]:
+            assert implementation["reference"] in names
+            if implementation["reference"] != system["reference"]:
+                assert f"{implementation['summary']} (compared with {implementation['reference']})" in text.stdout
+    (alns,) = (s for s in listing["systems"] if s["name"] == "alns")
+    assert {i["name"]: i["reference"] for i in alns["implementations"]}["cpu-hybrid"] == "cpu-hybrid"
     folders = Path(vicinity.binary).with_name("generated") / "system_folders.txt"
     homes = [ROOT, *(ROOT / line for line in folders.read_text().splitlines())]
     paths = [path for home in homes for path in (home / "experiments").glob("*/*.yaml")]
