@@ -13,9 +13,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, Formatter, FuncFormatter, LogLocator, NullLocator
 
+from vicinity_analysis.inputs.records import Record
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import charts
 from vicinity_analysis.views.cells import slug
+from vicinity_analysis.views.charts import told
 
 INK = "#1c1e21"
 # Okabe and Ito's palette, in an order that keeps neighbours apart also in grey; each with a marker of its own.
@@ -87,6 +89,20 @@ def render(name: str, title: str, caption: str, draw: Callable[[], Figure]) -> D
 def handle(colour: str, marker: str, label: str, hollow: bool = False, line: str = "none") -> Line2D:
     face = "none" if hollow else colour
     return Line2D([], [], color=colour, marker=marker, markerfacecolor=face, linestyle=line, label=label)
+
+
+Point = tuple[float, float, Record]
+
+
+def points(plot: Axes, found: Sequence[Point], style: tuple[str, str], label: str, machine: str, **look: Any) -> None:  # noqa: ANN401
+    """(x, y, record) of one implementation as markers, hollow where the value is extrapolated."""
+    colour, marker = style
+    for face in (colour, "none"):
+        kept = [point for point in found if ("extrapolated" in point[2].marks) == (face == "none")]
+        if kept:
+            x, y, records = zip(*kept, strict=True)
+            drawn = plot.plot(x, y, marker, color=colour, markerfacecolor=face, **look)
+            told(drawn, label, machine, [record.source for record in records])
 
 
 def fitting(figure: Figure, handles: list[Line2D]) -> int:

@@ -10,7 +10,7 @@ from vicinity_analysis.inputs.published import UNITS
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import scaling
 from vicinity_analysis.views.charts import told
-from vicinity_analysis.views.figures import INK, Drawing, fitting, handle, legend, log_axis, render, style_of
+from vicinity_analysis.views.figures import INK, Drawing, fitting, handle, legend, log_axis, points, render, style_of
 from vicinity_analysis.views.tables import device_label, rows_of, unit_of
 
 GREY = "#7d7d7d"
@@ -37,14 +37,9 @@ def table_figure(study: Study) -> Drawing | None:
         for machine, plot in zip(machines, axes, strict=True):
             _printed_points(study, plot, unit)
             for name, series in study.series(machine).items():
-                colour, marker = style_of(study, name, names)
-                for position, (_, key) in enumerate(rows):
-                    record = series.get(key)
-                    if record and record.ok:
-                        face = "none" if "extrapolated" in record.marks else colour
-                        value = record.estimate().value / UNITS[unit]
-                        point = plot.plot(value, position, marker, color=colour, markerfacecolor=face, zorder=3)
-                        told(point, name, machine.title, [record.source])
+                found = [(position, series.get(key)) for position, (_, key) in enumerate(rows)]
+                shown = [(r.estimate().value / UNITS[unit], position, r) for position, r in found if r and r.ok]
+                points(plot, shown, style_of(study, name, names), name, machine.title, zorder=3)
             plot.set_title(machine.title)
             log_axis(plot, "x", f"time, {unit}")
             plot.set_ylim(len(rows) - 0.4, -0.6)
@@ -145,10 +140,8 @@ def _time_panels(study: Study, axis: str, found: list[scaling.Panel], rates: boo
                 heights = [shown.get(at, float("nan")) for at in line.points]
                 dash, where = "-" if own else "--", (line.implementation, line.machine.title)
                 told(plot.plot(list(line.points), heights, dash, color=colour, linewidth=1.2), *where)
-                for at, height in zip(line.points, heights, strict=True):
-                    face = "none" if "extrapolated" in line.points[at].marks else colour
-                    point = plot.plot(at, height, marker, color=colour, markerfacecolor=face)
-                    told(point, *where, [line.points[at].source])
+                places = [(at, height, line.points[at]) for at, height in zip(line.points, heights, strict=True)]
+                points(plot, places, (colour, marker), *where)
                 label = line.implementation + ("" if own else f" ({line.machine.title})")
                 handles.setdefault(label, handle(colour, marker, label, line="-" if own else "--"))
             log_axis(plot, "x", study.explained(axis), values)

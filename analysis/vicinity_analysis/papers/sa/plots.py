@@ -20,6 +20,7 @@ from vicinity_analysis.views.figures import (
     label_outer,
     log_axis,
     panels,
+    points,
     render,
     style_of,
 )
@@ -73,10 +74,8 @@ def _times(study: Study, own: Machine, series: list[tuple[Machine, Series]]) -> 
                 line = "-" if machine is own else "--"
                 seconds = [r.estimate().value for r in row.values()]
                 told(plot.plot(list(row), seconds, line, color=colour, linewidth=1.1), name, machine.title)
-                for i, record in row.items():
-                    face, at = "none" if "extrapolated" in record.marks else colour, record.estimate().value
-                    point = plot.plot(i, at, marker, color=colour, markerfacecolor=face, markersize=4)
-                    told(point, name, machine.title, [record.source])
+                places = [(i, at, record) for (i, record), at in zip(row.items(), seconds, strict=True)]
+                points(plot, places, (colour, marker), name, machine.title, markersize=4)
                 label = name if machine is own else f"{name} ({machine.title})"
                 handles.setdefault(label, handle(colour, marker, label, line=line))
             decades(plot, "x")
