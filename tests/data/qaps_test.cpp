@@ -133,7 +133,7 @@ TEST(Qaps, MissingFileSaysHowToGetIt) {
   const ScopedEnvironment set("VICINITY_INSTANCES", folder.path().string());
   EXPECT_EQ(complaint<MissingInput>([&] { (void)load_qap(entry); }),
             "instance file qaplib/nobody-has-this.dat not found in " + folder.path().string() + ", " +
-                (data_folder() / "instances").string() +
+                (data_folder() / "instances").string() + ", " + (data_folder() / "models").string() +
                 ", /nonexistent/debian; get it with 'make fetch', 'apt-get install r-cran-qap', or from its author and put it into "
                 "data/instances/qaplib, or set VICINITY_INSTANCES to the folder that holds it");
 }
