@@ -24,7 +24,7 @@ class GeneticSearch {
   GeneticSearch(const vrp::Vrp& vrp, const Task& task, const Start& start, int threads);
 
   /// The next generation; where `briefly`, one line a thread of it. Interrupted it takes the best so far.
-  void advance(bool briefly, const Interruption& interruption);
+  void advance(bool briefly, const Interruption& interruption = Interruption());
   [[nodiscard]] bool done() const;
   /// Whole generations.
   [[nodiscard]] std::int64_t generations() const noexcept { return islands_.generations(); }
