@@ -63,13 +63,13 @@ TEST_F(LnsGpu, SlicesGiveTheSame) {
 TEST_F(LnsGpu, LargeModelsInDeviceMemory) {
   // Slots and domains that shared memory has no room for; a sum that a block shares.
   std::string text, names, ones;
-  for (int k = 0; k < 16'000; ++k) {
+  for (int k = 0; k < 24'000; ++k) {
     const std::string name = "x" + std::to_string(k);
     text += "var 0..1: " + name + ";\n";
     names += (k == 0 ? "" : ",") + name;
     ones += "1,";
   }
-  text += "var 0..16000: z :: is_defined_var;\nconstraint int_lin_eq([" + ones + "-1],[" + names + ",z],0) :: defines_var(z);\n";
+  text += "var 0..24000: z :: is_defined_var;\nconstraint int_lin_eq([" + ones + "-1],[" + names + ",z],0) :: defines_var(z);\n";
   text += "solve :: int_search([" + names + "],input_order,indomain_min,complete) maximize z;\n";
   std::vector<Trial> trials;
   for (const char* start : {"cp", "random"})
