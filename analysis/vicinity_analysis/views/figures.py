@@ -95,14 +95,15 @@ Point = tuple[float, float, Record]
 
 
 def points(plot: Axes, found: Sequence[Point], style: tuple[str, str], label: str, machine: str, **look: Any) -> None:  # noqa: ANN401
-    """(x, y, record) of one implementation as markers, hollow where the value is extrapolated."""
+    """(x, y, record) of one implementation as markers, hollow where the value is extrapolated; the machine's
+    folder need not stand in every note."""
     colour, marker = style
     for face in (colour, "none"):
         kept = [point for point in found if ("extrapolated" in point[2].marks) == (face == "none")]
         if kept:
             x, y, records = zip(*kept, strict=True)
             drawn = plot.plot(x, y, marker, color=colour, markerfacecolor=face, **look)
-            told(drawn, label, machine, [record.source for record in records])
+            told(drawn, label, machine, [record.source.partition("/")[2] for record in records])
 
 
 def fitting(figure: Figure, handles: list[Line2D]) -> int:

@@ -18,6 +18,7 @@ from vicinity_analysis.views.tables import (
     param_columns,
     params,
     provenance,
+    quotient,
     ratio_cell,
     rows_of,
     state_cell,
@@ -145,7 +146,7 @@ def add_speedup(
         return None
     found = ratio(slow, fast)
     marks = tuple(dict.fromkeys(fast.marks + slow.marks))
-    cells.append(ratio_cell(found, f"{slow.source} ÷ {fast.source}", marks))
+    cells.append(ratio_cell(found, quotient(slow, fast), marks))
     table.tidy.append(row | tidy_ratio(found) | {"numerator": slow.source, "denominator": fast.source})
     return found.value if fast.whole and slow.whole else None
 

@@ -77,6 +77,13 @@ def provenances(records: Iterable[Record]) -> str:
     return f"{shorten(r.source for r in found)} ({', '.join(told)}, {samples} samples)" if found else ""
 
 
+def quotient(slow: Record, fast: Record) -> str:
+    """Where the two records of a ratio stand; a file that has both is named once."""
+    files = [record.source.rpartition(":") for record in (slow, fast)]
+    same = files[0][0] == files[1][0] and " " not in slow.source + fast.source
+    return f"{slow.source} ÷ {'line ' + files[1][2] if same else fast.source}"
+
+
 def state_cell(record: Record) -> Cell:
     status = record.data["status"]
     text = "INVALID" if status == "invalid" else status

@@ -19,9 +19,11 @@ READER = (Path(__file__).parent / "reader.js").read_text(encoding="utf-8")
 LARGEST = 2_000_000  # bytes of a page
 LIGHT, DARK = (["rgb(255, 255, 255)", "rgb(28, 30, 33)"], ["rgb(21, 23, 26)", "rgb(228, 230, 234)"])  # page, ink
 
-pytestmark = pytest.mark.skipif(
-    chromium.executable() is None and "CI" not in os.environ, reason="no Chromium here: scripts/setup test installs it"
-)
+NO_BROWSER = chromium.executable() is None and "CI" not in os.environ
+pytestmark = [
+    pytest.mark.skipif(NO_BROWSER, reason="no Chromium here: scripts/setup test installs it"),
+    pytest.mark.timeout(1800),  # the report of all recorded machines is drawn within the first test
+]
 
 
 @pytest.fixture(scope="module")

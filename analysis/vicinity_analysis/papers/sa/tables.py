@@ -8,7 +8,7 @@ from vicinity_analysis.papers.sa import runs
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import scaling
 from vicinity_analysis.views.cells import Cell, Column, Table, plain, significant
-from vicinity_analysis.views.tables import MISSING, provenance, ratio_cell, tidy_ratio
+from vicinity_analysis.views.tables import MISSING, provenance, quotient, ratio_cell, tidy_ratio
 
 
 def improvement_table(study: Study, studies: list[Study]) -> Table | None:
@@ -34,7 +34,7 @@ def improvement_table(study: Study, studies: list[Study]) -> Table | None:
 
 
 def _improvement(pair: runs.Pair) -> Cell:
-    return ratio_cell(pair.estimate(), f"{pair.slow.source} ÷ {pair.fast.source}", pair.marks)
+    return ratio_cell(pair.estimate(), quotient(pair.slow, pair.fast), pair.marks)
 
 
 def _tidy_pair(
