@@ -32,10 +32,11 @@ from vicinity_analysis.views.usual import View, view_of
 HELP = "write the report of a machine"
 DESCRIPTION = """\
 Writes results/<machine>/report/: index.html (the front page), a page for each paper, machines.html, plotly.min.js and
-report.js (for figures that can be hovered and filtered), report.md, share.png, figures/ (SVG and PNG) and tables/ (CSV
-with the record behind each number, and LaTeX). Other recorded machines are shown beside it with --with.
-The same records give the same bytes."""
+report.js (for figures that can be hovered and filtered), report.md, scoreboard.txt, share.png, figures/ (SVG and PNG)
+and tables/ (CSV with the record behind each number, and LaTeX). Other recorded machines are shown beside it with
+--with. Prints the scoreboard. The same records give the same bytes."""
 
+SCOREBOARD = "scoreboard.txt"
 AS_PRINTED = "only as printed"  # of a claim that no machine decides
 BADGE = {
     HOLDS: "yes",
@@ -94,6 +95,10 @@ class Score:
         return sum(count for _, count in self.tally)
 
     @property
+    def open(self) -> int:
+        return sum(count for verdict, count in self.tally if verdict not in (HOLDS, PART, FAILS))
+
+    @property
     def holding(self) -> int:
         return dict(self.tally).get(HOLDS, 0)
 
@@ -116,7 +121,8 @@ def run(args: argparse.Namespace) -> int:
         write(out, known, machines)
     except OSError as error:
         raise InputError(f"{out}: {error.strerror or error}; what stood there is as it was") from error
-    print(out / "index.html")
+    print((out / SCOREBOARD).read_text())
+    print(f"Report: {out / 'index.html'}")
     if not args.check_links:
         return 0
     faults = check.faults_of(out)
@@ -143,8 +149,9 @@ def _files(known: Catalogue, machines: list[Machine]) -> Iterator[tuple[str, byt
     yield "tables/claims.csv", cells.tidy_csv(_claims_tidy(sections)).encode()
     yield "plotly.min.js", _plotly()
     yield "report.js", _template_text("report.js").encode()
-    lines = [share.Line(score.title, score.headline, score.holding, score.judged) for score in context["scores"]]
+    lines = [share.Line(s.title, s.headline, s.holding, s.judged, s.open) for s in context["scores"]]
     yield "share.png", share.picture(machines[0].title, lines)
+    yield SCOREBOARD, share.text(machines[0].title, lines).encode()
     yield "report.md", _environment("report.md.j2").get_template("report.md.j2").render(context).encode()
     made = _environment("base.html.j2", machines, context["scores"])
     for template, name, more in _pages(context):

@@ -1,4 +1,4 @@
-"""The picture for sharing: the scoreboard, 1200 by 630 pixels."""
+"""The scoreboard outside the pages: as text for the terminal, and as a picture for sharing, 1200 by 630 pixels."""
 
 import io
 import math
@@ -19,6 +19,7 @@ class Line(NamedTuple):
     headline: Headline
     holding: int
     judged: int
+    open: int  # of these, not decided by any machine yet
 
 
 def share_of(value: float, top: float) -> float:
@@ -29,6 +30,21 @@ def share_of(value: float, top: float) -> float:
 def top_of(headlines: Sequence[Headline]) -> float:
     values = [bar.value for headline in headlines for bar in headline.bars if bar.value is not None]
     return max(values, default=10.0)
+
+
+def text(title: str, lines: Sequence[Line]) -> str:
+    """The same for a terminal, a line a paper, and what its ratios are over."""
+    rows = [("", "the paper's", "ours", "claims that hold")]
+    for line in lines:
+        values = ["-" if bar.value is None else bar.text for bar in line.headline.bars]
+        claims = f"{line.holding} of {line.judged}" + (f", {line.open} open" if line.open else "")
+        rows.append((line.title.split(" (")[0], *[*values, "-", "-"][:2], claims))
+    width = max(len(row[0]) for row in rows)
+    told = [f"{row[0]:<{width}}  {row[1]:>11}  {row[2]:>8}  {row[3]}".rstrip() for row in rows]
+    over = [
+        f"  {line.title.split(' (')[0]}: times as fast as {line.headline.over}" for line in lines if line.headline.over
+    ]
+    return "\n".join([f"vicinity on {title}", *told, *over]) + "\n"
 
 
 def picture(title: str, lines: Sequence[Line]) -> bytes:
