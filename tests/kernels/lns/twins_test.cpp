@@ -1,4 +1,6 @@
 // Large neighbourhood search on the GPU: it gives what the reference gives, whole or in slices.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -64,7 +66,7 @@ TEST_F(LnsGpu, LargeModelsInDeviceMemory) {
   // Slots and domains that shared memory has no room for; a sum that a block shares.
   std::string text, names, ones;
   for (int k = 0; k < 24'000; ++k) {
-    const std::string name = "x" + std::to_string(k);
+    const std::string name = fmt::format("x{}", k);
     text += "var 0..1: " + name + ";\n";
     names += (k == 0 ? "" : ",") + name;
     ones += "1,";
