@@ -136,10 +136,10 @@ class Experiment {
 
   [[nodiscard]] std::vector<Job> unfinished(const Recorder& recorder) {
     std::map<std::string, const Json*> known;
-    if (!options_.fresh)
-      for (const Json& record : recorder.existing()) known[resume_key(record)] = &record;
-    for (const Json& record : recorder.existing())
+    for (const Json& record : recorder.existing()) {
+      if (!options_.fresh) known[resume_key(record)] = &record;
       if (of_first_process(record)) repeats_.note_first_process(record);
+    }
     std::vector<Job> jobs;
     for (const Job& job : plan_.jobs) {
       const auto record = known.find(resume_key(context_of(job), descriptor_, job, profile_.protocol));

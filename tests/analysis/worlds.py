@@ -20,5 +20,12 @@ def judge(root, *machines):
     return {j.claim.name: j for s in studies for j in claims.judge_all(s, studies, papers[s.descriptor.system].claims)}
 
 
+def judge_everything(made, root, **changes):
+    """The claims, judged on one machine with everything that the module `made` makes up, but for `changes`."""
+    made.make_root(root)
+    made.make_machine(root / "results", "gpu-a", made.everything("gpu-a", **changes), GPU)
+    return judge(root, "gpu-a")
+
+
 def column(table, label, group=""):
     return next(i for i, c in enumerate(table.columns) if c.label == label and group in c.group)

@@ -45,6 +45,28 @@ inline std::string permutation() {
          "solve :: int_search([a,b,c,d,e,f],input_order,indomain_min,complete) minimize z;\n";
 }
 
+/// Model k under each strategy; the ways to begin take turns.
+inline std::vector<Trial> trials_of_all_strategies(std::int64_t k) {
+  const auto text = random_model(2 + k % 9, 1 + k % 14, 2 + k % 6, static_cast<std::uint64_t>(1000 + k));
+  std::vector<Trial> trials;
+  for (const std::string& strategy : strategies())
+    trials.push_back(trial(text, {{"strategy", strategy},
+                                  {"start", std::string(k % 3 == 0   ? "random"
+                                                        : k % 3 == 1 ? "cp"
+                                                                     : "current")},
+                                  {"released", 1 + k % 3},
+                                  {"subsets", std::int64_t{3}},
+                                  {"starts", std::int64_t{4}},
+                                  {"steps", std::int64_t{3}},
+                                  {"restarts", k % 2}}));
+  return trials;
+}
+
+inline std::vector<Trial> trials_of_many_steps() {
+  return {trial(chain(), {{"strategy", "GS"}, {"steps", std::int64_t{7}}, {"restarts", std::int64_t{1}}}),
+          trial(chain(), {{"strategy", "RL"}, {"start", "cp"}, {"steps", std::int64_t{9}}})};
+}
+
 inline const Implementation& reference() {
   static const std::vector<Implementation> all = cpu_implementations();
   return all.front();

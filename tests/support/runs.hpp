@@ -90,6 +90,18 @@ inline void expect_twins(const Implementation& reference, const std::vector<Impl
   }
 }
 
+/// A Run that was used gives what a new one gives; one that did nothing does not pass, at first and later.
+inline void expect_a_run_is_as_good_as_new(const std::vector<Implementation>& implementations, const Trial& one) {
+  for (const Implementation& implementation : implementations) {
+    const auto run = implementation.prepare(one.c, *one.instance);
+    run->reset(1);
+    EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
+    expect_seeds_decide(*run, implementation.name);
+    run->reset(1);
+    EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
+  }
+}
+
 /// The trace of the run at iteration `prefix` of its first search; the rest of it afterwards gives the `whole` run's digest.
 inline TracePoint point_at(const Implementation& implementation, const Trial& trial, std::int64_t prefix, std::uint64_t whole) {
   const auto run = implementation.prepare(trial.c, *trial.instance);

@@ -30,39 +30,16 @@ TEST(LnsCpu, TheReferenceIsTheFirst) { EXPECT_EQ(reference().name, systems::lns(
 TEST(LnsCpu, RandomTwins) { expect_twins(reference(), cpu_implementations(), random_trials(systems::lns(), 40)); }
 
 TEST(LnsCpu, TwinsOfAllStrategiesOnTwoHundredModels) {
-  for (std::int64_t k = 0; k < 200; ++k) {
-    const auto text = random_model(2 + k % 9, 1 + k % 14, 2 + k % 6, static_cast<std::uint64_t>(1000 + k));
-    std::vector<Trial> trials;
-    for (const std::string& strategy : strategies())
-      trials.push_back(trial(text, {{"strategy", strategy},
-                                    {"start", std::string(k % 3 == 0   ? "random"
-                                                          : k % 3 == 1 ? "cp"
-                                                                       : "current")},
-                                    {"released", 1 + k % 3},
-                                    {"subsets", std::int64_t{3}},
-                                    {"starts", std::int64_t{4}},
-                                    {"steps", std::int64_t{3}},
-                                    {"restarts", k % 2}}));
-    expect_twins(reference(), cpu_implementations(), trials);
-  }
+  for (std::int64_t k = 0; k < 200; ++k) expect_twins(reference(), cpu_implementations(), trials_of_all_strategies(k));
 }
 
 TEST(LnsCpu, SlicesGiveTheSame) {
-  const std::vector<Trial> trials{trial(chain(), {{"strategy", "GS"}, {"steps", std::int64_t{7}}, {"restarts", std::int64_t{1}}}),
-                                  trial(chain(), {{"strategy", "RL"}, {"start", "cp"}, {"steps", std::int64_t{9}}})};
+  const std::vector<Trial> trials = trials_of_many_steps();
   expect_twins(reference(), cpu_implementations(), trials, in_slices);
   expect_prefix_twins(cpu_implementations(), trials);
 }
 
-TEST(LnsCpu, OneRunIsAsGoodAsANewOne) {
-  const Trial one = trial(chain(), {{"strategy", "RL"}});
-  for (const Implementation& implementation : cpu_implementations()) {
-    const auto run = implementation.prepare(one.c, *one.instance);
-    expect_seeds_decide(*run, implementation.name);
-    run->reset(1);
-    EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
-  }
-}
+TEST(LnsCpu, OneRunIsAsGoodAsANewOne) { expect_a_run_is_as_good_as_new(cpu_implementations(), trial(chain(), {{"strategy", "RL"}})); }
 
 TEST(LnsCpu, StartsAreNeverMadeWorse) {
   Trial one = trial(chain(), {{"strategy", "GS"}, {"steps", std::int64_t{1}}});

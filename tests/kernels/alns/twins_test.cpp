@@ -111,17 +111,7 @@ TEST_F(AlnsGpu, PrefixesAreTheSame) {
   expect_prefix_twins(all, random_trials(systems::alns(), 30));
 }
 
-TEST_F(AlnsGpu, OneRunIsAsGoodAsANewOne) {
-  const Trial one = trial(3, 40, Kind::plain, 2, 2);
-  for (const Implementation& implementation : gpu_implementations()) {
-    const auto run = implementation.prepare(one.c, *one.instance);
-    run->reset(1);
-    EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
-    expect_seeds_decide(*run, implementation.name);
-    run->reset(1);
-    EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
-  }
-}
+TEST_F(AlnsGpu, OneRunIsAsGoodAsANewOne) { expect_a_run_is_as_good_as_new(gpu_implementations(), trial(3, 40, Kind::plain, 2, 2)); }
 
 TEST_F(AlnsGpu, AnOutcomeMidwayChangesNothing) {
   const Trial one = trial(9, 50, Kind::plain, 3, 4);

@@ -38,26 +38,11 @@ std::vector<Trial> on_the_device(std::vector<Trial> trials) {
 TEST_F(LnsGpu, RandomTwins) { expect_twins(reference(), gpu_implementations(), on_the_device(random_trials(systems::lns(), 100))); }
 
 TEST_F(LnsGpu, TwinsOfAllStrategiesOnTwoHundredModels) {
-  for (std::int64_t k = 0; k < 200; ++k) {
-    const auto text = random_model(2 + k % 9, 1 + k % 14, 2 + k % 6, static_cast<std::uint64_t>(1000 + k));
-    std::vector<Trial> trials;
-    for (const std::string& strategy : strategies())
-      trials.push_back(trial(text, {{"strategy", strategy},
-                                    {"start", std::string(k % 3 == 0   ? "random"
-                                                          : k % 3 == 1 ? "cp"
-                                                                       : "current")},
-                                    {"released", 1 + k % 3},
-                                    {"subsets", std::int64_t{3}},
-                                    {"starts", std::int64_t{4}},
-                                    {"steps", std::int64_t{3}},
-                                    {"restarts", k % 2}}));
-    expect_twins(reference(), gpu_implementations(), on_the_device(trials));
-  }
+  for (std::int64_t k = 0; k < 200; ++k) expect_twins(reference(), gpu_implementations(), on_the_device(trials_of_all_strategies(k)));
 }
 
 TEST_F(LnsGpu, SlicesGiveTheSame) {
-  const std::vector<Trial> trials{trial(chain(), {{"strategy", "GS"}, {"steps", std::int64_t{7}}, {"restarts", std::int64_t{1}}}),
-                                  trial(chain(), {{"strategy", "RL"}, {"start", "cp"}, {"steps", std::int64_t{9}}})};
+  const std::vector<Trial> trials = trials_of_many_steps();
   expect_twins(reference(), gpu_implementations(), trials, in_slices);
   expect_prefix_twins({reference(), gpu_implementations().front()}, trials);
 }
@@ -82,15 +67,7 @@ TEST_F(LnsGpu, LargeModelsInDeviceMemory) {
   expect_twins(reference(), gpu_implementations(), trials);
 }
 
-TEST_F(LnsGpu, OneRunIsAsGoodAsANewOne) {
-  const Trial one = trial(chain(), {{"strategy", "RL"}});
-  for (const Implementation& implementation : gpu_implementations()) {
-    const auto run = implementation.prepare(one.c, *one.instance);
-    expect_seeds_decide(*run, implementation.name);
-    run->reset(1);
-    EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
-  }
-}
+TEST_F(LnsGpu, OneRunIsAsGoodAsANewOne) { expect_a_run_is_as_good_as_new(gpu_implementations(), trial(chain(), {{"strategy", "RL"}})); }
 
 TEST_F(LnsGpu, ModelsWithoutChoiceOrSolution) {
   const std::string fixed =

@@ -5,7 +5,7 @@ import synthetic_alns
 from synthetic_alns import PAPER
 from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, OPEN, Evidence
 from vicinity_analysis.papers.alns.claims import CLAIMS
-from worlds import GPU, judge, studies_of, study_of
+from worlds import GPU, judge, judge_everything, studies_of, study_of
 
 PRINTED = {
     "their-algorithm": OPEN,
@@ -41,15 +41,12 @@ NO = {name: "worse" for name in PRINTED} | {"eight-threads": "quick"}
 MEASURED = [name for name in PRINTED if name != "up-to-seven"]  # of instances that nobody else has
 
 
-def world(root, **changes):
-    synthetic_alns.make_root(root)
-    synthetic_alns.make_machine(root / "results", "gpu-a", synthetic_alns.everything("gpu-a", **changes), GPU)
-    return judge(root, "gpu-a")
-
-
 @pytest.fixture(scope="module")
 def worlds(tmp_path_factory):
-    return {name: world(tmp_path_factory.mktemp(name), **changes) for name, changes in WORLDS.items()}
+    return {
+        name: judge_everything(synthetic_alns, tmp_path_factory.mktemp(name), **changes)
+        for name, changes in WORLDS.items()
+    }
 
 
 def numbers(judged, name):
@@ -107,7 +104,7 @@ def test_the_baselines_are_named(worlds):
 
 def test_without_gpu_nothing_measured_decides(tmp_path):
     cpu = {name: PAPER[name] for name in ("cpu-openmp", "cpu-serial", "gpu-tuned")}
-    judged = world(tmp_path, model=cpu)
+    judged = judge_everything(synthetic_alns, tmp_path, model=cpu)
     assert all(found.measured[0][1] == [] for found in judged.values())
     assert {name: found.verdict for name, found in judged.items()} == PRINTED
 
@@ -121,16 +118,16 @@ def test_a_part_of_the_instances_is_not_judged(tmp_path):
 
 
 def test_sixteen_threads_are_not_eight(tmp_path):
-    (found,) = world(tmp_path, threads=16)["eight-threads"].measured[0][1]
+    (found,) = judge_everything(synthetic_alns, tmp_path, threads=16)["eight-threads"].measured[0][1]
     assert found.verdict == NOT_JUDGED and "not run on 8 threads" in found.numbers
 
 
 def test_other_settings_are_not_the_papers(tmp_path):
-    judged = world(tmp_path, case={"calls": 2})
+    judged = judge_everything(synthetic_alns, tmp_path, case={"calls": 2})
     assert all(found.measured[0][1] == [] for found in judged.values())
 
 
 def test_few_seeds_do_not_fluctuate(tmp_path, monkeypatch):
     monkeypatch.setattr(synthetic_alns, "SEEDS", range(1, 4))
-    judged = world(tmp_path)
+    judged = judge_everything(synthetic_alns, tmp_path)
     assert {verdict for verdict, _ in numbers(judged, "fluctuates")} == {NOT_JUDGED}

@@ -2,7 +2,7 @@ import pytest
 import synthetic_lns
 from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, OPEN, PART
 from vicinity_analysis.papers.lns.claims import CLAIMS
-from worlds import GPU, judge
+from worlds import GPU, judge, judge_everything
 
 PRINTED = {
     "order-of-magnitude": HOLDS,
@@ -41,15 +41,12 @@ YES = {name: "better" for name in PRINTED}
 NO = {name: "worse" for name in PRINTED}
 
 
-def world(root, **changes):
-    synthetic_lns.make_root(root)
-    synthetic_lns.make_machine(root / "results", "gpu-a", synthetic_lns.everything("gpu-a", **changes), GPU)
-    return judge(root, "gpu-a")
-
-
 @pytest.fixture(scope="module")
 def worlds(tmp_path_factory):
-    return {name: world(tmp_path_factory.mktemp(name), **changes) for name, changes in WORLDS.items()}
+    return {
+        name: judge_everything(synthetic_lns, tmp_path_factory.mktemp(name), **changes)
+        for name, changes in WORLDS.items()
+    }
 
 
 def findings(judged, name):
@@ -126,7 +123,7 @@ def test_what_is_not_the_papers_instance_is_not_judged(worlds):
 
 
 def test_better_but_later_is_in_part(tmp_path):
-    found = findings(world(tmp_path, slower=1e4), "against-lns")
+    found = findings(judge_everything(synthetic_lns, tmp_path, slower=1e4), "against-lns")
     assert decided(found) == {PART}
 
 

@@ -94,15 +94,7 @@ TEST_F(HybridGpu, LargeTwins) {
 }
 
 TEST_F(HybridGpu, OneRunIsAsGoodAsANewOne) {
-  const Trial one = trial(3, 40, Kind::plain, 4, 5);
-  for (const Implementation& implementation : gpu_hybrid_implementations()) {
-    const auto run = implementation.prepare(one.c, *one.instance);
-    run->reset(1);
-    EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
-    expect_seeds_decide(*run, implementation.name);
-    run->reset(1);
-    EXPECT_FALSE(run->outcome().feasible) << implementation.name << ": a run that did nothing passed";
-  }
+  expect_a_run_is_as_good_as_new(gpu_hybrid_implementations(), trial(3, 40, Kind::plain, 4, 5));
 }
 
 TEST_F(HybridGpu, StartsWhereItIsTold) {
