@@ -21,10 +21,14 @@ namespace fs = std::filesystem;
 
 bool runnable(const Implementation& implementation) { return implementation.backend == Backend::cpu || device::info().has_value(); }
 
-/// What `vicinity solve` takes when nobody says which; empty when nothing can run here.
-std::string default_implementation(const System& system) {
+/// What `vicinity solve` chooses from when nobody says which.
+std::vector<std::string> default_implementations(const System& system) {
+  std::vector<std::string> names;
   const auto list = candidates(system, "", device::info().has_value());
-  return list.empty() ? "" : list.front()->name;
+  for (const Implementation* i : list) {
+    if (names.empty() || (!system.solver->anytime && i->reference == list.front()->reference)) names.push_back(i->name);
+  }
+  return names;
 }
 
 Json solver_json(const System& system) {
@@ -37,16 +41,18 @@ Json solver_json(const System& system) {
           {"unit", solver.unit},
           {"default_work", solver.default_work},
           {"settings", solver.settings},
-          {"implementation", default_implementation(system)}};
+          {"implementations", default_implementations(system)}};
 }
 
 void print_solver(const System& system) {
   if (!system.solver) return;
   const Solver& solver = *system.solver;
+  const auto defaults = default_implementations(system);
   fmt::print("  solve: vicinity solve {} --instance FILE --{} N\n", system.name, solver.work_axis);
   fmt::print("    reads {}{}, writes {}; default: {}, {} {}; --set: {}\n", solver.format,
              solver.families.empty() ? "" : fmt::format(" or a name of the catalogue ({})", join(solver.families)), solver.solution_suffix,
-             default_implementation(system), solver.default_work, solver.work_axis, join(solver.settings));
+             (defaults.size() > 1 ? "the fastest here of " : "") + join(defaults), solver.default_work, solver.work_axis,
+             join(solver.settings));
 }
 
 Json system_json(const System& system) {

@@ -54,6 +54,7 @@ class Solving {
                             [this](const std::string& path) { return objective_in(path); });
     defer_interrupts("\nvicinity: stopping; once more ends it at once, without a solution\n");
     if (asked_.seconds) set_deadline(*seconds_left(), "");
+    if (asked_.implementation.empty()) choose_implementation();
     if (work_by_ == WorkBy::time && !solver_.anytime) choose_work();
     SolveReport report = report_before();
     report.found = searched(report);
@@ -96,6 +97,17 @@ class Solving {
   [[nodiscard]] std::optional<double> seconds_left() const {
     if (!asked_.seconds) return std::nullopt;
     return std::max(0.0, *asked_.seconds - clock_.seconds());
+  }
+
+  /// The fastest here, on this instance: which one that is depends on its size, on how many moves are accepted, and on the machine.
+  void choose_implementation() {
+    constexpr double most_seconds = 0.05;
+    Case whole = case_;
+    if (work_by_ == WorkBy::time) whole.values[solver_.work_axis] = solver_.most_work;
+    prepared_.run.reset();
+    candidates_ = fastest_first(std::move(candidates_), system_, whole, *instance_, options_.seed,
+                                std::min(most_seconds, seconds_left().value_or(INFINITY) / 40));
+    prepared_ = prepare_first(candidates_, case_, *instance_);
   }
 
   /// By the time.

@@ -66,13 +66,36 @@ struct Trial {
   double seconds = 0;
 };
 
-/// The work that takes so many seconds, judged by two trials. A search begins slowly, with matrices to set up and many swaps to accept:
-/// what more work costs shows in the difference of the two, not in the average.
-double work_for(double seconds, const Trial& before, const Trial& last) {
-  const double average = last.seconds / last.work;
-  if (seconds <= last.seconds) return seconds / average;
+/// Seconds for one more of the work, judged by two trials. A search begins slowly, with matrices to set up and many swaps to accept: what
+/// more work costs shows in the difference of the two, not in the average.
+double slope(const Trial& before, const Trial& last) {
   const double difference = (last.seconds - before.seconds) / (last.work - before.work);
-  return last.work + (seconds - last.seconds) / (difference > 0 ? difference : average);
+  return difference > 0 ? difference : last.seconds / last.work;
+}
+
+/// The work that takes so many seconds.
+double work_for(double seconds, const Trial& before, const Trial& last) {
+  if (seconds <= last.seconds) return seconds * last.work / last.seconds;
+  return last.work + (seconds - last.seconds) / slope(before, last);
+}
+
+/// The work of the first trial.
+double least_work(const Solver& solver) { return static_cast<double>(std::max<std::int64_t>(1, solver.default_work / 100'000)); }
+
+/// The seconds the whole case will take, by searches that grow until together they take `seconds`. One goes before them unmeasured: the
+/// first use of a device loads its code.
+double expected_seconds(const Solver& solver, const Implementation& implementation, Case c, const Instance& instance, std::uint64_t seed,
+                        double seconds) {
+  const auto whole = static_cast<double>(c.integer(solver.work_axis, 1, solver.most_work));
+  const auto trial = [&](double work) {
+    c.values[solver.work_axis] = static_cast<std::int64_t>(work);
+    return Trial{work, std::max(time_of(seconds, solver, implementation, c, instance, seed), 1e-7)};
+  };
+  Trial before, last = trial(std::min(whole, least_work(solver)));
+  last = trial(last.work);
+  for (double spent = last.seconds; last.work < whole && spent < seconds && !stop_requested(); spent += last.seconds)
+    before = std::exchange(last, trial(std::min(whole, 8 * last.work)));
+  return last.seconds + (whole - last.work) * slope(before, last);
 }
 
 }  // namespace
@@ -149,9 +172,33 @@ std::vector<const Implementation*> candidates(const System& system, const std::s
   std::vector<const Implementation*> list;
   for (const std::string& preferred : names) {
     const Implementation* implementation = find(system, preferred);
-    if (implementation != nullptr && (implementation->backend == Backend::cpu || has_device)) list.push_back(implementation);
+    const bool runs = implementation != nullptr && (implementation->backend == Backend::cpu || has_device);
+    if (runs && std::find(list.begin(), list.end(), implementation) == list.end()) list.push_back(implementation);
   }
   return list;
+}
+
+std::vector<const Implementation*> fastest_first(std::vector<const Implementation*> candidates, const System& system, const Case& c,
+                                                 const Instance& instance, std::uint64_t seed, double seconds) {
+  if (system.solver->anytime) return candidates;  // what a search does in its first moments says little there
+  const auto others = std::stable_partition(candidates.begin(), candidates.end(), [first = candidates.front()](const Implementation* i) {
+    return i->reference == first->reference;
+  });
+  if (others - candidates.begin() < 2) return candidates;
+  std::vector<std::pair<double, const Implementation*>> timed;
+  for (const Implementation* implementation : std::vector(candidates.begin(), others)) {
+    double expected = INFINITY;
+    try {
+      expected = expected_seconds(*system.solver, *implementation, c, instance, seed, seconds);
+    } catch (const std::bad_alloc&) {  // whether one can run is said where it is prepared for the search
+    } catch (const DoesNotFit&) {
+    } catch (const InputError&) {
+    }
+    timed.emplace_back(expected, implementation);
+  }
+  std::stable_sort(timed.begin(), timed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::transform(timed.begin(), timed.end(), candidates.begin(), [](const auto& pair) { return pair.second; });
+  return candidates;
 }
 
 Prepared prepare_first(const std::vector<const Implementation*>& candidates, const Case& c, const Instance& instance) {
@@ -175,7 +222,7 @@ std::int64_t work_within(double seconds, const Solver& solver, const Implementat
   constexpr double margin = 0.85;  // a search cut off has not cooled down: better a little shorter
   const Stopwatch watch;
   const double aim = std::max(std::min(seconds / 12, 5.0), seconds / 50);
-  Trial before, last{static_cast<double>(std::max<std::int64_t>(1, solver.default_work / 100'000)), 0};
+  Trial before, last{least_work(solver), 0};
   const auto whole = [&](double work) { return static_cast<std::int64_t>(std::clamp(work, 1.0, static_cast<double>(solver.most_work))); };
   for (;;) {
     c.values[solver.work_axis] = whole(last.work);

@@ -31,6 +31,11 @@ namespace vicinity {
 /// Throws InputError for an unknown name, EnvironmentError when it needs a GPU that is not here.
 [[nodiscard]] std::vector<const Implementation*> candidates(const System& system, const std::string& name, bool has_device);
 
+/// The same, those whose results are the first's in front, ordered by the time that the whole case is expected to take with them on this
+/// machine. Each is tried with short searches, of about `seconds` in all. Where no plan of the work is needed the order stays.
+[[nodiscard]] std::vector<const Implementation*> fastest_first(std::vector<const Implementation*> candidates, const System& system,
+                                                               const Case& c, const Instance& instance, std::uint64_t seed, double seconds);
+
 struct Prepared {
   const Implementation* implementation = nullptr;
   std::unique_ptr<Run> run;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -93,10 +94,13 @@ inline std::int64_t number_in(const std::string& file) {
   return number;
 }
 
-inline Implementation hunter(const std::string& name, Backend backend = Backend::cpu) {
-  return {name, backend, "a fake search", "nothing", [name](const Case& c, const Instance& instance) -> std::unique_ptr<Run> {
+/// `pace`: of the time a step takes by the case.
+inline Implementation hunter(const std::string& name, Backend backend = Backend::cpu, double pace = 1) {
+  return {name, backend, "a fake search", "nothing", [name, pace](const Case& c, const Instance& instance) -> std::unique_ptr<Run> {
             if (name == "cpu-openmp") throw DoesNotFit("needs 1 TB");
-            return std::make_unique<Hunt>(dynamic_cast<const Quarry&>(instance), c, name == "cpu-blind",
+            Case paced = c;
+            paced.values["microseconds"] = std::llround(pace * static_cast<double>(c.integer_or("microseconds", 0, 0, 100'000'000)));
+            return std::make_unique<Hunt>(dynamic_cast<const Quarry&>(instance), paced, name == "cpu-blind",
                                           name == "cpu-drifting" ? 30 : 1'000'000'000);
           }};
 }

@@ -83,6 +83,23 @@ TEST(SolveImplementation, PrefersTheFirstThatCanRun) {
   EXPECT_THROW(static_cast<void>(prepare_first(candidates(hunt(), "", false), hunting(-1, 0), instance)), InputError);
 }
 
+TEST(SolveImplementation, TheFastestHereGoesFirst) {
+  System system = hunt();
+  system.implementations = {fake::hunter("cpu-serial"), fake::hunter("cpu-quick", Backend::cpu, 0.25), fake::hunter("cpu-openmp"),
+                            fake::hunter("cpu-other", Backend::cpu, 0.1)};
+  system.implementations.back().reference = "cpu-other";
+  system.solver->preference = {"cpu-openmp", "cpu-quick", "cpu-other"};
+  const auto instance = quarry(100);
+  const auto order = [&](const Case& c) {
+    std::vector<std::string> names;
+    for (const Implementation* i : fastest_first(candidates(system, "", false), system, c, instance, 1, 0.02)) names.push_back(i->name);
+    return names;
+  };
+  EXPECT_EQ(order(hunting(1'000'000, 2000)), (std::vector<std::string>{"cpu-quick", "cpu-serial", "cpu-openmp", "cpu-other"}));
+  system.solver->anytime = true;
+  EXPECT_EQ(order(hunting(1'000'000, 2000)), (std::vector<std::string>{"cpu-openmp", "cpu-quick", "cpu-other", "cpu-serial"}));
+}
+
 TEST(SolveImplementation, NamedMustBeAbleToRun) {
   EXPECT_EQ(candidates(hunt(), "cpu-blind", false).size(), 1U);
   EXPECT_TRUE(complaint([] { return candidates(hunt(), "cpu-seril", false); }).find("did you mean 'cpu-serial'?") != std::string::npos);
