@@ -58,7 +58,11 @@ def test_every_cell_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setenv(name, "")  # the cells may set it; undone at the end
         monkeypatch.delenv(name)
     told = {"PROFILE": "quick", "SOURCE": str(tmp_path / "origin"), "EXPERIMENTS": "fang/table2", "SKIP_BUILD": "1"}
-    for name, value in (environment() | told | {"PYTHONPATH": str(ROOT / "analysis")}).items():
+    told |= {
+        "PYTHONPATH": str(ROOT / "analysis"),
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    }  # as Jupyter sets it
+    for name, value in (environment() | told).items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
