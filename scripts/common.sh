@@ -54,6 +54,7 @@ become_analysis() {
     [[ $home == . || ! -d $home/experiments ]] || export VICINITY_EXPERIMENTS=${VICINITY_EXPERIMENTS:+$VICINITY_EXPERIMENTS:}$home/experiments
     [[ $home == . || ! -d $home/analysis ]] || export VICINITY_PAPERS=${VICINITY_PAPERS:+$VICINITY_PAPERS:}$home/analysis
   done < <(homes)
+  export MPLBACKEND=agg  # a notebook's kernel names one of its own, which .venv does not have
   exec "$python" -m vicinity_analysis "$@"
 }
 

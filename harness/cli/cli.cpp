@@ -7,25 +7,30 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 
 #include "build_info.hpp"
 #include "core/util/error.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/completion.hpp"
+#include "harness/cli/experiments.hpp"
 #include "harness/cli/interrupt.hpp"
 #include "harness/cli/text.hpp"
+#include "harness/describe/descriptor.hpp"
 #include "harness/measure/threads.hpp"
 
 namespace vicinity {
 namespace {
 
 constexpr char general_footer[] = R"(Examples:
-  vicinity list                                              what there is to run
-  vicinity run experiments/SYSTEM/NAME.yaml                  the quick profile: minutes
-  vicinity run experiments/SYSTEM/NAME.yaml --profile full   the paper's own protocol
-  vicinity verify --random 200                               do all implementations agree?
-  vicinity solve SYSTEM --instance mine.dat                  a good solution of your own instance
+  vicinity list                                   what there is to run
+  vicinity run SYSTEM/NAME                        the quick profile: minutes
+  vicinity run SYSTEM/NAME --profile full         the paper's own protocol
+  vicinity verify --random 200                    do all implementations agree?
+  vicinity solve SYSTEM --instance mine.dat       a good solution of your own instance
+  source <(vicinity completion bash)              the Tab key knows commands, options and names
 
 Exit codes:
   0    done
@@ -35,13 +40,19 @@ Exit codes:
   130  interrupted (Ctrl-C); what was recorded stays, the same command continues;
        solve writes the best solution found)";
 
+constexpr char list_footer[] = R"(Examples:
+  vicinity list SYSTEM             its problems with their axes, its implementations and experiments
+  vicinity list SYSTEM/NAME        one experiment
+  vicinity list SYSTEM --names     names alone, for scripts
+  vicinity list --json | jq '.systems[].name')";
+
 constexpr char run_footer[] = R"(Every result is checked against the reference before it is timed, and recorded as one line of
 RESULTS/<machine>/<system>/<experiment>.jsonl. Results already there are not measured again: a run
 that was interrupted continues.
 
 Examples:
-  vicinity run experiments/SYSTEM/NAME.yaml --profile smoke
-  vicinity run experiments/SYSTEM/NAME.yaml --implementation cpu-openmp gpu-tuned --where size=4096 range=1
+  vicinity run SYSTEM/NAME --profile smoke
+  vicinity run SYSTEM/NAME --implementation cpu-openmp gpu-tuned --where size=4096 range=1
   vicinity run experiments/SYSTEM/*.yaml --profile full      one process each)";
 
 constexpr char verify_footer[] = R"(Runs every implementation that can run here and compares its result with the reference, bit for bit.
@@ -49,7 +60,7 @@ Measures nothing. Without descriptors and without --random, all experiments are 
 
 Examples:
   vicinity verify --random 200 --json verification.json
-  vicinity verify experiments/SYSTEM/NAME.yaml --implementation gpu-tuned)";
+  vicinity verify SYSTEM/NAME --implementation gpu-tuned)";
 
 /// {0}: a system that solves, {1}: its work axis, {2}: one of its settings.
 constexpr char solve_footer[] = R"(Searches, judges the best solution found by the problem's definition and writes it to a file. The same
@@ -67,18 +78,56 @@ Examples:
   vicinity solve {0} --instance mine.dat --start mine.sln --force
   vicinity solve {0} --instance mine.dat --json --quiet | jq .objective)";
 
-void add_list(CLI::App& app, Options& options) {
-  CLI::App* list = app.add_subcommand("list", "Systems, problems, implementations and experiments");
-  list->add_flag("--json", options.json, "Print JSON");
+constexpr char ceilings_footer[] =
+    R"(The report divides by them: times over the least that the machine allows. `make reproduce` measures them once.
+
+Examples:
+  vicinity ceilings
+  vicinity ceilings --results /tmp/results --machine mine)";
+
+constexpr char environment_footer[] = R"(Examples:
+  vicinity environment
+  vicinity environment --json | jq -r .machine      the name of this machine in results/)";
+
+constexpr char completion_footer[] = R"(Examples:
+  source <(vicinity completion bash)                                        in this shell
+  vicinity completion bash >~/.local/share/bash-completion/completions/vicinity
+  vicinity completion zsh >~/.zfunc/_vicinity                               a folder of $fpath
+cmake --install puts both where the shells look.)";
+
+std::vector<std::string> names_of(const std::vector<System>& systems) {
+  std::vector<std::string> names;
+  for (const System& system : systems) names.push_back(system.name);
+  return names;
 }
 
-void add_run(CLI::App& app, Options& options) {
+/// Of all systems; each once.
+std::vector<std::string> all_implementations(const std::vector<System>& systems) {
+  std::vector<std::string> all;
+  for (const System& system : systems)
+    for (const std::string& name : implementation_names(system))
+      if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+  return all;
+}
+
+const std::vector<std::string> profiles{"smoke", "quick", "full"};
+
+void add_list(CLI::App& app, Options& options, const std::vector<System>& systems, ValueWords& words) {
+  CLI::App* list = app.add_subcommand("list", "Systems, problems, implementations and experiments");
+  words[list->add_option("NAME", options.names, "Only these systems, or experiments (system/name)")] = names_of(systems);
+  list->add_flag("--names", options.only_names, "Print the names of experiments alone, one a line");
+  list->add_flag("--json", options.json, "Print JSON");
+  list->footer(list_footer);
+}
+
+void add_run(CLI::App& app, Options& options, const std::vector<System>& systems, ValueWords& words) {
   CLI::App* run = app.add_subcommand("run", "Measure experiments and record the results");
-  run->add_option("DESCRIPTOR", options.descriptors, "Experiment files (experiments/<system>/<name>.yaml)")->required();
-  run->add_option("--profile", options.profile, "smoke (seconds), quick (minutes, the default) or full (the paper's protocol)");
-  run->add_option("--implementation", options.implementations, "Only these implementations");
+  run->add_option(experiment_argument, options.descriptors, "Experiments by name (system/name) or descriptor file")->required();
+  words[run->add_option("--profile", options.profile, "smoke (seconds), quick (minutes, the default) or full (the paper's protocol)")] =
+      profiles;
+  words[run->add_option("--implementation", options.implementations, "Only these implementations")] = all_implementations(systems);
   run->add_option("--where", options.where, "Only cases with axis=value; several values of one axis are alternatives");
-  run->add_option("--results", options.results, "Folder of results")->capture_default_str();
+  run->add_option("--results", options.results, "Folder of results")->type_name(folder_type)->capture_default_str();
   run->add_option("--machine", options.machine, "Name of this machine (default: the GPU's, else the CPU's)");
   run->add_option("--repetitions", options.repetitions, "Exactly so many repetitions, whatever the profile says")
       ->check(CLI::Range(1, 1'000'000));
@@ -102,29 +151,28 @@ void add_seed(CLI::App& command, Options& options, const std::string& descriptio
   command.add_option("--seed", options.seed, description)->capture_default_str()->check(complaint);
 }
 
-void add_verify(CLI::App& app, Options& options) {
+void add_verify(CLI::App& app, Options& options, const std::vector<System>& systems, ValueWords& words) {
   CLI::App* verify = app.add_subcommand("verify", "Compare all implementations, without measuring");
-  verify->add_option("DESCRIPTOR", options.descriptors, "Experiment files");
-  verify->add_option("--profile", options.profile, "Profile of the experiments (default: smoke)");
+  verify->add_option(experiment_argument, options.descriptors, "Experiments by name (system/name) or descriptor file");
+  words[verify->add_option("--profile", options.profile, "Profile of the experiments (default: smoke)")] = profiles;
   verify->add_option("--random", options.random_cases, "Random cases of each system")->check(CLI::Range(1, 10'000'000));
-  verify->add_option("--system", options.system, "Random cases of this system only");
+  words[verify->add_option("--system", options.system, "Random cases of this system only")] = names_of(systems);
   add_seed(*verify, options, "First seed of the random cases");
-  verify->add_option("--implementation", options.implementations, "Only these implementations");
+  words[verify->add_option("--implementation", options.implementations, "Only these implementations")] = all_implementations(systems);
   verify->add_option("--set", options.settings, "axis=value: of every case whose problem has the axis");
   verify->add_option("--machine", options.machine, "Name of this machine");
-  verify->add_option("--json", options.json_file, "Write what was verified to this file");
+  verify->add_option("--json", options.json_file, "Write what was verified to this file")->type_name(file_type);
   verify->footer(verify_footer);
 }
 
-void add_solve(CLI::App& app, Options& options, const std::vector<System>& systems) {
+void add_solve(CLI::App& app, Options& options, const std::vector<System>& systems, ValueWords& words) {
   SolveOptions& own = options.solve;
   CLI::App* solve = app.add_subcommand("solve", "Search for a good solution of an instance of your own");
-  std::vector<std::string> names;
-  for (const System& system : systems) {
-    if (system.solver) names.push_back(system.name);
-  }
-  solve->add_option("SYSTEM", options.system, "What searches: " + join(names))->required();
-  solve->add_option("--instance", own.instance, "Instance file, or a name of the catalogue")->required();
+  std::vector<System> searching;
+  std::copy_if(systems.begin(), systems.end(), std::back_inserter(searching),
+               [](const System& system) { return system.solver.has_value(); });
+  words[solve->add_option("SYSTEM", options.system, "What searches: " + join(names_of(searching)))->required()] = names_of(searching);
+  solve->add_option("--instance", own.instance, "Instance file, or a name of the catalogue")->type_name(file_type)->required();
   for (const System& system : systems) {
     if (!system.solver || own.work.contains(system.solver->work_axis)) continue;
     const Solver& solver = *system.solver;
@@ -134,34 +182,65 @@ void add_solve(CLI::App& app, Options& options, const std::vector<System>& syste
   solve->add_option("--time", own.seconds, "Stop after so many seconds");
   add_seed(*solve, options, "Another seed, another search");
   solve->add_option("--target", own.target, "Stop when the objective is as good as this");
-  solve->add_option("--start", own.start, "Solution file to start from (default: drawn from the seed)");
-  solve->add_option("--implementation", own.implementation, "Default: the one that vicinity list names");
+  solve->add_option("--start", own.start, "Solution file to start from (default: drawn from the seed)")->type_name(file_type);
+  words[solve->add_option("--implementation", own.implementation, "Default: the one that vicinity list names")] =
+      all_implementations(searching);
   solve->add_option("--set", own.settings, "axis=value: a parameter of the search");
-  solve->add_option("--output", own.output, "Solution file (default: the instance's name, in the current folder)");
+  solve->add_option("--output", own.output, "Solution file (default: the instance's name, in the current folder)")->type_name(file_type);
   solve->add_flag("--force", own.force, "Replace the solution file, whatever is in it");
   solve->add_flag("--json", options.json, "Print one JSON object instead of the summary");
   solve->add_flag("--quiet", own.quiet, "No progress, no summary");
-  const auto first = std::find_if(systems.begin(), systems.end(), [](const System& system) { return system.solver.has_value(); });
-  if (first == systems.end()) return;
-  const Solver& solver = *first->solver;
-  solve->footer(fmt::format(solve_footer, first->name, solver.work_axis, solver.settings.empty() ? "AXIS" : solver.settings.front()));
+  if (searching.empty()) return;
+  const Solver& solver = *searching.front().solver;
+  solve->footer(
+      fmt::format(solve_footer, searching.front().name, solver.work_axis, solver.settings.empty() ? "AXIS" : solver.settings.front()));
 }
 
 void add_machine_commands(CLI::App& app, Options& options) {
   CLI::App* ceilings = app.add_subcommand("ceilings", "Measure this machine's limits and store them in its environment.json");
-  ceilings->add_option("--results", options.results, "Folder of results")->capture_default_str();
+  ceilings->add_option("--results", options.results, "Folder of results")->type_name(folder_type)->capture_default_str();
   ceilings->add_option("--machine", options.machine, "Name of this machine");
+  ceilings->footer(ceilings_footer);
   CLI::App* environment = app.add_subcommand("environment", "Print what is recorded of this machine and this program");
   environment->add_flag("--json", options.json, "Print JSON");
   environment->add_option("--machine", options.machine, "Name of this machine");
+  environment->footer(environment_footer);
 }
 
-/// `--where load=1 table1.yaml`: an option that takes several values swallows a descriptor after it. Give it back.
+void add_completion(CLI::App& app, Options& options, ValueWords& words) {
+  CLI::App* completion = app.add_subcommand("completion", "Print the script with which a shell completes vicinity's command line");
+  const std::vector<std::string> shells{"bash", "zsh"};
+  words[completion->add_option("SHELL", options.shell, join(shells))->required()->check(CLI::IsMember(shells))] = shells;
+  completion->footer(completion_footer);
+}
+
+/// `--where load=1 table1.yaml`: an option that takes several values swallows an experiment after it. Give it back.
 void return_descriptors(Options& options) {
+  const std::vector<std::string> names = experiment_names();
   for (auto* values : {&options.implementations, &options.where, &options.settings}) {
-    const auto is_file = [](const std::string& text) { return text.ends_with(".yaml") || text.ends_with(".yml"); };
-    std::copy_if(values->begin(), values->end(), std::back_inserter(options.descriptors), is_file);
-    std::erase_if(*values, is_file);
+    const auto is_experiment = [&](const std::string& text) {
+      return text.ends_with(".yaml") || text.ends_with(".yml") || std::find(names.begin(), names.end(), text) != names.end();
+    };
+    std::copy_if(values->begin(), values->end(), std::back_inserter(options.descriptors), is_experiment);
+    std::erase_if(*values, is_experiment);
+  }
+}
+
+/// CLI11 would complain of what is missing before it names what is misspelt.
+void require_known_options(const CLI::App& command, const std::string& spelled, const std::vector<std::string>& arguments) {
+  std::vector<std::string> known, shown;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) {
+      known.push_back("--" + name);
+      if (!option->get_group().empty()) shown.push_back("--" + name);
+    }
+  for (const std::string& argument : arguments) {
+    const std::string name = argument.substr(0, argument.find('='));
+    if (argument == "--") return;
+    if (!argument.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const auto meant = nearest(name, shown);
+    throw InputError(
+        fmt::format("unknown option '{}'; {}see {} --help", name, meant ? fmt::format("did you mean '{}'? ", *meant) : "", spelled));
   }
 }
 
@@ -173,6 +252,8 @@ void require_command(const CLI::App& app, int argc, char** argv) {
   const std::string first = argv[1];
   if (!first.starts_with("-") && std::find(names.begin(), names.end(), first) == names.end())
     throw InputError(fmt::format("unknown command '{}'; {}; see vicinity --help", first, hint(first, names)));
+  if (first.starts_with("-")) return require_known_options(app, "vicinity", {first});
+  require_known_options(*app.get_subcommand(first), "vicinity " + first, {argv + 2, argv + argc});
 }
 
 /// An unset variable of the shell gives an empty value, which nobody means.
@@ -204,12 +285,14 @@ int command_line(int argc, char** argv, const std::vector<System>& systems) {
   CLI::App app("Reproduces papers on GPU local search: runs their experiments, checks every result, records every time.", "vicinity");
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("vicinity ") + build::version);
-  app.footer(general_footer);
-  add_list(app, options);
-  add_run(app, options);
-  add_verify(app, options);
-  add_solve(app, options, systems);
+  ValueWords words;
+  add_list(app, options, systems, words);
+  add_run(app, options, systems, words);
+  add_verify(app, options, systems, words);
+  add_solve(app, options, systems, words);
   add_machine_commands(app, options);
+  add_completion(app, options, words);
+  app.footer(general_footer);  // last: commands would inherit it
   require_command(app, argc, argv);
   try {
     app.parse(argc, argv);
@@ -222,7 +305,12 @@ int command_line(int argc, char** argv, const std::vector<System>& systems) {
   require_values(*app.get_subcommands().front());
   const std::string command = app.get_subcommands().front()->get_name();
   if (options.profile.empty()) options.profile = command == "run" ? "quick" : "smoke";
+  if (command == "completion") {
+    fmt::print("{}", options.shell == "zsh" ? zsh_completion(app, words) : bash_completion(app, words));
+    return exit_ok;
+  }
   return_descriptors(options);
+  for (std::string& experiment : options.descriptors) experiment = descriptor_path(experiment);
   return dispatch(command, options, systems);
 }
 

@@ -12,9 +12,6 @@ int solve_command(const Options& options, const std::vector<System>& systems);
 int ceilings_command(const Options& options);
 int environment_command(const Options& options);
 
-/// Descriptors in experiments/ of the working directory, else of the source folder; sorted.
-[[nodiscard]] std::vector<std::string> all_descriptors();
-
 /// The line that says which GPU rows are missing here, and why.
 [[nodiscard]] std::string deviceless_note(const std::vector<std::string>& implementations);
 

@@ -1,23 +1,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <iterator>
+#include <utility>
 #include <variant>
 
-#include "build_info.hpp"
 #include "core/api/device.hpp"
+#include "core/util/error.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/experiments.hpp"
 #include "harness/cli/text.hpp"
 #include "harness/describe/descriptor.hpp"
 #include "harness/describe/plan.hpp"
 #include "harness/record/record.hpp"
 #include "harness/solve/solve.hpp"
-#include "systems/list.hpp"
 
 namespace vicinity {
 namespace {
-
-namespace fs = std::filesystem;
 
 bool runnable(const Implementation& implementation) { return implementation.backend == Backend::cpu || device::info().has_value(); }
 
@@ -118,37 +117,46 @@ void print_experiment(const Descriptor& descriptor) {
   fmt::print("  {:<22} {}\n  {:<22} {}; cases: {}\n", descriptor.experiment, descriptor.title, "", descriptor.path, join(sizes));
 }
 
-/// A folder of the repository as it stands below the working directory, where it does.
-fs::path nearer(const fs::path& folder) {
-  const fs::path here = folder.lexically_relative(build::source_folder);
-  return !here.empty() && *here.begin() != ".." && fs::is_directory(here) ? here : folder;
+/// The systems and the descriptors of these names: a system's has all of its experiments, `system/name` is one. All without any name.
+/// Throws InputError for one that is neither.
+std::pair<std::vector<System>, std::vector<std::string>> chosen(const std::vector<std::string>& names, const std::vector<System>& systems) {
+  std::vector<std::string> paths = all_descriptors();
+  if (names.empty()) return {systems, paths};
+  const auto named = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  std::vector<std::string> known;
+  for (const System& system : systems) known.push_back(system.name);
+  const std::string allowed = join(known);
+  for (const std::string& path : paths) known.push_back(experiment_name(path));
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const auto meant = nearest(name, known);
+    throw InputError(
+        fmt::format("no system or experiment '{}'; {}systems: {}", name, meant ? fmt::format("did you mean '{}'? ", *meant) : "", allowed));
+  }
+  std::vector<System> own;
+  std::copy_if(systems.begin(), systems.end(), std::back_inserter(own), [&](const System& system) { return named(system.name); });
+  std::erase_if(paths, [&](const std::string& path) {
+    const std::string name = experiment_name(path);
+    return !named(name) && !named(name.substr(0, name.find('/')));
+  });
+  return {own, paths};
 }
 
 }  // namespace
-
-std::vector<std::string> all_descriptors() {
-  std::vector<fs::path> folders{build::source_folder};
-  folders.insert(folders.end(), system_folders().begin(), system_folders().end());
-  std::vector<std::string> paths;
-  for (const fs::path& folder : folders) {
-    const auto first = static_cast<std::ptrdiff_t>(paths.size());
-    std::error_code error;
-    for (const auto& entry : fs::recursive_directory_iterator(nearer(folder / "experiments"), error)) {
-      if (entry.path().extension() == ".yaml") paths.push_back(entry.path().string());
-    }
-    std::sort(paths.begin() + first, paths.end());
-  }
-  return paths;
-}
 
 std::string deviceless_note(const std::vector<std::string>& implementations) {
   const std::string why = device::built() ? "no GPU here" : "GPU code is not built";
   return fmt::format("{}: {}, rows come from recorded results", join(implementations), why);
 }
 
-int list_command(const Options& options, const std::vector<System>& systems) {
+int list_command(const Options& options, const std::vector<System>& all_systems) {
+  const auto [systems, paths] = chosen(options.names, all_systems);
+  if (options.only_names) {
+    for (const std::string& path : paths) fmt::print("{}\n", experiment_name(path));
+    return exit_ok;
+  }
   std::vector<Descriptor> descriptors;
-  for (const std::string& path : all_descriptors()) descriptors.push_back(load_descriptor(path, systems));
+  for (const std::string& path : paths) descriptors.push_back(load_descriptor(path, all_systems));
   if (options.json) {
     Json json{{"schema", 1},
               {"gpu_built", device::built()},
@@ -161,9 +169,11 @@ int list_command(const Options& options, const std::vector<System>& systems) {
     return exit_ok;
   }
   for (const System& system : systems) print_system(system);
-  const auto gpu = device::info();
-  fmt::print("\nGPU: {}\n", gpu ? gpu->name : device::absence());
-  fmt::print("\nexperiments (vicinity run PATH --profile smoke|quick|full):\n");
+  if (options.names.empty()) {
+    const auto gpu = device::info();
+    fmt::print("\nGPU: {}\n", gpu ? gpu->name : device::absence());
+  }
+  if (!descriptors.empty()) fmt::print("{}experiments (vicinity run NAME --profile smoke|quick|full):\n", systems.empty() ? "" : "\n");
   for (const Descriptor& descriptor : descriptors) print_experiment(descriptor);
   return exit_ok;
 }

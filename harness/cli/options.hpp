@@ -38,7 +38,9 @@ struct RunPart {
 
 /// What the command line says, for all commands.
 struct Options {
-  std::vector<std::string> descriptors;
+  std::vector<std::string> descriptors;  ///< files, or experiments by name
+  std::vector<std::string> names;        ///< of list: systems and experiments
+  bool only_names = false;
   std::string profile;
   std::vector<std::string> implementations;
   std::vector<std::string> where;
@@ -54,6 +56,7 @@ struct Options {
   bool json = false;
   std::string json_file;
   std::string system;
+  std::string shell;
   int random_cases = 0;
   std::uint64_t seed = 1;
   std::vector<std::string> settings;  ///< of verify: "axis=value"

@@ -37,7 +37,7 @@ class Solving {
     clock_ = Stopwatch();
     constexpr double grace = 0.15;  // a small instance is read whatever the time is
     if (asked_.seconds) set_deadline(*asked_.seconds + grace, "vicinity: error: --time is over before the search begins; give more\n");
-    instance_ = instance_of(system_, asked_.instance);
+    instance_ = instance_of(system_, asked_.instance, systems);
     set_deadline(INFINITY, "");  // a device takes its time to get ready; then the search has none left
     case_.problem = solver_.files->problem_of(*instance_);
     scale_ = solver_.files->scale_of(*instance_);

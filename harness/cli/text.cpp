@@ -14,17 +14,17 @@
 namespace vicinity {
 namespace {
 
-/// Levenshtein distance, one row at a time.
+/// Edits that make one of the other: a character put in, left out or replaced, or two neighbours exchanged (Damerau 1964), each at most
+/// once at a place (optimal string alignment). Three rows of the table.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> two_above, above(b.size() + 1), row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    two_above = std::exchange(above, row);
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], two_above[j - 2] + 1);
     }
   }
   return row[b.size()];
@@ -45,6 +45,17 @@ std::optional<std::string> nearest(std::string_view unknown, const std::vector<s
     }
   }
   return found;
+}
+
+std::optional<std::string> nearest_file(const std::filesystem::path& missing) {
+  std::vector<std::string> names;
+  std::error_code error;
+  const std::filesystem::path folder = missing.parent_path();
+  for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, error))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  const auto meant = nearest(missing.filename().string(), names);
+  return meant ? std::optional((folder / *meant).string()) : std::nullopt;
 }
 
 std::string hint(std::string_view unknown, const std::vector<std::string>& allowed) {

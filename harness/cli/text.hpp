@@ -1,6 +1,7 @@
 #pragma once
 // Text of the user interface: hints for mistyped names, units, times of day.
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,9 @@ namespace vicinity {
 
 /// The allowed name that was probably meant; empty when none is near.
 [[nodiscard]] std::optional<std::string> nearest(std::string_view unknown, const std::vector<std::string>& allowed);
+
+/// The file or folder beside a path that does not exist, that was probably meant; empty when none is near.
+[[nodiscard]] std::optional<std::string> nearest_file(const std::filesystem::path& missing);
 
 /// What to say after an unknown name: "did you mean 'states'? allowed: load, states", or only the second half.
 [[nodiscard]] std::string hint(std::string_view unknown, const std::vector<std::string>& allowed);

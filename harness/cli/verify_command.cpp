@@ -10,6 +10,7 @@
 #include "core/util/digest.hpp"
 #include "core/util/error.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/experiments.hpp"
 #include "harness/cli/text.hpp"
 #include "harness/measure/measurement.hpp"
 #include "harness/record/environment.hpp"

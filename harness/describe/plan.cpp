@@ -98,6 +98,15 @@ bool passes(const Case& c, const Conditions& where) {
   });
 }
 
+/// Of a misspelt name (of an instance, say): "did you mean 'nug30'? "; empty for a number, and when none is near.
+std::string meant_name(const Value& value, const std::vector<Value>& known) {
+  if (!std::holds_alternative<std::string>(value)) return "";
+  std::vector<std::string> names;
+  for (const Value& other : known) names.push_back(to_string(other));
+  const auto meant = nearest(std::get<std::string>(value), names);
+  return meant ? fmt::format("did you mean '{}'? ", *meant) : "";
+}
+
 /// An unknown axis, or a value no case has, is a typing mistake: say what there is.
 void check_where(const Descriptor& descriptor, const Profile& profile, const Filter& filter) {
   const std::map<std::string, std::vector<Value>> known = all_values(profile);
@@ -108,9 +117,9 @@ void check_where(const Descriptor& descriptor, const Profile& profile, const Fil
     if (found == known.end())
       throw InputError(fmt::format("--where: unknown axis '{}' of {}; {}", axis, descriptor.path, hint(axis, names)));
     for (const Value& value : values) {
-      if (std::none_of(found->second.begin(), found->second.end(), [&](const Value& other) { return same(value, other); }))
-        throw InputError(fmt::format("--where: {} has no case with {}={}; this profile has {}", descriptor.path, axis, to_string(value),
-                                     list_values(found->second)));
+      if (std::any_of(found->second.begin(), found->second.end(), [&](const Value& other) { return same(value, other); })) continue;
+      throw InputError(fmt::format("--where: {} has no case with {}={}; {}this profile has {}", descriptor.path, axis, to_string(value),
+                                   meant_name(value, found->second), list_values(found->second)));
     }
   }
 }

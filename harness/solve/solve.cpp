@@ -45,6 +45,30 @@ std::vector<std::string> catalogue_names(const Solver& solver) {
   return names;
 }
 
+bool reads(const Solver& solver, const std::string& file) {
+  try {
+    return solver.files->read(file) != nullptr;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+/// The end of a complaint about an instance that `own` does not take: who takes it, and how it is spelled there. Empty when nobody does.
+std::string other_taker(const System& own, const std::string& file_or_name, const std::vector<System>& systems) {
+  std::error_code error;
+  const bool is_file = std::filesystem::exists(file_or_name, error);
+  const std::string name = is_file ? file_or_name : std::filesystem::path(file_or_name).stem().string();
+  for (const System& system : systems) {
+    if (!system.solver || system.name == own.name) continue;
+    const auto names = catalogue_names(*system.solver);
+    if (is_file ? reads(*system.solver, name) : std::find(names.begin(), names.end(), name) != names.end())
+      return fmt::format("; {}: vicinity solve {} --instance {}",
+                         is_file ? system.name + " reads it" : fmt::format("the catalogue has {} for {}", name, system.name), system.name,
+                         name);
+  }
+  return "";
+}
+
 /// The seconds a whole search of this much work takes; of one cut off at `limit`, estimated from the part that was done.
 double time_of(double limit, const Solver& solver, const Implementation& implementation, const Case& c, const Instance& instance,
                std::uint64_t seed) {
@@ -133,17 +157,25 @@ Case case_of(const Solver& solver, const std::vector<std::string>& settings) {
   return c;
 }
 
-std::shared_ptr<const Instance> instance_of(const System& system, const std::string& file_or_name) {
+std::shared_ptr<const Instance> instance_of(const System& system, const std::string& file_or_name, const std::vector<System>& systems) {
   const Solver& solver = *system.solver;
   std::error_code error;
-  if (std::filesystem::exists(file_or_name, error)) return solver.files->read(file_or_name);
+  if (std::filesystem::exists(file_or_name, error)) {
+    try {
+      return solver.files->read(file_or_name);
+    } catch (const InputError& complaint) {
+      throw InputError(complaint.what() + other_taker(system, file_or_name, systems));
+    }
+  }
   const auto names = catalogue_names(solver);
   if (std::find(names.begin(), names.end(), file_or_name) != names.end())
     return system.instance({.problem = "", .instance = file_or_name, .values = {}});
-  const auto meant = nearest(std::filesystem::path(file_or_name).stem().string(), names);
-  const std::string catalogue_says = names.empty() ? "" : ", and the catalogue has no instance of this name";
-  throw InputError(
-      fmt::format("{}: no such file{}{}", file_or_name, catalogue_says, meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
+  const std::string complaint = file_or_name + ": no such file", other = other_taker(system, file_or_name, systems);
+  if (!other.empty()) throw InputError(complaint + other);
+  auto meant = nearest(std::filesystem::path(file_or_name).stem().string(), names);
+  if (!meant) meant = nearest_file(file_or_name);
+  throw InputError(complaint + (names.empty() ? "" : ", and the catalogue has no instance of this name") +
+                   (meant ? fmt::format("; did you mean '{}'?", *meant) : ""));
 }
 
 std::filesystem::path instance_path(const std::string& file_or_name) {

@@ -21,8 +21,10 @@ namespace vicinity {
 /// "axis=value" settings as a case, without the work axis. Throws InputError with a hint for an axis the solver does not list.
 [[nodiscard]] Case case_of(const Solver& solver, const std::vector<std::string>& settings);
 
-/// The instance in the file, or of the catalogue when there is no such file. Throws InputError.
-[[nodiscard]] std::shared_ptr<const Instance> instance_of(const System& system, const std::string& file_or_name);
+/// The instance in the file, or of the catalogue when there is no such file. Throws InputError, which names the one of `systems` that takes
+/// what this one does not.
+[[nodiscard]] std::shared_ptr<const Instance> instance_of(const System& system, const std::string& file_or_name,
+                                                          const std::vector<System>& systems);
 
 /// The file it was read from; empty where there is none.
 [[nodiscard]] std::filesystem::path instance_path(const std::string& file_or_name);

@@ -37,9 +37,9 @@ def test_broken_descriptor(fake: Program, changes: dict[str, str], expected: str
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["run", "missing.yaml"], "missing.yaml: cannot be read: No such file or directory"),
+        (["run", "missing.yaml"], "missing.yaml: no such file or experiment; vicinity list tells them"),
         (["run", "."], ".: cannot be read"),
-        (["run"], "DESCRIPTOR is required; see vicinity run --help"),
+        (["run"], "EXPERIMENT is required; see vicinity run --help"),
         (["run", "table.yaml", "--profile", "quik"], "table.yaml: unknown profile 'quik'; did you mean 'quick'?"),
         (
             ["run", "table.yaml", "--implementation", "cpu-serail"],
@@ -56,11 +56,11 @@ def test_broken_descriptor(fake: Program, changes: dict[str, str], expected: str
         (["run", "table.yaml", "--where", "size"], "--where: 'size' is not of the form axis=value"),
         (["run", "table.yaml", "--repetitions", "0"], "--repetitions: Value 0 not in range"),
         (["run", "table.yaml", "--test-slowdown", "x"], "--test-slowdown: 'x' is not IMPLEMENTATION=FACTOR"),
-        (["run", "table.yaml", "missing.yaml"], "missing.yaml: cannot be read"),
+        (["run", "table.yaml", "missing.yaml"], "missing.yaml: no such file or experiment"),
         (["verify", "--system", "fang", "--random", "1"], "--system: unknown system 'fang'; allowed: fake"),
         (["verify", "--random", "1", "--seed", "-1"], "--seed: '-1' is not a whole number from 0 to 2^64 - 1"),
         (["rum"], "unknown command 'rum'; did you mean 'run'?"),
-        ([], "a command is missing: list, run, verify, solve, ceilings, environment; see vicinity --help"),
+        ([], "a command is missing: list, run, verify, solve, ceilings, environment, completion; see vicinity --help"),
     ],
 )
 def test_wrong_usage(fake: Program, arguments: list[str], expected: str) -> None:
@@ -83,7 +83,7 @@ def test_case_the_system_refuses(fake: Program) -> None:
 def test_help_names_the_exit_codes(fake: Program) -> None:
     result = fake("--help")
     assert result.returncode == 0
-    for text in ("vicinity run experiments", "verify", "ceilings", "130"):
+    for text in ("vicinity run SYSTEM/NAME", "verify", "ceilings", "130"):
         assert text in result.stdout
     for command in ("list", "run", "verify", "solve", "ceilings", "environment"):
         assert fake(command, "--help").returncode == 0

@@ -68,7 +68,7 @@ def test_broken_start(mine: Program, text: str, expected: str) -> None:
             ["sa", "--instance", "mine.dat", "--iterations", "1e13"],
             "--iterations: '1e13' is not a whole number from 1 to",
         ),
-        ([*MINE, "--iteration", "1"], "The following argument"),
+        ([*MINE, "--iteration", "1"], "unknown option '--iteration'; did you mean '--iterations'?"),
         ([*MINE, "--time", "0"], "--time: 0 is not a number of seconds above 0"),
         ([*MINE, "--time", "nan"], "--time: nan is not a number of seconds above 0"),
         ([*MINE, "--seed", "-1"], "--seed: '-1' is not a whole number from 0 to 2^64 - 1; see vicinity solve --help"),

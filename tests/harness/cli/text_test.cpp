@@ -16,6 +16,22 @@ TEST(Text, HintsAtTheNearestName) {
   EXPECT_EQ(hint("zzzzzz", {"load", "states"}), "allowed: load, states");
 }
 
+TEST(Text, NeighboursExchangedAreOneEdit) {
+  EXPECT_EQ(nearest("ab", {"xb", "ba"}), "xb");       // one edit each; the first counts
+  EXPECT_EQ(nearest("acb", {"abcd", "abc"}), "abc");  // one edit; two without exchanges, as the other has
+  EXPECT_EQ(nearest("gup", {"gpu", "cpu"}), "gpu");
+  EXPECT_EQ(nearest("", {"a"}), "a");
+  EXPECT_EQ(nearest("abc", {}), std::nullopt);
+}
+
+TEST(Text, TheNearestFileIsInTheSameFolder) {
+  const TemporaryFolder folder;
+  folder.write("mine.dat", "");
+  EXPECT_EQ(nearest_file(folder / "mien.dat"), (folder / "mine.dat").string());
+  EXPECT_EQ(nearest_file(folder / "another"), std::nullopt);
+  EXPECT_EQ(nearest_file(folder / "none" / "mine.dat"), std::nullopt);
+}
+
 TEST(Text, Counts) {
   EXPECT_EQ(human_count(0), "0");
   EXPECT_EQ(human_count(812), "812");
