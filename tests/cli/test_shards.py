@@ -100,7 +100,7 @@ def test_shards_killed_at_any_moment_go_on(fake: Program) -> None:
             except subprocess.TimeoutExpired:
                 process.send_signal(draw.choice([signal.SIGKILL, signal.SIGTERM]))
         for process in at_work:
-            assert process.wait(60) in (0, 130, -signal.SIGKILL), process.communicate()
+            assert process.wait(60) in (0, 130, -signal.SIGKILL, -signal.SIGTERM), process.communicate()
     for number in (1, 2):
         assert fake("run", descriptor, "--machine", "m", "--shard", f"{number}/2").returncode == 0
     assert what(recorded(fake.folder / "results")) == expected
@@ -144,7 +144,7 @@ def test_a_line_that_another_shard_is_writing_is_left_to_it(fake: Program) -> No
     assert result.returncode == 0 and "warning" not in result.stderr and path.read_text() == text[:-20]
     path.write_text('{"schema": 2}\n' + text)
     result = fake("run", descriptor, "--machine", "m")
-    assert result.returncode == 0 and "table.shard-1-of-2.jsonl:1: schema: " in result.stderr
+    assert result.returncode == 0 and "table.shard-1-of-2.jsonl:1: experiment: " in result.stderr
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "3", "a/3", "1/", "/2", "-1/2", "1/2/3", "1/0", "1/100001", "1 /2"])
