@@ -86,7 +86,8 @@ void add_run(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 1'000'000));
   run->add_option("--processes", options.processes, "Processes instead of the profile's")->check(CLI::Range(1, 1000));
   run->add_option("--shard", options.shard, "I/N: part I of N of the (case, implementation) pairs, which no other part has");
-  run->add_flag("--estimate", options.estimate, "Only print, as JSON, how much there is to measure, for how long at most, and whether on a GPU");
+  run->add_flag("--estimate", options.estimate,
+                "Only print, as JSON, how much there is to measure, for how long at most, and whether on a GPU");
   run->add_flag("--fresh", options.fresh, "Measure again what is already recorded");
   run->add_flag("--control", options.control, "Time control kernels before and after each case");
   run->add_option("--test-slowdown", options.slowdown)->group("");

@@ -121,12 +121,13 @@ void Recorder::read_others() {
   std::sort(others.begin(), others.end());
   for (const fs::path& path : others) {
     const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    const bool locked = file >= 0 && division_of(path)->count != own->count && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    const bool locked =
+        file >= 0 && division_of(path)->count != own->count && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (!locked) read(path, file);
     if (file >= 0) ::close(file);
     if (locked)
-      throw EnvironmentError(fmt::format("{}: another run is writing this file, and divides the experiment otherwise; wait for it to end",
-                                         path.string()));
+      throw EnvironmentError(
+          fmt::format("{}: another run is writing this file, and divides the experiment otherwise; wait for it to end", path.string()));
   }
 }
 

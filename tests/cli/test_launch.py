@@ -17,7 +17,7 @@ from test_shards import SLOW, recorded, what, whole
 NEEDED = ("sbatch", "slurmctld", "slurmd", "munged")
 LACKING = [name for name in NEEDED if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") is None]
 NO_SLURM = f"no {', '.join(LACKING)} here (scripts/packages_test.txt)" if LACKING else "Slurm's daemons need root"
-# What is queued again waits for cred_expire, 120 s unless it says otherwise: a node takes no job that it has just ended.
+# What is queued again waits for cred_expire (120 s unless it says otherwise), as long as a node refuses it.
 SLURM_CONF = """\
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
@@ -132,8 +132,8 @@ def slurm(tmp_path: Path) -> Iterator[Slurm]:
 
 @pytest.fixture
 def sweep(fake: Program) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """make reproduce over machines, with the fake program as the build and its table as the experiment. The report is short: the
-    repository's own scripts, but no experiments and records of other machines beside these."""
+    """make reproduce over machines, with the fake program as the build and its table as the experiment. The report is
+    short: the repository's own scripts, but no experiments and records of other machines beside these."""
     root, build = fake.folder / "repository", fake.folder / "build"
     for folder in (root, root / "experiments", build):
         folder.mkdir()
@@ -141,7 +141,7 @@ def sweep(fake: Program) -> Callable[..., subprocess.CompletedProcess[str]]:
         (root / name).symlink_to(ROOT / name)
     (build / "vicinity").symlink_to(fake.binary)
     given = {"EXPERIMENTS": str(fake.folder / "table.yaml"), "RESULTS": str(fake.folder / "results"), "MACHINE": "m"}
-    given |= {"BUILD": str(build), "SHARDS": "3", "CORES": "1"}
+    given |= {"BUILD": str(build), "SHARDS": "2", "CORES": "1"}
 
     def launch(how: str, **more: str) -> subprocess.CompletedProcess[str]:
         env = {**environment(), **given, "LAUNCH": how, **more}
@@ -151,14 +151,18 @@ def sweep(fake: Program) -> Callable[..., subprocess.CompletedProcess[str]]:
     return launch
 
 
-GATED = {**SLOW, "  size": "  size: [1, 2, 3, 4, 6, 7]\n  milliseconds: [1]"}  # cpu-slow waits at the gate from 5 on
+GATED = {
+    **SLOW,
+    "  size": "  size: [1, 2, 3, 4, 6, 7, 8, 9]\n  milliseconds: [1]",
+}  # cpu-slow waits at the gate from 5 on
 
 
 @pytest.mark.timeout(280)
 def test_a_sweep_in_slurm(
     fake: Program, slurm: Slurm, sweep: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    """An array of shards, a task of which is killed and queued again, records what one run records."""
+    """An array of shards, of which one is killed and queued again and the other comes to its time limit, records what
+    one run records."""
     expected = whole(fake, fake.descriptor(**GATED))
     gate, results = tmp_path / "gate", tmp_path / "results"
     gate.touch()
@@ -167,7 +171,7 @@ def test_a_sweep_in_slurm(
     words = submitted.stdout.split("Submitted: ")[1].split()
     array = next(words[at - 1] for at, word in enumerate(words) if word == "runs")
     assert (
-        "runs 3 shards (--time=30 --cpus-per-task=1)" in submitted.stdout
+        "runs 2 shards (--time=30 --cpus-per-task=1)" in submitted.stdout
     )  # no GPU asked for: none of these needs one
 
     def waiting() -> list[str]:
@@ -175,20 +179,23 @@ def test_a_sweep_in_slurm(
         running = slurm("squeue", "-h", "-t", "R", "-o", "%K").split()
         return [task for task in running if task.isdigit() and recorded_by(results, task)]
 
-    until(lambda: bool(waiting()), 90, slurm.told)
-    task = waiting()[0]
-    before = recorded_by(results, task)
-    slurm("scontrol", "requeue", f"{array}_{task}")
-    until(lambda: state_of(slurm, array, task) == "PENDING", 60, slurm.told)
+    until(lambda: len(waiting()) == 2, 90, slurm.told)
+    before = {task: recorded_by(results, task) for task in ("1", "2")}
+    slurm("scontrol", "requeue", f"{array}_1")
+    slurm("scancel", "--batch", "--signal=USR1", f"{array}_2")  # what Slurm sends a minute before the time is up
+    for task in before:
+        until(lambda task=task: state_of(slurm, array, task) == "PENDING", 60, slurm.told)
     gate.unlink()
     until(lambda: not slurm("squeue", "-h"), 150, slurm.told)
     assert what(recorded(results)) == expected, slurm.told()
-    assert recorded_by(results, task)[: len(before)] == before, "what was recorded before the kill stays"
+    for task, lines in before.items():
+        assert recorded_by(results, task)[: len(lines)] == lines, "what was recorded before the kill stays"
+        assert f"{len(lines)} recorded" in next(results.glob(f"sweep-*/shard-{task}.log")).read_text()
     assert (results / "m/report/index.html").exists(), slurm.told()
 
 
 def recorded_by(results: Path, task: str) -> list[str]:
-    path = results / f"m/fake/table.shard-{task}-of-3.jsonl"
+    path = results / f"m/fake/table.shard-{task}-of-2.jsonl"
     return path.read_text().splitlines() if path.exists() else []
 
 

@@ -190,5 +190,5 @@ def test_as_many_machines_as_there_are_newest_first(tmp_path):
     environments = (tmp_path / "report" / "machines.html").read_text()
     places = [environments.index(f">{machine}</th>") for machine in "adebc"]
     assert places == sorted(places)
-    rows = (tmp_path / "report" / "tables" / "fang-table1.csv").read_text()
+    rows = (tmp_path / "report" / "tables" / "fang-table1-times.csv").read_text()
     assert all(f"{machine}/fang/table1.jsonl:1" in rows for machine in "abcde")
