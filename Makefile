@@ -6,13 +6,14 @@ SHELL := bash
 # What a command may be given: make reproduce PROFILE=full EXPERIMENTS=system/name RESULTS=/tmp/results. SYSTEMS reaches the scripts as it
 # is given; exported here it would be empty where it is not.
 export PROFILE EXPERIMENTS RESULTS PRESET BUILD JOBS BASELINE MACHINE MINUTES READERS FUZZ_CXX
+export LAUNCH SHARDS HOSTS SLOTS CORES GRES SBATCH_ARGS
 
 help:  ## This list
 	@echo "vicinity: GPU local search, reproduced and measured. The two commands: make reproduce, make test"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo "Every command takes SYSTEMS=\"FOLDER ...\": systems of your own beside those here (make test: examples/one-max)."
 
-reproduce: setup  ## Run the experiments on this machine and write the report [PROFILE=quick|full|smoke EXPERIMENTS="system/name ..." RESULTS=results]
+reproduce: setup  ## Run the experiments on this machine and write the report [PROFILE=quick|full|smoke EXPERIMENTS="system/name ..." RESULTS=results LAUNCH=slurm|parallel]
 	@scripts/reproduce
 
 test:  ## Everything that can be tested on this machine: formatting, build, ctest, pytest, a smoke reproduction

@@ -48,12 +48,14 @@ constexpr char list_footer[] = R"(Examples:
 
 constexpr char run_footer[] = R"(Every result is checked against the reference before it is timed, and recorded as one line of
 RESULTS/<machine>/<system>/<experiment>.jsonl. Results already there are not measured again: a run
-that was interrupted continues.
+that was interrupted continues. Shards write files of their own beside it, which every reader takes
+together; shards of one N may run at the same time, on one machine or on several of the same kind.
 
 Examples:
   vicinity run SYSTEM/NAME --profile smoke
   vicinity run SYSTEM/NAME --implementation cpu-openmp gpu-tuned --where size=4096 range=1
-  vicinity run experiments/SYSTEM/*.yaml --profile full      one process each)";
+  vicinity run experiments/SYSTEM/*.yaml --profile full      one process each
+  vicinity run experiments/SYSTEM/*.yaml --shard 3/16        a task of a job array)";
 
 constexpr char verify_footer[] = R"(Runs every implementation that can run here and compares its result with the reference, bit for bit.
 Measures nothing. Without descriptors and without --random, all experiments are verified.
@@ -132,6 +134,9 @@ void add_run(CLI::App& app, Options& options, const std::vector<System>& systems
   run->add_option("--repetitions", options.repetitions, "Exactly so many repetitions, whatever the profile says")
       ->check(CLI::Range(1, 1'000'000));
   run->add_option("--processes", options.processes, "Processes instead of the profile's")->check(CLI::Range(1, 1000));
+  run->add_option("--shard", options.shard, "I/N: part I of N of the (case, implementation) pairs, which no other part has");
+  run->add_flag("--estimate", options.estimate,
+                "Only print, as JSON, how much there is to measure, for how long at most, and whether on a GPU");
   run->add_flag("--fresh", options.fresh, "Measure again what is already recorded");
   run->add_flag("--control", options.control, "Time control kernels before and after each case");
   run->add_option("--test-slowdown", options.slowdown)->group("");

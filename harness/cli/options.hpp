@@ -50,6 +50,8 @@ struct Options {
   std::optional<int> processes;
   int process = 0;           ///< number of this one among them; 0: the one that starts them
   std::vector<double> part;  ///< number, count, seconds, before, share of a RunPart; empty: the only one
+  std::string shard;         ///< "I/N"; empty: all
+  bool estimate = false;
   bool fresh = false;
   bool control = false;
   std::string slowdown;  ///< "IMPL=FACTOR", tests only

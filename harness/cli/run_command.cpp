@@ -93,9 +93,13 @@ class Experiment {
     if (!slowdown_.first.empty() && !known_implementation(*descriptor_.system, slowdown_.first))
       throw InputError(fmt::format("--test-slowdown: unknown implementation '{}' of {}; {}", slowdown_.first, descriptor_.system->name,
                                    hint(slowdown_.first, implementation_names(*descriptor_.system))));
-    plan_ = make_plan(descriptor_, profile_, {options.implementations, parse_where(options.where)}, device::info().has_value(), process());
+    filter_ = {.implementations = options.implementations,
+               .where = parse_where(options.where),
+               .shard = options.shard.empty() ? Shard{} : parse_shard(options.shard)};
+    plan_ = make_plan(descriptor_, profile_, filter_, device::info().has_value(), process());
   }
 
+  [[nodiscard]] Estimate estimate() const { return vicinity::estimate(descriptor_, profile_, filter_); }
   [[nodiscard]] int processes() const noexcept { return profile_.protocol.processes; }
   /// Of all jobs of a process, for the shares of parts: as long as each may take, and a second where there is no limit.
   [[nodiscard]] double expected_seconds() const {
@@ -116,7 +120,11 @@ class Experiment {
                 .process = process(),
                 .slowdown = 1};
     if (!plan_.deviceless.empty()) fmt::print(stderr, "{}\n", deviceless_note(plan_.deviceless));
-    Recorder recorder(machine_folder(options_.results, identity) / (descriptor_.experiment + ".jsonl"));
+    if (plan_.jobs.empty() && filter_.shard.count > 1) {  // a small experiment has fewer pairs than there are shards
+      announce(0);
+      return exit_ok;
+    }
+    Recorder recorder(machine_folder(options_.results, identity) / (descriptor_.experiment + filter_.shard.suffix() + ".jsonl"));
     if (process() == 1) tell(recorder.damaged());
     const std::vector<Job> jobs = unfinished(recorder);
     announce(jobs.size());
@@ -165,8 +173,9 @@ class Experiment {
   }
 
   void announce(std::size_t count) const {
-    const double most = profile_.protocol.max_seconds * 1.25 * static_cast<double>(count);  // a quarter for the warm-up
-    const std::string which = processes() > 1 ? fmt::format(", process {} of {}", process(), processes()) : "";
+    const double most = most_seconds(profile_.protocol) * static_cast<double>(count);
+    std::string which = filter_.shard.count > 1 ? fmt::format(", shard {} of {}", filter_.shard.number, filter_.shard.count) : "";
+    if (processes() > 1) which += fmt::format(", process {} of {}", process(), processes());
     const std::string number = part_.count > 1 ? fmt::format("[{}/{}] ", part_.number, part_.count) : "";
     fmt::print(stderr, "{}{} [{}{}]: {} of {} to measure, {} recorded{}\n", number, descriptor_.experiment, options_.profile, which, count,
                plan_.jobs.size(), plan_.jobs.size() - count,
@@ -213,6 +222,7 @@ class Experiment {
   Descriptor descriptor_;
   Profile profile_;
   std::pair<std::string, double> slowdown_;
+  Filter filter_;
   Plan plan_;
   Repeats repeats_{Protocol{}, 1};
   RunContext context_;
@@ -227,6 +237,7 @@ std::vector<std::string> child_arguments(const Options& options, const std::stri
   for (const std::string& name : options.implementations) add("--implementation", name);
   for (const std::string& condition : options.where) add("--where", condition);
   add("--machine", options.machine);
+  add("--shard", options.shard);
   add("--repetitions", options.repetitions ? std::to_string(*options.repetitions) : "");
   add("--processes", options.processes ? std::to_string(*options.processes) : "");
   add("--process", std::to_string(process));
@@ -250,14 +261,20 @@ int run_command(const Options& options, const std::vector<System>& systems) {
   };
   std::vector<Planned> runs;
   double all = 0;
+  Estimate expected;
   for (const std::string& path : options.descriptors) {  // all mistakes before any work
     Options one = options;
     one.descriptors = {path};
     const Experiment experiment(one, systems);
+    if (options.estimate) expected += experiment.estimate();
     for (int process = 1; process <= experiment.processes(); ++process) {
       runs.push_back({path, process, experiment.expected_seconds()});
       all += runs.back().seconds;
     }
+  }
+  if (options.estimate) {
+    fmt::print("{}\n", Json{{"measurements", expected.measurements}, {"seconds", expected.seconds}, {"gpu", expected.gpu}}.dump());
+    return exit_ok;
   }
   if (runs.size() == 1) return Experiment(options, systems).run();
   const Stopwatch watch;

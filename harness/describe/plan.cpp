@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <system_error>
 #include <unordered_set>
 
+#include "core/util/digest.hpp"
 #include "core/util/error.hpp"
 #include "harness/cli/text.hpp"
 #include "harness/describe/yaml_reader.hpp"
@@ -126,6 +129,30 @@ void check_where(const Descriptor& descriptor, const Profile& profile, const Fil
 
 }  // namespace
 
+bool Shard::has(const Case& asked, const std::string& implementation) const {
+  if (count == 1) return true;
+  Digest digest;
+  for (const std::string& text : {asked.key(), implementation}) {
+    for (const char letter : text) digest.add(static_cast<unsigned char>(letter));  // char is signed on some machines
+    digest.add(std::uint64_t{256});                                                 // no letter: the end of the text
+  }
+  return digest.value() % count == number - 1;
+}
+
+std::string Shard::suffix() const { return count == 1 ? "" : fmt::format(".shard-{}-of-{}", number, count); }
+
+Shard parse_shard(const std::string& text) {
+  constexpr std::uint64_t most = 100'000;
+  const char* const end = text.data() + text.size();
+  Shard shard;
+  const auto first = std::from_chars(text.data(), end, shard.number);
+  const bool slash = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
+  const auto second = slash ? std::from_chars(first.ptr + 1, end, shard.count) : first;
+  if (!slash || second.ec != std::errc() || second.ptr != end || shard.number < 1 || shard.number > shard.count || shard.count > most)
+    throw InputError(fmt::format("--shard: '{}' is not I/N with 1 <= I <= N <= {}", text, most));
+  return shard;
+}
+
 std::pair<std::string, std::string> split_setting(const std::string& option, const std::string& argument) {
   const auto equals = argument.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == argument.size())
@@ -236,8 +263,31 @@ Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filte
                                  descriptor.path, count, most_jobs));
   for (const Case& c : cases)
     for (const std::uint64_t seed : seeds)
-      for (const Implementation* implementation : runnable) plan.jobs.push_back(make_job(c, *implementation, profile, seed));
+      for (const Implementation* implementation : runnable)
+        if (filter.shard.has(c, implementation->name)) plan.jobs.push_back(make_job(c, *implementation, profile, seed));
   return plan;
+}
+
+double most_seconds(const Protocol& protocol) { return protocol.max_seconds * 1.25; }
+
+Estimate estimate(const Descriptor& descriptor, const Profile& profile, const Filter& filter) {
+  const auto& all = descriptor.system->implementations;
+  const auto on_gpu = [&](const std::string& name) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& i) { return i.name == name; });
+    return found == all.end() ? name.find("gpu") != std::string::npos : found->backend == Backend::gpu;  // not built: by its name
+  };
+  std::size_t seeds = 0;
+  for (int process = 1; process <= profile.protocol.processes; ++process) seeds += seeds_of(profile.protocol, process).size();
+  Estimate found;
+  for (const Case& c : expand(descriptor, profile, filter))
+    for (const std::string& name : filter.implementations.empty() ? profile.implementations : filter.implementations)
+      if (filter.shard.has(c, name)) {
+        found.measurements += seeds;
+        found.gpu |= on_gpu(name);
+      }
+  const double each = most_seconds(profile.protocol);
+  found.seconds = static_cast<double>(found.measurements) * (each > 0 ? each : 1);
+  return found;
 }
 
 std::string describe(const Job& job, const Profile& profile) {

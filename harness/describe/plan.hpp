@@ -12,10 +12,24 @@
 
 namespace vicinity {
 
+/// A part of the (case, implementation) pairs of an experiment, by a hash of both: the same on every machine and in every version. The
+/// parts of one count have every pair once; seeds and processes of a pair stay together.
+struct Shard {
+  std::uint64_t number = 1, count = 1;
+
+  [[nodiscard]] bool has(const Case& asked, const std::string& implementation) const;
+  /// ".shard-2-of-8", which the file of its records has after the experiment's name; nothing where there is one part only.
+  [[nodiscard]] std::string suffix() const;
+};
+
+/// "2/8". Throws InputError for anything else, and for a number that is not among the parts.
+[[nodiscard]] Shard parse_shard(const std::string& text);
+
 /// What the command line narrows.
 struct Filter {
   std::vector<std::string> implementations;         ///< empty: those of the profile
   std::map<std::string, std::vector<Value>> where;  ///< axis (or "instance") -> values kept
+  Shard shard = {};
 };
 
 /// From what the time of a case may be predicted, and when it must not be.
@@ -69,6 +83,26 @@ inline constexpr std::size_t most_cases = 100'000, most_jobs = 1'000'000;
 /// `process`: its number among those of the protocol, from 1; each begins a case with the next implementation, so that none always comes
 /// first.
 [[nodiscard]] Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filter& filter, bool has_device, int process = 1);
+
+/// What a plan asks of a machine, also of one that is not at hand.
+struct Estimate {
+  std::size_t measurements = 0;  ///< of all processes, recorded already or not
+  double seconds = 0;            ///< that they may take at most, without their checks; where there is no limit, a second each
+  bool gpu = false;              ///< an implementation among them needs one
+
+  Estimate& operator+=(const Estimate& other) {
+    measurements += other.measurements;
+    seconds += other.seconds;
+    gpu |= other.gpu;
+    return *this;
+  }
+};
+
+/// Of all implementations asked for, whether they are built and can run here or not.
+[[nodiscard]] Estimate estimate(const Descriptor& descriptor, const Profile& profile, const Filter& filter);
+
+/// The most seconds that a measurement may take: a quarter more than the protocol's, for the warm-up. 0: no limit.
+[[nodiscard]] double most_seconds(const Protocol& protocol);
 
 /// `asked` for `implementation`: with a scaling where the profile says so. A case no longer than the three lengths together has none.
 [[nodiscard]] Job make_job(const Case& asked, const Implementation& implementation, const Profile& profile, std::uint64_t seed);

@@ -161,6 +161,9 @@ fs::path machine_folder(const fs::path& results, const Identity& identity) { ret
 
 void store_environment(const fs::path& results, const Identity& identity, const std::optional<Json>& ceilings) {
   const fs::path path = machine_folder(results, identity) / "environment.json";
+  std::error_code later;  // whatever is wrong with the folder, writing says it
+  fs::create_directories(path.parent_path(), later);
+  const FolderLock lock(path.parent_path());  // another shard must not lose what this one adds
   Json before = read_environment(path);
   Json now = environment_json(identity);
   if (ceilings) {

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
+#include "core/util/digest.hpp"
 #include "data/catalogue.hpp"
 #include "harness/cli/text.hpp"
 
@@ -134,6 +137,15 @@ Json object(const Map& map) {
   return json;
 }
 
+/// Tells hosts apart, which may have processes of one number and start, without naming them.
+std::string host_digest() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  Digest digest;
+  digest.add(std::string_view(name.data()));
+  return hex16(digest.value());
+}
+
 /// Unprintable, so that no name can contain it.
 constexpr char separator = '\x1f';
 
@@ -172,7 +184,7 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
             {"build", context.build},
             {"descriptor", descriptor.hash},
             {"version", context.version},
-            {"process", {{"pid", getpid()}, {"start", context.started}, {"number", context.process}}},
+            {"process", {{"pid", getpid()}, {"host", host_digest()}, {"start", context.started}, {"number", context.process}}},
             {"protocol", protocol_json(protocol, context.slowdown)},
             {"seeds", Json::array({job.seed})},
             {"batch", result.batch},

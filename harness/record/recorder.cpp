@@ -5,9 +5,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <optional>
+#include <regex>
 #include <string_view>
 #include <system_error>
 
@@ -68,6 +71,19 @@ std::string read_all(int file) {
   }
 }
 
+/// The experiment that a file has records of, and into how many shards it is divided there ("": not at all).
+struct Division {
+  std::string experiment, count;
+};
+
+std::optional<Division> division_of(const fs::path& path) {
+  static const std::regex shard(R"((.+)\.shard-[0-9]+-of-([0-9]+))");
+  if (path.extension() != ".jsonl") return std::nullopt;
+  const std::string stem = path.stem().string();
+  std::smatch parts;
+  return std::regex_match(stem, parts, shard) ? Division{parts[1], parts[2]} : Division{stem, ""};
+}
+
 }  // namespace
 
 Recorder::Recorder(const fs::path& path) : path_(path) {
@@ -80,7 +96,8 @@ Recorder::Recorder(const fs::path& path) : path_(path) {
         throw EnvironmentError(fmt::format("{}: another run is writing this file; wait for it to end", path_.string()));
       fail("cannot be locked", errno);
     }
-    read();
+    read_others();
+    read(path_, file_);
   } catch (...) {
     ::close(file_);
     throw;
@@ -93,12 +110,34 @@ void Recorder::fail(const std::string& what, int error) const {
   throw EnvironmentError(fmt::format("{}: {}: {}", path_.string(), what, std::strerror(error)));
 }
 
-void Recorder::read() {
+/// After its own lock is held: of two runs that begin together at least one sees the other.
+void Recorder::read_others() {
+  const auto own = division_of(path_);
+  std::vector<fs::path> others;
+  for (const auto& entry : fs::directory_iterator(path_.parent_path())) {
+    const auto other = division_of(entry.path());
+    if (own && other && other->experiment == own->experiment && entry.path().filename() != path_.filename()) others.push_back(entry.path());
+  }
+  std::sort(others.begin(), others.end());
+  for (const fs::path& path : others) {
+    const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const bool locked =
+        file >= 0 && division_of(path)->count != own->count && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!locked) read(path, file);
+    if (file >= 0) ::close(file);
+    if (locked)
+      throw EnvironmentError(
+          fmt::format("{}: another run is writing this file, and divides the experiment otherwise; wait for it to end", path.string()));
+  }
+}
+
+/// Of another's file, a line without an end is not read: it is being written, or its own run will repair it.
+void Recorder::read(const fs::path& path, int file) {
   std::string text;
   try {
-    text = read_all(file_);
+    text = read_all(file);
   } catch (const std::system_error& error) {
-    fail("cannot be read", error.code().value());
+    throw EnvironmentError(fmt::format("{}: cannot be read: {}", path.string(), error.code().message()));
   }
   std::size_t begin = 0;
   for (std::size_t number = 1; begin < text.size(); ++number) {
@@ -107,6 +146,7 @@ void Recorder::read() {
     const std::string_view line = std::string_view(text).substr(begin, ended ? end - begin : end);
     begin = ended ? end + 1 : text.size();
     if (is_blank(line) && ended) continue;
+    if (!ended && file != file_) return;
     ParsedJson parsed = parse_json(line);
     const bool whole = parsed.value.is_object();
     if (!ended) {  // torn by a kill: drop the piece, or add the missing end of a line that is whole
@@ -117,7 +157,7 @@ void Recorder::read() {
     }
     if (!parsed.fault) parsed.fault = record_fault(parsed.value);
     if (parsed.fault)
-      damaged_.push_back(fmt::format("{}:{}: {}", path_.string(), number, parsed.fault->text()));
+      damaged_.push_back(fmt::format("{}:{}: {}", path.string(), number, parsed.fault->text()));
     else
       existing_.push_back(std::move(parsed.value));
   }
@@ -129,7 +169,7 @@ void Recorder::append(const Json& record) {
   if (whole_lines < 0) fail("cannot be written", errno);
   int error = write_all(file_, record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   if (error == 0 && ::fsync(file_) != 0) error = errno;
-  if (error == 0) return;
+  if (error == 0) return existing_.push_back(record);
   if (::ftruncate(file_, whole_lines) != 0) fail("cannot be written, and its last line is torn (the next run repairs it)", error);
   fail("cannot be written; the results before this one are kept", error);
 }

@@ -1,5 +1,6 @@
 #pragma once
-// The only writer of results: append-only JSON lines, each written whole and synchronised, one writer a file.
+// The only writer of results: append-only JSON lines, each written whole and synchronised, one writer a file. The records of an experiment
+// are those of all its files: <experiment>.jsonl, and <experiment>.shard-I-of-N.jsonl of every shard.
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -17,13 +18,14 @@ struct EnvironmentError : std::runtime_error {
 class Recorder {
  public:
   /// Opens (creates folders as needed) and locks the file, removes a torn last line that a killed run left behind, and
-  /// reads what is there. A damaged line stays, and is left out. Throws EnvironmentError.
+  /// reads what is there, in the experiment's other files too. A damaged line stays, and is left out. Shards of one N have no pair in
+  /// common and may be at work together; while a run that divides the experiment otherwise is at work, throws EnvironmentError.
   explicit Recorder(const std::filesystem::path& path);
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// Lines that were there when it was opened, in order.
+  /// Lines that were there when it was opened, of other files first, and those added since.
   [[nodiscard]] const std::vector<Json>& existing() const noexcept { return existing_; }
   /// Lines that are no records: "file:line: field: what is wrong".
   [[nodiscard]] const std::vector<std::string>& damaged() const noexcept { return damaged_; }
@@ -32,7 +34,8 @@ class Recorder {
   void append(const Json& record);
 
  private:
-  void read();
+  void read_others();
+  void read(const std::filesystem::path& path, int file);
   [[noreturn]] void fail(const std::string& what, int error) const;
 
   std::filesystem::path path_;

@@ -33,6 +33,7 @@ def frame(path_or_paths: str | Path | Iterable[str | Path] = "results") -> pd.Da
     extrapolated (predicted from shorter runs), throttled, contended (seconds rest on contended samples): what to mind.
     contended_samples: how many of the samples are contended; left out of seconds where enough others remain.
     commit, dirty, sources, build, descriptor, version, process_start, process_number: what made the record.
+    process_host: a digest that tells the hosts of one machine's name apart, where the record says so.
     compiler_<name>: compilers and flags of its build (cxx, cxx_flags, cuda, ...), where environment.json says.
     source: "<machine>/<system>/<name>.jsonl:<line>".
 
@@ -74,7 +75,9 @@ def _row(machine: Machine, record: Record) -> dict[str, Any]:
     row |= {"extrapolated": bool(data.get("extrapolated"))}
     compilers = (machine.build_of(record) or {}).get("compilers") or {}
     row |= {f"compiler_{name}": value for name, value in compilers.items()}
-    row |= {"process_start": (data.get("process") or {}).get("start"), "process_number": record.process_number}
+    process = data.get("process") or {}
+    row |= {"process_start": process.get("start"), "process_number": record.process_number}
+    row |= {"process_host": process.get("host")}
     return row | {"source": record.source}
 
 

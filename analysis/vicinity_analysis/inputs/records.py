@@ -1,9 +1,11 @@
 """Reading results folders: every record keeps the line it stands on, so that each number can be traced back."""
 
+import heapq
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +19,7 @@ from vicinity_analysis.inputs.schema import Fault
 
 TOLD = 20  # damaged lines of a machine that are told one by one
 PROFILES = ("full", "quick", "smoke")  # best first
+SHARD = re.compile(r"\.shard-[0-9]+-of-[0-9]+\.jsonl$")  # the end of the name of a shard's file
 SPECIAL = ("problem", "instance")  # members of a case that are not numbers swept
 SENSES = ("minimise", "maximise")
 
@@ -55,7 +58,7 @@ class Record:
 
     data: dict[str, Any]
     source: str  # "<machine>/<system>/<name>.jsonl:<line>"
-    order: int  # position in the file, later lines replace earlier ones
+    order: int  # position among the experiment's records, later ones replace earlier ones
     _estimates: dict[tuple[str | None, str | None], stats.Estimate] = field(default_factory=dict, compare=False)
 
     @property
@@ -152,6 +155,11 @@ class Record:
         return (self.data.get("process") or {}).get("number", 1)
 
     @property
+    def started(self) -> str:
+        """When its process began, UTC."""
+        return (self.data.get("process") or {}).get("start", "")
+
+    @property
     def run(self) -> str:
         """Equal for records of one experiment as it was and of one program: those that differ in the process alone."""
         same = (self.data.get(name) for name in ("profile", "machine", "sources", "descriptor", "protocol"))
@@ -174,7 +182,7 @@ class Record:
     def processes(self) -> list[str]:
         """Which process took each sample."""
         process = self.data.get("process") or {}
-        own = f"{self.data.get('machine')} {process.get('pid')} {process.get('start')}"
+        own = " ".join(str(value) for value in (self.data.get("machine"), *map(process.get, ("host", "pid", "start"))))
         return self.data.get("sample_processes") or [own] * self._count
 
     @cached_property
@@ -325,6 +333,12 @@ class Machine:
         """key -> the record that counts: best profile first, then the last line with those of its other processes."""
         return select(self.all_records)
 
+    @property
+    def measured(self) -> str:
+        """When it last measured anything, UTC; without records, when its environment was written."""
+        started = max((record.started for record in self.all_records), default="")
+        return started or self.environment.get("time") or ""
+
     def of(self, experiment: str) -> list[Record]:
         return [record for key, record in self.records.items() if key.experiment == experiment]
 
@@ -388,12 +402,26 @@ def load_machine(folder: Path) -> Machine:
     if path.exists():
         environment = read_json(path, "environment")
     files, damaged = sorted(folder.glob("*/*.jsonl")), list[str]()
-    records = [record for file in files for record in _read_lines(folder, file, damaged)]
+    together: dict[Path, list[list[Record]]] = {}
+    for file in files:
+        together.setdefault(file.with_name(SHARD.sub(".jsonl", file.name)), []).append(
+            list(_read_lines(folder, file, damaged))
+        )
+    records = [record for parts in together.values() for record in _merged(parts)]
     tell(damaged)
     if not records and not path.exists():
         told = "no line that is whole" if damaged else "neither environment.json nor any <system>/<experiment>.jsonl"
         raise InputError(f"{folder}: {told} in it")
     return Machine(folder, environment, records, tuple(damaged))
+
+
+def _merged(parts: list[list[Record]]) -> list[Record]:
+    """The records of an experiment's files by when their processes began, so that the last one counts in whichever
+    file it stands; those of one file stay in their order."""
+    if len(parts) == 1:
+        return parts[0]
+    merged = heapq.merge(*parts, key=lambda record: record.started)
+    return [replace(record, order=position) for position, record in enumerate(merged, start=1)]
 
 
 def _read_lines(folder: Path, file: Path, damaged: list[str]) -> Iterator[Record]:

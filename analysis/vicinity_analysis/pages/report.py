@@ -34,7 +34,7 @@ DESCRIPTION = """\
 Writes results/<machine>/report/: index.html (the front page), a page for each paper, machines.html, plotly.min.js and
 report.js (for figures that can be hovered and filtered), report.md, scoreboard.txt, share.png, figures/ (SVG and PNG)
 and tables/ (CSV with the record behind each number, and LaTeX). Other recorded machines are shown beside it with
---with. Prints the scoreboard. The same records give the same bytes."""
+--with, as many as there are, last measured first. Prints the scoreboard. The same records give the same bytes."""
 
 SCOREBOARD = "scoreboard.txt"
 AS_PRINTED = "only as printed"  # of a claim that no machine decides
@@ -114,7 +114,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     paths = list(dict.fromkeys(path.resolve() for path in [args.results, *args.others]))
-    machines = [load_machine(path) for path in paths]
+    own, *others = (load_machine(path) for path in paths)
+    machines = [own, *sorted(others, key=lambda machine: machine.measured, reverse=True)]  # newest first
     out = args.out or args.results / "report"
     known = catalogue.open_catalogue(args.root, args.papers, args.experiments)
     try:

@@ -51,3 +51,19 @@ def test_what_newer_records_say(tmp_path):
     assert (row.best_known, row.gap_percent, row.proof_iterations, row.seconds) == (100, 10, 7, 2)
     assert older.objective_sense == "minimise" and older.isna().clock_kernel
     assert [bool(found.counts) for found in (older, row, smoke)] == [True, True, False]
+
+
+def test_shards_of_several_machines_are_one_table(tmp_path):
+    for machine in ("a", "b"):
+        folder = synthetic.write_records(tmp_path, machine, [record(machine)])
+        process = {"pid": 7, "host": "0123", "start": "2026-01-01T00:00:00Z", "number": 1}
+        line = json.dumps(record(machine, seeds=[2], process=process))
+        (folder / "new" / "search.shard-2-of-3.jsonl").write_text(line + "\n")
+    table = vicinity_analysis.frame(tmp_path)
+    assert (
+        list(table.machine) == ["a", "a", "b", "b"] and table.counts.all() and set(table.experiment) == {"new/search"}
+    )
+    assert set(table.source) == {
+        f"{m}/new/{file}:1" for m in "ab" for file in ("search.jsonl", "search.shard-2-of-3.jsonl")
+    }
+    assert list(table.process_host.dropna()) == ["0123", "0123"]

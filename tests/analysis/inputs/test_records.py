@@ -143,3 +143,46 @@ def test_the_build_of_a_record():
 
 def test_sources_of_many_seeds_are_shortened_together():
     assert shorten(["m/a.jsonl:1,4", "m/a.jsonl:2", "m/b.jsonl:7 m/a.jsonl:9"]) == "m/a.jsonl:1,2,4,9 m/b.jsonl:7"
+
+
+def shard(machine, name, *records):
+    (machine / "fang" / name).write_text("".join(json.dumps(r) + "\n" for r in records))
+
+
+def began(value, start, **changes):
+    return one(value, process={"pid": 1, "start": start, "number": 1}, **changes)
+
+
+def test_the_files_of_shards_are_one_experiment(tmp_path):
+    """The record that was begun last counts, in whichever file it stands."""
+    machine = folder(tmp_path, began(1.0, "2026-01-02T00:00:00Z"), began(2.0, "2026-01-04T00:00:00Z", seeds=[2]))
+    shard(
+        machine,
+        "table1.shard-1-of-2.jsonl",
+        began(3.0, "2026-01-03T00:00:00Z"),
+        began(4.0, "2026-01-03T00:00:00Z", seeds=[2]),
+    )
+    shard(machine, "table1.shard-2-of-2.jsonl", began(5.0, "2026-01-01T00:00:00Z"))
+    found = load_machine(machine)
+    assert len(found.all_records) == 5
+    assert {key.seed: record.estimate().value for key, record in found.records.items()} == {1: 3.0, 2: 2.0}
+    assert {record.source for record in found.records.values()} == {
+        "machine/fang/table1.shard-1-of-2.jsonl:1",
+        "machine/fang/table1.jsonl:2",
+    }
+    assert [record.order for record in found.all_records] == [1, 2, 3, 4, 5]
+    assert found.measured == "2026-01-04T00:00:00Z"
+
+
+def test_lines_of_one_file_keep_their_order_whatever_their_clocks_say(tmp_path):
+    machine = folder(tmp_path, began(1.0, "2026-01-02T00:00:00Z"), began(2.0, "2026-01-01T00:00:00Z"))
+    shard(machine, "table1.shard-1-of-1.jsonl", began(3.0, "2025-01-01T00:00:00Z"))
+    assert only(load_machine(machine)).estimate().value == 2.0
+
+
+def test_processes_of_one_number_on_two_hosts_are_two(tmp_path):
+    process = {"pid": 1, "start": "2026-01-01T00:00:00Z", "number": 1}
+    first, second = (
+        Record(one(1.0, process=process | {"host": host}), "m/fang/table1.jsonl:1", 1) for host in ("a", "b")
+    )
+    assert set(first.processes).isdisjoint(second.processes)

@@ -175,3 +175,20 @@ def test_the_builds_of_the_records(tmp_path):
     sources = "00112233aabbccdd"
     assert rows[0] == ["m", "2", sources, "GNU 14", "-O1", "—", "—"]
     assert rows[1] == ["m", "1", sources, *["unknown"] * 4]
+
+
+def test_as_many_machines_as_there_are_newest_first(tmp_path):
+    """The report's own comes first whenever it was measured; each has its columns in every table."""
+    root = synthetic.make_root(tmp_path / "root", {"table1": synthetic.TABLE1})
+    case = {"load": 1, "states": 1024, "variables": 8, "possibilities": 1224}
+    for month, machine in enumerate("cabed", start=1):
+        process = {"pid": 1, "start": f"2026-0{month}-01T00:00:00Z"}
+        line = synthetic.record(machine, "fang/table1", case, "gpu", [month * 1e-3] * 3, process=process)
+        synthetic.write_records(root / "results", machine, [line], gpu=f"GPU {machine.upper()}")
+    assert write(root, "a", tmp_path / "report", "b", "c", "d", "e") == 0
+    assert "Beside it: GPU D, GPU E, GPU B, GPU C" in (tmp_path / "report" / "index.html").read_text()
+    environments = (tmp_path / "report" / "machines.html").read_text()
+    places = [environments.index(f">{machine}</th>") for machine in "adebc"]
+    assert places == sorted(places)
+    rows = (tmp_path / "report" / "tables" / "fang-table1-times.csv").read_text()
+    assert all(f"{machine}/fang/table1.jsonl:1" in rows for machine in "abcde")

@@ -33,6 +33,24 @@ TEST(Plan, ExpandsInOrderLastAxisFastest) {
   EXPECT_EQ(keys, (std::vector<std::string>{"size=4 mode=a", "size=4 mode=b", "size=100 mode=a", "size=100 mode=b"}));
 }
 
+/// The values hold on every machine and in every version: shards of which some are recorded must stay what they are.
+TEST(Plan, ShardsAreStable) {
+  std::string found;
+  for (const std::int64_t size : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
+    for (const Shard& shard : {Shard{1, 4}, Shard{2, 4}, Shard{3, 4}, Shard{4, 4}})
+      if (shard.has({.problem = "count", .instance = "\u00e9", .values = {{"size", size}}}, "cpu-serial"))
+        found += std::to_string(shard.number);
+  EXPECT_EQ(found, "1223324313");
+}
+
+TEST(Plan, AShardIsWrittenAsTwoNumbers) {
+  const Shard shard = parse_shard("12/40");
+  EXPECT_EQ(shard.number, 12U);
+  EXPECT_EQ(shard.suffix(), ".shard-12-of-40");
+  EXPECT_EQ(parse_shard("1/1").suffix(), "");
+  EXPECT_THROW((void)parse_shard("41/40"), InputError);
+}
+
 TEST(Plan, InstancesAreTheSlowestAxis) {
   Descriptor d = descriptor();
   d.profiles["quick"].instances = {"i1", "i2"};

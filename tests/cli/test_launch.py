@@ -1,0 +1,248 @@
+"""make reproduce over machines: a real Slurm of one node, and GNU parallel on this host."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Program, environment
+from test_shards import SLOW, recorded, what, whole
+
+NEEDED = ("sbatch", "slurmctld", "slurmd", "munged")
+LACKING = [name for name in NEEDED if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") is None]
+NO_SLURM = f"no {', '.join(LACKING)} here (scripts/packages_test.txt)" if LACKING else "Slurm's daemons need root"
+# What is queued again waits for cred_expire (120 s unless it says otherwise), as long as a node refuses it.
+SLURM_CONF = """\
+ClusterName=test
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={controller}
+SlurmdPort={node}
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket,cred_expire=10
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+MpiDefault=none
+ReturnToService=2
+KillWait=2
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
+NodeName={host} NodeAddr=127.0.0.1 CPUs=2
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+def until(done: Callable[[], bool], seconds: float, told: Callable[[], str]) -> None:
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end, told()
+        time.sleep(0.2)
+
+
+def free_ports() -> list[int]:
+    sockets = [socket.socket() for _ in range(2)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+class Slurm:
+    """munged, slurmctld and slurmd of one node, with files in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.daemons = folder, list[subprocess.Popen[bytes]]()
+        self.environment = {"SLURM_CONF": str(folder / "slurm.conf"), "PATH": f"{os.environ['PATH']}:/usr/sbin"}
+
+    def start(self) -> None:
+        controller, node = free_ports()
+        values = {"host": socket.gethostname().split(".")[0], "controller": controller, "node": node}
+        (self.folder / "slurm.conf").write_text(SLURM_CONF.format(folder=self.folder, **values))
+        (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
+        (self.folder / "munge.key").write_bytes(os.urandom(128))
+        (self.folder / "munge.key").chmod(0o400)
+        files = {"socket": "munge.socket", "key-file": "munge.key", "pid-file": "munge.pid", "log-file": "munge.log"}
+        files["seed-file"] = "munge.seed"
+        options = [f"--{option}={self.folder / name}" for option, name in files.items()]
+        self.daemon("munged", "--foreground", "--force", *options)
+        until((self.folder / "munge.socket").exists, 10, self.told)
+        self.daemon("slurmctld", "-D")
+        until(lambda: "UP" in self("scontrol", "ping", check=False), 30, self.told)
+        self.daemon("slurmd", "-D", "-N", values["host"])
+        until(lambda: "idle" in self("sinfo", "-h", "-o", "%t", check=False), 60, self.told)
+
+    def daemon(self, *command: str) -> None:
+        log = (self.folder / f"{command[0]}.out").open("wb")
+        self.daemons.append(
+            subprocess.Popen(
+                command, env={**environment(), **self.environment}, stdout=log, stderr=log, cwd=self.folder
+            )
+        )
+
+    def told(self) -> str:
+        logs = [*sorted(self.folder.glob("*.out")), *sorted(self.folder.parent.rglob("sweep-*/*.log"))]
+        return "\n".join(f"{path.name}: {path.read_text(errors='replace')[-1500:]}" for path in logs)
+
+    def __call__(self, *command: str, check: bool = True) -> str:
+        env = {**environment(), **self.environment}
+        result = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+        assert not check or result.returncode == 0, f"{command}: {result.stderr}\n{self.told()}"
+        return result.stdout
+
+    def end(self) -> None:
+        for process in reversed(self.daemons):
+            process.terminate()
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(15)
+
+
+@pytest.fixture
+def slurm(tmp_path: Path) -> Iterator[Slurm]:
+    if LACKING or os.geteuid() != 0:
+        pytest.skip(NO_SLURM)
+    folder = tmp_path / "slurm"
+    folder.mkdir()
+    for name in ("state", "spool"):
+        (folder / name).mkdir()
+    cluster = Slurm(folder)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.end()
+
+
+@pytest.fixture
+def sweep(fake: Program) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """make reproduce over machines, with the fake program as the build and its table as the experiment. The report is
+    short: the repository's own scripts, but no experiments and records of other machines beside these."""
+    root, build = fake.folder / "repository", fake.folder / "build"
+    for folder in (root, root / "experiments", build):
+        folder.mkdir()
+    for name in ("scripts", "data", ".venv"):
+        (root / name).symlink_to(ROOT / name)
+    (build / "vicinity").symlink_to(fake.binary)
+    given = {"EXPERIMENTS": str(fake.folder / "table.yaml"), "RESULTS": str(fake.folder / "results"), "MACHINE": "m"}
+    given |= {"BUILD": str(build), "SHARDS": "2", "CORES": "1"}
+
+    def launch(how: str, **more: str) -> subprocess.CompletedProcess[str]:
+        env = {**environment(), **given, "LAUNCH": how, **more}
+        command = [str(root / "scripts/reproduce")]
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=250, check=False)
+
+    return launch
+
+
+GATED = {
+    **SLOW,
+    "  size": "  size: [1, 2, 3, 4, 6, 7, 8, 9]\n  milliseconds: [1]",
+}  # cpu-slow waits at the gate from 5 on
+
+
+@pytest.mark.timeout(280)
+def test_a_sweep_in_slurm(
+    fake: Program, slurm: Slurm, sweep: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    """An array of shards, of which one is killed and queued again and the other comes to its time limit, records what
+    one run records."""
+    expected = whole(fake, fake.descriptor(**GATED))
+    gate, results = tmp_path / "gate", tmp_path / "results"
+    gate.touch()
+    submitted = sweep("slurm", FAKE_GATE=str(gate), **slurm.environment)
+    assert submitted.returncode == 0, submitted.stderr + slurm.told()
+    words = submitted.stdout.split("Submitted: ")[1].split()
+    array = next(words[at - 1] for at, word in enumerate(words) if word == "runs")
+    assert (
+        "runs 2 shards (--time=30 --cpus-per-task=1)" in submitted.stdout
+    )  # no GPU asked for: none of these needs one
+
+    def waiting() -> list[str]:
+        """Tasks that run, have recorded, and are held at the gate."""
+        running = slurm("squeue", "-h", "-t", "R", "-o", "%K").split()
+        return [task for task in running if task.isdigit() and recorded_by(results, task)]
+
+    until(lambda: len(waiting()) == 2, 90, slurm.told)
+    before = {task: recorded_by(results, task) for task in ("1", "2")}
+    slurm("scontrol", "requeue", f"{array}_1")
+    slurm("scancel", "--batch", "--signal=USR1", f"{array}_2")  # what Slurm sends a minute before the time is up
+    for task in before:
+        until(lambda task=task: state_of(slurm, array, task) == "PENDING", 60, slurm.told)
+    gate.unlink()
+    until(lambda: not slurm("squeue", "-h"), 150, slurm.told)
+    assert what(recorded(results)) == expected, slurm.told()
+    for task, lines in before.items():
+        assert recorded_by(results, task)[: len(lines)] == lines, "what was recorded before the kill stays"
+        assert f"{len(lines)} recorded" in next(results.glob(f"sweep-*/shard-{task}.log")).read_text()
+    assert (results / "m/report/index.html").exists(), slurm.told()
+
+
+def recorded_by(results: Path, task: str) -> list[str]:
+    path = results / f"m/fake/table.shard-{task}-of-2.jsonl"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def state_of(slurm: Slurm, array: str, task: str) -> str:
+    words = slurm("scontrol", "show", "job", f"{array}_{task}").split()
+    return next(word.removeprefix("JobState=") for word in words if word.startswith("JobState="))
+
+
+@pytest.mark.skipif(shutil.which("parallel") is None, reason="no parallel here (scripts/packages_test.txt)")
+@pytest.mark.timeout(200)
+def test_a_sweep_by_parallel(fake: Program, sweep: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    expected = whole(fake, fake.descriptor(**SLOW))
+    result = sweep("parallel", SLOTS="2")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert what(recorded(fake.folder / "results")) == expected
+    assert (fake.folder / "results/m/report/index.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("how", "more", "code", "told"),
+    [
+        ("slurm", {"PATH": "/nowhere"}, 3, "LAUNCH=slurm needs sbatch, which is not here: call make on a login node"),
+        ("parallel", {"PATH": "/nowhere"}, 3, "LAUNCH=parallel needs parallel, which is not here: apt-get install"),
+        ("pbs", {}, 2, "LAUNCH=pbs: slurm or parallel"),
+        ("slurm", {"SHARDS": "0"}, 2, "SHARDS=0: give a whole number from 1 to 99999"),
+        ("slurm", {"SHARDS": "x"}, 2, "SHARDS=x: give a whole number from 1 to 99999"),
+        ("parallel", {"CORES": "all"}, 2, "CORES=all: give a whole number"),
+    ],
+)
+def test_what_cannot_be_launched(
+    fake: Program,
+    sweep: Callable[..., subprocess.CompletedProcess[str]],
+    tmp_path: Path,
+    how: str,
+    more: dict[str, str],
+    code: int,
+    told: str,
+) -> None:
+    fake.descriptor()
+    if "PATH" in more:  # the shell and its tools alone
+        tools = tmp_path / "tools"
+        tools.mkdir()
+        for name in ("bash", "env", "dirname", "mkdir", "date", "nproc", "git"):
+            (tools / name).symlink_to(shutil.which(name) or name)
+        more = {"PATH": str(tools)}
+    result = sweep(how, **more)
+    assert result.returncode == code, result.stderr
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"vicinity: error: {told}")
+    assert not list((tmp_path / "results").glob("*/*.jsonl"))
