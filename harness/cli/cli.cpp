@@ -91,6 +91,17 @@ void add_run(CLI::App& app, Options& options) {
   run->footer(run_footer);
 }
 
+void add_peer(CLI::App& app, Options& options) {
+  CLI::App* peer = app.add_subcommand("peer", "Measure programs of others on the cases of experiments (docs/peers.md)");
+  peer->add_option("DESCRIPTOR", options.descriptors, "Experiment files whose searches have a budget in seconds")->required();
+  peer->add_option("--adapter", options.adapters, "Command that runs a peer")->required();
+  peer->add_option("--profile", options.profile, "smoke, quick (the default) or full");
+  peer->add_option("--where", options.where, "Only cases with axis=value; several values of one axis are alternatives");
+  peer->add_option("--results", options.results, "Folder of results")->capture_default_str();
+  peer->add_option("--machine", options.machine, "Name of this machine (default: the GPU's, else the CPU's)");
+  peer->add_flag("--fresh", options.fresh, "Measure again what is already recorded");
+}
+
 /// CLI11 takes -1 for 2^64 - 1, and so whatever is larger.
 void add_seed(CLI::App& command, Options& options, const std::string& description) {
   const auto complaint = [](const std::string& text) {
@@ -158,7 +169,7 @@ void add_machine_commands(CLI::App& app, Options& options) {
 
 /// `--where load=1 table1.yaml`: an option that takes several values swallows a descriptor after it. Give it back.
 void return_descriptors(Options& options) {
-  for (auto* values : {&options.implementations, &options.where, &options.settings}) {
+  for (auto* values : {&options.implementations, &options.where, &options.settings, &options.adapters}) {
     const auto is_file = [](const std::string& text) { return text.ends_with(".yaml") || text.ends_with(".yml"); };
     std::copy_if(values->begin(), values->end(), std::back_inserter(options.descriptors), is_file);
     std::erase_if(*values, is_file);
@@ -187,10 +198,12 @@ void require_values(const CLI::App& command) {
 }
 
 int dispatch(const std::string& command, const Options& options, const std::vector<System>& systems) {
-  handle_interrupts(command == "run" ? "\nvicinity: interrupted; finished results are recorded, the same command continues\n"
-                                     : "\nvicinity: interrupted\n");
+  handle_interrupts(command == "run" || command == "peer"
+                        ? "\nvicinity: interrupted; finished results are recorded, the same command continues\n"
+                        : "\nvicinity: interrupted\n");
   if (command == "list") return list_command(options, systems);
   if (command == "run") return run_command(options, systems);
+  if (command == "peer") return peer_command(options, systems);
   if (command == "solve") return solve_command(options, systems);
   if (command == "verify") return verify_command(options, systems);
   if (command == "ceilings") return ceilings_command(options);
@@ -207,6 +220,7 @@ int command_line(int argc, char** argv, const std::vector<System>& systems) {
   app.footer(general_footer);
   add_list(app, options);
   add_run(app, options);
+  add_peer(app, options);
   add_verify(app, options);
   add_solve(app, options, systems);
   add_machine_commands(app, options);
@@ -221,7 +235,7 @@ int command_line(int argc, char** argv, const std::vector<System>& systems) {
   }
   require_values(*app.get_subcommands().front());
   const std::string command = app.get_subcommands().front()->get_name();
-  if (options.profile.empty()) options.profile = command == "run" ? "quick" : "smoke";
+  if (options.profile.empty()) options.profile = command == "run" || command == "peer" ? "quick" : "smoke";
   return_descriptors(options);
   return dispatch(command, options, systems);
 }

@@ -49,6 +49,7 @@ struct Options {
   int process = 0;           ///< number of this one among them; 0: the one that starts them
   std::vector<double> part;  ///< number, count, seconds, before, share of a RunPart; empty: the only one
   bool fresh = false;
+  std::vector<std::string> adapters;  ///< commands of peers' adapters
   bool control = false;
   std::string slowdown;  ///< "IMPL=FACTOR", tests only
   bool json = false;
