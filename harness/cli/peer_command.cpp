@@ -163,6 +163,7 @@ class PeerExperiment {
     const SystemCounts before = counts.system();
     const PeerAnswer answer = ask(*one.peer, task);
     judge(answer, task, result);
+    if (result.status != Status::ok) return result;
     const SystemCounts after = counts.system();
     const Disturbance met{.wall = answer.seconds, .waited = answer.waited};
     result.contention = {{met}, before, after};
