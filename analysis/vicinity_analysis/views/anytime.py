@@ -46,8 +46,8 @@ class Curve:
 
     @property
     def end(self) -> float:
-        """Seconds that every seed was given."""
-        return min(record.trace[-1].seconds for record in self.records)
+        """Seconds that every seed was given. One that ended before had nothing left to do, and keeps what it has."""
+        return min(max(record.trace[-1].seconds, _budget(record)) for record in self.records)
 
     def gaps(self, seconds: float, best: float) -> np.ndarray:
         """Of all seeds at that time; infinite where there is no solution yet."""
@@ -56,6 +56,10 @@ class Curve:
     def percentile(self, seconds: float, best: float, percent: float) -> float:
         """Infinite where so many seeds have no solution."""
         return float(np.percentile(self.gaps(seconds, best), percent, method="higher"))
+
+
+def _budget(record: Record) -> float:
+    return (record.protocol.get("budget") or {}).get("seconds") or 0.0
 
 
 def _gap_at(record: Record, seconds: float, best: float, maximises: bool) -> float:
@@ -73,7 +77,8 @@ def curves(studies: Sequence[Study], machine: Machine) -> list[Curve]:
                 (instance, record.implementation), Curve(instance, record.implementation, record.maximises)
             )
             curve.records.append(record)
-    return sorted(found.values(), key=lambda curve: curve.is_peer)
+    order = list(dict.fromkeys(instance for instance, _ in found))
+    return sorted(found.values(), key=lambda curve: (order.index(curve.instance), curve.is_peer))
 
 
 def best_of(found: Sequence[Curve], instance: str) -> float | None:
