@@ -1,5 +1,5 @@
-"""Gecode: `fzn-gecode`, which is what `minizinc --solver gecode` runs, on the FlatZinc that we solve, too. With --lns
-it does its own large neighbourhood search: `relax_and_reconstruct` over the variables of the search annotation.
+"""Gecode: `fzn-gecode`, which is what `minizinc --solver gecode` runs, on the FlatZinc that we solve, too. With
+--relax it does its own large neighbourhood search: `relax_and_reconstruct` over the variables of the annotation.
 
 Times count from the start of the program, the reading of the model included."""
 
@@ -14,7 +14,7 @@ from adapter import Adapter, Report, Task, main
 
 PROGRAM = "fzn-gecode"
 KEPT, FAILURES = 80, 200  # percent of the variables that stay, failures until the next restart
-LNS = "--lns" in sys.argv
+RELAX = "--relax" in sys.argv
 
 
 def version() -> str:
@@ -59,7 +59,7 @@ def _told_all(text: str, source: flatzinc.Model) -> str:
     text = re.sub(r":: output_(var|array\(\[[^]]*\]\))", "", text)
     text = re.sub(r"(?m)^(var [^:;]*: *\w+)", r"\1 :: output_var", text)
     text = text.replace("fzn_all_different_int", "all_different_int")
-    if not LNS:
+    if not RELAX:
         return text
     relaxed = f"relax_and_reconstruct([{','.join(source.searched)}],{KEPT})"
     return re.sub(r"(?m)^solve", f"solve :: {relaxed} :: restart_constant({FAILURES})", text)
@@ -73,10 +73,10 @@ def _value_of(name: str, solution: str) -> int:
 
 
 ADAPTER = Adapter(
-    name="Gecode LNS" if LNS else "Gecode",
+    name="Gecode relax_and_reconstruct" if RELAX else "Gecode",
     reads="FlatZinc .fzn",
     program=f"{PROGRAM} -a -s -time -r -p"
-    + (f", relax_and_reconstruct({KEPT}), restart_constant({FAILURES})" if LNS else ""),
+    + (f", relax_and_reconstruct({KEPT}), restart_constant({FAILURES})" if RELAX else ""),
     version=version,
     search=search,
 )

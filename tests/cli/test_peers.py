@@ -197,7 +197,7 @@ profiles: {smoke: {}, quick: {}, full: {}}
 """
 
 
-@pytest.mark.parametrize("name", ["cp_sat", "gecode", "gecode --lns"])
+@pytest.mark.parametrize("name", ["cp_sat", "gecode", "gecode --relax"])
 def test_constraint_adapters_maximise(vicinity: Program, name: str) -> None:
     (vicinity.folder / "sack.yaml").write_text(MODEL)
     result = vicinity("peer", "sack.yaml", "--machine", "m", "--adapter", adapter_command(name))
