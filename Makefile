@@ -1,11 +1,11 @@
 # The front door. Each target is a script of scripts/ that says what it does; nothing here needs set-up done by hand.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build fetch reproduce report test test-gpu minizinc test-minizinc compare submit regress sanitize fuzz format clean python
+.PHONY: help setup build fetch reproduce peers report test test-gpu minizinc test-minizinc compare submit regress sanitize fuzz format clean python
 
 # What a command may be given: make reproduce PROFILE=full EXPERIMENTS=system/name RESULTS=/tmp/results. SYSTEMS reaches the scripts as it
 # is given; exported here it would be empty where it is not.
-export PROFILE EXPERIMENTS RESULTS PRESET BUILD JOBS BASELINE MACHINE MINUTES READERS FUZZ_CXX
+export PROFILE EXPERIMENTS RESULTS PRESET BUILD JOBS BASELINE MACHINE MINUTES READERS FUZZ_CXX PEERS
 export LAUNCH SHARDS HOSTS SLOTS CORES GRES SBATCH_ARGS
 
 help:  ## This list
@@ -15,6 +15,9 @@ help:  ## This list
 
 reproduce: setup  ## Run the experiments on this machine and write the report [PROFILE=quick|full|smoke EXPERIMENTS="system/name ..." RESULTS=results LAUNCH=slurm|parallel]
 	@scripts/reproduce
+
+peers: setup  ## Solvers of others on the anytime experiments, beside our records [PEERS="py_vrp ..." EXPERIMENTS=... PROFILE=quick]
+	@scripts/peers
 
 test:  ## Everything that can be tested on this machine: formatting, build, ctest, pytest, a smoke reproduction
 	@scripts/setup test

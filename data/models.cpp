@@ -21,10 +21,6 @@
 namespace vicinity {
 namespace {
 
-std::shared_ptr<const cp::Problem> problem_of(const std::string& text, const std::string& name) {
-  return std::make_shared<cp::Problem>(read_flatzinc(text, name));
-}
-
 const CatalogueEntry& entry_of(const Case& c, const char* format) {
   if (c.instance.empty()) throw InputError(fmt::format("problem {} needs an instance of format {}", c.problem, format));
   const CatalogueEntry& entry = catalogue().at(c.instance);
@@ -36,10 +32,10 @@ const CatalogueEntry& entry_of(const Case& c, const char* format) {
 
 std::uint64_t seed_of(const Case& c) { return static_cast<std::uint64_t>(c.integer_or("instance_seed", 1, 0, std::int64_t{1} << 40)); }
 
-std::shared_ptr<const cp::Problem> colouring(const Case& c) {
+std::string colouring(const Case& c) {
   const Graph graph = load_graph(entry_of(c, "dimacs-col"));
   const bool numbering = c.name_or("model", "colours", {"colours", "permutation"}) == "permutation";
-  return problem_of(numbering ? numbering_model(graph) : colouring_model(graph, c.integer_or("colours", 30, 2, 1000)), c.instance);
+  return numbering ? numbering_model(graph) : colouring_model(graph, c.integer_or("colours", 30, 2, 1000));
 }
 
 Knapsack knapsack_of(const Case& c) {
@@ -47,6 +43,9 @@ Knapsack knapsack_of(const Case& c) {
   const Correlation correlation = name == "none" ? Correlation::none : name == "weak" ? Correlation::weak : Correlation::strong;
   return random_knapsack(c.integer_or("items", 100, 1, 10'000), c.integer_or("range", 1000, 1, 10'000), correlation, seed_of(c));
 }
+
+/// Is the model a file of the catalogue, not made?
+bool is_file(const Case& c) { return c.problem == "flatzinc" || c.problem.empty(); }
 
 /// Lines "name = value;" and a name's variable.
 class SolutionReader {
@@ -104,17 +103,20 @@ std::shared_ptr<const cp::Problem> read_model(const std::string& file) {
 }
 
 std::shared_ptr<const cp::Problem> make_model(const Case& c) {
-  if (c.problem == "flatzinc" || c.problem.empty()) return read_model(instance_file(entry_of(c, "flatzinc")).string());
+  if (is_file(c)) return read_model(instance_file(entry_of(c, "flatzinc")).string());
+  const std::string name = !c.instance.empty() ? c.instance : "random " + (c.problem == "random" ? "model" : c.problem);
+  return std::make_shared<cp::Problem>(read_flatzinc(model_text(c), name));
+}
+
+std::string model_text(const Case& c) {
+  if (is_file(c)) return read_input_file(instance_file(entry_of(c, "flatzinc")));
   if (c.problem == "mkcp") return colouring(c);
-  if (c.problem == "qap") return problem_of(qap_model(*load_qap(entry_of(c, "qaplib"))), c.instance);
-  if (c.problem == "knapsack") return problem_of(knapsack_model(knapsack_of(c)), "random knapsack");
+  if (c.problem == "qap") return qap_model(*load_qap(entry_of(c, "qaplib")));
+  if (c.problem == "knapsack") return knapsack_model(knapsack_of(c));
   if (c.problem == "csp")
-    return problem_of(random_csp(c.integer_or("variables", 70, 1, 100'000), c.integer_or("constraints", 200, 0, 1'000'000),
-                                 c.integer_or("domain", 10, 1, 1000), seed_of(c)),
-                      "random csp");
-  return problem_of(
-      random_model(c.integer("variables", 1, 10'000), c.integer("constraints", 0, 100'000), c.integer("domain", 1, 1000), seed_of(c)),
-      "random model");
+    return random_csp(c.integer_or("variables", 70, 1, 100'000), c.integer_or("constraints", 200, 0, 1'000'000),
+                      c.integer_or("domain", 10, 1, 1000), seed_of(c));
+  return random_model(c.integer("variables", 1, 10'000), c.integer("constraints", 0, 100'000), c.integer("domain", 1, 1000), seed_of(c));
 }
 
 std::vector<Axis> model_axes(const std::string& problem) {

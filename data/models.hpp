@@ -18,6 +18,8 @@ namespace vicinity {
 /// The instance of a case of problem flatzinc (also where it names none), csp, mkcp, knapsack, qap or random. Throws InputError;
 /// MissingInput as load_qap() does.
 [[nodiscard]] std::shared_ptr<const cp::Problem> make_model(const Case& c);
+/// Its text.
+[[nodiscard]] std::string model_text(const Case& c);
 /// The axes of a problem's instances.
 [[nodiscard]] std::vector<Axis> model_axes(const std::string& problem);
 /// The best objective known of a case.

@@ -59,7 +59,9 @@ class VrpFiles final : public FileFormat {
   [[nodiscard]] std::int32_t scale_of(const Instance& instance) const override { return as_vrp(instance).scale(); }
   [[nodiscard]] std::string solution_suffix(const Instance&) const override { return ".sol"; }
   [[nodiscard]] Solution read_solution(const Instance& instance, const std::string& file) const override {
-    return read_cvrplib_solution(std::filesystem::path(file), as_vrp(instance)).routes;
+    Solution routes = read_cvrplib_solution(std::filesystem::path(file), as_vrp(instance)).routes;
+    if (const std::string what = vrp::complaint(as_vrp(instance), routes); !what.empty()) throw InputError(file + ": no solution: " + what);
+    return routes;
   }
   [[nodiscard]] Objective objective_of(const Instance& instance, const Solution& solution) const override {
     return vrp::cost(as_vrp(instance), solution);
@@ -67,6 +69,7 @@ class VrpFiles final : public FileFormat {
   [[nodiscard]] std::string text_of(const Instance& instance, const Solution& solution) const override {
     return cvrplib_solution_text(as_vrp(instance), solution);
   }
+  [[nodiscard]] std::string instance_text(const Case&, const Instance& instance) const override { return cvrplib_text(as_vrp(instance)); }
 };
 
 Solver solver() {

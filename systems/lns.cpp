@@ -66,6 +66,7 @@ class Models final : public FileFormat {
   [[nodiscard]] std::string text_of(const Instance& instance, const Solution& solution) const override {
     return model_solution_text(as_problem(instance), solution);
   }
+  [[nodiscard]] std::string instance_text(const Case& c, const Instance&) const override { return model_text(c); }
 };
 
 Solver solver() {

@@ -39,11 +39,14 @@ class FileFormat {
   [[nodiscard]] virtual std::int32_t scale_of(const Instance&) const { return 1; }
   /// How solution files of the instance end: ".sln".
   [[nodiscard]] virtual std::string solution_suffix(const Instance& instance) const = 0;
+  /// Throws also for what is no feasible solution.
   [[nodiscard]] virtual Solution read_solution(const Instance& instance, const std::string& file) const = 0;
   /// By the oracle.
   [[nodiscard]] virtual Objective objective_of(const Instance& instance, const Solution& solution) const = 0;
   /// The solution as its files have it.
   [[nodiscard]] virtual std::string text_of(const Instance& instance, const Solution& solution) const = 0;
+  /// The instance of a case as a file, for programs of others; empty where this is not offered.
+  [[nodiscard]] virtual std::string instance_text(const Case&, const Instance&) const { return ""; }
 };
 
 /// What `vicinity solve` needs to know of a system that searches.

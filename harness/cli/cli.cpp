@@ -57,6 +57,12 @@ Examples:
   vicinity run experiments/SYSTEM/*.yaml --profile full      one process each
   vicinity run experiments/SYSTEM/*.yaml --shard 3/16        a task of a job array)";
 
+constexpr char peer_footer[] = R"(Each program gets the instance, the seconds and the cores that ours get; our oracle judges what it finds.
+`make peers` sets them up and calls this for all that are there.
+
+Examples:
+  vicinity peer SYSTEM/anytime --adapter "python peers/py_vrp.py" --profile smoke)";
+
 constexpr char verify_footer[] = R"(Runs every implementation that can run here and compares its result with the reference, bit for bit.
 Measures nothing. Without descriptors and without --random, all experiments are verified.
 
@@ -145,6 +151,18 @@ void add_run(CLI::App& app, Options& options, const std::vector<System>& systems
   run->footer(run_footer);
 }
 
+void add_peer(CLI::App& app, Options& options, ValueWords& words) {
+  CLI::App* peer = app.add_subcommand("peer", "Measure programs of others on the cases of experiments (docs/peers.md)");
+  peer->add_option(experiment_argument, options.descriptors, "Experiments whose searches have a budget in seconds")->required();
+  peer->add_option("--adapter", options.adapters, "Command that runs a peer")->required();
+  words[peer->add_option("--profile", options.profile, "smoke, quick (the default) or full")] = profiles;
+  peer->add_option("--where", options.where, "Only cases with axis=value; several values of one axis are alternatives");
+  peer->add_option("--results", options.results, "Folder of results")->type_name(folder_type)->capture_default_str();
+  peer->add_option("--machine", options.machine, "Name of this machine (default: the GPU's, else the CPU's)");
+  peer->add_flag("--fresh", options.fresh, "Measure again what is already recorded");
+  peer->footer(peer_footer);
+}
+
 /// CLI11 takes -1 for 2^64 - 1, and so whatever is larger.
 void add_seed(CLI::App& command, Options& options, const std::string& description) {
   const auto complaint = [](const std::string& text) {
@@ -222,7 +240,7 @@ void add_completion(CLI::App& app, Options& options, ValueWords& words) {
 /// `--where load=1 table1.yaml`: an option that takes several values swallows an experiment after it. Give it back.
 void return_descriptors(Options& options) {
   const std::vector<std::string> names = experiment_names();
-  for (auto* values : {&options.implementations, &options.where, &options.settings}) {
+  for (auto* values : {&options.implementations, &options.where, &options.settings, &options.adapters}) {
     const auto is_experiment = [&](const std::string& text) {
       return text.ends_with(".yaml") || text.ends_with(".yml") || std::find(names.begin(), names.end(), text) != names.end();
     };
@@ -273,10 +291,12 @@ void require_values(const CLI::App& command) {
 }
 
 int dispatch(const std::string& command, const Options& options, const std::vector<System>& systems) {
-  handle_interrupts(command == "run" ? "\nvicinity: interrupted; finished results are recorded, the same command continues\n"
-                                     : "\nvicinity: interrupted\n");
+  handle_interrupts(command == "run" || command == "peer"
+                        ? "\nvicinity: interrupted; finished results are recorded, the same command continues\n"
+                        : "\nvicinity: interrupted\n");
   if (command == "list") return list_command(options, systems);
   if (command == "run") return run_command(options, systems);
+  if (command == "peer") return peer_command(options, systems);
   if (command == "solve") return solve_command(options, systems);
   if (command == "verify") return verify_command(options, systems);
   if (command == "ceilings") return ceilings_command(options);
@@ -293,6 +313,7 @@ int command_line(int argc, char** argv, const std::vector<System>& systems) {
   ValueWords words;
   add_list(app, options, systems, words);
   add_run(app, options, systems, words);
+  add_peer(app, options, words);
   add_verify(app, options, systems, words);
   add_solve(app, options, systems, words);
   add_machine_commands(app, options);
@@ -309,7 +330,7 @@ int command_line(int argc, char** argv, const std::vector<System>& systems) {
   }
   require_values(*app.get_subcommands().front());
   const std::string command = app.get_subcommands().front()->get_name();
-  if (options.profile.empty()) options.profile = command == "run" ? "quick" : "smoke";
+  if (options.profile.empty()) options.profile = command == "run" || command == "peer" ? "quick" : "smoke";
   if (command == "completion") {
     fmt::print("{}", options.shell == "zsh" ? zsh_completion(app, words) : bash_completion(app, words));
     return exit_ok;

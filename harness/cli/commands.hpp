@@ -7,6 +7,7 @@ namespace vicinity {
 
 int list_command(const Options& options, const std::vector<System>& systems);
 int run_command(const Options& options, const std::vector<System>& systems);
+int peer_command(const Options& options, const std::vector<System>& systems);
 int verify_command(const Options& options, const std::vector<System>& systems);
 int solve_command(const Options& options, const std::vector<System>& systems);
 int ceilings_command(const Options& options);

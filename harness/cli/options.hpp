@@ -53,6 +53,7 @@ struct Options {
   std::string shard;         ///< "I/N"; empty: all
   bool estimate = false;
   bool fresh = false;
+  std::vector<std::string> adapters;  ///< commands of peers' adapters
   bool control = false;
   std::string slowdown;  ///< "IMPL=FACTOR", tests only
   bool json = false;

@@ -124,6 +124,7 @@ void prove_again(Referee& referee, const Job& job, const Protocol& protocol, Run
   result.status = Status::invalid;
   result.message = "after the last repetition: " + complaint;
   result.samples.clear();
+  result.contention.reset();  // it is of samples
 }
 
 /// `slowdown` stretches the parts as it did the wall time.

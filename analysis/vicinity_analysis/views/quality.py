@@ -67,9 +67,11 @@ class Group:
 def gap_of(record: Record) -> float | None:
     """Percent by which the objective falls short of the best known: above it where less is better, else below it."""
     best, value = record.best_known, record.objective
-    if not best or value is None:
-        return None
-    return 100 * (best - value if record.maximises else value - best) / abs(best)
+    return gap_percent(value, best, record.maximises) if best and value is not None else None
+
+
+def gap_percent(value: float, best: float, maximises: bool) -> float:
+    return 100 * (best - value if maximises else value - best) / abs(best)
 
 
 def usable(record: Record) -> bool:

@@ -59,7 +59,7 @@ def _panels(study: Study, machine: Machine, names: list[str], found: list[Group]
                 groups.sort(key=lambda group: group.value(line) or 0)
                 _series(study, plot, machine, name, names, groups)
             log_axis(plot, "x", "")
-            _gap_axis(plot, max(gap for group in found for gap in group.gaps))
+            gap_axis(plot, max(gap for group in found for gap in group.gaps))
         label_outer(axes, "run time, s", "gap, %")
         handles: list[Line2D] = [handle(*style_of(study, name, names), name, line="-") for name in names]
         figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 6))
@@ -93,7 +93,8 @@ def _series(study: Study, plot: Axes, machine: Machine, name: str, names: list[s
     told(joined, name, machine.title)
 
 
-def _gap_axis(plot: Axes, largest: float) -> None:
+def gap_axis(plot: Axes, largest: float) -> None:
+    """Linear below LINEAR, logarithmic above; up to `largest`."""
     plot.set_yscale("symlog", linthresh=LINEAR, linscale=0.6)
     plot.set_ylim(-0.01, 1.4 * max(largest, LINEAR))
     plot.yaxis.set_major_locator(FixedLocator([0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]))

@@ -209,6 +209,20 @@ TEST(Measurement, ARunTooLongForTheReferenceIsProvedOnAPrefix) {
   EXPECT_EQ(measure_hunt("cpu-blind", 20, p).status, Status::invalid);
 }
 
+TEST(Measurement, AReferenceThatTheClockEndsProvesItsPrefixAlone) {
+  System hunt = fake::hunt();
+  Referee judge(hunt, {.kind = Check::Kind::prefix, .iterations = 20, .reference = "cpu-serial"});
+  const Case c{"quarry", "", {}};
+  const auto verdict = [](std::int64_t end) {
+    Verdict found;
+    found.outcome.feasible = true;
+    found.trace = {{.seconds = 0.1, .iterations = 20, .digest = 1}, {.seconds = 1, .iterations = end, .digest = 2}};
+    return found;
+  };
+  judge.adopt(c, 1, verdict(700));
+  EXPECT_EQ(judge.complaint(verdict(600), judge.reference(c, 1)), "");
+}
+
 TEST(Measurement, ABudgetEndsTheRun) {
   Protocol p = protocol(3);
   p.time = "wall";

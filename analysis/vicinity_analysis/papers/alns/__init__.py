@@ -14,6 +14,7 @@ PAPER = Paper(
     title="Adaptive large neighbourhood search on the GPU (Bach, Hasle, Schulz)",
     claims=CLAIMS,
     views=views.VIEWS,
+    pools=views.POOLS,
     ratios=published_over_ours,
     statements={name: tuple(f"alns_table{table}.csv" for table in found) for name, found in TABLES.items()},
 )

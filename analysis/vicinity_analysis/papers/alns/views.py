@@ -3,7 +3,8 @@
 from vicinity_analysis.papers.alns import plots, tables
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import quality
-from vicinity_analysis.views.usual import MakeView, View, existing
+from vicinity_analysis.views.anytime import anytime
+from vicinity_analysis.views.usual import MakeView, View, existing, shown_with
 
 
 def _christofides(study: Study, _: list[Study]) -> View:
@@ -19,4 +20,8 @@ def _li(study: Study, studies: list[Study]) -> View:
     return view
 
 
-VIEWS: dict[str, MakeView] = {"alns/table1": _christofides, "alns/table2": _li}
+ANYTIME = "alns/anytime"
+POOLS = {ANYTIME: ("alns/anytime_gpu", "alns/anytime_paper")}  # drawn in one figure
+
+VIEWS: dict[str, MakeView] = {"alns/table1": _christofides, "alns/table2": _li, ANYTIME: anytime}
+VIEWS |= {name: shown_with(ANYTIME) for name in POOLS[ANYTIME]}

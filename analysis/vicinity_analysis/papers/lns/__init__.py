@@ -3,7 +3,7 @@
 from vicinity_analysis.paper import Paper
 from vicinity_analysis.papers.lns.claims import CLAIMS
 from vicinity_analysis.papers.lns.printed import BENCHMARKS, COLOURING, QAP
-from vicinity_analysis.papers.lns.views import VIEWS
+from vicinity_analysis.papers.lns.views import POOLS, VIEWS
 from vicinity_analysis.study import Notation
 
 PAPER = Paper(
@@ -16,6 +16,7 @@ PAPER = Paper(
     ),
     claims=CLAIMS,
     views=VIEWS,
+    pools=POOLS,
     statements={
         COLOURING: ("lns_table2.csv",),
         BENCHMARKS: ("lns_table3.csv",),

@@ -4,7 +4,8 @@ from vicinity_analysis.papers.lns.printed import BENCHMARKS, COLOURING, QAP
 from vicinity_analysis.papers.lns.tables import quality_table, results_table
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import quality
-from vicinity_analysis.views.usual import MakeView, View, existing, printed_table
+from vicinity_analysis.views.anytime import anytime
+from vicinity_analysis.views.usual import MakeView, View, existing, printed_table, shown_with
 
 
 def _colouring(study: Study, _: list[Study]) -> View:
@@ -19,4 +20,8 @@ def _results(study: Study, _: list[Study]) -> View:
     return View([results_table(study)], existing([quality.gap_table(study, [study])]))
 
 
-VIEWS: dict[str, MakeView] = {COLOURING: _colouring, BENCHMARKS: _results, QAP: _results}
+ANYTIME = "lns/anytime"
+POOLS = {ANYTIME: ("lns/anytime_qap",)}  # drawn in one figure
+
+VIEWS: dict[str, MakeView] = {COLOURING: _colouring, BENCHMARKS: _results, QAP: _results, ANYTIME: anytime}
+VIEWS |= {name: shown_with(ANYTIME) for name in POOLS[ANYTIME]}

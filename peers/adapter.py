@@ -1,0 +1,108 @@
+"""What all adapters share: the command line, the clock, the lines of JSON that `vicinity peer` reads (docs/peers.md).
+
+An adapter is a script that fills in one `Adapter` and hands it to `main`. Nothing of a peer is imported before a task
+is there, so that an adapter can say that its peer is missing."""
+
+import argparse
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Task:
+    """One search."""
+
+    instance: Path
+    solution: Path  # to be written; not written where none was found
+    scale: int  # objectives are told in units of 1 / scale
+    seconds: float
+    seed: int
+    threads: int
+
+
+class Report:
+    """Tells improvements as they come, each with the seconds since `begin`."""
+
+    def __init__(self) -> None:
+        self._begin = time.perf_counter()
+        self._waited = _waited()
+
+    def begin(self) -> None:
+        """The search starts: what is loaded and read before is not counted."""
+        self.__init__()
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self._begin
+
+    def improvement(self, objective: float, iterations: int = 0) -> None:
+        """In units of 1 / scale."""
+        self.improvement_at(self.seconds(), objective, iterations)
+
+    def improvement_at(self, seconds: float, objective: float, iterations: int = 0) -> None:
+        _say({"seconds": seconds, "objective": objective, "iterations": iterations})
+
+    def end(self, iterations: int = 0, own_process: bool = True) -> None:
+        """`own_process`: did the search run in this process, whose waiting for processors is known?"""
+        told: dict[str, Any] = {"seconds": self.seconds(), "iterations": iterations}
+        if own_process and self._waited is not None:
+            told["waited"] = (_waited() or 0.0) - self._waited
+        _say(told)
+
+
+@dataclass(frozen=True)
+class Adapter:
+    name: str
+    reads: str  # the format of instance files, as `vicinity list --json` says it
+    program: str  # what is called, and how
+    version: Callable[[], str]  # raises ImportError or FileNotFoundError where the peer is not installed
+    search: Callable[[Task, Report], None]  # calls report.begin() and report.end(), writes the solution
+
+
+def main(adapter: Adapter) -> int:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends a peer in the middle of its own code
+    options = _options(adapter)
+    try:
+        version = adapter.version()
+        if options.about:
+            _say({"name": adapter.name, "version": version, "program": adapter.program, "reads": adapter.reads})
+        else:
+            adapter.search(Task(**{name: getattr(options, name) for name in Task.__annotations__}), Report())
+    except Exception as error:  # whatever a peer throws is told
+        _say({"error": f"{type(error).__name__}: {error}"})
+        return 1
+    return 0
+
+
+def _options(adapter: Adapter) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=f"Runs {adapter.name} for `vicinity peer` (docs/peers.md).")
+    parser.add_argument("--about", action="store_true", help="say which version is here, and what it reads")
+    parser.add_argument("--instance", type=Path)
+    parser.add_argument("--solution", type=Path)
+    parser.add_argument("--scale", type=int, default=1)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=1)
+    options, _ = parser.parse_known_args()  # the rest is the adapter's own
+    if not options.about and None in (options.instance, options.solution, options.seconds):
+        parser.error("--instance, --solution and --seconds are needed")
+    return options
+
+
+def _say(message: dict[str, Any]) -> None:
+    sys.__stdout__.write(json.dumps(message) + "\n")  # whatever a peer does to sys.stdout
+    sys.__stdout__.flush()
+
+
+def _waited() -> float | None:
+    """Seconds that the threads of this process were ready and had no processor; None where the kernel does not tell."""
+    try:
+        threads = [path.read_text().split() for path in Path("/proc/self/task").glob("*/schedstat")]
+        return sum(int(fields[1]) for fields in threads) * 1e-9
+    except (OSError, IndexError, ValueError):
+        return None

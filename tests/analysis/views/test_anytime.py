@@ -1,0 +1,110 @@
+"""Anytime curves from traces: medians over seeds, who has no solution yet, ours and peers in one figure."""
+
+import numpy as np
+import pytest
+from synthetic import make_root, record, write_records
+from vicinity_analysis.views import anytime
+from worlds import studies_of, study_of
+
+DESCRIPTOR = """\
+schema: 1
+title: "Gap against time"
+paper: fang
+system: fang
+problem: grid-path
+instances: [easy, hard]
+axes: {load: [1]}
+implementations: [cpu-serial]
+protocol: {repetitions: 1, warmup: 0, time: wall, seeds: {first: 1, count: 3}, budget: {seconds: 10}, trace: true}
+check: {kind: prefix, iterations: 1, reference: cpu-serial}
+profiles: {smoke: {}, quick: {}, full: {}}
+"""
+PEER = {"name": "Other", "version": "1.2", "program": "other --fast"}
+
+
+def run(name, instance, seed, steps, best=1000.0, **changes):
+    """`steps`: (seconds, objective) of its improvements."""
+    found = record("m", "fang/race", {"load": 1}, name, [10.0], **changes)
+    found["case"]["instance"] = instance
+    found["case_key"] = f"problem=grid-path;instance={instance};load=1"
+    found |= {"seeds": [seed], "best_known": best, "objective": steps[-1][1], "samples": {"wall": [10.0]}}
+    found["protocol"] |= {"time": "wall", "budget": {"seconds": 10.0, "target": None}}
+    found["trace"] = [{"seconds": s, "iterations": k, "objective": o, "digest": "0"} for k, (s, o) in enumerate(steps)]
+    return found
+
+
+OURS = [
+    run("cpu-serial", "easy", 1, [(0.1, 1100), (5.0, 1000)]),
+    run("cpu-serial", "easy", 2, [(0.2, 1200), (1.0, 1050)]),
+    run("cpu-serial", "easy", 3, [(4.0, 1010), (10.0, 1010)]),
+]
+THEIRS = [run("Other 1.2", "easy", seed, [(2.0, 1300), (8.0, 1020)], peer=PEER) for seed in (1, 2, 3)]
+PROVED = run("Other 1.2", "hard", 1, [(0.05, 1000)], peer=PEER)
+
+
+@pytest.fixture
+def world(tmp_path):
+    def make(records):
+        root = make_root(tmp_path)
+        (root / "experiments/fang/race.yaml").write_text(DESCRIPTOR)
+        write_records(root / "results", "m", records)
+        studies = studies_of(root, "m")
+        return study_of(studies, "fang/race"), studies
+
+    return make
+
+
+def curve_of(study, name, instance="easy"):
+    return next(c for c in anytime.curves([study], study.machines[0]) if (c.name, c.instance) == (name, instance))
+
+
+def test_a_run_is_a_step_function_and_the_median_is_over_seeds(world):
+    study, _ = world([*OURS, *THEIRS])
+    ours = curve_of(study, "cpu-serial")
+    assert ours.first == 0.1 and ours.end == 10
+    assert list(ours.gaps(0.15, 1000)) == [10, np.inf, np.inf]
+    assert ours.percentile(0.15, 1000, 50) == np.inf  # most have no solution
+    assert ours.percentile(0.2, 1000, 50) == pytest.approx(20)  # one has none: it is the worst of three
+    assert ours.percentile(4.5, 1000, 50) == pytest.approx(5)
+    assert ours.percentile(10, 1000, 50) == pytest.approx(1)
+
+
+def test_more_is_better_where_it_is_maximised(world):
+    steps = [(1.0, 800), (2.0, 950)]
+    study, _ = world([run("cpu-serial", "easy", 1, steps, objective_sense="maximise")])
+    assert list(curve_of(study, "cpu-serial").gaps(1.5, 1000)) == [20]
+    assert list(curve_of(study, "cpu-serial").gaps(2.0, 1000)) == [5]
+
+
+def test_who_has_proved_it_keeps_it_to_the_end(world):
+    study, _ = world([*OURS, PROVED])
+    assert curve_of(study, "Other 1.2", "hard").end == 10
+
+
+def test_ours_is_solid_and_a_peer_dashed_and_hollow_with_its_version(world):
+    study, studies = world([*OURS, *THEIRS])
+    view = anytime.anytime(study, studies)
+    (figure,) = view.figures
+    series = {s["label"]: s for s in figure.chart["panels"][0]["series"] if s["dash"] and not s["band"]}
+    assert series["cpu-serial"]["dash"] == "solid" and series["Other 1.2"]["dash"] == "dash"
+    points = [s for s in figure.chart["panels"][0]["series"] if s["symbol"]]
+    assert {s["label"]: s["hollow"] for s in points} == {"cpu-serial": False, "Other 1.2": True}
+    assert series["cpu-serial"]["colour"] != series["Other 1.2"]["colour"]
+    assert "dashed, hollow: programs of others" in figure.caption
+    assert anytime.anytime(study, studies).figures[0].svg == figure.svg  # the same bytes
+
+
+def test_the_table_has_medians_at_powers_of_ten_and_at_the_end(world):
+    study, studies = world([*OURS, *THEIRS])
+    (table,) = anytime.anytime(study, studies).shown
+    assert [column.label for column in table.columns[3:]] == ["0.1 s", "1 s", "10 s"]
+    rows = {row[1].text: [cell.text for cell in row[2:]] for row in table.rows}
+    assert rows["cpu-serial"] == ["3", "—", "10.000", "1.000"]
+    assert rows["Other 1.2"] == ["3", "—", "—", "2.000"]
+    assert "m/fang/race.jsonl" in table.rows[0][-1].title
+
+
+def test_without_a_best_known_objective_nothing_is_drawn(world):
+    study, studies = world([run("cpu-serial", "easy", 1, [(1.0, 5)], best=None)])
+    view = anytime.anytime(study, studies)
+    assert not view.figures and not view.shown

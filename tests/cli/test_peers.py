@@ -1,0 +1,217 @@
+"""vicinity peer: what is asked of an adapter, what is made of its answer, and the adapters whose peers are here."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Program, environment, error_line
+
+DESCRIPTOR = """\
+schema: 1
+title: "A few customers"
+paper: none
+system: alns
+problem: vrp
+axes: {{size: [6], limit_percent: [{limit}], threads: [1], calls: [1000000]}}
+implementations: [cpu-hybrid]
+protocol: {{repetitions: 1, warmup: 0, time: wall, seeds: [3, 4]{budget}, trace: true}}
+check: {{kind: prefix, iterations: 1, reference: cpu-hybrid}}
+profiles: {{smoke: {{}}, quick: {{}}, full: {{}}}}
+"""
+
+# Answers --about, notes its arguments, then does what the test says.
+ADAPTER = """\
+import json, pathlib, sys, time
+say = lambda **message: print(json.dumps(message), flush=True)
+if "--about" in sys.argv:
+    say(name="Fake", version="7", program="fake", reads="{reads}")
+    sys.exit()
+given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+with open("asked.jsonl", "a") as out:
+    out.write(json.dumps(given) + "\\n")
+solution = pathlib.Path(given["--solution"])
+each_alone = "".join(f"Route #{{k}}: {{k}}\\n" for k in range(1, 7))
+{action}
+"""
+GOOD = "solution.write_text(each_alone); say(seconds=0.25, iterations=9)"
+
+
+@pytest.fixture
+def fake_peer(vicinity: Program):
+    def run(action: str = GOOD, *arguments: str, reads: str = "CVRPLIB .vrp", budget: bool = True, limit: int = 0):
+        text = DESCRIPTOR.format(budget=", budget: {seconds: 0.5}" if budget else "", limit=limit)
+        (vicinity.folder / "few.yaml").write_text(text)
+        (vicinity.folder / "fake.py").write_text(ADAPTER.format(action=action, reads=reads))
+        command = ["peer", "few.yaml", "--machine", "m", "--adapter", "python3 fake.py", *arguments]
+        return vicinity(*command)
+
+    run.program = vicinity
+    return run
+
+
+def records(vicinity: Program) -> list[dict]:
+    return vicinity.records("alns/few")
+
+
+def test_it_is_asked_and_recorded_once_a_seed(fake_peer):
+    result = fake_peer()
+    assert result.returncode == 0, result.stderr
+    found = records(fake_peer.program)
+    assert [r["seeds"] for r in found] == [[3], [4]]
+    for record in found:
+        assert record["system"] == "peer" and record["implementation"] == "Fake 7" and record["status"] == "ok"
+        assert record["peer"] == {"name": "Fake", "version": "7", "program": "fake"}
+        assert record["samples"] == {"wall": [0.25]} and record["iterations"] == 9 and record["verified"]
+        assert record["trace"][-1]["objective"] == record["objective"] > 0
+        assert "reference" not in record
+    asked = [json.loads(line) for line in (fake_peer.program.folder / "asked.jsonl").read_text().splitlines()]
+    assert [a["--seed"] for a in asked] == ["3", "4"]
+    assert asked[0]["--threads"] == "1" and float(asked[0]["--seconds"]) == 0.5 and int(asked[0]["--scale"]) == 1000
+    again = fake_peer()
+    assert "0 of 2 to measure, 2 recorded" in again.stderr and len(records(fake_peer.program)) == 2
+    assert len((fake_peer.program.folder / "asked.jsonl").read_text().splitlines()) == 2
+
+
+def test_only_improvements_stay_in_the_trace(fake_peer):
+    tell = "[say(seconds=s, objective=o) for s, o in ((0.1, 9e8), (0.2, 9.5e8), (0.2, 8e8))]; say(seconds=0.3)"
+    result = fake_peer("solution.write_text(each_alone);" + tell)
+    assert result.returncode == 1  # what it told last is not what it arrived at
+    record = records(fake_peer.program)[0]
+    assert record["message"].startswith("it tells an objective of 800000000, the oracle finds ")
+    assert [p["objective"] for p in record["trace"]] == [900000000, 800000000]
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        ("solution.write_text('Route #1: 1 2\\n'); say(seconds=1)", "the oracle rejects its solution: "),
+        ("say(seconds=0.1, objective=5); say(seconds=1)", "it claims a solution and writes none"),
+        ("say(error='no licence')", "no licence"),
+        ("print('hello')", "'hello' is no message of an adapter"),
+        ("sys.exit(4)", "the adapter ended with exit code 4"),
+        ("pass", "the adapter did not say how long its search took"),
+        ("say(seconds=2, objective=1); say(seconds=1, objective=1)", "is no message of an adapter"),
+        ("say(seconds=1e300)", "is no message of an adapter"),
+    ],
+)
+def test_what_cannot_be_believed_is_invalid_and_asked_again(fake_peer, action, message):
+    assert fake_peer(action).returncode == 1
+    found = records(fake_peer.program)
+    assert all(r["status"] == "invalid" and message in r["message"] and r["samples"] == {} for r in found), found
+    assert fake_peer().returncode == 0
+    assert [r["status"] for r in records(fake_peer.program)] == ["invalid"] * 2 + ["ok"] * 2
+
+
+def test_a_route_limit_is_the_oracles(fake_peer):
+    together = "solution.write_text('Route #1: 1 2 3 4 5 6\\n'); say(seconds=1)"
+    assert fake_peer(together, limit=100).returncode == 1
+    assert "the oracle rejects its solution" in records(fake_peer.program)[0]["message"]
+
+
+def test_no_solution_in_time_is_a_result(fake_peer):
+    assert fake_peer("say(seconds=0.5)").returncode == 0
+    assert [(r["status"], r["message"]) for r in records(fake_peer.program)] == [
+        ("skipped", "no solution within 0.5 s")
+    ] * 2
+    assert "0 of 2 to measure" in fake_peer().stderr
+
+
+def test_who_reads_another_format_is_left_out(fake_peer):
+    result = fake_peer(reads="FlatZinc .fzn")
+    assert result.returncode == 0 and "0 of 0 to measure" in result.stderr
+
+
+def test_an_experiment_without_a_time_limit_is_no_comparison(fake_peer):
+    result = fake_peer(budget=False)
+    assert result.returncode == 2
+    assert error_line(result).startswith("few.yaml: peers are measured where a search has a budget in seconds")
+
+
+def test_a_peer_that_is_not_there_is_said(vicinity):
+    (vicinity.folder / "few.yaml").write_text(DESCRIPTOR.format(budget=", budget: {seconds: 1}", limit=0))
+    result = vicinity("peer", "few.yaml", "--adapter", "/nowhere/adapter")
+    assert result.returncode == 3 and "--adapter '/nowhere/adapter': " in result.stderr
+
+
+def test_ctrl_c_ends_it_and_keeps_what_is_recorded(fake_peer):
+    assert fake_peer(GOOD, "--where", "size=6").returncode == 0
+    action = "(time.sleep(60) if given['--seed'] == '4' else None); " + GOOD
+    (fake_peer.program.folder / "fake.py").write_text(ADAPTER.format(action=action, reads="CVRPLIB .vrp"))
+    arguments = ("peer", "few.yaml", "--machine", "m", "--adapter", "python3 fake.py", "--fresh")
+    process = fake_peer.program.start(*arguments)
+    while len(records(fake_peer.program)) < 3:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 130
+    process.communicate()
+    assert len(records(fake_peer.program)) == 3
+
+
+# --- the adapters, where their peers are installed
+
+PYTHON = Path(os.environ.get("VICINITY_PEERS_PYTHON", ROOT / "peers/.venv/bin/python"))
+
+
+def adapter_command(name: str) -> str:
+    if not PYTHON.exists():
+        pytest.skip(f"no environment for peers: {PYTHON} (make peers makes it)")
+    script, *rest = name.split()
+    command = [str(PYTHON), str(ROOT / "peers" / f"{script}.py"), *rest]
+    about = subprocess.run([*command, "--about"], capture_output=True, text=True, check=False)
+    if about.returncode != 0:
+        pytest.skip(f"{name}: {about.stdout.strip()}")
+    return " ".join(command)
+
+
+@pytest.mark.parametrize("name", ["hgs_cvrp", "py_vrp"])
+@pytest.mark.parametrize("limit", [0, 110])
+def test_routing_adapters(vicinity: Program, name: str, limit: int) -> None:
+    text = DESCRIPTOR.format(budget=", budget: {seconds: 1}", limit=limit)
+    (vicinity.folder / "few.yaml").write_text(text.replace("size: [6]", "size: [60], service: [7]"))
+    result = vicinity("peer", "few.yaml", "--machine", "m", "--adapter", adapter_command(name))
+    assert result.returncode == 0, result.stdout + result.stderr
+    for record in records(vicinity):
+        assert record["status"] == "ok" and len(record["trace"]) > 1
+        assert 0.9 < record["samples"]["wall"][0] < 10
+
+
+MODEL = """\
+schema: 1
+title: "A knapsack"
+paper: none
+system: lns
+problem: knapsack
+axes: {items: [20], range: [50], threads: [1], steps: [1000000]}
+implementations: [cpu-openmp]
+protocol: {repetitions: 1, warmup: 0, time: wall, seeds: [1], budget: {seconds: 2}, trace: true}
+check: {kind: prefix, iterations: 1, reference: cpu-openmp}
+profiles: {smoke: {}, quick: {}, full: {}}
+"""
+
+
+@pytest.mark.parametrize("name", ["cp_sat", "gecode", "gecode --relax"])
+def test_constraint_adapters_maximise(vicinity: Program, name: str) -> None:
+    (vicinity.folder / "sack.yaml").write_text(MODEL)
+    result = vicinity("peer", "sack.yaml", "--machine", "m", "--adapter", adapter_command(name))
+    assert result.returncode == 0, result.stdout + result.stderr
+    (record,) = vicinity.records("lns/sack")
+    gains = [point["objective"] for point in record["trace"]]
+    assert record["objective_sense"] == "maximise" and gains == sorted(gains)
+    if name == "cp_sat":
+        assert record["objective"] == record["best_known"]
+
+
+def test_make_peers_says_who_is_absent() -> None:
+    if not PYTHON.exists() or shutil.which("fzn-gecode") is None:
+        pytest.skip("the peers are not installed")
+    command = [str(PYTHON), str(ROOT / "peers/gecode.py"), "--about"]
+    absent = subprocess.run(command, env={**environment(), "PATH": ""}, capture_output=True, text=True, check=False)
+    assert absent.returncode == 1 and "fzn-gecode is not on the path (Debian: flatzinc)" in absent.stdout
