@@ -8,7 +8,7 @@ import shlex
 import subprocess
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, binary
 
 IGNORED = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")]
 FILES = ["Dockerfile", "Dockerfile.cuda"]
@@ -110,3 +110,13 @@ def test_what_is_tracked_reaches_the_image() -> None:
         assert not reaches_the_image(path)
     recorded = {path.split("/")[1] for path in tracked() if path.startswith("results/")}
     assert recorded == {line.removeprefix("!results/") for line in IGNORED if line.startswith("!results/")}
+
+
+def test_the_small_image_has_every_library() -> None:
+    """Of the program as it is built here: copied, or in Ubuntu's base image."""
+    (copied,) = re.findall(r"awk '\$1 ~ /(\S+)/ ", (ROOT / "Dockerfile.cuda").read_text())
+    there = r"(linux-vdso|/lib64/ld-linux|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))[.-]"
+    listed = subprocess.run(["ldd", binary("VICINITY_BINARY")], capture_output=True, text=True, check=True).stdout
+    names = [line.split()[0] for line in listed.splitlines()]
+    assert [name for name in names if not re.match(copied, name) and not re.match(there, name)] == []
+    assert sum(bool(re.match(copied, name)) for name in names) >= 4
