@@ -174,13 +174,13 @@ def adapter_command(name: str) -> str:
 @pytest.mark.parametrize("name", ["hgs_cvrp", "py_vrp"])
 @pytest.mark.parametrize("limit", [0, 110])
 def test_routing_adapters(vicinity: Program, name: str, limit: int) -> None:
-    text = DESCRIPTOR.format(budget=", budget: {seconds: 1}", limit=limit)
+    text = DESCRIPTOR.format(budget=", budget: {seconds: 2}", limit=limit)
     (vicinity.folder / "few.yaml").write_text(text.replace("size: [6]", "size: [60], service: [7]"))
     result = vicinity("peer", "few.yaml", "--machine", "m", "--adapter", adapter_command(name))
     assert result.returncode == 0, result.stdout + result.stderr
     for record in records(vicinity):
         assert record["status"] == "ok" and len(record["trace"]) > 1
-        assert 0.9 < record["samples"]["wall"][0] < 10
+        assert record["samples"]["wall"][0] > 1.9
 
 
 MODEL = """\

@@ -216,7 +216,7 @@ TEST(Measurement, AReferenceThatTheClockEndsProvesItsPrefixAlone) {
   const auto verdict = [](std::int64_t end) {
     Verdict found;
     found.outcome.feasible = true;
-    found.trace = {{.seconds = 0.1, .iterations = 20, .digest = 1}, {.seconds = 1, .iterations = end, .digest = 2}};
+    found.trace = {{0.1, 20, {}, 1}, {1, end, {}, 2}};
     return found;
   };
   judge.adopt(c, 1, verdict(700));
