@@ -174,17 +174,14 @@ def test_a_sweep_in_slurm(
         "runs 2 shards (--time=30 --cpus-per-task=1)" in submitted.stdout
     )  # no GPU asked for: none of these needs one
 
-    def waiting() -> list[str]:
-        """Tasks that run, have recorded, and are held at the gate."""
-        running = slurm("squeue", "-h", "-t", "R", "-o", "%K").split()
-        return [task for task in running if task.isdigit() and recorded_by(results, task)]
-
-    until(lambda: len(waiting()) == 2, 90, slurm.told)
+    # Both are held at the gate after five of their pairs.
+    until(lambda: all(len(recorded_by(results, task)) == 5 for task in ("1", "2")), 90, slurm.told)
     before = {task: recorded_by(results, task) for task in ("1", "2")}
-    slurm("scontrol", "requeue", f"{array}_1")
     slurm("scancel", "--batch", "--signal=USR1", f"{array}_2")  # what Slurm sends a minute before the time is up
-    for task in before:
-        until(lambda task=task: state_of(slurm, array, task) == "PENDING", 60, slurm.told)
+    until(lambda: state_of(slurm, array, "2") == "PENDING", 60, slurm.told)
+    assert state_of(slurm, array, "1") == "RUNNING", slurm.told()
+    slurm("scontrol", "requeue", f"{array}_1")
+    until(lambda: state_of(slurm, array, "1") == "PENDING", 60, slurm.told)
     gate.unlink()
     until(lambda: not slurm("squeue", "-h"), 150, slurm.told)
     assert what(recorded(results)) == expected, slurm.told()
