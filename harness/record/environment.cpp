@@ -159,6 +159,18 @@ Json environment_json(const Identity& identity) {
 
 fs::path machine_folder(const fs::path& results, const Identity& identity) { return results / identity.machine; }
 
+namespace {
+
+/// What results stand under: GPU and CPU.
+std::string hardware(const Json& environment) {
+  std::string names;
+  for (const auto& [part, name] : {std::pair("gpu", "name"), std::pair("cpu", "model")})
+    if (environment.contains(part) && environment[part].is_object()) names += environment[part].value(name, "") + ", ";
+  return names.substr(0, names.empty() ? 0 : names.size() - 2);
+}
+
+}  // namespace
+
 void store_environment(const fs::path& results, const Identity& identity, const std::optional<Json>& ceilings) {
   const fs::path path = machine_folder(results, identity) / "environment.json";
   std::error_code later;  // whatever is wrong with the folder, writing says it
@@ -173,6 +185,9 @@ void store_environment(const fs::path& results, const Identity& identity, const 
   }
   now["builds"] = builds_of(before);
   now["builds"][identity.build] = build_json(now);
+  if (const std::string known = hardware(before), here = hardware(now); !known.empty() && known != here)
+    fmt::print(stderr, "vicinity: warning: {}: other hardware recorded here before ({}; now {}); --machine NAME keeps them apart\n",
+               path.string(), printable(known), here);
   if (before.is_object()) {
     before["time"] = now["time"];
     if (before == now) return;

@@ -174,17 +174,14 @@ def test_a_sweep_in_slurm(
         "runs 2 shards (--time=30 --cpus-per-task=1)" in submitted.stdout
     )  # no GPU asked for: none of these needs one
 
-    def waiting() -> list[str]:
-        """Tasks that run, have recorded, and are held at the gate."""
-        running = slurm("squeue", "-h", "-t", "R", "-o", "%K").split()
-        return [task for task in running if task.isdigit() and recorded_by(results, task)]
-
-    until(lambda: len(waiting()) == 2, 90, slurm.told)
+    # Both are held at the gate after five of their pairs.
+    until(lambda: all(len(recorded_by(results, task)) == 5 for task in ("1", "2")), 90, slurm.told)
     before = {task: recorded_by(results, task) for task in ("1", "2")}
-    slurm("scontrol", "requeue", f"{array}_1")
     slurm("scancel", "--batch", "--signal=USR1", f"{array}_2")  # what Slurm sends a minute before the time is up
-    for task in before:
-        until(lambda task=task: state_of(slurm, array, task) == "PENDING", 60, slurm.told)
+    until(lambda: state_of(slurm, array, "2") == "PENDING", 60, slurm.told)
+    assert state_of(slurm, array, "1") == "RUNNING", slurm.told()
+    slurm("scontrol", "requeue", f"{array}_1")
+    until(lambda: state_of(slurm, array, "1") == "PENDING", 60, slurm.told)
     gate.unlink()
     until(lambda: not slurm("squeue", "-h"), 150, slurm.told)
     assert what(recorded(results)) == expected, slurm.told()
@@ -192,6 +189,26 @@ def test_a_sweep_in_slurm(
         assert recorded_by(results, task)[: len(lines)] == lines, "what was recorded before the kill stays"
         assert f"{len(lines)} recorded" in next(results.glob(f"sweep-*/shard-{task}.log")).read_text()
     assert (results / "m/report/index.html").exists(), slurm.told()
+
+
+def test_what_is_asked_of_slurm(
+    fake: Program, slurm: Slurm, sweep: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """A GPU where an implementation needs one, which this node has not; a whole node where no cores are named."""
+    protocol = "protocol: {repetitions: 5, warmup: 1, time: kernel, max_seconds: 600}"
+    fake.descriptor(implementations="implementations: [gpu]", protocol=protocol)
+    refused = sweep("slurm", **slurm.environment)
+    assert refused.returncode == 3 and "sbatch refused the first job" in refused.stderr, refused.stderr
+    assert "generic resource (gres)" in refused.stderr and not slurm("squeue", "-h")
+    accepted = sweep(
+        "slurm", **slurm.environment, GRES="none", CORES="", SHARDS="1", SBATCH_ARGS="--hold --comment=mine"
+    )
+    assert accepted.returncode == 0, accepted.stderr
+    # Twice what two cases of 600 s and a quarter take, and 30 minutes.
+    assert "(--time=80 --exclusive --hold --comment=mine)" in accepted.stdout
+    assert slurm("squeue", "-h", "-o", "%b %k") == "N/A mine\n" * 3
+    slurm("scancel", "--user=root")
+    until(lambda: not slurm("squeue", "-h"), 60, slurm.told)
 
 
 def recorded_by(results: Path, task: str) -> list[str]:
@@ -212,6 +229,29 @@ def test_a_sweep_by_parallel(fake: Program, sweep: Callable[..., subprocess.Comp
     assert result.returncode == 0, result.stdout + result.stderr
     assert what(recorded(fake.folder / "results")) == expected
     assert (fake.folder / "results/m/report/index.html").exists()
+
+
+@pytest.mark.skipif(shutil.which("parallel") is None, reason="no parallel here (scripts/packages_test.txt)")
+@pytest.mark.timeout(200)
+def test_a_sweep_over_hosts(
+    fake: Program, sweep: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    """Two hosts by an ssh that stays here, with nothing of this shell's environment."""
+    expected = whole(fake, fake.descriptor(**SLOW))
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f"""\
+#!/bin/bash
+while [[ $1 == -* ]]; do shift; done
+echo "$1" >>{tmp_path}/hosts
+shift
+[[ $1 != -- ]] || shift
+exec env -i PATH="$PATH" HOME="$HOME" SHELL=/bin/bash bash -c "$*"
+""")
+    ssh.chmod(0o755)
+    result = sweep("parallel", HOSTS="first second", SHARDS="6", PARALLEL_SSH=str(ssh))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert what(recorded(fake.folder / "results")) == expected
+    assert set((tmp_path / "hosts").read_text().split()) == {"first", "second"}
 
 
 @pytest.mark.parametrize(

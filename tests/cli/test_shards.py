@@ -147,6 +147,18 @@ def test_a_line_that_another_shard_is_writing_is_left_to_it(fake: Program) -> No
     assert result.returncode == 0 and "table.shard-1-of-2.jsonl:1: experiment: " in result.stderr
 
 
+def test_hosts_of_one_name_and_other_hardware_are_told(fake: Program) -> None:
+    descriptor = fake.descriptor(**SIZES)
+    first = fake("run", descriptor, "--machine", "m", "--shard", "1/2")
+    path = fake.folder / "results/m/environment.json"
+    known = json.loads(path.read_text())
+    path.write_text(json.dumps(known | {"cpu": known["cpu"] | {"model": "Another CPU"}}))
+    second = fake("run", descriptor, "--machine", "m", "--shard", "2/2")
+    assert first.returncode == second.returncode == 0 and "warning" not in first.stderr
+    told = "results/m/environment.json: other hardware recorded here before (Another CPU; now "
+    assert second.stderr.count("warning") == second.stderr.count(told) == 1
+
+
 @pytest.mark.parametrize("text", ["0/3", "4/3", "3", "a/3", "1/", "/2", "-1/2", "1/2/3", "1/0", "1/100001", "1 /2"])
 def test_no_shard(fake: Program, text: str) -> None:
     result = fake("run", fake.descriptor(), "--machine", "m", "--shard", text)
