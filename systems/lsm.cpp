@@ -46,7 +46,7 @@ std::shared_ptr<const Instance> planted_ppp(const Case& c) {
 }
 
 std::shared_ptr<const Instance> uniform_tsp(const Case& c) {
-  const auto n = static_cast<std::int32_t>(c.integer("size", 3, 46340));
+  const auto n = static_cast<std::int32_t>(c.integer("size", 3, tsp::most_cities));
   const std::int64_t extent = c.integer_or("extent", 20000, 1, std::int64_t{1} << 27);
   return made(c, [&] { return std::make_shared<tsp::Tsp>(tsp::uniform(fmt::format("uniform{}", n), n, extent, instance_seed(c))); });
 }

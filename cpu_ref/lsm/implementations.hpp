@@ -10,5 +10,6 @@ namespace vicinity::lsm {
 
 [[nodiscard]] std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_ils(const Case& c, const Instance& instance);
 
 }  // namespace vicinity::lsm
