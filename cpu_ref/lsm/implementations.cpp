@@ -9,8 +9,15 @@ std::vector<Implementation> cpu_implementations() {
        prepare_serial},
       {"cpu-openmp", Backend::cpu, "all cores, vectorised: O(1) a move from what is kept between moves; several restarts: one a thread",
        "integer throughput of all cores; waking them, for small neighbourhoods", prepare_openmp},
-      {"cpu-ils", Backend::cpu, "all cores: ours, for tours: iterated local search, 2-opt and 3-opt moves, walkers on parts of the tour",
-       "first- and second-level caches of all cores", prepare_ils, "cpu-ils-recompute"},
+  };
+}
+
+std::vector<Implementation> cpu_tour_implementations() {
+  return {
+      {"cpu-ils-recompute", Backend::cpu, "one core: the method of cpu-ils word by word, O(n) a look: its reference", "integer throughput of one core",
+       prepare_ils_recompute, "cpu-ils-recompute"},
+      {"cpu-ils", Backend::cpu, "all cores: ours, for tours: iterated local search by 2-opt and 3-opt; LKH-style solvers go further",
+       "caches and integer throughput of all cores", prepare_ils, "cpu-ils-recompute"},
   };
 }
 

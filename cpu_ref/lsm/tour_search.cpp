@@ -21,9 +21,9 @@
 #include "core/methods/lsm/tour_search.hpp"
 #include "core/problems/tsp/neighbors.hpp"
 #include "core/util/error.hpp"
-#include "core/util/memory.hpp"
 #include "cpu_ref/lsm/implementations.hpp"
-#include "cpu_ref/run/search_run.hpp"
+#include "cpu_ref/lsm/tour_run.hpp"
+#include "cpu_ref/run/interruption.hpp"
 
 namespace vicinity::tour_search {
 namespace {
@@ -48,7 +48,7 @@ class Cycle {
     const std::int32_t i = position_[of(city)];
     return order_[of(i == 0 ? n_ - 1 : i - 1)];
   }
-  /// Cities from `from` on to `to`, less one.
+  /// From `from` on to `to`.
   [[nodiscard]] std::int32_t steps(std::int32_t from, std::int32_t to) const {
     const std::int32_t d = position_[of(to)] - position_[of(from)];
     return d < 0 ? d + n_ : d;
@@ -177,7 +177,7 @@ class LocalSearch {
     while (walker_.count > 0) gain += improve(walker_.take());
     return gain;
   }
-  /// Makes the best move of `t1`, if one shortens the tour. Returns by how much.
+  /// Makes a move of `t1`, if one shortens the tour. Returns by how much.
   std::int32_t improve(std::int32_t t1) {
     best_ = {};
     std::int32_t low = tour_.next(t1), high = tour_.before(t1);
@@ -196,26 +196,16 @@ class LocalSearch {
   void kick(const Kick& k, std::int32_t p) {
     const bool forward = (tour_.next(p) > tour_.before(p)) == k.up;
     const auto ahead = [&](std::int32_t steps) { return tour_.at(p, forward ? steps : -steps); };
-    const std::int32_t x = k.length[0], y = x + k.length[1], z = y + k.length[2];
-    const std::int32_t x1 = ahead(1), x2 = ahead(x), y1 = ahead(x + 1), y2 = ahead(y), z1 = ahead(y + 1), z2 = ahead(z), q = ahead(z + 1);
-    kick_loss_ = d_(p, z1) + d_(z2, y1) - d_(p, x1) - d_(x2, y1) + (d_(y2, x1) + d_(x2, q) - d_(y2, z1) - d_(z2, q));
-    exchange({p, x1, z2, q});  // p Z' Y' X' q, each backwards
-    exchange({p, z2, z1, y2});
-    exchange({z2, y2, y1, x2});
-    exchange({y2, x2, x1, q});
-    for (const std::int32_t city : {p, x1, x2, y1, y2, z1, z2, q}) walker_.wait(city);
+    const Ends e = ends_of(k, ahead);
+    kick_loss_ = d_(e.p, e.z1) + d_(e.z2, e.y1) - d_(e.p, e.x1) - d_(e.x2, e.y1) +
+                 (d_(e.y2, e.x1) + d_(e.x2, e.q) - d_(e.y2, e.z1) - d_(e.z2, e.q));
+    exchanges_of(e, [&](const Exchange& one) { exchange(one); });
+    for (const std::int32_t city : {e.p, e.x1, e.x2, e.y1, e.y2, e.z1, e.z2, e.q}) walker_.wait(city);
   }
   [[nodiscard]] std::int64_t kick_loss() const noexcept { return kick_loss_; }
 
  private:
-  struct Move {
-    std::int32_t gain = 0;
-    std::int32_t t1, t2, t3, t4, t5 = -1, t6 = -1;
-    bool behind = false;  ///< t4 is behind t3
-    bool swaps = false;   ///< and t6 behind t5: two paths change places
-  };
-
-  /// All moves with this t1 and t2; Forward: t2 is next(t1).
+  /// The moves with this t1 and t2, up to the first t3 that shortens the tour; Forward: t2 is next(t1).
   template <bool Forward>
   void scan(const std::int32_t t1, const std::int32_t t2) {
     const auto behind = [&](std::int32_t city) { return Forward ? tour_.next(city) : tour_.before(city); };
@@ -224,7 +214,7 @@ class LocalSearch {
     const std::int32_t removed = d_(t1, t2), behind_t2 = behind(t2);
     const std::int32_t* list2 = &problem_.near[of(t2) * of(problem_.width)];
     const std::int32_t* far2 = &problem_.far[of(t2) * of(problem_.width)];
-    for (std::int32_t i = 0; i < problem_.width && removed > far2[i]; ++i) {
+    for (std::int32_t i = 0; best_.gain == 0 && i < problem_.width && removed > far2[i]; ++i) {
       const std::int32_t t3 = list2[i], g1 = removed - far2[i];
       if (t3 == t1 || t3 == behind_t2) continue;
       const std::int32_t to_t3 = steps(t2, t3);
@@ -260,38 +250,15 @@ class LocalSearch {
     journal_.exchanges.push_back(e);
   }
   void make(const Move& m) {
-    if (!m.behind) {
-      exchange({m.t1, m.t2, m.t4, m.t3});
-      if (m.t5 >= 0) exchange({m.t1, m.t4, m.t6, m.t5});
-    } else if (!m.swaps) {
-      exchange({m.t1, m.t2, m.t6, m.t5});
-      exchange({m.t2, m.t5, m.t3, m.t4});
-    } else {
-      swap_paths(m);
-    }
+    const bool forward = tour_.next(m.t1) == m.t2;
+    const auto cities = [&](std::int32_t first, std::int32_t last) {
+      return 1 + (forward ? tour_.steps(first, last) : tour_.steps(last, first));
+    };
+    exchanges_of(m, cities, [&](const Exchange& one) { exchange(one); });
     for (const std::int32_t city : {m.t1, m.t2, m.t3, m.t4}) walker_.wait(city);
     if (m.t5 < 0) return;
     walker_.wait(m.t5);
     walker_.wait(m.t6);
-  }
-  /// The tour is t1 [t2 .. t5] [t6 .. t3] [t4 .. t1]: any two of these three paths that follow each other may change places. The longest
-  /// stays where it is.
-  void swap_paths(const Move& m) {
-    struct Path {
-      std::int32_t first, last, length;
-    };
-    const bool forward = tour_.next(m.t1) == m.t2;
-    const auto path = [&](std::int32_t first, std::int32_t last) {
-      return Path{first, last, forward ? tour_.steps(first, last) : tour_.steps(last, first)};
-    };
-    Path u = path(m.t2, m.t5), v = path(m.t6, m.t3), w = path(m.t4, m.t1);
-    while (w.length < u.length || w.length < v.length) {  // u v w, v w u and w u v are the same
-      std::swap(u, v);
-      std::swap(v, w);
-    }
-    exchange({w.last, u.first, v.last, w.first});
-    exchange({w.last, v.last, v.first, u.last});
-    exchange({v.last, u.last, u.first, w.first});
   }
 
   const Problem& problem_;
@@ -324,10 +291,7 @@ class Search {
   /// Lists, the greedy tour unless a start was given, and the descent from it.
   void set_up(const Interruption& interruption) {
     const auto check = [&] { interruption.check(); };
-    const auto n = of(problem_.n);
-    std::vector<std::int32_t> all(n);
-    std::iota(all.begin(), all.end(), 0);
-    const std::vector<std::int32_t> lists = tsp::nearest(tsp_, all, list_length, check);
+    const std::vector<std::int32_t> lists = tsp::neighbor_lists(tsp_, list_length, check);
     if (!given_) {
       problem_.city = tsp::greedy_tour(tsp_, lists, check);
       length_ = tsp::length(tsp_, problem_.city);
@@ -425,7 +389,7 @@ class Search {
       const Kick kick = kick_of(task_, seed_, rounds_, next_walker_ + i, k, problem_.n);
       search.kick(kick, base_.at(0, up ? kick.place : -kick.place));
       const std::int64_t gain = search.descend() - search.kick_loss();
-      if (gain >= 0) {
+      if (gain > 0) {
         journal.kept.push_back({journal.exchanges.size(), gain});
         continue;
       }
@@ -465,56 +429,13 @@ class Search {
   Digest digest_;
 };
 
-// --- the run -------------------------------------------------------------------------------------------------------------
-
-/// The restarts of a case, for SearchRun: one after the other, each on all threads. Its iterations are rounds.
-class TourSearches {
- public:
-  struct Method {
-    int threads;
-  };
-  using State = Search;
-  using Result = tour_search::Result;
-
-  TourSearches(const tsp::Tsp& tsp, const Task& task) : tsp_(&tsp), task_(task) {}
-
-  [[nodiscard]] std::int64_t count() const { return task_.restarts; }
-  [[nodiscard]] std::unique_ptr<State> begin(Method& method, const Start& start, std::int64_t k) const {
-    return std::make_unique<State>(*tsp_, task_, start, k, method.threads);
-  }
-  static void set_up(Method&, State& state, const Interruption& interruption) { state.set_up(interruption); }
-  static void step(Method&, State& state, const StepLimit& limit) {
-    if (!state.done() && state.rounds() < limit.iterations) state.advance(limit.briefly, limit.interruption);
-  }
-  [[nodiscard]] static bool done(const State& state) { return state.done(); }
-  [[nodiscard]] static TracePoint progress(const State& state) { return state.progress(); }
-  [[nodiscard]] static Result result(const State& state) { return state.result(); }
-  [[nodiscard]] Outcome judge(const std::vector<Result>& searches, bool whole) const {
-    return tour_search::judge(*tsp_, task_, searches, whole);
-  }
-  [[nodiscard]] Policy policy(const Method& method, std::size_t) const {
-    return {{"threads", method.threads}, {"walkers", task_.walkers}, {"kicks", task_.kicks}};
-  }
-  [[nodiscard]] static Work work(const Method&, const std::vector<Result>&, std::size_t) { return {}; }
-
- private:
-  const tsp::Tsp* tsp_;
-  Task task_;
-};
-
 }  // namespace
 }  // namespace vicinity::tour_search
 
 namespace vicinity::lsm {
 
 std::unique_ptr<Run> prepare_ils(const Case& c, const Instance& instance) {
-  using namespace tour_search;
-  const Task task = task_of(c, instance);
-  const auto threads = static_cast<int>(std::min<std::int64_t>(task.threads > 0 ? task.threads : omp_get_max_threads(), task.walkers));
-  require_memory(static_cast<double>(dynamic_cast<const tsp::Tsp&>(instance).size()) * (200 + 60 * threads), "a search of tours");
-  std::vector<std::unique_ptr<TourSearches::Method>> methods;
-  methods.push_back(std::make_unique<TourSearches::Method>(threads));
-  return std::make_unique<SearchRun<TourSearches>>(TourSearches(dynamic_cast<const tsp::Tsp&>(instance), task), std::move(methods));
+  return tour_search::prepare<tour_search::Search>(c, instance, omp_get_max_threads());
 }
 
 }  // namespace vicinity::lsm

@@ -29,7 +29,7 @@ Task task_of(const Case& c, const Instance& instance) {
   task.restarts = c.integer_or("restarts", 1, 1, 65536);
   task.threads = c.integer_or("threads", 0, 0, 4096);
   task.walkers = static_cast<std::int32_t>(c.integer_or("walkers", 0, 0, 65536));
-  if (task.walkers == 0) task.walkers = std::clamp(n / 50, 1, 128);
+  if (task.walkers == 0) task.walkers = std::clamp(n / 250, 1, 128);
   task.walkers = std::min(task.walkers, n);
   task.kicks = static_cast<std::int32_t>(c.integer_or("kicks", 0, 0, 1'000'000));
   if (task.kicks == 0) task.kicks = std::max(100, n / task.walkers / 4);

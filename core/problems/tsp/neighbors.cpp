@@ -53,10 +53,12 @@ class Tree {
     build(0, cities_.size());
   }
 
-  void search(std::int32_t city, Nearest& nearest) const { search(0, city, nearest); }
+  /// Offers the cities that may be wanted; with a quadrant, 0 to 3, only those of it.
+  void search(std::int32_t city, Nearest& nearest, int quadrant = everywhere) const { search(0, city, nearest, quadrant); }
 
  private:
   static constexpr std::size_t leaf = 8;
+  static constexpr int everywhere = -1;
   struct Node {
     std::size_t first, last;
     Place low, high;         ///< the box around its cities
@@ -87,12 +89,13 @@ class Tree {
     return node;
   }
 
-  void search(std::size_t index, std::int32_t city, Nearest& nearest) const {
+  void search(std::size_t index, std::int32_t city, Nearest& nearest, int quadrant) const {
     const Node& node = nodes_[index];
     const Place& here = places_[static_cast<std::size_t>(city)];
     if (node.left == 0) {
       for (std::size_t i = node.first; i < node.last; ++i)
-        if (cities_[i] != city) nearest.offer(squared(here, place(i)), cities_[i]);
+        if (cities_[i] != city && (quadrant == everywhere || quadrant_of(here, place(i)) == quadrant))
+          nearest.offer(squared(here, place(i)), cities_[i]);
       return;
     }
     std::size_t near = node.left, far = node.right;
@@ -101,10 +104,27 @@ class Tree {
       std::swap(near, far);
       std::swap(to_near, to_far);
     }
-    if (nearest.wants(to_near)) search(near, city, nearest);
-    if (nearest.wants(to_far)) search(far, city, nearest);
+    if (reaches(nodes_[near], here, quadrant) && nearest.wants(to_near)) search(near, city, nearest, quadrant);
+    if (reaches(nodes_[far], here, quadrant) && nearest.wants(to_far)) search(far, city, nearest, quadrant);
   }
-
+  /// Counted against the clock, each with the axis it begins at; the same place is in none.
+  static int quadrant_of(const Place& here, const Place& there) {
+    const double dx = there[0] - here[0], dy = there[1] - here[1];
+    if (dx > 0 && dy >= 0) return 0;
+    if (dx <= 0 && dy > 0) return 1;
+    if (dx < 0 && dy <= 0) return 2;
+    return dx >= 0 && dy < 0 ? 3 : -2;
+  }
+  /// May the node have something of the quadrant?
+  static bool reaches(const Node& node, const Place& here, int quadrant) {
+    switch (quadrant) {
+      case 0: return node.high[0] > here[0] && node.high[1] >= here[1];
+      case 1: return node.low[0] <= here[0] && node.high[1] > here[1];
+      case 2: return node.low[0] < here[0] && node.low[1] <= here[1];
+      case 3: return node.high[0] >= here[0] && node.low[1] < here[1];
+      default: return true;
+    }
+  }
   static double distance_to(const Node& node, const Place& here) {
     Place nearest{};
     for (std::size_t axis = 0; axis < 3; ++axis) nearest[axis] = std::clamp(here[axis], node.low[axis], node.high[axis]);
@@ -170,6 +190,40 @@ std::vector<std::int32_t> nearest(const Tsp& tsp, std::span<const std::int32_t> 
     for (const std::int32_t other : cities)
       if (other != city) found.offer(static_cast<double>(distance_of(tsp, city, other)), other);
     found.move_to(lists);
+  }
+  return lists;
+}
+
+std::vector<std::int32_t> neighbor_lists(const Tsp& tsp, std::int32_t k, const std::function<void()>& check) {
+  constexpr std::size_t between_checks = 4096;
+  const auto n = static_cast<std::size_t>(tsp.size());
+  std::vector<std::int32_t> all(n), quarters;
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<std::int32_t> lists = nearest(tsp, all, k, check);
+  const std::size_t width = lists.size() / n;
+  if (tsp.metric() == Metric::matrix || tsp.metric() == Metric::geo || width < static_cast<std::size_t>(k)) return lists;
+  const std::vector<Place> where = places(tsp);
+  const Tree tree(where, all);
+  Nearest found(2);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i % between_checks == 0) check();
+    quarters.clear();
+    for (int quadrant = 0; quadrant < 4; ++quadrant) {
+      tree.search(all[i], found, quadrant);
+      found.move_to(quarters);
+    }
+    const auto list = std::span(lists).subspan(i * width, width);
+    // The farthest that are of no quadrant give way.
+    std::size_t last = width;
+    for (const std::int32_t city : quarters) {
+      if (std::find(list.begin(), list.end(), city) != list.end()) continue;
+      do --last;
+      while (std::find(quarters.begin(), quarters.end(), list[last]) != quarters.end());
+      list[last] = city;
+    }
+    std::sort(list.begin(), list.end(), [&](std::int32_t a, std::int32_t b) {
+      return std::pair(squared(where[i], where[static_cast<std::size_t>(a)]), a) < std::pair(squared(where[i], where[static_cast<std::size_t>(b)]), b);
+    });
   }
   return lists;
 }

@@ -19,8 +19,12 @@ namespace vicinity::tsp {
 [[nodiscard]] std::vector<std::int32_t> nearest(const Tsp& tsp, std::span<const std::int32_t> cities, std::int32_t k,
                                                 const std::function<void()>& check);
 
+/// Of every city k others that lie near it (all of them where these are fewer): in the plane the two nearest of each quadrant, so that a
+/// city at the edge of a cluster knows the next one, and the nearest of all up to k >= 8. In the order of nearest().
+[[nodiscard]] std::vector<std::int32_t> neighbor_lists(const Tsp& tsp, std::int32_t k, const std::function<void()>& check);
+
 /// A greedy tour: the shortest edges first, (distance, lower city, higher city), each taken that leaves a set of paths. The edges are those
-/// of `lists`, which nearest() made of all cities and k >= 2 (or all, where these are fewer), then those to the k nearest among the ends
+/// of `lists`, k >= 2 cities for each (all others, where these are fewer), then those to the k nearest among the ends
 /// of the paths, and so on until one path is left.
 [[nodiscard]] Tour greedy_tour(const Tsp& tsp, std::vector<std::int32_t> lists, const std::function<void()>& check);
 
