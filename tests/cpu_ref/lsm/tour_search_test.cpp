@@ -57,7 +57,7 @@ Trial trial(tsp::Tsp tsp, std::map<std::string, Value> values) {
 
 std::vector<Trial> trials() {
   std::vector<Trial> trials;
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < 90; ++seed) {
     const std::int64_t kind = drawn(seed, 0, 6);
     const auto n = static_cast<std::int32_t>(seed % 2 == 0 ? 3 + drawn(seed, 1, 8) : 3 + drawn(seed, 1, 120));
     const std::int64_t extent = std::vector<std::int64_t>{1, 2, 6, 100, 10'000, 1 << 27}[static_cast<std::size_t>(drawn(seed, 2, 6))];
