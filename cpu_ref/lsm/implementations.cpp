@@ -13,11 +13,22 @@ std::vector<Implementation> cpu_implementations() {
 }
 
 std::vector<Implementation> cpu_tour_implementations() {
+  const Implementation::Pace pace{.unit = "rounds", .default_work = 1000, .anytime = true};
   return {
-      {"cpu-ils-recompute", Backend::cpu, "one core: the method of cpu-ils word by word, O(n) a look: its reference", "integer throughput of one core",
-       prepare_ils_recompute, "cpu-ils-recompute"},
-      {"cpu-ils", Backend::cpu, "all cores: ours, for tours: iterated local search by 2-opt and 3-opt; LKH-style solvers go further",
-       "caches and integer throughput of all cores", prepare_ils, "cpu-ils-recompute"},
+      {.name = "cpu-ils-recompute",
+       .backend = Backend::cpu,
+       .summary = "one core: the method of cpu-ils word by word, O(n) a look: its reference",
+       .limit = "integer throughput of one core",
+       .prepare = prepare_ils_recompute,
+       .reference = "cpu-ils-recompute",
+       .pace = pace},
+      {.name = "cpu-ils",
+       .backend = Backend::cpu,
+       .summary = "all cores: ours, for good tours within seconds: 2-opt and 3-opt with kicks; LKH-style solvers end nearer to the optimum",
+       .limit = "integer throughput and caches of all cores",
+       .prepare = prepare_ils,
+       .reference = "cpu-ils-recompute",
+       .pace = pace},
   };
 }
 

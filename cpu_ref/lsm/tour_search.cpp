@@ -1,5 +1,5 @@
-// cpu-ils: iterated local search on tours (2-opt and sequential 3-opt with lists of neighbours and a queue of waiting cities, kicked by short
-// double bridges). core/methods/lsm/tour_search.hpp says which tours it goes through.
+// cpu-ils: iterated local search on tours (2-opt and sequential 3-opt with lists of neighbours and a queue of waiting cities, kicked by
+// short double bridges). core/methods/lsm/tour_search.hpp says which tours it goes through.
 //
 // Data. Cities are numbered as they stand in the start, so that what is near in the tour is near in memory. A tour is an array with the
 // position of each city; an exchange reverses a path or, where that is shorter, the rest of the tour. On uniform cities the mean path is
@@ -60,9 +60,7 @@ class Cycle {
     return order_[of(i)];
   }
   /// Does it have both edges, in directions that fit?
-  [[nodiscard]] bool can(const Exchange& e) const {
-    return next(e.a) == e.b ? next(e.c) == e.d : next(e.b) == e.a && next(e.d) == e.c;
-  }
+  [[nodiscard]] bool can(const Exchange& e) const { return next(e.a) == e.b ? next(e.c) == e.d : next(e.b) == e.a && next(e.d) == e.c; }
   void exchange(const Exchange& e) {
     if (next(e.a) == e.b)
       reverse(position_[of(e.b)], position_[of(e.c)]);
@@ -99,10 +97,10 @@ class Cycle {
 // --- the problem, its cities numbered by the start --------------------------------------------------------------------------
 
 struct Problem {
-  std::int32_t n = 0, width = 0;           ///< cities; cities in a list
-  std::vector<std::int32_t> city;          ///< the instance's number of each
-  std::vector<double> x, y;                ///< coordinates, of GEO in radians
-  std::vector<std::int32_t> near, far;     ///< the lists, and how far each of them is away
+  std::int32_t n = 0, width = 0;        ///< cities; cities in a list
+  std::vector<std::int32_t> city;       ///< the instance's number of each
+  std::vector<double> x, y;             ///< coordinates, of GEO in radians
+  std::vector<std::int32_t> near, far;  ///< the lists, and how far each of them is away
 };
 
 /// EXPLICIT, with the matrix where it is.
@@ -117,11 +115,16 @@ template <class Visit>
 void with_distance(const tsp::Tsp& tsp, const Problem& problem, const Visit& visit) {
   const tsp::View view{problem.x.data(), problem.y.data(), problem.n};
   switch (tsp.metric()) {
-    case tsp::Metric::euc_2d: return visit(tsp::Distance{view});
-    case tsp::Metric::ceil_2d: return visit(tsp::CeilDistance{view});
-    case tsp::Metric::att: return visit(tsp::AttDistance{view});
-    case tsp::Metric::geo: return visit(tsp::GeoDistance{view});
-    case tsp::Metric::matrix: return visit(Renumbered{{tsp.matrix().data(), problem.n}, problem.city.data()});
+    case tsp::Metric::euc_2d:
+      return visit(tsp::Distance{view});
+    case tsp::Metric::ceil_2d:
+      return visit(tsp::CeilDistance{view});
+    case tsp::Metric::att:
+      return visit(tsp::AttDistance{view});
+    case tsp::Metric::geo:
+      return visit(tsp::GeoDistance{view});
+    case tsp::Metric::matrix:
+      return visit(Renumbered{{tsp.matrix().data(), problem.n}, problem.city.data()});
   }
 }
 
@@ -197,8 +200,8 @@ class LocalSearch {
     const bool forward = (tour_.next(p) > tour_.before(p)) == k.up;
     const auto ahead = [&](std::int32_t steps) { return tour_.at(p, forward ? steps : -steps); };
     const Ends e = ends_of(k, ahead);
-    kick_loss_ = d_(e.p, e.z1) + d_(e.z2, e.y1) - d_(e.p, e.x1) - d_(e.x2, e.y1) +
-                 (d_(e.y2, e.x1) + d_(e.x2, e.q) - d_(e.y2, e.z1) - d_(e.z2, e.q));
+    kick_loss_ =
+        d_(e.p, e.z1) + d_(e.z2, e.y1) - d_(e.p, e.x1) - d_(e.x2, e.y1) + (d_(e.y2, e.x1) + d_(e.x2, e.q) - d_(e.y2, e.z1) - d_(e.z2, e.q));
     exchanges_of(e, [&](const Exchange& one) { exchange(one); });
     for (const std::int32_t city : {e.p, e.x1, e.x2, e.y1, e.y2, e.z1, e.z2, e.q}) walker_.wait(city);
   }
@@ -280,8 +283,7 @@ class Search {
     problem_.city.resize(of(problem_.n));
     std::iota(problem_.city.begin(), problem_.city.end(), 0);
     if (given_) problem_.city = *start.solution;
-    if (const std::string what = tsp::complaint(tsp, problem_.city); !what.empty())
-      throw InputError("the start is no solution: " + what);
+    if (const std::string what = tsp::complaint(tsp, problem_.city); !what.empty()) throw InputError("the start is no solution: " + what);
     length_ = tsp::length(tsp, problem_.city);
     next_ = Cycle(problem_.n);
     for (int i = 0; i < threads; ++i) walkers_.emplace_back(problem_.n);
@@ -420,7 +422,7 @@ class Search {
   std::uint64_t seed_;
   bool given_;
   Problem problem_;
-  Cycle base_, next_;  ///< the tour that the round began with; the one it leads to
+  Cycle base_, next_;        ///< the tour that the round began with; the one it leads to
   std::int64_t length_ = 0;  ///< of next_
   std::vector<Walker> walkers_;
   std::vector<Journal> journals_;

@@ -1,5 +1,5 @@
-// cpu-ils-recompute: the contract of core/methods/lsm/tour_search.hpp word by word, for the twins of cpu-ils. Tours are turned and searched in
-// O(n) for every look and every exchange, lengths are the sums of all edges, and a kick is undone by going back to a copy.
+// cpu-ils-recompute: the contract of core/methods/lsm/tour_search.hpp word by word, for the twins of cpu-ils. Tours are turned and searched
+// in O(n) for every look and every exchange, lengths are the sums of all edges, and a kick is undone by going back to a copy.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -44,7 +44,11 @@ tsp::Tour exchanged(const tsp::Tour& before, const Exchange& e) {
 class PlainSearch {
  public:
   PlainSearch(const tsp::Tsp& tsp, const Task& task, const Start& start, std::int64_t k, int)
-      : tsp_(tsp), task_(task), seed_(start.seed + static_cast<std::uint64_t>(k)), given_(start.solution.has_value()), city_(of(tsp.size())) {
+      : tsp_(tsp),
+        task_(task),
+        seed_(start.seed + static_cast<std::uint64_t>(k)),
+        given_(start.solution.has_value()),
+        city_(of(tsp.size())) {
     std::iota(city_.begin(), city_.end(), 0);
     tour_ = city_;
     if (given_) city_ = *start.solution;
@@ -146,7 +150,9 @@ class PlainSearch {
   /// The best with this t3, if it shortens the tour; the path leads from t2 to t1.
   std::optional<Move> move_of(const tsp::Tour& path, std::int32_t t1, std::int32_t t2, std::int32_t t3) {
     const auto n = static_cast<std::int32_t>(path.size());
-    const auto place = [&](std::int32_t city) { return static_cast<std::int32_t>(std::find(path.begin(), path.end(), city) - path.begin()); };
+    const auto place = [&](std::int32_t city) {
+      return static_cast<std::int32_t>(std::find(path.begin(), path.end(), city) - path.begin());
+    };
     const auto city = [&](std::int32_t place_of_it) { return path[of((place_of_it + n) % n)]; };
     std::optional<Move> best;
     const auto offer = [&](std::int32_t t4, std::int32_t t5, std::int32_t t6, bool behind, bool swaps) {

@@ -64,8 +64,10 @@ std::map<std::string, Entry> read_header(Lines& lines, const std::vector<std::st
     const auto& only = keyword->only;
     const std::string first(value.substr(0, value.find_first_of(white_space)));
     if (!only.empty() && std::find(only.begin(), only.end(), first) == only.end())
-      lines.fail(fmt::format("{} {} is not supported; only {} {}", key, shown(value), fmt::join(only, ", "), only.size() > 1 ? "are" : "is"));
-    if (!header.emplace(key, Entry{only.empty() ? std::string(value) : first, lines.line()}).second) lines.fail(fmt::format("{} twice", key));
+      lines.fail(
+          fmt::format("{} {} is not supported; only {} {}", key, shown(value), fmt::join(only, ", "), only.size() > 1 ? "are" : "is"));
+    if (!header.emplace(key, Entry{only.empty() ? std::string(value) : first, lines.line()}).second)
+      lines.fail(fmt::format("{} twice", key));
   }
   lines.fail(fmt::format("the file ends before {}", expected));
 }
@@ -140,7 +142,8 @@ tsp::Tsp read_tsplib(std::istream& in, const std::string& file) {
     if (metric != tsp::Metric::matrix) lines.fail("EDGE_WEIGHT_SECTION needs EDGE_WEIGHT_TYPE EXPLICIT");
     if (!weights) lines.fail("EDGE_WEIGHT_TYPE EXPLICIT needs EDGE_WEIGHT_SECTION");
     const auto format = header.find("EDGE_WEIGHT_FORMAT");
-    if (format == header.end() || format->second.value == "FUNCTION") lines.fail("EDGE_WEIGHT_SECTION needs its EDGE_WEIGHT_FORMAT before it");
+    if (format == header.end() || format->second.value == "FUNCTION")
+      lines.fail("EDGE_WEIGHT_SECTION needs its EDGE_WEIGHT_FORMAT before it");
     return read_matrix(lines, format->second.value, name, n);
   }
   std::vector<double> x(n), y(n);

@@ -11,8 +11,8 @@
 namespace vicinity::text {
 
 /// TSPLIB's names of matrices, for EDGE_WEIGHT_FORMAT.
-inline const std::vector<std::string> weight_formats{"FULL_MATRIX", "LOWER_ROW", "LOWER_DIAG_ROW", "UPPER_ROW", "UPPER_DIAG_ROW",
-                                                     "LOWER_COL",   "LOWER_DIAG_COL", "UPPER_COL", "UPPER_DIAG_COL"};
+inline const std::vector<std::string> weight_formats{"FULL_MATRIX", "LOWER_ROW",      "LOWER_DIAG_ROW", "UPPER_ROW",     "UPPER_DIAG_ROW",
+                                                     "LOWER_COL",   "LOWER_DIAG_COL", "UPPER_COL",      "UPPER_DIAG_COL"};
 
 /// put(i, j, word) for the entries of an n x n matrix, in the order of the file; of a triangle each once.
 template <class Put>

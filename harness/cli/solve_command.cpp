@@ -47,6 +47,7 @@ class Solving {
       start_objective_ = solver_.files->objective_of(*instance_, *start_.solution).value();
     }
     prepared_ = prepare_first(candidates_, case_, *instance_);
+    keep_pace();
   }
 
   int run() {
@@ -54,7 +55,7 @@ class Solving {
                             [this](const std::string& path) { return objective_in(path); });
     defer_interrupts("\nvicinity: stopping; once more ends it at once, without a solution\n");
     if (asked_.seconds) set_deadline(*seconds_left(), "");
-    if (work_by_ == WorkBy::time && !solver_.anytime) choose_work();
+    if (work_by_ == WorkBy::time && !anytime()) choose_work();
     SolveReport report = report_before();
     report.found = searched(report);
     if (report.found.outcome.feasible) return deliver(file, report);
@@ -84,6 +85,18 @@ class Solving {
     if (asked_.seconds) work_by_ = WorkBy::time;
     if (asked_.seconds) return solver_.anytime ? solver_.most_work : 1;
     return solver_.default_work;
+  }
+
+  /// An implementation may count other work than the system.
+  void keep_pace() {
+    const auto& pace = prepared_.implementation->pace;
+    if (!pace || work_by_ == WorkBy::user) return;
+    case_.values[solver_.work_axis] = work_by_ == WorkBy::fallback ? pace->default_work : pace->anytime ? solver_.most_work : 1;
+    prepared_.run = prepared_.implementation->prepare(case_, *instance_);
+  }
+  [[nodiscard]] bool anytime() const {
+    const auto& pace = prepared_.implementation->pace;
+    return pace ? pace->anytime : solver_.anytime;
   }
 
   /// The user's file, else the instance's name in the current folder.
@@ -117,7 +130,7 @@ class Solving {
     report.c = case_;
     report.seed = options_.seed;
     report.work_by = work_by_;
-    report.whole_work = work_by_ == WorkBy::time && solver_.anytime ? 0 : solver_.whole_work(case_);
+    report.whole_work = work_by_ == WorkBy::time && anytime() ? 0 : solver_.whole_work(case_);
     report.time_limit = asked_.seconds;
     report.start = asked_.start;
     report.scale = scale_;
@@ -128,7 +141,8 @@ class Solving {
 
   [[nodiscard]] Found searched(const SolveReport& report) {
     const std::optional<double> seconds = seconds_left();
-    SolveProgress progress({report.whole_work, solver_.unit, seconds, report.best_known, scale_}, asked_.quiet);
+    SolveProgress progress({report.whole_work, unit_of(solver_, *prepared_.implementation), seconds, report.best_known, scale_},
+                           asked_.quiet);
     return search(*prepared_.run, start_, seconds, target_, progress);
   }
 

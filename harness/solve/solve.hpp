@@ -39,6 +39,11 @@ struct Prepared {
 /// The first of `candidates` that takes the case. Throws what the last one threw when none does.
 [[nodiscard]] Prepared prepare_first(const std::vector<const Implementation*>& candidates, const Case& c, const Instance& instance);
 
+/// What iterations are for people.
+[[nodiscard]] inline const std::string& unit_of(const Solver& solver, const Implementation& implementation) {
+  return implementation.pace ? implementation.pace->unit : solver.unit;
+}
+
 /// The value of the work axis with which the search ends a little before `seconds` are over, by the speed of short searches. They take
 /// about a twentieth of the time.
 [[nodiscard]] std::int64_t work_within(double seconds, const Solver& solver, const Implementation& implementation, Case c,

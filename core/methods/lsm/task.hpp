@@ -29,8 +29,8 @@ enum class Kind { hamming1, hamming2, hamming3, swap, exchange3, crowns };
 /// Throws InputError unless a neighbourhood of this many moves can be searched.
 void check_moves(const Case& c, std::int64_t moves);
 
-/// Throws InputError unless its distances are EUC_2D, the only ones that searches by swaps know.
-void check_metric(const tsp::Tsp& tsp);
+/// Throws InputError unless searches by swaps can take it: EUC_2D alone, up to moves::most_elements cities.
+void check_swaps(const tsp::Tsp& tsp);
 
 /// visit(neighborhood), with the neighbourhood of core/problems/<problem>/ that the case is about. Throws InputError.
 template <class Visit>
@@ -50,7 +50,7 @@ auto with_neighborhood(const Case& c, const Instance& instance, const Visit& vis
     return checked(local_search::PppFlip<3>(*ppp));
   }
   if (const auto* tsp = dynamic_cast<const tsp::Tsp*>(&instance)) {
-    check_metric(*tsp);
+    check_swaps(*tsp);
     return checked(local_search::TspSwap(*tsp));
   }
   const auto& function = dynamic_cast<const weierstrass::Weierstrass&>(instance);

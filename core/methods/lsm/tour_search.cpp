@@ -64,7 +64,8 @@ Outcome judge(const tsp::Tsp& tsp, const Task& task, const std::vector<Result>& 
   outcome.feasible = outcome.complaint.empty();
   outcome.digest = digest.value();
   if (!outcome.feasible) return outcome;
-  const auto& best = *std::min_element(searches.begin(), searches.end(), [](const Result& x, const Result& y) { return x.length < y.length; });
+  const auto& best =
+      *std::min_element(searches.begin(), searches.end(), [](const Result& x, const Result& y) { return x.length < y.length; });
   outcome.objective = tsp::length(tsp, best.tour);
   outcome.solution = best.tour;
   outcome.counters = {{"kicks_kept", kept}, {"kicks_dropped", dropped}};

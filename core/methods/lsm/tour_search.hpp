@@ -1,9 +1,9 @@
 #pragma once
-// The contract of `cpu-ils`, an iterated local search on tours: which tours a search goes through. A tour is a cycle: neither a first city nor
-// a direction is part of it, so that implementations may keep it as they like.
+// The contract of `cpu-ils`, an iterated local search on tours: which tours a search goes through. A tour is a cycle: neither a first city
+// nor a direction is part of it, so that implementations may keep it as they like.
 //
-// Set-up. Each city has a list of 10 that lie near it (core/problems/tsp/neighbors.hpp). The search starts at the greedy tour, or at a given one.
-// From then on cities are numbered by their position in that start.
+// Set-up. Each city has a list of 10 that lie near it (core/problems/tsp/neighbors.hpp). The search starts at the greedy tour, or at a
+// given one. From then on cities are numbered by their position in that start.
 //
 // Local search. Cities wait in a queue, each at most once; at first all of them wait, in their order. The first is taken out, as t1, and
 // its moves are looked at (t1..t4: 2-opt, or t1..t6: sequential 3-opt, of which Or-opt is a case):
@@ -19,8 +19,8 @@
 // move that shortens the tour ends the search; of its moves the one with the greatest gain is made, of equals the first found. Then t1, t2,
 // ... wait again, in this order.
 //
-// Kick. A double bridge of three short neighbouring segments: p X Y Z q becomes p Z Y X q. Its ends wait (p, then first and last of X, Y and
-// Z, then q) and local search follows. Unless the tour is now shorter than before the kick, all of it is undone.
+// Kick. A double bridge of three short neighbouring segments: p X Y Z q becomes p Z Y X q. Its ends wait (p, then first and last of X, Y
+// and Z, then q) and local search follows. Unless the tour is now shorter than before the kick, all of it is undone.
 //
 // Round. Walkers 0..W-1 start from the same tour, each makes K kicks in its part of it. What they kept is then joined, walker by walker and
 // kick by kick: a kick with the moves that followed is a sequence of exchanges, and is taken over when each of these finds its two edges in
@@ -111,11 +111,16 @@ struct Kick {
 
 /// Kick number `kick` of a walker. Places count from city 0 on, towards its neighbour with the lower number.
 VICINITY_HD Kick kick_of(const Task& task, std::uint64_t seed, std::int64_t round, std::int32_t walker, std::int32_t kick, std::int32_t n) {
-  const std::uint64_t bits = random_bits(seed, static_cast<std::uint64_t>(round), static_cast<std::uint32_t>(walker), static_cast<std::uint32_t>(kick));
-  const std::int64_t first = static_cast<std::int64_t>(n) * walker / task.walkers, last = static_cast<std::int64_t>(n) * (walker + 1) / task.walkers;
-  Kick k{static_cast<std::int32_t>(first + static_cast<std::int64_t>(scale_to(bits, static_cast<std::uint64_t>(last - first)))), (bits & 1) != 0, {}};
+  const std::uint64_t bits =
+      random_bits(seed, static_cast<std::uint64_t>(round), static_cast<std::uint32_t>(walker), static_cast<std::uint32_t>(kick));
+  const std::int64_t first = static_cast<std::int64_t>(n) * walker / task.walkers,
+                     last = static_cast<std::int64_t>(n) * (walker + 1) / task.walkers;
+  Kick k{static_cast<std::int32_t>(first + static_cast<std::int64_t>(scale_to(bits, static_cast<std::uint64_t>(last - first)))),
+         (bits & 1) != 0,
+         {}};
   const std::int32_t most = (n - 2) / 3 < longest_segment ? (n - 2) / 3 : longest_segment;
-  for (int i = 0; i < 3; ++i) k.length[i] = 1 + static_cast<std::int32_t>((bits >> (1 + 10 * i) & 1023) * static_cast<std::uint64_t>(most) >> 10);
+  for (int i = 0; i < 3; ++i)
+    k.length[i] = 1 + static_cast<std::int32_t>((bits >> (1 + 10 * i) & 1023) * static_cast<std::uint64_t>(most) >> 10);
   return k;
 }
 
@@ -145,9 +150,9 @@ struct Result {
   tsp::Tour tour;  ///< from city 0 on towards its neighbour with the lower number
   std::int64_t length = 0;
   std::int64_t rounds = 0;
-  std::int64_t evaluations = 0;  ///< closed tours that were rated
+  std::int64_t evaluations = 0;        ///< closed tours that were rated
   std::int64_t kept = 0, dropped = 0;  ///< kicks that led to a shorter tour; of these, dropped when walkers were joined
-  Digest digest;                 ///< of each round's length
+  Digest digest;                       ///< of each round's length
 };
 
 /// Rotates and turns a tour so that it begins with city 0, then its neighbour with the lower number.

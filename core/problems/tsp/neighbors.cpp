@@ -61,7 +61,7 @@ class Tree {
   static constexpr int everywhere = -1;
   struct Node {
     std::size_t first, last;
-    Place low, high;         ///< the box around its cities
+    Place low, high;                  ///< the box around its cities
     std::size_t left = 0, right = 0;  ///< 0: a leaf
   };
 
@@ -118,11 +118,16 @@ class Tree {
   /// May the node have something of the quadrant?
   static bool reaches(const Node& node, const Place& here, int quadrant) {
     switch (quadrant) {
-      case 0: return node.high[0] > here[0] && node.high[1] >= here[1];
-      case 1: return node.low[0] <= here[0] && node.high[1] > here[1];
-      case 2: return node.low[0] < here[0] && node.low[1] <= here[1];
-      case 3: return node.high[0] >= here[0] && node.low[1] < here[1];
-      default: return true;
+      case 0:
+        return node.high[0] > here[0] && node.high[1] >= here[1];
+      case 1:
+        return node.low[0] <= here[0] && node.high[1] > here[1];
+      case 2:
+        return node.low[0] < here[0] && node.low[1] <= here[1];
+      case 3:
+        return node.high[0] >= here[0] && node.low[1] < here[1];
+      default:
+        return true;
     }
   }
   static double distance_to(const Node& node, const Place& here) {
@@ -222,7 +227,8 @@ std::vector<std::int32_t> neighbor_lists(const Tsp& tsp, std::int32_t k, const s
       list[last] = city;
     }
     std::sort(list.begin(), list.end(), [&](std::int32_t a, std::int32_t b) {
-      return std::pair(squared(where[i], where[static_cast<std::size_t>(a)]), a) < std::pair(squared(where[i], where[static_cast<std::size_t>(b)]), b);
+      return std::pair(squared(where[i], where[static_cast<std::size_t>(a)]), a) <
+             std::pair(squared(where[i], where[static_cast<std::size_t>(b)]), b);
     });
   }
   return lists;

@@ -52,8 +52,11 @@ Tsp::Tsp(std::string name, std::int32_t n, std::vector<std::int32_t> matrix)
   const MatrixDistance d{matrix_.data(), n};
   for (std::int32_t a = 0; a < n; ++a)
     for (std::int32_t b = 0; b < a; ++b) {
-      if (d(a, b) != d(b, a)) throw InputError(fmt::format("the distances of nodes {} and {} are {} and {}: the matrix is not symmetric", b + 1, a + 1, d(b, a), d(a, b)));
-      if (d(a, b) < 0 || d(a, b) >= 1 << 28) throw InputError(fmt::format("the distance {} of nodes {} and {} is outside 0..2^28-1", d(a, b), b + 1, a + 1));
+      if (d(a, b) != d(b, a))
+        throw InputError(
+            fmt::format("the distances of nodes {} and {} are {} and {}: the matrix is not symmetric", b + 1, a + 1, d(b, a), d(a, b)));
+      if (d(a, b) < 0 || d(a, b) >= 1 << 28)
+        throw InputError(fmt::format("the distance {} of nodes {} and {} is outside 0..2^28-1", d(a, b), b + 1, a + 1));
     }
 }
 
@@ -70,26 +73,31 @@ std::uint64_t Tsp::hash() const {
 std::string complaint(const Tsp& tsp, std::span<const std::int32_t> tour) { return permutation_complaint(tsp.size(), tour, "city"); }
 
 std::int64_t distance_of(const Tsp& tsp, std::int32_t a, std::int32_t b) {
-  if (tsp.metric() == Metric::matrix) return tsp.matrix()[static_cast<std::size_t>(a) * static_cast<std::size_t>(tsp.size()) + static_cast<std::size_t>(b)];
+  if (tsp.metric() == Metric::matrix)
+    return tsp.matrix()[static_cast<std::size_t>(a) * static_cast<std::size_t>(tsp.size()) + static_cast<std::size_t>(b)];
   const View view = tsp.view();
   const double dx = view.x[a] - view.x[b], dy = view.y[a] - view.y[b];
   const double squared = dx * dx + dy * dy;
   switch (tsp.metric()) {
-    case Metric::ceil_2d: return static_cast<std::int64_t>(std::ceil(std::sqrt(squared)));
-    case Metric::att: return static_cast<std::int64_t>(std::ceil(std::sqrt(squared / 10.0)));
+    case Metric::ceil_2d:
+      return static_cast<std::int64_t>(std::ceil(std::sqrt(squared)));
+    case Metric::att:
+      return static_cast<std::int64_t>(std::ceil(std::sqrt(squared / 10.0)));
     case Metric::geo: {
       const double lat_a = geo_radians(view.x[a]), lat_b = geo_radians(view.x[b]), turn = geo_radians(view.y[a]) - geo_radians(view.y[b]);
       const double q1 = std::cos(turn), q2 = std::cos(lat_a - lat_b), q3 = std::cos(lat_a + lat_b);
       return static_cast<std::int64_t>(std::floor(6378.388 * std::acos(std::min(0.5 * ((1.0 + q1) * q2 - (1.0 - q1) * q3), 1.0)) + 1.0));
     }
-    default: return static_cast<std::int64_t>(std::floor(std::sqrt(squared) + 0.5));
+    default:
+      return static_cast<std::int64_t>(std::floor(std::sqrt(squared) + 0.5));
   }
 }
 
 std::int64_t length(const Tsp& tsp, std::span<const std::int32_t> tour) {
   if (const std::string what = complaint(tsp, tour); !what.empty()) throw InputError("not a tour: " + what);
   std::int64_t sum = 0;
-  for (std::size_t position = 0; position < tour.size(); ++position) sum += distance_of(tsp, tour[position], tour[(position + 1) % tour.size()]);
+  for (std::size_t position = 0; position < tour.size(); ++position)
+    sum += distance_of(tsp, tour[position], tour[(position + 1) % tour.size()]);
   return sum;
 }
 

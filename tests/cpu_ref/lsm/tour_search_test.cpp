@@ -65,7 +65,10 @@ std::vector<Trial> trials() {
     if (kind == 4) trials.push_back(trial(matrix(n, extent, seed), values));
     if (kind == 5) trials.push_back(trial(plane(n, 80, seed, tsp::Metric::geo), values));
     if (kind < 4)
-      trials.push_back(trial(plane(n, extent, seed, std::vector{tsp::Metric::euc_2d, tsp::Metric::euc_2d, tsp::Metric::ceil_2d, tsp::Metric::att}[static_cast<std::size_t>(kind)]), values));
+      trials.push_back(trial(plane(n, extent, seed,
+                                   std::vector{tsp::Metric::euc_2d, tsp::Metric::euc_2d, tsp::Metric::ceil_2d,
+                                               tsp::Metric::att}[static_cast<std::size_t>(kind)]),
+                             values));
     if (seed % 5 == 0) trials.back().start = shuffled(n, seed, 3);
   }
   return trials;

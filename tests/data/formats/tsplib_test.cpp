@@ -116,12 +116,15 @@ TEST(Tsplib, SaysWhatIsWrongWithAMatrix) {
             "folder/t.tsp:5: the distances of nodes 2 and 3 are 9 and 8: the matrix is not symmetric");
   EXPECT_EQ(rejection(explicit_head + full + "0 5 7\n5 0 9\nEOF\n"),
             "folder/t.tsp:8: EDGE_WEIGHT_SECTION ends before row 3, column 1 of FULL_MATRIX");
-  EXPECT_EQ(rejection(explicit_head + full + "0 5 7\n5 0 9\n7 9 0 1\n"), "folder/t.tsp:8: unexpected '1' after the last distance of FULL_MATRIX");
+  EXPECT_EQ(rejection(explicit_head + full + "0 5 7\n5 0 9\n7 9 0 1\n"),
+            "folder/t.tsp:8: unexpected '1' after the last distance of FULL_MATRIX");
   EXPECT_EQ(rejection(explicit_head + full + "0 -5 7\n"), "folder/t.tsp:6: the distance -5 is not a whole number from 0 to 2^28 - 1");
   EXPECT_EQ(rejection(explicit_head + full + "0 0.5 7\n"), "folder/t.tsp:6: the distance 0.5 is not a whole number from 0 to 2^28 - 1");
   EXPECT_EQ(rejection(explicit_head + full + "0 5 7\n5 0 9\n7 9 0\nmore\n"), "folder/t.tsp:9: unexpected 'more' after the distances");
-  EXPECT_EQ(rejection(explicit_head + "FUNCTION\nEDGE_WEIGHT_SECTION\n"), "folder/t.tsp:5: EDGE_WEIGHT_SECTION needs its EDGE_WEIGHT_FORMAT before it");
-  EXPECT_EQ(rejection(explicit_head + "UPPER_ROW\nNODE_COORD_SECTION\n"), "folder/t.tsp:5: EDGE_WEIGHT_TYPE EXPLICIT needs EDGE_WEIGHT_SECTION");
+  EXPECT_EQ(rejection(explicit_head + "FUNCTION\nEDGE_WEIGHT_SECTION\n"),
+            "folder/t.tsp:5: EDGE_WEIGHT_SECTION needs its EDGE_WEIGHT_FORMAT before it");
+  EXPECT_EQ(rejection(explicit_head + "UPPER_ROW\nNODE_COORD_SECTION\n"),
+            "folder/t.tsp:5: EDGE_WEIGHT_TYPE EXPLICIT needs EDGE_WEIGHT_SECTION");
   EXPECT_EQ(rejection("TYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: ATT\nEDGE_WEIGHT_SECTION\n"),
             "folder/t.tsp:4: EDGE_WEIGHT_SECTION needs EDGE_WEIGHT_TYPE EXPLICIT");
 }

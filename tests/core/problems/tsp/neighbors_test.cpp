@@ -62,7 +62,8 @@ TEST(Neighbors, ListsReachIntoEveryQuadrant) {
     EXPECT_FALSE(list.contains(city));
     std::array<int, 4> within{}, listed{};
     for (std::int32_t other = 0; other < 44; ++other) {
-      const double dx = x[static_cast<std::size_t>(other)] - x[static_cast<std::size_t>(city)], dy = y[static_cast<std::size_t>(other)] - y[static_cast<std::size_t>(city)];
+      const double dx = x[static_cast<std::size_t>(other)] - x[static_cast<std::size_t>(city)],
+                   dy = y[static_cast<std::size_t>(other)] - y[static_cast<std::size_t>(city)];
       const int quadrant = dx > 0 && dy >= 0 ? 0 : dx <= 0 && dy > 0 ? 1 : dx < 0 && dy <= 0 ? 2 : dx >= 0 && dy < 0 ? 3 : -1;
       if (quadrant < 0) continue;
       ++within[static_cast<std::size_t>(quadrant)];

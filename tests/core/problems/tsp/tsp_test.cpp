@@ -87,8 +87,9 @@ TEST(Tsp, SaysWhatIsWrongWithATour) {
 
 /// ulysses16: coordinates in degrees and minutes, the length of its shortest tour, and some entries of its matrix as published.
 TEST(TspMetrics, Geo) {
-  const Tsp ulysses("ulysses16", {38.24, 39.57, 40.56, 36.26, 33.48, 37.56, 38.42, 37.52, 41.23, 41.17, 36.08, 38.47, 38.15, 37.51, 35.49, 39.36},
-                    {20.42, 26.15, 25.32, 23.12, 10.54, 12.19, 13.11, 20.44, 9.10, 13.05, -5.21, 15.13, 15.35, 15.17, 14.32, 19.56}, Metric::geo);
+  const Tsp ulysses(
+      "ulysses16", {38.24, 39.57, 40.56, 36.26, 33.48, 37.56, 38.42, 37.52, 41.23, 41.17, 36.08, 38.47, 38.15, 37.51, 35.49, 39.36},
+      {20.42, 26.15, 25.32, 23.12, 10.54, 12.19, 13.11, 20.44, 9.10, 13.05, -5.21, 15.13, 15.35, 15.17, 14.32, 19.56}, Metric::geo);
   EXPECT_EQ(length(ulysses, Tour{0, 13, 12, 11, 6, 5, 14, 4, 10, 8, 9, 15, 2, 1, 3, 7}), 6859);
   EXPECT_EQ(distance_of(ulysses, 0, 1), 509);
   EXPECT_EQ(distance_of(ulysses, 0, 10), 2314);
