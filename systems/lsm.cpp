@@ -46,7 +46,7 @@ std::shared_ptr<const Instance> planted_ppp(const Case& c) {
 }
 
 std::shared_ptr<const Instance> uniform_tsp(const Case& c) {
-  const auto n = static_cast<std::int32_t>(c.integer("size", 3, 46340));
+  const auto n = static_cast<std::int32_t>(c.integer("size", 3, tsp::most_cities));
   const std::int64_t extent = c.integer_or("extent", 20000, 1, std::int64_t{1} << 27);
   return made(c, [&] { return std::make_shared<tsp::Tsp>(tsp::uniform(fmt::format("uniform{}", n), n, extent, instance_seed(c))); });
 }
@@ -184,19 +184,25 @@ System systems::lsm() {
                {"neighbors", "crowns, of equal width up to radius 1/n: 1 to 2^24 (default 10000)"},
                {"precision", "float (default) or double"},
                {"neighborhood", "crowns"}}),
-      problem("tsp", "travelling salesman (section 6.4): instances of the catalogue, or cities uniform in a square",
-              {{"size", "n, cities of a random instance: 3 to 46340"},
-               {"extent", "coordinates are whole and below this: 1 to 2^27 (default 20000)"},
-               {"instance_seed", "number of the random instance (default 1)"},
-               {"blocks", "blocks of gpu-tuned's search by rows: 1 to 16 (default 0: as the number of cities asks for); others ignore it"},
-               {"neighborhood", "swap: the cities at two positions"}}),
+      problem(
+          "tsp", "travelling salesman (section 6.4): instances of the catalogue, or cities uniform in a square",
+          {{"size", "n, cities of a random instance: 3 to 1000000, by swaps to 46340"},
+           {"extent", "coordinates are whole and below this: 1 to 2^27 (default 20000)"},
+           {"instance_seed", "number of the random instance (default 1)"},
+           {"blocks", "blocks of gpu-tuned's search by rows: 1 to 16 (default 0: as the number of cities asks for); others ignore it"},
+           {"walkers",
+            "of cpu-ils: searches on parts of the tour at once: 1 to 65536 (default one for 250 cities, at most 128); others ignore it"},
+           {"kicks",
+            "of cpu-ils: kicks of a walker in a round, which is an iteration: 1 to 10^6 (default 100, more for large tours); others ignore "
+            "it"},
+           {"neighborhood", "swap: the cities at two positions"}}),
   };
   system.reference = "cpu-serial";
   system.instance = [](const Case& c) { return make_instance(c); };
   system.random_case = random_case;
   system.best_known = best_known_of_case;
   system.solver = solver();
-  system.implementations = cpu_implementations();
+  system.implementations = joined(cpu_implementations(), cpu_tour_implementations());
   if constexpr (device::with_cuda) system.implementations = joined(system.implementations, gpu_implementations());
   return system;
 }

@@ -83,6 +83,13 @@ struct Implementation {
   std::function<std::unique_ptr<Run>(const Case&, const Instance&)> prepare;
   /// What it is compared with; empty: the system's reference. For a method of its own, whose results are others.
   std::string reference = {};
+  /// For `vicinity solve`, where an iteration is another piece of work than the solver of the system counts.
+  struct Pace {
+    std::string unit;  ///< what Outcome::iterations counts, for people: "rounds"
+    std::int64_t default_work = 0;
+    bool anytime = false;  ///< as Solver::anytime
+  };
+  std::optional<Pace> pace = {};
 };
 
 }  // namespace vicinity

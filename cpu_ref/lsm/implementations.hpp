@@ -6,9 +6,14 @@
 
 namespace vicinity::lsm {
 
+/// The paper's searches, by the whole neighbourhood.
 [[nodiscard]] std::vector<Implementation> cpu_implementations();
+/// Iterated local search on tours; the first is the reference of the others.
+[[nodiscard]] std::vector<Implementation> cpu_tour_implementations();
 
 [[nodiscard]] std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_ils(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_ils_recompute(const Case& c, const Instance& instance);
 
 }  // namespace vicinity::lsm

@@ -16,6 +16,7 @@
 
 #include "core/util/error.hpp"
 #include "data/formats/lines.hpp"
+#include "data/formats/weights.hpp"
 #include "data/input_file.hpp"
 
 namespace vicinity {
@@ -195,26 +196,13 @@ class VrpReader {
   void read_weights() {
     if (type_ != "EXPLICIT") lines_.fail("EDGE_WEIGHT_SECTION needs EDGE_WEIGHT_TYPE EXPLICIT before it");
     if (format_.empty() || format_ == "FUNCTION") lines_.fail("EDGE_WEIGHT_SECTION needs its EDGE_WEIGHT_FORMAT before it");
-    const bool full = format_ == "FULL_MATRIX", diagonal = full || format_.find("DIAG") != std::string::npos;
-    const bool upper = format_.starts_with("UPPER") == format_.ends_with("ROW");
     data_.matrix.assign(nodes_ * nodes_, 0);
-    std::vector<std::string_view> words;
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < nodes_; ++i) {
-      const std::size_t first = full || !upper ? 0 : i + (diagonal ? 0 : 1), end = full || upper ? nodes_ : i + (diagonal ? 1 : 0);
-      for (std::size_t j = first; j < end; ++j) {
-        for (; at == words.size(); at = 0) {
-          if (!lines_.next() || std::isalpha(static_cast<unsigned char>(lines_.text().front())) != 0)
-            lines_.fail(fmt::format("EDGE_WEIGHT_SECTION ends before row {}, column {} of {}", i + 1, j + 1, format_));
-          words = words_of(lines_.text());
-        }
-        const double weight = finite(lines_, words[at++], "a distance");
-        if (weight < 0) lines_.fail(fmt::format("the distance {} is negative", shown(words[at - 1])));
-        data_.matrix[i * nodes_ + j] = weight;
-        if (!full) data_.matrix[j * nodes_ + i] = weight;
-      }
-    }
-    if (at < words.size()) lines_.fail(fmt::format("unexpected '{}' after the last distance of {}", shown(words[at]), format_));
+    text::read_weights(lines_, format_, nodes_, [&](std::size_t i, std::size_t j, std::string_view word) {
+      const double weight = finite(lines_, word, "a distance");
+      if (weight < 0) lines_.fail(fmt::format("the distance {} is negative", shown(word)));
+      data_.matrix[i * nodes_ + j] = weight;
+      if (format_ != "FULL_MATRIX") data_.matrix[j * nodes_ + i] = weight;
+    });
   }
 
   void read_depot() {

@@ -12,10 +12,10 @@
 
 namespace vicinity {
 
-/// Reads TSPLIB's .tsp format, EDGE_WEIGHT_TYPE EUC_2D: lines "KEYWORD : value", then NODE_COORD_SECTION with DIMENSION lines
-/// "node x y", nodes 1..n in any order, each once, then EOF or the end of the file. Throws InputError "file:line: ..." for anything
-/// else; other edge weight types, problem types and sections are rejected by name. City i is node i + 1; the instance is named after
-/// the file.
+/// Reads TSPLIB's .tsp format: lines "KEYWORD : value", then NODE_COORD_SECTION with DIMENSION lines "node x y", nodes 1..n in any order,
+/// each once (EDGE_WEIGHT_TYPE EUC_2D, CEIL_2D, ATT, GEO), or EDGE_WEIGHT_SECTION with a symmetric matrix of whole numbers in any
+/// EDGE_WEIGHT_FORMAT (EXPLICIT), then EOF or the end of the file. Throws InputError "file:line: ..." for anything else; other edge weight
+/// types, problem types and sections are rejected by name. City i is node i + 1; the instance is named after the file.
 [[nodiscard]] tsp::Tsp read_tsplib(std::istream& in, const std::string& file);
 [[nodiscard]] tsp::Tsp read_tsplib(const std::filesystem::path& file);
 
@@ -26,9 +26,10 @@ namespace vicinity {
 
 /// The tour in TSPLIB's .tour format, its length in the COMMENT.
 [[nodiscard]] std::string tsplib_tour_text(const tsp::Tsp& tsp, std::span<const std::int32_t> tour);
-/// The instance in TSPLIB's .tsp format, coordinates as the shortest decimals that stand for them.
+/// The instance in TSPLIB's .tsp format, coordinates as the shortest decimals that stand for them, a matrix whole.
 [[nodiscard]] std::string tsplib_text(const tsp::Tsp& tsp);
-/// The canonical text that `content_sha256` in the catalogue covers: n, then "x y" a city.
+/// The canonical text that `content_sha256` in the catalogue covers: n, the metric unless it is EUC_2D, then "x y" a city; of a matrix n
+/// and its entries.
 [[nodiscard]] std::string tsp_content(const tsp::Tsp& tsp);
 
 /// The instance called `name` in the catalogue: generated where the catalogue knows how, else from its file. Checks the checksum.

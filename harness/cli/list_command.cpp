@@ -20,14 +20,22 @@ namespace {
 
 bool runnable(const Implementation& implementation) { return implementation.backend == Backend::cpu || device::info().has_value(); }
 
-/// What `vicinity solve` chooses from when nobody says which.
-std::vector<std::string> default_implementations(const System& system) {
-  std::vector<std::string> names;
-  const auto list = candidates(system, "", device::info().has_value());
-  for (const Implementation* i : list) {
-    if (names.empty() || (!system.solver->anytime && i->reference == list.front()->reference)) names.push_back(i->name);
+/// What `vicinity solve` takes when nobody says which: a list for each result, of which the first that takes the instance is meant.
+std::vector<std::vector<std::string>> default_implementations(const System& system) {
+  std::vector<std::vector<std::string>> groups;
+  const Implementation* before = nullptr;
+  for (const Implementation* i : candidates(system, "", device::info().has_value())) {
+    if (before == nullptr || i->reference != before->reference) groups.emplace_back();
+    if (groups.back().empty() || !(i->pace ? i->pace->anytime : system.solver->anytime)) groups.back().push_back(i->name);
+    before = i;
   }
-  return names;
+  return groups;
+}
+
+std::string default_text(const System& system) {
+  std::vector<std::string> texts;
+  for (const auto& names : default_implementations(system)) texts.push_back((names.size() > 1 ? "the fastest here of " : "") + join(names));
+  return join(texts, ", else ");
 }
 
 Json solver_json(const System& system) {
@@ -46,12 +54,10 @@ Json solver_json(const System& system) {
 void print_solver(const System& system) {
   if (!system.solver) return;
   const Solver& solver = *system.solver;
-  const auto defaults = default_implementations(system);
   fmt::print("  solve: vicinity solve {} --instance FILE --{} N\n", system.name, solver.work_axis);
   fmt::print("    reads {}{}, writes {}; default: {}, {} {}; --set: {}\n", solver.format,
              solver.families.empty() ? "" : fmt::format(" or a name of the catalogue ({})", join(solver.families)), solver.solution_suffix,
-             (defaults.size() > 1 ? "the fastest here of " : "") + join(defaults), solver.default_work, solver.work_axis,
-             join(solver.settings));
+             default_text(system), solver.default_work, solver.work_axis, join(solver.settings));
 }
 
 Json system_json(const System& system) {

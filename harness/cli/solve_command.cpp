@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "core/api/device.hpp"
@@ -47,6 +48,7 @@ class Solving {
       start_objective_ = solver_.files->objective_of(*instance_, *start_.solution).value();
     }
     prepared_ = prepare_first(candidates_, case_, *instance_);
+    keep_pace();
   }
 
   int run() {
@@ -54,8 +56,8 @@ class Solving {
                             [this](const std::string& path) { return objective_in(path); });
     defer_interrupts("\nvicinity: stopping; once more ends it at once, without a solution\n");
     if (asked_.seconds) set_deadline(*seconds_left(), "");
-    if (asked_.implementation.empty()) choose_implementation();
-    if (work_by_ == WorkBy::time && !solver_.anytime) choose_work();
+    if (asked_.implementation.empty() && !anytime()) choose_implementation();
+    if (work_by_ == WorkBy::time && !anytime()) choose_work();
     SolveReport report = report_before();
     report.found = searched(report);
     if (report.found.outcome.feasible) return deliver(file, report);
@@ -87,6 +89,18 @@ class Solving {
     return solver_.default_work;
   }
 
+  /// An implementation may count other work than the system.
+  void keep_pace() {
+    const auto& pace = prepared_.implementation->pace;
+    if (!pace || work_by_ == WorkBy::user) return;
+    case_.values[solver_.work_axis] = work_by_ == WorkBy::fallback ? pace->default_work : pace->anytime ? solver_.most_work : 1;
+    prepared_.run = prepared_.implementation->prepare(case_, *instance_);
+  }
+  [[nodiscard]] bool anytime() const {
+    const auto& pace = prepared_.implementation->pace;
+    return pace ? pace->anytime : solver_.anytime;
+  }
+
   /// The user's file, else the instance's name in the current folder.
   [[nodiscard]] std::string output_path() const {
     if (!asked_.output.empty()) return asked_.output;
@@ -102,12 +116,15 @@ class Solving {
   /// The fastest here, on this instance: which one that is depends on its size, on how many moves are accepted, and on the machine.
   void choose_implementation() {
     constexpr double most_seconds = 0.05;
+    std::vector<const Implementation*> twins;
+    std::copy_if(candidates_.begin(), candidates_.end(), std::back_inserter(twins),
+                 [&](const Implementation* i) { return i->reference == prepared_.implementation->reference; });
+    if (twins.size() < 2) return;
     Case whole = case_;
     if (work_by_ == WorkBy::time) whole.values[solver_.work_axis] = solver_.most_work;
     prepared_.run.reset();
-    candidates_ = fastest_first(std::move(candidates_), system_, whole, *instance_, options_.seed,
-                                std::min(most_seconds, seconds_left().value_or(INFINITY) / 40));
-    prepared_ = prepare_first(candidates_, case_, *instance_);
+    const double seconds = std::min(most_seconds, seconds_left().value_or(INFINITY) / 40);
+    prepared_ = prepare_first(fastest_first(twins, solver_, whole, *instance_, options_.seed, seconds), case_, *instance_);
   }
 
   /// By the time.
@@ -129,7 +146,7 @@ class Solving {
     report.c = case_;
     report.seed = options_.seed;
     report.work_by = work_by_;
-    report.whole_work = work_by_ == WorkBy::time && solver_.anytime ? 0 : solver_.whole_work(case_);
+    report.whole_work = work_by_ == WorkBy::time && anytime() ? 0 : solver_.whole_work(case_);
     report.time_limit = asked_.seconds;
     report.start = asked_.start;
     report.scale = scale_;
@@ -140,7 +157,8 @@ class Solving {
 
   [[nodiscard]] Found searched(const SolveReport& report) {
     const std::optional<double> seconds = seconds_left();
-    SolveProgress progress({report.whole_work, solver_.unit, seconds, report.best_known, scale_}, asked_.quiet);
+    SolveProgress progress({report.whole_work, unit_of(solver_, *prepared_.implementation), seconds, report.best_known, scale_},
+                           asked_.quiet);
     return search(*prepared_.run, start_, seconds, target_, progress);
   }
 

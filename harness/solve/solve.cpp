@@ -210,18 +210,13 @@ std::vector<const Implementation*> candidates(const System& system, const std::s
   return list;
 }
 
-std::vector<const Implementation*> fastest_first(std::vector<const Implementation*> candidates, const System& system, const Case& c,
+std::vector<const Implementation*> fastest_first(const std::vector<const Implementation*>& twins, const Solver& solver, const Case& c,
                                                  const Instance& instance, std::uint64_t seed, double seconds) {
-  if (system.solver->anytime) return candidates;  // what a search does in its first moments says little there
-  const auto others = std::stable_partition(candidates.begin(), candidates.end(), [first = candidates.front()](const Implementation* i) {
-    return i->reference == first->reference;
-  });
-  if (others - candidates.begin() < 2) return candidates;
   std::vector<std::pair<double, const Implementation*>> timed;
-  for (const Implementation* implementation : std::vector(candidates.begin(), others)) {
+  for (const Implementation* implementation : twins) {
     double expected = INFINITY;
     try {
-      expected = expected_seconds(*system.solver, *implementation, c, instance, seed, seconds);
+      expected = expected_seconds(solver, *implementation, c, instance, seed, seconds);
     } catch (const std::bad_alloc&) {  // whether one can run is said where it is prepared for the search
     } catch (const DoesNotFit&) {
     } catch (const InputError&) {
@@ -229,8 +224,9 @@ std::vector<const Implementation*> fastest_first(std::vector<const Implementatio
     timed.emplace_back(expected, implementation);
   }
   std::stable_sort(timed.begin(), timed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::transform(timed.begin(), timed.end(), candidates.begin(), [](const auto& pair) { return pair.second; });
-  return candidates;
+  std::vector<const Implementation*> order;
+  for (const auto& [expected, implementation] : timed) order.push_back(implementation);
+  return order;
 }
 
 Prepared prepare_first(const std::vector<const Implementation*>& candidates, const Case& c, const Instance& instance) {

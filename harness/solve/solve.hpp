@@ -33,9 +33,9 @@ namespace vicinity {
 /// Throws InputError for an unknown name, EnvironmentError when it needs a GPU that is not here.
 [[nodiscard]] std::vector<const Implementation*> candidates(const System& system, const std::string& name, bool has_device);
 
-/// The same, those whose results are the first's in front, ordered by the time that the whole case is expected to take with them on this
-/// machine. Each is tried with short searches, of about `seconds` in all. Where no plan of the work is needed the order stays.
-[[nodiscard]] std::vector<const Implementation*> fastest_first(std::vector<const Implementation*> candidates, const System& system,
+/// Implementations with the same result, ordered by the time that the whole case is expected to take with them on this machine; what cannot
+/// run it last. Each is tried with short searches, of about `seconds` in all.
+[[nodiscard]] std::vector<const Implementation*> fastest_first(const std::vector<const Implementation*>& twins, const Solver& solver,
                                                                const Case& c, const Instance& instance, std::uint64_t seed, double seconds);
 
 struct Prepared {
@@ -45,6 +45,11 @@ struct Prepared {
 
 /// The first of `candidates` that takes the case. Throws what the last one threw when none does.
 [[nodiscard]] Prepared prepare_first(const std::vector<const Implementation*>& candidates, const Case& c, const Instance& instance);
+
+/// What iterations are for people.
+[[nodiscard]] inline const std::string& unit_of(const Solver& solver, const Implementation& implementation) {
+  return implementation.pace ? implementation.pace->unit : solver.unit;
+}
 
 /// The value of the work axis with which the search ends a little before `seconds` are over, by the speed of short searches. They take
 /// about a twentieth of the time.

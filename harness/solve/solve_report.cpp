@@ -84,9 +84,9 @@ std::string summary_text(const SolveReport& report) {
   if (report.start_objective) add("start", fmt::format("{} ({})", objective_text(*report.start_objective, report.scale), report.start));
   add("best found", objective_text(outcome.objective, report.best_known, report.scale));
   if (report.best_known) add("best known", objective_text(*report.best_known, report.scale));
-  add(report.system->solver->unit, work_text(report));
-  add("time",
-      fmt::format("{}, {} {}/s", human_seconds(report.found.seconds), human_count(report.found.speed()), report.system->solver->unit));
+  add(unit_of(*report.system->solver, *report.implementation), work_text(report));
+  add("time", fmt::format("{}, {} {}/s", human_seconds(report.found.seconds), human_count(report.found.speed()),
+                          unit_of(*report.system->solver, *report.implementation)));
   add("solution", output_text(report));
   return text;
 }
@@ -106,7 +106,7 @@ Json summary_json(const SolveReport& report) {
             {"time_limit", or_null(report.time_limit)},
             {"start", text_or_null(report.start)},
             {"start_objective", objective_or_null(report.start_objective, report.scale)},
-            {"unit", solver.unit},
+            {"unit", unit_of(solver, *report.implementation)},
             {"asked", report.whole_work > 0 ? Json(report.whole_work) : Json()},
             {"done", report.found.outcome.iterations}};
   add_found(report, json);

@@ -114,11 +114,34 @@ def test_local_search_takes_both_kinds_of_files(mine: Program) -> None:
     result = mine("solve", "lsm", "--instance", "house.tsp", "--iterations", "50")
     assert result.returncode == 0, result.stderr
     assert "house.tsp (5 cities)" in result.stdout and "best found      160" in result.stdout
+    assert "cpu-ils, seed 1" in result.stdout and "rounds          50" in result.stdout
     assert "COMMENT : length 160" in (mine.folder / "house.tour").read_text()
     again = mine("solve", "lsm", "--instance", "house.tsp", "--start", "house.tour", "--set", "method=hill", "--json")
     assert json.loads(again.stdout)["start_objective"] == 160
+    assert json.loads(again.stdout)["implementation"] == "cpu-openmp"  # a climb by swaps was asked for
+    timed = mine("solve", "lsm", "--instance", "house.tsp", "--start", "house.tour", "--time", "0.3", "--json")
+    answer = json.loads(timed.stdout)
+    assert (answer["objective"], answer["unit"], answer["stopped_by"]) == (160, "rounds", "time")
+    result = mine("solve", "lsm", "--instance", "house.tsp", "--implementation", "cpu-ils", "--set", "tenure=3")
+    assert result.returncode == 3 and "has no tenure: that is of the searches by swaps" in result.stderr
     result = mine("solve", "lsm", "--instance", "house.tsp", "--set", "neighborhood=exchange3")
     assert result.returncode == 2 and "tsp: neighborhood = exchange3 is none of swap" in result.stderr
+
+
+@pytest.mark.parametrize("weights", ["CEIL_2D", "ATT", "GEO", "EXPLICIT"])
+def test_tours_under_every_kind_of_distance(mine: Program, weights: str) -> None:
+    header = f"NAME : t\nTYPE : TSP\nDIMENSION : 6\nEDGE_WEIGHT_TYPE : {weights}\n"
+    matrix = "EDGE_WEIGHT_FORMAT : UPPER_ROW\nEDGE_WEIGHT_SECTION\n1 9 9 9 1\n1 9 9 9\n1 9 9\n1 9\n1\n"
+    nodes = "NODE_COORD_SECTION\n1 0 0\n2 0 10\n3 0 20\n4 10 20\n5 10 10\n6 10 0\n"
+    (mine.folder / "t.tsp").write_text(header + (matrix if weights == "EXPLICIT" else nodes) + "EOF\n")
+    result = mine("solve", "lsm", "--instance", "t.tsp", "--iterations", "5", "--json")
+    assert result.returncode == 0, result.stderr
+    answer = json.loads(result.stdout)
+    expected = {"CEIL_2D": 60, "ATT": 24, "EXPLICIT": 6}
+    assert answer["objective"] == expected.get(weights, answer["objective"])
+    assert sorted(answer["solution"]) == list(range(6))
+    swaps = mine("solve", "lsm", "--instance", "t.tsp", "--implementation", "cpu-serial")
+    assert swaps.returncode == 2 and f"take EUC_2D distances, not {weights}" in swaps.stderr
 
 
 def test_start_is_where_the_search_begins(mine: Program) -> None:

@@ -59,7 +59,12 @@ TEST(LsmSystem, RefusesWhatMakesNoSense) {
   EXPECT_EQ(rejection("ppp", {{"m", whole(20000)}, {"n", whole(20000)}, iterations}), "ppp: size 20000 x 20000: costs could leave 32 bits");
   EXPECT_EQ(rejection("ppp", {iterations}, "tai30a"), "ppp: there are no instances with names, but instance = tai30a");
   EXPECT_EQ(rejection("tsp", {iterations}, "tai30a"), "instance 'tai30a' is no TSP: its format is qaplib");
-  EXPECT_EQ(rejection("tsp", {{"size", whole(2)}, iterations}), "tsp: size = 2 is not a whole number from 3 to 46340");
+  EXPECT_EQ(rejection("tsp", {{"size", whole(2)}, iterations}), "tsp: size = 2 is not a whole number from 3 to 1000000");
+  EXPECT_EQ(rejection("tsp", {{"size", whole(46341)}, iterations}), "tsp: 46341 cities; searches by swaps take 46340 at most");
+  EXPECT_EQ(complaint<InputError>([] {
+              check_swaps(tsp::Tsp("c", {0, 1, 2}, {0, 0, 1}, tsp::Metric::ceil_2d));
+            }),
+            "tsp: searches by swaps take EUC_2D distances, not CEIL_2D");
   EXPECT_EQ(rejection("weierstrass", {{"dimension", whole(2)}, {"precision", text("half")}, iterations}),
             "weierstrass: precision = half is none of float, double");
 }

@@ -51,6 +51,13 @@ void check_moves(const Case& c, std::int64_t moves) {
     throw InputError(fmt::format("{}: {} moves; a neighbourhood has at most {}", c.problem, moves, local_search::most_moves));
 }
 
+void check_swaps(const tsp::Tsp& tsp) {
+  if (tsp.size() > moves::most_elements)
+    throw InputError(fmt::format("tsp: {} cities; searches by swaps take {} at most", tsp.size(), moves::most_elements));
+  if (tsp.metric() != tsp::Metric::euc_2d)
+    throw InputError(fmt::format("tsp: searches by swaps take EUC_2D distances, not {}", tsp::name_of(tsp.metric())));
+}
+
 local_search::Task task_of(const Case& c) {
   local_search::Task task;
   const bool tabu = c.name_or("method", "tabu", {"tabu", "hill"}) == "tabu";

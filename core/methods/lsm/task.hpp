@@ -29,6 +29,9 @@ enum class Kind { hamming1, hamming2, hamming3, swap, exchange3, crowns };
 /// Throws InputError unless a neighbourhood of this many moves can be searched.
 void check_moves(const Case& c, std::int64_t moves);
 
+/// Throws InputError unless searches by swaps can take it: EUC_2D alone, up to moves::most_elements cities.
+void check_swaps(const tsp::Tsp& tsp);
+
 /// visit(neighborhood), with the neighbourhood of core/problems/<problem>/ that the case is about. Throws InputError.
 template <class Visit>
 auto with_neighborhood(const Case& c, const Instance& instance, const Visit& visit) {
@@ -46,7 +49,10 @@ auto with_neighborhood(const Case& c, const Instance& instance, const Visit& vis
     if (kind == Kind::hamming2) return checked(local_search::PppFlip<2>(*ppp));
     return checked(local_search::PppFlip<3>(*ppp));
   }
-  if (const auto* tsp = dynamic_cast<const tsp::Tsp*>(&instance)) return checked(local_search::TspSwap(*tsp));
+  if (const auto* tsp = dynamic_cast<const tsp::Tsp*>(&instance)) {
+    check_swaps(*tsp);
+    return checked(local_search::TspSwap(*tsp));
+  }
   const auto& function = dynamic_cast<const weierstrass::Weierstrass&>(instance);
   if (single_precision(c)) return checked(local_search::WeierstrassCrowns<float>(function));
   return checked(local_search::WeierstrassCrowns<double>(function));

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/util/error.hpp"
 #include "systems/list.hpp"
 #include "tests/support/runs.hpp"
 
@@ -28,11 +29,17 @@ Trial trial_of(const System& system, const std::string& problem, const std::map<
   return {c, system.instance(c), c.key()};
 }
 
-/// Implementations on the CPU.
-std::vector<const Implementation*> cpu_implementations(const System& system) {
+/// Those on the CPU that take the case.
+std::vector<const Implementation*> cpu_implementations(const System& system, const Case& c, const Instance& instance) {
   std::vector<const Implementation*> all;
-  for (const Implementation& one : system.implementations)
-    if (one.backend == Backend::cpu) all.push_back(&one);
+  for (const Implementation& one : system.implementations) {
+    if (one.backend != Backend::cpu) continue;
+    try {
+      static_cast<void>(one.prepare(c, instance));
+      all.push_back(&one);
+    } catch (const DoesNotFit&) {
+    }
+  }
   return all;
 }
 
@@ -70,6 +77,7 @@ const std::vector<Long>& long_ones() {
       {"lsm", "ppp", {{"m", whole(400)}, {"n", whole(400)}, {"neighborhood", std::string("hamming3")}, {"iterations", whole(1'000'000)}}},
       {"lsm", "weierstrass", {{"dimension", whole(64)}, {"neighbors", whole(1 << 22)}, {"iterations", whole(1'000'000)}}},
       {"lsm", "tsp", {{"size", whole(30'000)}, {"iterations", whole(1'000'000)}}},
+      {"lsm", "tsp", {{"size", whole(300)}, {"iterations", whole(1'000'000'000)}, {"kicks", whole(1'000'000)}}},
       {"alns", "vrp", {{"size", whole(1200)}, {"processes", whole(4)}, {"calls", whole(1'000'000)}}},
   };
   return all;
@@ -79,7 +87,7 @@ TEST(Interruption, ReachesInsideAStep) {
   for (const Long& one : long_ones()) {
     const System& system = system_named(one.system);
     const Trial trial = trial_of(system, one.problem, one.values);
-    for (const Implementation* implementation : cpu_implementations(system)) {
+    for (const Implementation* implementation : cpu_implementations(system, trial.c, *trial.instance)) {
       const auto run = implementation->prepare(trial.c, *trial.instance);
       run->reset(3);
       const Later later;
@@ -96,7 +104,7 @@ TEST(Interruption, BeforeTheFirstStepTheStartIsTheResult) {
     if (one.system == "alns") continue;  // makes its first solutions itself
     const System& system = system_named(one.system);
     const Trial trial = trial_of(system, one.problem, one.values);
-    for (const Implementation* implementation : cpu_implementations(system)) {
+    for (const Implementation* implementation : cpu_implementations(system, trial.c, *trial.instance)) {
       const auto run = implementation->prepare(trial.c, *trial.instance);
       run->reset(3);
       EXPECT_TRUE(run->execute({.stop = &raised}));
@@ -115,7 +123,7 @@ TEST(Interruption, AResetForgetsIt) {
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
       const Case c = system.random_case(seed);
       const auto instance = system.instance(c);
-      for (const Implementation* implementation : cpu_implementations(system)) {
+      for (const Implementation* implementation : cpu_implementations(system, c, *instance)) {
         const auto fresh = implementation->prepare(c, *instance), run = implementation->prepare(c, *instance);
         const std::uint64_t expected = digest_of(*fresh, 7);
         run->reset(7);
@@ -133,7 +141,7 @@ TEST(Interruption, AResetForgetsIt) {
 TEST(Interruption, AnInterruptedAlnsKeepsWhatItsProcessesFound) {
   const System& system = system_named("alns");
   const Trial trial = trial_of(system, "vrp", {{"size", whole(60)}, {"processes", whole(3)}, {"calls", whole(1'000'000)}});
-  for (const Implementation* implementation : cpu_implementations(system)) {
+  for (const Implementation* implementation : cpu_implementations(system, trial.c, *trial.instance)) {
     const auto run = implementation->prepare(trial.c, *trial.instance);
     run->reset(3);
     ASSERT_TRUE(run->execute({.iterations = 1}));

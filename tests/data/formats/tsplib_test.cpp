@@ -48,23 +48,21 @@ TEST(Tsplib, TheEndOfTheFileMayEndTheNodes) { EXPECT_EQ(length(parse(head + node
 
 TEST(Tsplib, RejectsOtherKindsByName) {
   const auto with = [](const std::string& line) { return "TYPE: TSP\nDIMENSION: 3\n" + line + "\nNODE_COORD_SECTION\n" + nodes; };
-  EXPECT_EQ(rejection(with("EDGE_WEIGHT_TYPE: GEO")), "folder/t.tsp:3: EDGE_WEIGHT_TYPE GEO is not supported; only EUC_2D is");
-  EXPECT_EQ(rejection(with("EDGE_WEIGHT_TYPE: CEIL_2D")), "folder/t.tsp:3: EDGE_WEIGHT_TYPE CEIL_2D is not supported; only EUC_2D is");
+  EXPECT_EQ(rejection(with("EDGE_WEIGHT_TYPE: MAN_2D")),
+            "folder/t.tsp:3: EDGE_WEIGHT_TYPE MAN_2D is not supported; only EUC_2D, CEIL_2D, ATT, GEO, EXPLICIT are");
   EXPECT_EQ(rejection("TYPE: ATSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n" + nodes),
             "folder/t.tsp:1: TYPE ATSP is not supported; only TSP is");
   EXPECT_EQ(rejection(with("EDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_TYPE: THREED_COORDS")),
-            "folder/t.tsp:4: NODE_COORD_TYPE THREED_COORDS is not supported; only TWOD_COORDS is");
-  EXPECT_EQ(rejection("TYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_SECTION\n0 1 2\n"),
-            "folder/t.tsp:3: EDGE_WEIGHT_TYPE EXPLICIT is not supported; only EUC_2D is");
+            "folder/t.tsp:4: NODE_COORD_TYPE THREED_COORDS is not supported; only TWOD_COORDS, NO_COORDS are");
   EXPECT_EQ(rejection("TYPE: CVRP\nDIMENSION: 3\nCAPACITY: 9\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n" + nodes),
             "folder/t.tsp:1: TYPE CVRP is not supported; only TSP is");
   EXPECT_EQ(rejection("TYPE: TSP\nEDGE_WEIGHT_TYPE: EUC_2D\nFIXED_EDGES_SECTION\n"),
-            "folder/t.tsp:3: section FIXED_EDGES_SECTION is not supported; expected NODE_COORD_SECTION");
+            "folder/t.tsp:3: section FIXED_EDGES_SECTION is not supported; expected NODE_COORD_SECTION or EDGE_WEIGHT_SECTION");
   EXPECT_EQ(rejection("TYPE: TSP (M.~Hofmeister)\nEDGE_WEIGHT_TYPE: EUC_2D\nDIMENSION: 3\nNODE_COORD_SECTION\n" + nodes), "");
 }
 
 TEST(Tsplib, SaysWhatIsWrongInTheHeader) {
-  EXPECT_EQ(rejection(""), "folder/t.tsp:1: the file ends before NODE_COORD_SECTION");
+  EXPECT_EQ(rejection(""), "folder/t.tsp:1: the file ends before NODE_COORD_SECTION or EDGE_WEIGHT_SECTION");
   EXPECT_EQ(rejection("NAME t\n"), "folder/t.tsp:1: unknown keyword 'NAME t'");
   EXPECT_EQ(rejection("NAME\n"), "folder/t.tsp:1: expected 'NAME : value'");
   EXPECT_EQ(rejection("SIZE : 3\n"), "folder/t.tsp:1: unknown keyword 'SIZE'");
@@ -74,9 +72,9 @@ TEST(Tsplib, SaysWhatIsWrongInTheHeader) {
   EXPECT_EQ(rejection("TYPE: TSP\nDIMENSION: 3\nNODE_COORD_SECTION\n"), "folder/t.tsp:3: EDGE_WEIGHT_TYPE is missing before this section");
   EXPECT_EQ(rejection("EDGE_WEIGHT_TYPE: EUC_2D\nDIMENSION: 3\nNODE_COORD_SECTION\n"),
             "folder/t.tsp:3: TYPE is missing before this section");
-  for (const char* size : {"2", "46341", "3.5", "x", ""})
+  for (const char* size : {"2", "1000001", "3.5", "x", ""})
     EXPECT_EQ(rejection("TYPE: TSP\nEDGE_WEIGHT_TYPE: EUC_2D\nDIMENSION: " + std::string(size) + "\nNODE_COORD_SECTION\n" + nodes),
-              "folder/t.tsp:3: DIMENSION '" + std::string(size) + "' is not a whole number from 3 to 46340");
+              "folder/t.tsp:3: DIMENSION '" + std::string(size) + "' is not a whole number from 3 to 1000000");
 }
 
 TEST(Tsplib, SaysWhatIsWrongWithANode) {
@@ -94,6 +92,41 @@ TEST(Tsplib, SaysWhatIsWrongWithANode) {
   EXPECT_EQ(rejection(head + "1 1e999 0\n"), "folder/t.tsp:8: expected a coordinate, found '1e999'");
   EXPECT_EQ(rejection(head + "1 nan 0\n"), "folder/t.tsp:8: a coordinate is not a finite number");
   EXPECT_EQ(rejection(head + "1 0 0\n2 1e9 0\n3 0 0\n"), "folder/t.tsp:7: cities are so far apart that distances leave 28 bits");
+}
+
+const std::string explicit_head = "TYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: ";
+
+TEST(Tsplib, ReadsMatrices) {
+  for (const char* text : {"FULL_MATRIX\nEDGE_WEIGHT_SECTION\n0 5 7 5\n0 9 7\n9 0\nEOF\n", "UPPER_ROW\nEDGE_WEIGHT_SECTION\n5 7\n9\n",
+                           "LOWER_ROW\nEDGE_WEIGHT_SECTION\n5\n7 9\nDISPLAY_DATA_SECTION\n1 0 0\n2 3 3\n3 4 4\nEOF\n",
+                           "UPPER_DIAG_ROW\nEDGE_WEIGHT_SECTION\n0 5 7 0 9 0\nEOF\n", "LOWER_DIAG_ROW\nEDGE_WEIGHT_SECTION\n0 5 0 7 9 0\n",
+                           "LOWER_COL\nEDGE_WEIGHT_SECTION\n5 7 9\n", "UPPER_DIAG_COL\nEDGE_WEIGHT_SECTION\n0 5 0 7 9 0\n"}) {
+    const tsp::Tsp tsp = parse(explicit_head + text);
+    EXPECT_EQ(tsp.metric(), tsp::Metric::matrix);
+    EXPECT_EQ(distance_of(tsp, 0, 1), 5) << text;
+    EXPECT_EQ(distance_of(tsp, 2, 0), 7) << text;
+    EXPECT_EQ(distance_of(tsp, 1, 2), 9) << text;
+    EXPECT_EQ(parse(tsplib_text(tsp)).hash(), tsp.hash());
+  }
+}
+
+TEST(Tsplib, SaysWhatIsWrongWithAMatrix) {
+  const std::string full = "FULL_MATRIX\nEDGE_WEIGHT_SECTION\n";
+  EXPECT_EQ(rejection(explicit_head + full + "0 5 7\n5 0 9\n7 8 0\n"),
+            "folder/t.tsp:5: the distances of nodes 2 and 3 are 9 and 8: the matrix is not symmetric");
+  EXPECT_EQ(rejection(explicit_head + full + "0 5 7\n5 0 9\nEOF\n"),
+            "folder/t.tsp:8: EDGE_WEIGHT_SECTION ends before row 3, column 1 of FULL_MATRIX");
+  EXPECT_EQ(rejection(explicit_head + full + "0 5 7\n5 0 9\n7 9 0 1\n"),
+            "folder/t.tsp:8: unexpected '1' after the last distance of FULL_MATRIX");
+  EXPECT_EQ(rejection(explicit_head + full + "0 -5 7\n"), "folder/t.tsp:6: the distance -5 is not a whole number from 0 to 2^28 - 1");
+  EXPECT_EQ(rejection(explicit_head + full + "0 0.5 7\n"), "folder/t.tsp:6: the distance 0.5 is not a whole number from 0 to 2^28 - 1");
+  EXPECT_EQ(rejection(explicit_head + full + "0 5 7\n5 0 9\n7 9 0\nmore\n"), "folder/t.tsp:9: unexpected 'more' after the distances");
+  EXPECT_EQ(rejection(explicit_head + "FUNCTION\nEDGE_WEIGHT_SECTION\n"),
+            "folder/t.tsp:5: EDGE_WEIGHT_SECTION needs its EDGE_WEIGHT_FORMAT before it");
+  EXPECT_EQ(rejection(explicit_head + "UPPER_ROW\nNODE_COORD_SECTION\n"),
+            "folder/t.tsp:5: EDGE_WEIGHT_TYPE EXPLICIT needs EDGE_WEIGHT_SECTION");
+  EXPECT_EQ(rejection("TYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: ATT\nEDGE_WEIGHT_SECTION\n"),
+            "folder/t.tsp:4: EDGE_WEIGHT_SECTION needs EDGE_WEIGHT_TYPE EXPLICIT");
 }
 
 TEST(Tsplib, FilesThatAreNotThere) {

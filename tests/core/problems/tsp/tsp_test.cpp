@@ -85,5 +85,50 @@ TEST(Tsp, SaysWhatIsWrongWithATour) {
   EXPECT_THROW(static_cast<void>(length(tsp, Tour{0, 0, 0})), InputError);
 }
 
+/// ulysses16: coordinates in degrees and minutes, the length of its shortest tour, and some entries of its matrix as published.
+TEST(TspMetrics, Geo) {
+  const Tsp ulysses(
+      "ulysses16", {38.24, 39.57, 40.56, 36.26, 33.48, 37.56, 38.42, 37.52, 41.23, 41.17, 36.08, 38.47, 38.15, 37.51, 35.49, 39.36},
+      {20.42, 26.15, 25.32, 23.12, 10.54, 12.19, 13.11, 20.44, 9.10, 13.05, -5.21, 15.13, 15.35, 15.17, 14.32, 19.56}, Metric::geo);
+  EXPECT_EQ(length(ulysses, Tour{0, 13, 12, 11, 6, 5, 14, 4, 10, 8, 9, 15, 2, 1, 3, 7}), 6859);
+  EXPECT_EQ(distance_of(ulysses, 0, 1), 509);
+  EXPECT_EQ(distance_of(ulysses, 0, 10), 2314);
+  EXPECT_EQ(distance_of(ulysses, 14, 15), 636);
+}
+
+/// The root of a tenth of the square, rounded up, and the root rounded up; worked out by hand.
+TEST(TspMetrics, AttAndCeil) {
+  const std::vector<double> x{0, 10, 0, 3}, y{0, 0, 1, 4};
+  const Tsp att("a", x, y, Metric::att), up("c", x, y, Metric::ceil_2d);
+  EXPECT_EQ(distance_of(att, 0, 1), 4);  // 3.16
+  EXPECT_EQ(distance_of(att, 0, 2), 1);  // 0.32
+  EXPECT_EQ(distance_of(att, 0, 3), 2);  // 1.58
+  EXPECT_EQ(distance_of(att, 0, 0), 0);
+  EXPECT_EQ(distance_of(up, 0, 1), 10);
+  EXPECT_EQ(distance_of(up, 1, 2), 11);  // 10.05
+  EXPECT_EQ(distance_of(up, 0, 3), 5);
+}
+
+/// What searches read is what the definition says.
+TEST(TspMetrics, FunctorsAgreeWithTheDefinition) {
+  const Tsp plane = uniform("u", 60, 90, 4);
+  const std::vector<double> x(plane.view().x, plane.view().x + 60), y(plane.view().y, plane.view().y + 60);
+  const Tsp euc("e", x, y), up("c", x, y, Metric::ceil_2d), att("a", x, y, Metric::att), geo("g", x, y, Metric::geo);
+  std::vector<double> latitude, longitude;
+  for (std::size_t i = 0; i < 60; ++i) {
+    latitude.push_back(geo_radians(x[i]));
+    longitude.push_back(geo_radians(y[i]));
+  }
+  for (std::int32_t a = 0; a < 60; ++a)
+    for (std::int32_t b = 0; b < 60; ++b) {
+      EXPECT_EQ(Distance{euc.view()}(a, b), distance_of(euc, a, b));
+      EXPECT_EQ(CeilDistance{up.view()}(a, b), distance_of(up, a, b));
+      EXPECT_EQ(AttDistance{att.view()}(a, b), distance_of(att, a, b));
+      EXPECT_EQ((GeoDistance{{latitude.data(), longitude.data(), 60}}(a, b)), distance_of(geo, a, b));
+    }
+  EXPECT_NE(euc.hash(), up.hash());
+  EXPECT_NE(up.hash(), att.hash());
+}
+
 }  // namespace
 }  // namespace vicinity::tsp

@@ -1,0 +1,281 @@
+#include "core/problems/tsp/neighbors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace vicinity::tsp {
+namespace {
+
+using Place = std::array<double, 3>;
+
+double squared(const Place& a, const Place& b) {
+  const double dx = a[0] - b[0], dy = a[1] - b[1], dz = a[2] - b[2];
+  return dx * dx + dy * dy + dz * dz;
+}
+
+/// The k nearest so far: a heap, the farthest on top.
+class Nearest {
+ public:
+  explicit Nearest(std::size_t k) : k_(k) { heap_.reserve(k + 1); }
+
+  void offer(double distance, std::int32_t city) {
+    const std::pair candidate(distance, city);
+    if (heap_.size() == k_ && !(candidate < heap_.front())) return;
+    heap_.push_back(candidate);
+    std::push_heap(heap_.begin(), heap_.end());
+    if (heap_.size() <= k_) return;
+    std::pop_heap(heap_.begin(), heap_.end());
+    heap_.pop_back();
+  }
+  /// May something as far as this still be nearer? Ties go to lower cities.
+  [[nodiscard]] bool wants(double distance) const { return heap_.size() < k_ || distance <= heap_.front().first; }
+  /// In order; empties it.
+  void move_to(std::vector<std::int32_t>& cities) {
+    std::sort_heap(heap_.begin(), heap_.end());
+    for (const auto& [distance, city] : heap_) cities.push_back(city);
+    heap_.clear();
+  }
+
+ private:
+  std::size_t k_;
+  std::vector<std::pair<double, std::int32_t>> heap_;
+};
+
+/// A k-d tree over the places of some cities: ranges of one array, split at the middle of their widest extent.
+class Tree {
+ public:
+  Tree(const std::vector<Place>& places, std::span<const std::int32_t> cities) : places_(places), cities_(cities.begin(), cities.end()) {
+    nodes_.reserve(2 * cities_.size() / leaf + 2);
+    build(0, cities_.size());
+  }
+
+  /// Offers the cities that may be wanted; with a quadrant, 0 to 3, only those of it.
+  void search(std::int32_t city, Nearest& nearest, int quadrant = everywhere) const { search(0, city, nearest, quadrant); }
+
+ private:
+  static constexpr std::size_t leaf = 8;
+  static constexpr int everywhere = -1;
+  struct Node {
+    std::size_t first, last;
+    Place low, high;                  ///< the box around its cities
+    std::size_t left = 0, right = 0;  ///< 0: a leaf
+  };
+
+  std::size_t build(std::size_t first, std::size_t last) {
+    Place low = place(first), high = low;
+    for (std::size_t i = first; i < last; ++i)
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        low[axis] = std::min(low[axis], place(i)[axis]);
+        high[axis] = std::max(high[axis], place(i)[axis]);
+      }
+    const std::size_t node = nodes_.size();
+    nodes_.push_back({first, last, low, high});
+    if (last - first <= leaf) return node;
+    std::size_t widest = 0;
+    for (std::size_t axis = 1; axis < 3; ++axis)
+      if (high[axis] - low[axis] > high[widest] - low[widest]) widest = axis;
+    const std::size_t middle = first + (last - first) / 2;
+    const auto at = [&](std::size_t i) { return cities_.begin() + static_cast<std::ptrdiff_t>(i); };
+    std::nth_element(at(first), at(middle), at(last), [&](std::int32_t a, std::int32_t b) {
+      return std::pair(places_[static_cast<std::size_t>(a)][widest], a) < std::pair(places_[static_cast<std::size_t>(b)][widest], b);
+    });
+    const std::size_t left = build(first, middle), right = build(middle, last);
+    nodes_[node].left = left;
+    nodes_[node].right = right;
+    return node;
+  }
+
+  void search(std::size_t index, std::int32_t city, Nearest& nearest, int quadrant) const {
+    const Node& node = nodes_[index];
+    const Place& here = places_[static_cast<std::size_t>(city)];
+    if (node.left == 0) {
+      for (std::size_t i = node.first; i < node.last; ++i)
+        if (cities_[i] != city && (quadrant == everywhere || quadrant_of(here, place(i)) == quadrant))
+          nearest.offer(squared(here, place(i)), cities_[i]);
+      return;
+    }
+    std::size_t near = node.left, far = node.right;
+    double to_near = distance_to(nodes_[near], here), to_far = distance_to(nodes_[far], here);
+    if (to_far < to_near) {
+      std::swap(near, far);
+      std::swap(to_near, to_far);
+    }
+    if (reaches(nodes_[near], here, quadrant) && nearest.wants(to_near)) search(near, city, nearest, quadrant);
+    if (reaches(nodes_[far], here, quadrant) && nearest.wants(to_far)) search(far, city, nearest, quadrant);
+  }
+  /// Counted against the clock, each with the axis it begins at; the same place is in none.
+  static int quadrant_of(const Place& here, const Place& there) {
+    const double dx = there[0] - here[0], dy = there[1] - here[1];
+    if (dx > 0 && dy >= 0) return 0;
+    if (dx <= 0 && dy > 0) return 1;
+    if (dx < 0 && dy <= 0) return 2;
+    return dx >= 0 && dy < 0 ? 3 : -2;
+  }
+  /// May the node have something of the quadrant?
+  static bool reaches(const Node& node, const Place& here, int quadrant) {
+    switch (quadrant) {
+      case 0:
+        return node.high[0] > here[0] && node.high[1] >= here[1];
+      case 1:
+        return node.low[0] <= here[0] && node.high[1] > here[1];
+      case 2:
+        return node.low[0] < here[0] && node.low[1] <= here[1];
+      case 3:
+        return node.high[0] >= here[0] && node.low[1] < here[1];
+      default:
+        return true;
+    }
+  }
+  static double distance_to(const Node& node, const Place& here) {
+    Place nearest{};
+    for (std::size_t axis = 0; axis < 3; ++axis) nearest[axis] = std::clamp(here[axis], node.low[axis], node.high[axis]);
+    return squared(here, nearest);
+  }
+  [[nodiscard]] const Place& place(std::size_t i) const { return places_[static_cast<std::size_t>(cities_[i])]; }
+
+  const std::vector<Place>& places_;
+  std::vector<std::int32_t> cities_;
+  std::vector<Node> nodes_;
+};
+
+/// The path that each city is in; joins two of them.
+class Paths {
+ public:
+  explicit Paths(std::size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
+
+  std::int32_t of(std::int32_t city) {
+    for (auto& parent = parent_; parent[static_cast<std::size_t>(city)] != city; city = parent[static_cast<std::size_t>(city)])
+      parent[static_cast<std::size_t>(city)] = parent[static_cast<std::size_t>(parent[static_cast<std::size_t>(city)])];
+    return city;
+  }
+  void join(std::int32_t a, std::int32_t b) { parent_[static_cast<std::size_t>(of(a))] = of(b); }
+
+ private:
+  std::vector<std::int32_t> parent_;
+};
+
+}  // namespace
+
+std::vector<Place> places(const Tsp& tsp) {
+  std::vector<Place> places;
+  if (tsp.metric() == Metric::matrix) return places;
+  const View view = tsp.view();
+  for (std::int32_t i = 0; i < view.n; ++i) {
+    if (tsp.metric() != Metric::geo) {
+      places.push_back({view.x[i], view.y[i], 0});
+      continue;
+    }
+    const double latitude = geo_radians(view.x[i]), longitude = geo_radians(view.y[i]);
+    places.push_back({std::cos(latitude) * std::cos(longitude), std::cos(latitude) * std::sin(longitude), std::sin(latitude)});
+  }
+  return places;
+}
+
+std::vector<std::int32_t> nearest(const Tsp& tsp, std::span<const std::int32_t> cities, std::int32_t k,
+                                  const std::function<void()>& check) {
+  constexpr std::size_t between_checks = 4096;
+  std::vector<std::int32_t> lists;
+  Nearest found(std::min(static_cast<std::size_t>(k), cities.size() - 1));
+  const std::vector<Place> where = places(tsp);
+  if (!where.empty()) {
+    const Tree tree(where, cities);
+    for (std::size_t i = 0; i < cities.size(); ++i) {
+      if (i % between_checks == 0) check();
+      tree.search(cities[i], found);
+      found.move_to(lists);
+    }
+    return lists;
+  }
+  for (const std::int32_t city : cities) {
+    check();
+    for (const std::int32_t other : cities)
+      if (other != city) found.offer(static_cast<double>(distance_of(tsp, city, other)), other);
+    found.move_to(lists);
+  }
+  return lists;
+}
+
+std::vector<std::int32_t> neighbor_lists(const Tsp& tsp, std::int32_t k, const std::function<void()>& check) {
+  constexpr std::size_t between_checks = 4096;
+  const auto n = static_cast<std::size_t>(tsp.size());
+  std::vector<std::int32_t> all(n), quarters;
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<std::int32_t> lists = nearest(tsp, all, k, check);
+  const std::size_t width = lists.size() / n;
+  if (tsp.metric() == Metric::matrix || tsp.metric() == Metric::geo || width < static_cast<std::size_t>(k)) return lists;
+  const std::vector<Place> where = places(tsp);
+  const Tree tree(where, all);
+  Nearest found(2);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i % between_checks == 0) check();
+    quarters.clear();
+    for (int quadrant = 0; quadrant < 4; ++quadrant) {
+      tree.search(all[i], found, quadrant);
+      found.move_to(quarters);
+    }
+    const auto list = std::span(lists).subspan(i * width, width);
+    // The farthest that are of no quadrant give way.
+    std::size_t last = width;
+    for (const std::int32_t city : quarters) {
+      if (std::find(list.begin(), list.end(), city) != list.end()) continue;
+      do --last;
+      while (std::find(quarters.begin(), quarters.end(), list[last]) != quarters.end());
+      list[last] = city;
+    }
+    std::sort(list.begin(), list.end(), [&](std::int32_t a, std::int32_t b) {
+      return std::pair(squared(where[i], where[static_cast<std::size_t>(a)]), a) <
+             std::pair(squared(where[i], where[static_cast<std::size_t>(b)]), b);
+    });
+  }
+  return lists;
+}
+
+Tour greedy_tour(const Tsp& tsp, std::vector<std::int32_t> lists, const std::function<void()>& check) {
+  const auto n = static_cast<std::size_t>(tsp.size());
+  const auto k = static_cast<std::int32_t>(lists.size() / n);
+  std::vector<std::array<std::int32_t, 2>> beside(n, {-1, -1});  // the neighbours in the path
+  const auto degree = [&](std::int32_t city) {
+    const auto& [first, second] = beside[static_cast<std::size_t>(city)];
+    return (first >= 0 ? 1 : 0) + (second >= 0 ? 1 : 0);
+  };
+  const auto link = [&](std::int32_t a, std::int32_t b) {
+    beside[static_cast<std::size_t>(a)][static_cast<std::size_t>(degree(a))] = b;
+    beside[static_cast<std::size_t>(b)][static_cast<std::size_t>(degree(b))] = a;
+  };
+  Paths paths(n);
+  std::size_t edges = 0;
+  std::vector<std::int32_t> ends(n);
+  std::iota(ends.begin(), ends.end(), 0);
+  for (;;) {
+    std::vector<std::tuple<std::int64_t, std::int32_t, std::int32_t>> candidates;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      const std::int32_t a = ends[i / (lists.size() / ends.size())], b = lists[i];
+      if (paths.of(a) != paths.of(b)) candidates.emplace_back(distance_of(tsp, a, b), std::min(a, b), std::max(a, b));
+    }
+    check();
+    std::sort(candidates.begin(), candidates.end());
+    for (const auto& [distance, a, b] : candidates) {
+      if (degree(a) == 2 || degree(b) == 2 || paths.of(a) == paths.of(b)) continue;
+      link(a, b);
+      paths.join(a, b);
+      ++edges;
+    }
+    std::erase_if(ends, [&](std::int32_t city) { return degree(city) == 2; });
+    if (edges + 1 == n) break;
+    lists = nearest(tsp, ends, k, check);
+  }
+  Tour tour{ends.front()};
+  for (std::int32_t before = -1; tour.size() < n;) {
+    const auto& [first, second] = beside[static_cast<std::size_t>(tour.back())];
+    const std::int32_t next = first != before && first >= 0 ? first : second;
+    before = tour.back();
+    tour.push_back(next);
+  }
+  return tour;
+}
+
+}  // namespace vicinity::tsp

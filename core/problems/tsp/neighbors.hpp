@@ -1,0 +1,31 @@
+#pragma once
+// Which cities lie near a city, in O(n log n) where they have coordinates.
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/problems/tsp/tsp.hpp"
+
+namespace vicinity::tsp {
+
+/// Where cities are, for comparing how near they are: in the plane (z = 0), or of GEO on the unit sphere. Empty with a matrix.
+[[nodiscard]] std::vector<std::array<double, 3>> places(const Tsp& tsp);
+
+/// For cities[i] the k nearest others of `cities` (all of them where these are fewer), at [i * min(k, cities - 1)]: in the order of
+/// (distance, city), the distance being the square in `places`, or the matrix's entry. O(m log m) with coordinates, else O(m^2).
+/// `check` is called every now and then; what it throws ends the search.
+[[nodiscard]] std::vector<std::int32_t> nearest(const Tsp& tsp, std::span<const std::int32_t> cities, std::int32_t k,
+                                                const std::function<void()>& check);
+
+/// Of every city k others that lie near it (all of them where these are fewer): in the plane the two nearest of each quadrant, so that a
+/// city at the edge of a cluster knows the next one, and the nearest of all up to k >= 8. In the order of nearest().
+[[nodiscard]] std::vector<std::int32_t> neighbor_lists(const Tsp& tsp, std::int32_t k, const std::function<void()>& check);
+
+/// A greedy tour: the shortest edges first, (distance, lower city, higher city), each taken that leaves a set of paths. The edges are those
+/// of `lists`, k >= 2 cities for each (all others, where these are fewer), then those to the k nearest among the ends
+/// of the paths, and so on until one path is left.
+[[nodiscard]] Tour greedy_tour(const Tsp& tsp, std::vector<std::int32_t> lists, const std::function<void()>& check);
+
+}  // namespace vicinity::tsp

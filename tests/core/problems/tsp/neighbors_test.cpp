@@ -1,0 +1,93 @@
+#include "core/problems/tsp/neighbors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace vicinity::tsp {
+namespace {
+
+const std::function<void()> nothing = [] {};
+
+std::vector<std::int32_t> all(std::int32_t n) {
+  std::vector<std::int32_t> cities(static_cast<std::size_t>(n));
+  std::iota(cities.begin(), cities.end(), 0);
+  return cities;
+}
+
+/// Dense ones have many cities at one place, and many as far away.
+TEST(Neighbors, TheNearestAreTheNearest) {
+  for (const auto& [n, extent] : {std::pair(3, 10), std::pair(9, 3), std::pair(200, 1), std::pair(300, 12), std::pair(500, 100'000)}) {
+    const Tsp tsp = uniform("u", n, extent, 7);
+    for (const std::int32_t k : {1, 5, 12}) {
+      std::vector<std::int32_t> cities = all(n);
+      std::erase_if(cities, [](std::int32_t city) { return city % 7 == 6; });
+      const std::vector<std::int32_t> lists = nearest(tsp, cities, k, nothing);
+      const std::size_t width = std::min(static_cast<std::size_t>(k), cities.size() - 1);
+      ASSERT_EQ(lists.size(), cities.size() * width);
+      for (std::size_t i = 0; i < cities.size(); ++i) {
+        std::vector<std::pair<double, std::int32_t>> others;
+        for (const std::int32_t other : cities) {
+          const double dx = tsp.view().x[cities[i]] - tsp.view().x[other], dy = tsp.view().y[cities[i]] - tsp.view().y[other];
+          if (other != cities[i]) others.emplace_back(dx * dx + dy * dy, other);
+        }
+        std::sort(others.begin(), others.end());
+        for (std::size_t j = 0; j < width; ++j) EXPECT_EQ(lists[i * width + j], others[j].second);
+      }
+    }
+  }
+}
+
+TEST(Neighbors, ListsReachIntoEveryQuadrant) {
+  std::vector<double> x, y;  // a cluster, and a city in each direction from it
+  for (int i = 0; i < 40; ++i) {
+    x.push_back(i % 7);
+    y.push_back(i / 7);
+  }
+  for (const auto& [dx, dy] : {std::pair(1000, 10), std::pair(-10, 1000), std::pair(-1000, -10), std::pair(10, -1000)}) {
+    x.push_back(dx);
+    y.push_back(dy);
+  }
+  const Tsp tsp("c", x, y);
+  const std::vector<std::int32_t> lists = neighbor_lists(tsp, 10, nothing);
+  for (std::int32_t city = 0; city < 44; ++city) {
+    const std::set<std::int32_t> list(lists.begin() + city * 10, lists.begin() + (city + 1) * 10);
+    EXPECT_EQ(list.size(), 10u);
+    EXPECT_FALSE(list.contains(city));
+    std::array<int, 4> within{}, listed{};
+    for (std::int32_t other = 0; other < 44; ++other) {
+      const double dx = x[static_cast<std::size_t>(other)] - x[static_cast<std::size_t>(city)],
+                   dy = y[static_cast<std::size_t>(other)] - y[static_cast<std::size_t>(city)];
+      const int quadrant = dx > 0 && dy >= 0 ? 0 : dx <= 0 && dy > 0 ? 1 : dx < 0 && dy <= 0 ? 2 : dx >= 0 && dy < 0 ? 3 : -1;
+      if (quadrant < 0) continue;
+      ++within[static_cast<std::size_t>(quadrant)];
+      if (list.contains(other)) ++listed[static_cast<std::size_t>(quadrant)];
+    }
+    for (std::size_t quadrant = 0; quadrant < 4; ++quadrant) EXPECT_GE(listed[quadrant], std::min(within[quadrant], 2));
+  }
+}
+
+TEST(Neighbors, TheGreedyTourIsATour) {
+  for (const std::int64_t extent : {1, 3, 1000})
+    for (const std::int32_t n : {3, 4, 5, 11, 400}) {
+      const Tsp tsp = uniform("u", n, extent, 7);
+      EXPECT_EQ(complaint(tsp, greedy_tour(tsp, neighbor_lists(tsp, 10, nothing), nothing)), "") << n;
+    }
+}
+
+/// On a line the shortest edges lead from each city to the next.
+TEST(Neighbors, TheGreedyTourOfALine) {
+  std::vector<double> x, y(30, 0);
+  for (int i = 0; i < 30; ++i) x.push_back(i * i);
+  const Tsp tsp("line", x, y);
+  EXPECT_EQ(length(tsp, greedy_tour(tsp, neighbor_lists(tsp, 10, nothing), nothing)), 2 * 29 * 29);
+}
+
+}  // namespace
+}  // namespace vicinity::tsp
