@@ -83,6 +83,8 @@ struct Implementation {
   std::function<std::unique_ptr<Run>(const Case&, const Instance&)> prepare;
   /// What it is compared with; empty: the system's reference. For a method of its own, whose results are others.
   std::string reference = {};
+  /// Why it cannot run here, in one line: what it needs beside the program is missing. Empty: nothing is.
+  std::string absence = {};
 };
 
 }  // namespace vicinity

@@ -10,5 +10,9 @@ namespace vicinity::lsm {
 
 [[nodiscard]] std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_mpi(const Case& c, const Instance& instance);
+
+/// The program of the ranks of mpi-openmp.
+inline constexpr char rank_program[] = "lsm-ranks";
 
 }  // namespace vicinity::lsm

@@ -19,7 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool runnable(const Implementation& implementation) { return implementation.backend == Backend::cpu || device::info().has_value(); }
+bool runnable(const Implementation& implementation) {
+  return implementation.absence.empty() && (implementation.backend == Backend::cpu || device::info().has_value());
+}
 
 /// What `vicinity solve` takes when nobody says which; empty when nothing can run here.
 std::string default_implementation(const System& system) {
@@ -68,6 +70,7 @@ Json system_json(const System& system) {
                                        {"limit", i.limit},
                                        {"reference", i.reference.empty() ? system.reference : i.reference},
                                        {"built", true},
+                                       {"absence", i.absence},
                                        {"runnable", runnable(i)}});
   }
   return json;
@@ -99,7 +102,8 @@ void print_system(const System& system) {
   fmt::print("  implementations (compared with {}):\n", system.reference);
   for (const Implementation& i : system.implementations) {
     const std::string own = i.reference.empty() ? "" : fmt::format(" (compared with {})", i.reference);
-    fmt::print("    {:<16} {}{}{}\n", i.name, i.summary, own, runnable(i) ? "" : "  [built, but no GPU here]");
+    const std::string absence = !i.absence.empty() ? i.absence : runnable(i) ? "" : "built, but no GPU here";
+    fmt::print("    {:<16} {}{}{}\n", i.name, i.summary, own, absence.empty() ? "" : fmt::format("  [{}]", absence));
   }
   if (!device::built()) fmt::print("    gpu, gpu-*       not built: no nvcc was found\n");
   print_solver(system);

@@ -115,6 +115,7 @@ class Experiment {
                 .started = utc_now(),
                 .process = process(),
                 .slowdown = 1};
+    for (const std::string& note : plan_.absent) fmt::print(stderr, "{}\n", note);
     if (!plan_.deviceless.empty()) fmt::print(stderr, "{}\n", deviceless_note(plan_.deviceless));
     Recorder recorder(machine_folder(options_.results, identity) / (descriptor_.experiment + ".jsonl"));
     if (process() == 1) tell(recorder.damaged());
