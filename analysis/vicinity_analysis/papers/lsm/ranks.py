@@ -1,4 +1,4 @@
-"""Tables 10 and 11: a neighbourhood shared among processes. Communication as measured; what a network adds, as a model."""
+"""Tables 10 and 11: a neighbourhood shared among processes. A network beside the measured communication is a model."""
 
 from dataclasses import dataclass
 from math import ceil, log2
