@@ -24,7 +24,10 @@ axes: {m: [300], n: [300], neighborhood: [hamming2], iterations: [10], ranks: [1
 implementations: [cpu-serial, mpi-openmp]
 protocol: {repetitions: 1, warmup: 0, time: wall}
 check: {kind: identical, reference: cpu-serial}
-profiles: {smoke: {}, quick: {}, full: {axes: {m: [300], n: [300], neighborhood: [hamming2], iterations: [%d], ranks: [3]}}}
+profiles:
+  smoke: {}
+  quick: {}
+  full: {axes: {m: [300], n: [300], neighborhood: [hamming2], iterations: [%d], ranks: [3]}}
 """
 
 
@@ -48,10 +51,10 @@ def ranks_of(parent: int) -> list[int]:
     """Processes lsm-ranks below a process, in the order of their numbers."""
     listed = subprocess.run(["ps", "-eo", "pid=,ppid=,comm="], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 2) for line in listed.splitlines()]
-    below, found = {parent}, []
+    below = {parent}
     for _ in rows:
         below |= {int(pid) for pid, above, _ in rows if int(above) in below}
-    return sorted(int(pid) for pid, _, name in rows if int(pid) in below and name == "lsm-ranks") or found
+    return sorted(int(pid) for pid, _, name in rows if int(pid) in below and name == "lsm-ranks")
 
 
 def wait_for_ranks(parent: int, count: int) -> list[int]:

@@ -65,8 +65,12 @@ class Inbox {
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
   ~Inbox() {
-    if (rank_ == 0) pass_on({0, -1});
-    thread_.join();
+    if (rank_ == 0) {
+      thread_.join();  // at the end of its input
+      pass_on({0, -1});
+    } else {
+      thread_.join();
+    }
     MPI_Comm_free(&wishes_from_rank_0_);
   }
 

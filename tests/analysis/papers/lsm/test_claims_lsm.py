@@ -389,16 +389,16 @@ def test_a_grid_above_its_cluster_is_told():
 
 def test_processes_with_a_peak(tmp_path, monkeypatch):
     """Where communication grows faster than the work does, the speed-up peaks in the middle, and it is the cause."""
-    seconds = synthetic_lsm.seconds
+    alone = synthetic_lsm.seconds
 
-    def congested(name, problem, case):
-        extra = case["iterations"] * 1e-13 * case["n"] ** 4 if name == "mpi-openmp" else 0
-        return seconds(name, problem, case) + extra
+    def messages(case):
+        return case["iterations"] * (2e-5 + 1e-13 * case["n"] ** 4)
 
-    monkeypatch.setattr(synthetic_lsm, "seconds", congested)
-    monkeypatch.setattr(
-        synthetic_lsm, "communication", lambda case: case["iterations"] * (8e-6 + 1e-13 * case["n"] ** 4)
-    )
+    def seconds(name, problem, case):
+        return alone(name, problem, case) + (messages(case) if name == "mpi-openmp" else 0)
+
+    monkeypatch.setattr(synthetic_lsm, "seconds", seconds)
+    monkeypatch.setattr(synthetic_lsm, "communication", messages)
     root = synthetic_lsm.make_root(tmp_path)
     synthetic_lsm.make_machine(root / "results", "gpu-a", list(one("table10")), GPU)
     judged = judge(root, "gpu-a")
