@@ -242,7 +242,7 @@ CLAIMS = (
         "with the instance size",
         "section 6.8, on Table 10",
         "the speed-up of the processes grows to its largest value at an instance that is neither the smallest nor the "
-        "largest, and at the largest is below nine tenths of it; in part: it falls by less",
+        "largest, and at the largest is below nine tenths of it; a speed-up that levels off has no peak",
         judges.peaks,
     ),
     Claim(

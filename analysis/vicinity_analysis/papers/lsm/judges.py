@@ -385,8 +385,8 @@ def peaks(evidence: Evidence) -> list[Finding]:
     findings = []
     for gain in _processes(evidence):
         at, last = _peak(gain), gain.values[-1]
-        inside = 0 < at < len(gain.values) - 1
-        verdict = FAILS if not inside else HOLDS if last < FALL * gain.values[at] else PART
+        falls = 0 < at < len(gain.values) - 1 and last < FALL * gain.values[at]
+        verdict = HOLDS if falls else FAILS
         largest = f"largest {significant(gain.values[at])}× at {label(list(gain.ratios)[at])}; {_ends(gain)}"
         findings.append(finding(gain.subject, verdict, largest, *gain.used))
     return findings
