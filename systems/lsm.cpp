@@ -131,6 +131,7 @@ Case random_case(std::uint64_t seed) {
     c.values["iterations"] = draws.one_of(std::array<std::int64_t, 4>{1, 2, 40, 150});
   if (draws.below(3) == 0) c.values["tenure"] = draws.one_of(std::array<std::int64_t, 4>{1, 5, 100, 1000000});
   if (draws.below(4) == 0) c.values["restarts"] = draws.between(2, 4);
+  c.values["ranks"] = draws.one_of(std::array<std::int64_t, 5>{1, 2, 3, 4, 7});
   return c;
 }
 
@@ -142,7 +143,8 @@ Problem problem(const std::string& name, const std::string& meaning, const std::
       {"iterations", "moves of a tabu search: 1 to 10^9; the most of a hill climbing (0, the default: to the local optimum)"},
       {"restarts", "searches, with seeds one after the other: 1 to 65536 (default 1)"},
       {"tenure", "iterations a move stays tabu: 1 to 10^9 (default an eighth of the neighbourhood)"},
-      {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"}};
+      {"threads", "threads of cpu-openmp, and of each rank of mpi-openmp: 1 to 4096 (default all cores, shared); others ignore it"},
+      {"ranks", "processes of mpi-openmp: 1 to 4096 (default 2); others ignore it"}};
   return {name, meaning, joined(axes, shared)};
 }
 

@@ -75,7 +75,7 @@ Solver solver() {
   solver.unit = "moves";
   solver.default_work = 100'000;
   solver.most_work = local_search::most_iterations;
-  solver.settings = {"neighborhood", "method", "tenure", "restarts", "threads", "walkers", "kicks"};
+  solver.settings = {"neighborhood", "method", "tenure", "restarts", "threads", "ranks", "walkers", "kicks"};
   solver.preference = {"cpu-ils", "gpu-tuned", "cpu-openmp", "cpu-serial"};
   solver.whole_work = [](const Case& c) {
     const local_search::Task task = task_of(c);

@@ -90,6 +90,8 @@ struct Implementation {
     bool anytime = false;  ///< as Solver::anytime
   };
   std::optional<Pace> pace = {};
+  /// Why it cannot run here, in one line: what it needs beside the program is missing. Empty: nothing is.
+  std::string absence = {};
 };
 
 }  // namespace vicinity

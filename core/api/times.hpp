@@ -12,12 +12,13 @@ namespace vicinity {
 
 /// Disjoint parts of an execution. Descriptors and records call them by these names.
 enum class Part : std::uint8_t {
-  kernel,    ///< the computing itself: kernels on a device, the loops on a CPU
-  clone,     ///< copying source states to where successors are made
-  transfer,  ///< copies between host and device
-  host,      ///< what the host does between kernels and copies
+  kernel,         ///< the computing itself: kernels on a device, the loops on a CPU
+  clone,          ///< copying source states to where successors are made
+  transfer,       ///< copies between host and device
+  host,           ///< what the host does between kernels and copies
+  communication,  ///< messages between processes, and waiting for them
 };
-inline constexpr std::array<std::string_view, 4> part_names{"kernel", "clone", "transfer", "host"};
+inline constexpr std::array<std::string_view, 5> part_names{"kernel", "clone", "transfer", "host", "communication"};
 
 [[nodiscard]] constexpr std::string_view name_of(Part part) { return part_names[static_cast<std::size_t>(part)]; }
 

@@ -15,5 +15,9 @@ namespace vicinity::lsm {
 [[nodiscard]] std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_ils(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_ils_recompute(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_mpi(const Case& c, const Instance& instance);
+
+/// The program of the ranks of mpi-openmp.
+inline constexpr char rank_program[] = "lsm-ranks";
 
 }  // namespace vicinity::lsm

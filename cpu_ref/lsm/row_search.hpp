@@ -1,5 +1,6 @@
 #pragma once
-// cpu-openmp for the QAP, the PPP and the Weierstrass function: every iteration scans the whole neighbourhood, vectorised and threaded.
+// cpu-openmp for the QAP, the PPP and the Weierstrass function: every iteration scans the whole neighbourhood, vectorised and threaded; or
+// a slice of it, the rows with its moves, for mpi-openmp. What MoveRows keep between moves is kept whole by each slice.
 //
 // Data layout: the moves come in rows of consecutive numbers. A class of the concept MoveRows (qap_rows.hpp, ppp_rows.hpp,
 // weierstrass_rows.hpp) fills a row of keys with vector instructions from what it keeps between moves.
@@ -115,11 +116,23 @@ struct RowSearchPolicy {
 
   [[nodiscard]] Policy record() const { return {{"threads", threads}, {"element_bits", element_bits}}; }
 };
-/// As many of `threads` as find enough rows to scan.
+/// As many of `threads` as find enough rows to scan, in a slice.
 template <MoveRows Rows>
-[[nodiscard]] RowSearchPolicy row_search_policy(const Rows& rows, int threads) {
+[[nodiscard]] RowSearchPolicy row_search_policy(const Rows& rows, int threads, const Slice& slice) {
   const std::int64_t blocks = divide_up(rows.rows(), rows.block());
-  return {useful_threads(rows.operations(), static_cast<double>(std::min<std::int64_t>(blocks, threads))), rows.bits()};
+  return {useful_threads(rows.operations() / slice.count, static_cast<double>(std::min<std::int64_t>(blocks, threads))), rows.bits()};
+}
+/// The first row that begins with move `move` or a later one.
+template <MoveRows Rows>
+[[nodiscard]] std::int64_t row_from(const Rows& rows, std::int64_t move) {
+  std::int64_t first = 0;
+  for (std::int64_t length = rows.rows(); length > 0;) {
+    const std::int64_t half = length / 2;
+    const bool below = rows.first(first + half) < move;
+    first = below ? first + half + 1 : first;
+    length = below ? length - half - 1 : half;
+  }
+  return first;
 }
 
 template <MoveRows Rows>
@@ -128,8 +141,13 @@ class RowSearch {
   using Neighborhood = typename Rows::Neighborhood;
   using Key = typename Rows::Key;
 
-  RowSearch(const Neighborhood& neighborhood, const local_search::Task&, int threads)
-      : neighborhood_(neighborhood), rows_(neighborhood), tabu_(rows_.rows()), policy_(row_search_policy(rows_, threads)) {
+  RowSearch(const Neighborhood& neighborhood, const local_search::Task&, int threads, const Slice& slice = {})
+      : neighborhood_(neighborhood),
+        rows_(neighborhood),
+        first_row_(row_from(rows_, slice.first_of(neighborhood.moves()))),
+        last_row_(row_from(rows_, slice.last_of(neighborhood.moves()))),
+        tabu_(rows_.rows()),
+        policy_(row_search_policy(rows_, threads, slice)) {
     for (int k = 0; k < policy_.threads; ++k) scratch_.emplace_back(rows_);
   }
 
@@ -148,10 +166,12 @@ class RowSearch {
     const bool forbidden = best.key == BestMove<Key>::none;
     if (forbidden) best = best_move(state, interruption, [](std::int64_t, Key*) {});
     chosen_ = best;
+    if (best.key == BestMove<Key>::none) return {};  // no moves in this slice
     return {base + best.key, rows_.first(best.row) + best.column, forbidden};
   }
   void moved(const SearchState<Neighborhood>& state, const local_search::Choice& choice) {
-    if (state.is_tabu_search())
+    const bool own = chosen_.key != BestMove<Key>::none && choice.move == rows_.first(chosen_.row) + chosen_.column;
+    if (own && state.is_tabu_search())
       tabu_.add(chosen_.row, chosen_.column, static_cast<std::int32_t>(local_search::tabu_until(state.iteration() - 1, state.tenure())));
     rows_.moved(state, choice);
   }
@@ -164,10 +184,10 @@ class RowSearch {
   /// The least (key, row, column) after mask(row, keys) has overwritten the keys that do not count.
   template <class Mask>
   BestMove<Key> best_move(const SearchState<Neighborhood>& state, const Interruption& interruption, const Mask& mask) {
-    const std::int64_t rows = rows_.rows(), block = rows_.block();
+    const std::int64_t block = rows_.block();
     const auto scan_block = [&](std::int64_t first, typename Rows::Scratch& scratch, BestMove<Key>& best) {
       if (interruption.wanted()) return;
-      rows_.scan(state, first, std::min(rows, first + block), scratch, [&](std::int64_t row, Key* keys) {
+      rows_.scan(state, first, std::min(last_row_, first + block), scratch, [&](std::int64_t row, Key* keys) {
         mask(row, keys);
         const std::int32_t length = rows_.length(row);
         const Key least = minimum(keys, length);
@@ -179,7 +199,7 @@ class RowSearch {
     };
     BestMove<Key> best;
     if (policy_.threads == 1) {
-      for (std::int64_t first = 0; first < rows; first += block) scan_block(first, scratch_.front(), best);
+      for (std::int64_t first = first_row_; first < last_row_; first += block) scan_block(first, scratch_.front(), best);
       interruption.check();
       return best;
     }
@@ -188,7 +208,7 @@ class RowSearch {
       BestMove<Key> mine;
       auto& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(dynamic, 1) nowait
-      for (std::int64_t first = 0; first < rows; first += block) scan_block(first, scratch, mine);
+      for (std::int64_t first = first_row_; first < last_row_; first += block) scan_block(first, scratch, mine);
 #pragma omp critical
       if (mine.before(best)) best = mine;
     }
@@ -198,6 +218,7 @@ class RowSearch {
 
   const Neighborhood& neighborhood_;
   Rows rows_;
+  std::int64_t first_row_, last_row_;  ///< of the slice
   TabuColumns tabu_;
   RowSearchPolicy policy_;
   std::vector<typename Rows::Scratch> scratch_;  ///< [thread]

@@ -32,6 +32,17 @@ template <local_search::SearchNeighborhood Neighborhood>
   return static_cast<int>(std::clamp(operations / a_thread, 1.0, std::max(most, 1.0)));
 }
 
+/// One of `count` parts of a neighbourhood, for searches whose neighbourhood is shared among processes. Several bests combine by
+/// local_search::better(), in any order.
+struct Slice {
+  std::int32_t index = 0, count = 1;
+
+  [[nodiscard]] bool whole() const { return count == 1; }
+  /// Where it begins and ends among n of equal cost.
+  [[nodiscard]] std::int64_t first_of(std::int64_t n) const { return n * index / count; }
+  [[nodiscard]] std::int64_t last_of(std::int64_t n) const { return n * (index + 1) / count; }
+};
+
 /// What finds the best of all moves, for one search at a time: made from (neighborhood, task, threads).
 template <class M>
 concept SearchMethod = requires(M& method, const M& fixed, const SearchState<typename M::Neighborhood>& state,

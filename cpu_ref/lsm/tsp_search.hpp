@@ -15,6 +15,9 @@
 //             row. The distances from the ten positions around r and s to all others give all of them.
 //
 // Synchronisation: one parallel region in moved(), where each thread has a range of positions; the six rows are combined after it.
+//
+// A slice of the neighbourhood, for mpi-openmp, is a range of rows: it keeps their minima and the tabu swaps in them. The six rows of a
+// swap that lie in it it makes anew alone, from the distances to all later positions.
 #include <omp.h>
 
 #include <algorithm>
@@ -245,9 +248,9 @@ struct TspPolicy {
 };
 /// As many of `threads` as find enough work in either phase.
 template <bool Integral>
-[[nodiscard]] TspPolicy tsp_policy(const TourRows<Integral>& tour, int threads) {
+[[nodiscard]] TspPolicy tsp_policy(const TourRows<Integral>& tour, int threads, const Slice& slice) {
   constexpr double operations_per_position = Integral ? 16 : 48;  // of an update, vectors counted as one
-  return {useful_threads(tour.operations(), threads), useful_threads(operations_per_position * (tour.rows() + 1), threads)};
+  return {useful_threads(tour.operations() / slice.count, threads), useful_threads(operations_per_position * (tour.rows() + 1), threads)};
 }
 
 template <bool Integral>
@@ -255,11 +258,13 @@ class TspSearch {
  public:
   using Neighborhood = local_search::TspSwap;
 
-  TspSearch(const Neighborhood& neighborhood, const local_search::Task&, int threads)
+  TspSearch(const Neighborhood& neighborhood, const local_search::Task&, int threads, const Slice& slice = {})
       : neighborhood_(neighborhood),
         tour_(neighborhood),
         n_(neighborhood.instance().size()),
-        policy_(tsp_policy(tour_, threads)),
+        first_row_(static_cast<std::int32_t>(slice.first_of(n_))),
+        last_row_(static_cast<std::int32_t>(slice.last_of(n_))),
+        policy_(tsp_policy(tour_, threads, slice)),
         least_(size()),
         column_(size()),
         bound_(size()),
@@ -274,10 +279,11 @@ class TspSearch {
   void begin(const SearchState<Neighborhood>& state, const Interruption& interruption) {
     tour_.begin(state);
     tabu_.clear();
-    least_.back() = bound_.back() = none;  // the last position has no row
-    const std::int64_t rows = tour_.rows(), block_rows = TourRows<Integral>::block();
+    std::fill(least_.begin(), least_.end(), none);  // the last position has no row, and others are not of this slice
+    std::fill(bound_.begin(), bound_.end(), none);
+    const std::int64_t rows = std::min<std::int64_t>(tour_.rows(), last_row_), block_rows = TourRows<Integral>::block();
 #pragma omp parallel for schedule(dynamic, 1) num_threads(policy_.scan_threads)
-    for (std::int64_t first = 0; first < rows; first += block_rows) {
+    for (std::int64_t first = first_row_; first < rows; first += block_rows) {
       if (interruption.wanted()) continue;
       tour_.scan(first, std::min(rows, first + block_rows), scratch_[static_cast<std::size_t>(omp_get_thread_num())],
                  [&](std::int64_t row, std::int32_t* deltas) { set_minimum(row, deltas); });
@@ -309,19 +315,25 @@ class TspSearch {
   void moved(const SearchState<Neighborhood>& state, const local_search::Choice& choice) {
     const auto move = moves::at<2>(n_, choice.move);
     tour_.moved(state, choice);
-    if (state.is_tabu_search()) tabu_.add(move.at[0], move.at[1], local_search::tabu_until(state.iteration() - 1, state.tenure()));
+    if (state.is_tabu_search() && own(move.at[0]))
+      tabu_.add(move.at[0], move.at[1], local_search::tabu_until(state.iteration() - 1, state.tenure()));
     set_touched(move.at[0], move.at[1]);
+    // A row of this slice that is made anew needs all later positions.
+    const bool any = std::any_of(touched_.begin(), touched_.begin() + static_cast<std::ptrdiff_t>(touched_count_),
+                                 [&](std::int32_t position) { return own(position); });
+    const std::int32_t last = any ? n_ : last_row_;
     if (policy_.update_threads == 1) {
-      update(0, n_, near_distances_.front().data(), partial_.front());
+      update(first_row_, last, near_distances_.front().data(), partial_.front());
     } else {
 #pragma omp parallel for schedule(static, 1) num_threads(policy_.update_threads)
       for (int k = 0; k < policy_.update_threads; ++k) {
-        const std::int32_t share = divide_up(divide_up(n_, policy_.update_threads), group) * group, first = std::min(n_, k * share);
-        update(first, std::min(n_, first + share), near_distances_[static_cast<std::size_t>(k)].data(),
-               partial_[static_cast<std::size_t>(k)]);
+        const std::int32_t share = divide_up(divide_up(n_, policy_.update_threads), group) * group, first = k * share;
+        update(std::max(first_row_, std::min(last, first)), std::min(last, first + share),
+               near_distances_[static_cast<std::size_t>(k)].data(), partial_[static_cast<std::size_t>(k)]);
       }
     }
     for (std::size_t k = 0; k < touched_count_; ++k) {
+      if (!own(touched_[k])) continue;
       RowMinimum all = partial_.front()[k];
       for (std::size_t thread = 1; thread < partial_.size(); ++thread) {
         const RowMinimum& more = partial_[thread][k];
@@ -360,6 +372,7 @@ class TspSearch {
 
   [[nodiscard]] static std::size_t at(std::int32_t position) { return static_cast<std::size_t>(position); }
   [[nodiscard]] std::size_t size() const { return at(n_); }
+  [[nodiscard]] bool own(std::int32_t row) const { return row >= first_row_ && row < last_row_; }
   [[nodiscard]] std::int32_t around(std::int32_t position) const { return (position + n_) % n_; }
   void set(std::int32_t position, const RowMinimum& row) {
     least_[at(position)] = row.least;
@@ -440,8 +453,9 @@ class TspSearch {
         if (!both || touched_[k] < other) tabu_delta = delta;
         delta = none;
       });
-    merge(first, last);
-    for (std::int32_t row = first; row < last; row += group) set_group_bound(row);
+    const std::int32_t last_own = std::min(last, last_row_);
+    merge(first, last_own);
+    for (std::int32_t row = first / group * group; row < last_own; row += group) set_group_bound(row);
     for (std::size_t k = 0; k < touched_count_; ++k) {
       const std::int32_t from = std::max(first, touched_[k] + 1);
       partial[k] = from < last ? two_least(&delta_[k][at(from)], from, last - from) : RowMinimum{};
@@ -495,6 +509,7 @@ class TspSearch {
   const Neighborhood& neighborhood_;
   TourRows<Integral> tour_;
   std::int32_t n_;
+  std::int32_t first_row_, last_row_;  ///< of the slice
   TspPolicy policy_;
   Aligned<std::int32_t> least_, column_, bound_;  ///< [position]: its RowMinimum
   Aligned<std::int32_t> group_bound_;             ///< [group of rows]: of all their swaps

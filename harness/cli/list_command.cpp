@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -18,7 +19,9 @@
 namespace vicinity {
 namespace {
 
-bool runnable(const Implementation& implementation) { return implementation.backend == Backend::cpu || device::info().has_value(); }
+bool runnable(const Implementation& implementation) {
+  return implementation.absence.empty() && (implementation.backend == Backend::cpu || device::info().has_value());
+}
 
 /// What `vicinity solve` takes when nobody says which: a list for each result, of which the first that takes the instance is meant.
 std::vector<std::vector<std::string>> default_implementations(const System& system) {
@@ -35,7 +38,7 @@ std::vector<std::vector<std::string>> default_implementations(const System& syst
 std::string default_text(const System& system) {
   std::vector<std::string> texts;
   for (const auto& names : default_implementations(system)) texts.push_back((names.size() > 1 ? "the fastest here of " : "") + join(names));
-  return join(texts, ", else ");
+  return fmt::format("{}", fmt::join(texts, "; else "));
 }
 
 Json solver_json(const System& system) {
@@ -79,6 +82,7 @@ Json system_json(const System& system) {
                                        {"limit", i.limit},
                                        {"reference", i.reference.empty() ? system.reference : i.reference},
                                        {"built", true},
+                                       {"absence", i.absence},
                                        {"runnable", runnable(i)}});
   }
   return json;
@@ -110,7 +114,8 @@ void print_system(const System& system) {
   fmt::print("  implementations (compared with {}):\n", system.reference);
   for (const Implementation& i : system.implementations) {
     const std::string own = i.reference.empty() ? "" : fmt::format(" (compared with {})", i.reference);
-    fmt::print("    {:<16} {}{}{}\n", i.name, i.summary, own, runnable(i) ? "" : "  [built, but no GPU here]");
+    const std::string absence = !i.absence.empty() ? i.absence : runnable(i) ? "" : "built, but no GPU here";
+    fmt::print("    {:<16} {}{}{}\n", i.name, i.summary, own, absence.empty() ? "" : fmt::format("  [{}]", absence));
   }
   if (!device::built()) fmt::print("    gpu, gpu-*       not built: no nvcc was found\n");
   print_solver(system);

@@ -119,6 +119,7 @@ class Experiment {
                 .started = utc_now(),
                 .process = process(),
                 .slowdown = 1};
+    for (const std::string& note : plan_.absent) fmt::print(stderr, "{}\n", note);
     if (!plan_.deviceless.empty()) fmt::print(stderr, "{}\n", deviceless_note(plan_.deviceless));
     if (plan_.jobs.empty() && filter_.shard.count > 1) {  // a small experiment has fewer pairs than there are shards
       announce(0);

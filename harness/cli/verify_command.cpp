@@ -37,6 +37,7 @@ class Verifier {
     const Profile& profile = descriptor.profile(options_.profile);
     const Plan plan = make_plan(descriptor, profile, {options_.implementations, parse_where(options_.where)}, has_device_);
     note_deviceless(plan.deviceless);
+    for (const std::string& note : plan.absent) fmt::print(stderr, "{}\n", note);
     begin(fmt::format("twins {} {}", descriptor.experiment, options_.profile));
     Referee referee(*descriptor.system, descriptor.check);
     std::string previous;
@@ -169,6 +170,8 @@ class Verifier {
       if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), i.name) == wanted.end()) continue;
       if (i.backend == Backend::gpu && !has_device_) {
         deviceless.push_back(i.name);
+      } else if (!i.absence.empty()) {
+        fmt::print(stderr, "{}: {}\n", i.name, i.absence);
       } else {
         list.push_back(&i);
       }

@@ -250,6 +250,8 @@ Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filte
         std::find_if(system.implementations.begin(), system.implementations.end(), [&](const auto& i) { return i.name == name; });
     if (found == system.implementations.end() || (found->backend == Backend::gpu && !has_device)) {
       plan.deviceless.push_back(name);
+    } else if (!found->absence.empty()) {
+      plan.absent.push_back(fmt::format("{}: {}", name, found->absence));
     } else {
       runnable.push_back(&*found);
     }

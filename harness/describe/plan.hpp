@@ -52,6 +52,7 @@ struct Job {
 
 struct Plan {
   std::vector<Job> jobs;                ///< case by case, seed by seed, implementations in the descriptor's order, rotated by the process
+  std::vector<std::string> absent;      ///< those left out because something else is missing: "name: what"
   std::vector<std::string> deviceless;  ///< GPU implementations left out because there is no GPU here
 };
 

@@ -197,6 +197,7 @@ std::vector<const Implementation*> candidates(const System& system, const std::s
     if (asked == nullptr) throw EnvironmentError(fmt::format("--implementation: {} is not in this program: GPU code is not built", name));
     if (asked->backend == Backend::gpu && !has_device)
       throw EnvironmentError(fmt::format("--implementation: {} needs a GPU: {}", name, device::absence()));
+    if (!asked->absence.empty()) throw EnvironmentError(fmt::format("--implementation: {}: {}", name, asked->absence));
     return {asked};
   }
   std::vector<std::string> names = system.solver->preference;

@@ -16,6 +16,7 @@ ROUND_TRIP = 18e-6
 MODEL = {
     "cpu-serial": (1.5e-9, 1e-7),
     "cpu-openmp": (2e-11, 4e-6),
+    "mpi-openmp": (2e-11, 8e-6),
     "gpu": (4e-12, ROUND_TRIP),
     "gpu-texture": (3.6e-12, ROUND_TRIP),
     "gpu-readonly": (3.8e-12, ROUND_TRIP),
@@ -51,6 +52,11 @@ def seconds(name, problem, case):
     return iterations(problem, case) * (fixed + per_move * count * work)
 
 
+def communication(case):
+    """Of the processes: all that is not evaluation."""
+    return case["iterations"] * MODEL["mpi-openmp"][1]
+
+
 def iterations(problem, case):
     """A climb takes a third of n moves."""
     if case.get("method") == "hill":
@@ -80,6 +86,9 @@ def record(machine, experiment, problem, name, case, random, repetitions=5, **ch
         if name in ("gpu", "gpu-texture", "gpu-host-neighborhood"):
             parts = {"host": 0.1, "transfer": 0.74 if "host" in name else 0.2}
             parts["kernel"] = 1 - sum(parts.values())
+        if name == "mpi-openmp":
+            parts = {"communication": communication(case) / time}
+            parts["kernel"] = 1 - parts["communication"]
         data["samples"] = {"wall": [float(v) for v in samples]}
         data["samples"] |= {part: [share * float(v) for v in samples] for part, share in parts.items()}
     data["case"] = {"problem": problem, "instance": None} | case
@@ -135,6 +144,7 @@ def quality(case, seed):
 
 
 TABLES = ("table1", "table2", "table3", "table4", "table5", "table6", "table7", "table8", "table9", "table9_small")
+TABLES += ("table10", "table11")
 BEYOND = ("precision", "quality_qap", "quality_long", "quality_tsp", "tenure_tsp")
 BEYOND += tuple(f"{what}_{problem}" for what in ("scaling", "climbing") for problem in ("qap", "tsp", "ppp"))
 

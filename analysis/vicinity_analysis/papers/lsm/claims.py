@@ -1,4 +1,4 @@
-"""The claims of Luong, Melab and Talbi, "GPU computing for parallel local search metaheuristics", about Tables 2 to 9.
+"""The claims of Luong, Melab and Talbi, "GPU computing for parallel local search metaheuristics", about Tables 2 to 11.
 
 A speed-up is over one core: the paper's CPU beside each card as printed, ours `cpu-serial` of the same machine. What
 all cores (`cpu-openmp`) and `gpu-tuned` make of it is told beside it, and does not decide."""
@@ -8,6 +8,7 @@ from vicinity_analysis.papers.lsm import judges
 from vicinity_analysis.papers.lsm.judges import PLAIN, TEXTURE
 
 TABLE2, TABLE3, TABLE4, TABLE5, TABLE6, TABLE7, TABLE8, TABLE9 = (f"lsm/table{k}" for k in range(2, 10))
+TABLE10, TABLE11 = "lsm/table10", "lsm/table11"
 SEARCHES = (TABLE2, TABLE3, TABLE4, TABLE6, TABLE7)
 COPIES = "; not judged where the host copies less than whole neighbour solutions"
 GROWS = "the speed-up of `gpu-texture` never falls by more than a tenth from one row to the next larger one, and the "
@@ -233,5 +234,44 @@ CLAIMS = (
         "of an instance; in part: one of the two, or half of the rows",
         judges.converged,
         also=("lsm/quality_long", "lsm/quality_tsp", *SEARCHES, TABLE5),
+    ),
+    Claim(
+        "cluster-peak",
+        TABLE10,
+        "the acceleration factors keeps growing up until reaching a particular instance, then it immediately decreases "
+        "with the instance size",
+        "section 6.8, on Table 10",
+        "the speed-up of the processes grows to its largest value at an instance that is neither the smallest nor the "
+        "largest, and at the largest is below nine tenths of it; a speed-up that levels off has no peak",
+        judges.peaks,
+    ),
+    Claim(
+        "cluster-communication",
+        TABLE10,
+        "a performance improvement can be made as long as the part reserved to the partitions evaluation (worker) is "
+        "not too much dominated by the communication time",
+        "section 6.8; the shares themselves are in an appendix that is not at hand, and nothing is judged as printed",
+        "from the instance of the largest speed-up on, the share of communication grows from row to row; a fall of "
+        "the speed-up in which it does not has another cause",
+        judges.communication_causes_the_fall,
+    ),
+    Claim(
+        "gpu-over-cluster",
+        TABLE10,
+        "parallelization of LSMs on top of GPUs is much more efficient for dealing with parallel regular applications",
+        "section 6.8, on Tables 10 and 11",
+        "`gpu-texture` is faster than the processes in every row; in part: in half of them",
+        judges.gpu_beats_processes,
+        also=(TABLE11,),
+    ),
+    Claim(
+        "grid-below-cluster",
+        TABLE11,
+        "In general, the overall performance is less significant than COWs for a comparable computational horsepower",
+        "section 6.8, on Tables 10 and 11",
+        "printed: the grid's speed-up is below the cluster's in every row, configuration by configuration; in part: in "
+        "half of them. Measured: no network, nothing is judged",
+        judges.grid_below_cluster,
+        also=(TABLE10,),
     ),
 )

@@ -25,6 +25,7 @@ from vicinity_analysis.claims import (
 )
 from vicinity_analysis.inputs.published import Key
 from vicinity_analysis.inputs.records import Record
+from vicinity_analysis.papers.lsm.ranks import RANKS, communication
 from vicinity_analysis.papers.lsm.searches import (
     ONE_CORE,
     PRINTED_PARTS,
@@ -53,6 +54,7 @@ ON_CPU = ("gpu-host-neighborhood", "gpu-tex-cpu-generation")
 ANY = tuple(name for _, name in (PLAIN, TEXTURE, REDUCTION, CONTROL))
 TABLES = tuple(f"lsm/table{k}" for k in range(2, 10))
 TOURS = ("lsm/table6", "lsm/table7")
+CLUSTERS = ("cow", "grid")
 
 
 def _gains(evidence: Evidence, *ways: tuple[str, str]) -> list[Gain]:
@@ -365,6 +367,88 @@ def same_moves(evidence: Evidence) -> list[Finding]:
             numbers = f"{len(same)} of {len(records)} runs identical with the CPU's, move for move"
             verdict = HOLDS if len(same) == len(records) else FAILS
             findings.append(Finding(name, verdict, numbers, shorten(r.source for r in records)))
+    return findings
+
+
+def _processes(evidence: Evidence) -> list[Gain]:
+    """Speed-ups of clusters and grids, and of processes on one host, over one core."""
+    return [gain for gain in over_one_core(evidence, CLUSTERS, (RANKS,)) if len(gain.ratios) >= 3]
+
+
+def _peak(gain: Gain) -> int:
+    """Which row, by size, has the largest speed-up."""
+    return max(range(len(gain.values)), key=lambda row: gain.values[row])
+
+
+def peaks(evidence: Evidence) -> list[Finding]:
+    """The largest speed-up is at a middle size."""
+    findings = []
+    for gain in _processes(evidence):
+        at, last = _peak(gain), gain.values[-1]
+        falls = 0 < at < len(gain.values) - 1 and last < FALL * gain.values[at]
+        verdict = HOLDS if falls else FAILS
+        largest = f"largest {significant(gain.values[at])}× at {label(list(gain.ratios)[at])}; {_ends(gain)}"
+        findings.append(finding(gain.subject, verdict, largest, *gain.used))
+    return findings
+
+
+def communication_causes_the_fall(evidence: Evidence) -> list[Finding]:
+    """Beyond the peak the share of communication must grow with the size, since the speed-up falls with it."""
+    findings = []
+    for gain in _processes(evidence) if evidence.machine else ():
+        (ours,) = (series for series in gain.used if series.implementation == RANKS)
+        measured = {key: communication(ours.records[key]) for key in gain.ratios}
+        known = {key: share for key, share in measured.items() if share is not None}
+        if len(known) < len(gain.ratios):
+            continue
+        values = list(known.values())
+        beyond = values[_peak(gain) :]
+        told = ", ".join(f"{100 * share:.1f} % at {label(key)}" for key, share in known.items())
+        if len(beyond) < 2:
+            findings.append(finding(gain.subject, NOT_JUDGED, f"no fall to explain; communication {told}", *gain.used))
+            continue
+        verdict = HOLDS if all(later > earlier for earlier, later in pairwise(beyond)) else FAILS
+        findings.append(finding(gain.subject, verdict, f"communication {told}", *gain.used))
+    return findings
+
+
+def gpu_beats_processes(evidence: Evidence) -> list[Finding]:
+    """Speed-up of the GPU with textures over that of the processes, in every row. Printed: configuration by
+    configuration, which is in the order of the print."""
+    cards = {g.subject: g for g in over_one_core(evidence, (TEXTURE[1],), (TEXTURE[0],))}
+    findings = []
+    if evidence.machine is None:
+        clusters = [g for g in over_one_core(evidence, CLUSTERS, ()) if g.ratios]
+        pairs = [(g, card) for g in clusters if (card := _of_configuration(evidence, g, list(cards.values())))]
+    else:
+        pairs = [(g, card) for g in over_one_core(evidence, (), (RANKS,)) for card in cards.values()]
+    for processes, card in pairs:
+        ratios = {key: card.ratios[key] / processes.ratios[key] for key in processes.ratios if key in card.ratios}
+        if ratios:
+            told = Gain(f"{card.subject} against {processes.subject}", ratios, (*card.used, *processes.used))
+            findings.append(finding(told.subject, shares([r > 1 for r in told.values]), span(told.values), *told.used))
+    return findings
+
+
+def _of_configuration(evidence: Evidence, gain: Gain, others: list[Gain]) -> Gain | None:
+    """The one of `others` that the table prints in the same configuration: each has a column of either kind."""
+    same = [g for g in over_one_core(evidence, (gain.used[0].implementation,), ()) if g.ratios]
+    position = [g.subject for g in same].index(gain.subject)
+    return others[position] if position < len(others) else None
+
+
+def grid_below_cluster(evidence: Evidence) -> list[Finding]:
+    """Printed speed-ups of the grid over those of the cluster, configuration by configuration."""
+    findings = []
+    for grid in over_one_core(evidence, ("grid",), ()) if evidence.machine is None else ():
+        cluster = _of_configuration(evidence, grid, over_one_core(evidence, ("cow",), ()))
+        if cluster:
+            ratios = [grid.ratios[key] / cluster.ratios[key] for key in grid.ratios if key in cluster.ratios]
+            numbers = f"grid over cluster: {span(ratios)}"
+            used = (*grid.used, *cluster.used)
+            findings.append(
+                finding(f"{grid.subject} against {cluster.subject}", shares([r < 1 for r in ratios]), numbers, *used)
+            )
     return findings
 
 

@@ -1,6 +1,6 @@
 """What the report shows of each experiment of local search."""
 
-from vicinity_analysis.papers.lsm import tables
+from vicinity_analysis.papers.lsm import ranks, tables
 from vicinity_analysis.papers.lsm.searches import lacking, stand_ins
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import usual
@@ -75,6 +75,14 @@ def _climbing(study: Study, _: list[Study]) -> View:
     return View(existing([tables.climbing_table(study)]), view.folded, view.figures, view.sentences)
 
 
+def _ranks(study: Study, _: list[Study]) -> View:
+    """Tables 10 and 11."""
+    view = _whole(study.with_pool())
+    view.shown[1:1] = existing([ranks.ranks_table(study)])
+    view.sentences = ranks.largest_share(study)
+    return view
+
+
 VIEWS: dict[str, MakeView] = {
     "lsm/table1": _placements,
     **{f"lsm/table{k}": _search for k in (2, 3, 4, 5)},
@@ -83,6 +91,8 @@ VIEWS: dict[str, MakeView] = {
     "lsm/table8": _generation,
     "lsm/table9": _climbs_in_sequence,
     "lsm/table9_small": usual.shown_with("lsm/table9"),
+    "lsm/table10": _ranks,
+    "lsm/table11": _ranks,
     "lsm/precision": _precision,
     "lsm/quality_qap": usual.gaps_over_seeds,
     "lsm/quality_long": usual.shown_with("lsm/quality_qap"),

@@ -1,7 +1,8 @@
 import pytest
 import synthetic_lsm
-from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, OPEN, PART, combine
+from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, OPEN, PART, Evidence, Series, combine
 from vicinity_analysis.papers.lsm.claims import CLAIMS
+from vicinity_analysis.papers.lsm.judges import grid_below_cluster
 from worlds import GPU, judge
 
 QUALITY = ("quality_qap", "quality_long")
@@ -54,6 +55,9 @@ PRINTED = {
     "generation-diminishes": HOLDS,
     "generation-on-gpu": PART,
     "reduction": PART,
+    "cluster-peak": HOLDS,
+    "gpu-over-cluster": HOLDS,
+    "grid-below-cluster": PART,
 }
 
 
@@ -309,11 +313,11 @@ def faulty(record):
 
 
 WORLDS = {
-    "slow": (SLOW, ("table2", "table4", "table5")),
-    "shrinking": (SHRINKING, ("table2", "table3", "table4", "table5", "table6")),
+    "slow": (SLOW, ("table2", "table4", "table5", "table10")),
+    "shrinking": (SHRINKING, ("table2", "table3", "table4", "table5", "table6", "table10")),
     "texture": (TEXTURE_ALONE, ("table2",)),
     "faulty": (CHEAP_COPIES, ("table2", "table4", "table6", "table7", "table8", "table9", "precision", *QUALITY)),
-    "plain": ({}, ("table2", "table4", "table5", "table6", "table8")),
+    "plain": ({}, ("table2", "table4", "table5", "table6", "table8", "table10")),
 }
 NO = {  # claim -> where it does not hold
     "same-semantics": "faulty",
@@ -341,6 +345,9 @@ NO = {  # claim -> where it does not hold
     "generation-on-gpu": "faulty",
     "reduction": "faulty",
     "converged": "faulty",
+    "cluster-peak": "plain",
+    "cluster-communication": "shrinking",
+    "gpu-over-cluster": "slow",
 }
 
 
@@ -359,7 +366,44 @@ def worlds(tmp_path_factory):
 
 
 def test_there_is_a_no_for_every_claim():
-    assert list(NO) == [claim.name for claim in CLAIMS]
+    assert [*NO, "grid-below-cluster"] == [claim.name for claim in CLAIMS]
+
+
+def printed_series(label, implementation, *speedups):
+    keys = [(("m", str(m)), ("n", str(m))) for m in (73, 401, 1301)]
+    values = dict(zip(keys, speedups, strict=True))
+    return Series(label, "cpu", implementation, values, {}, speedups=values, device=label)
+
+
+def test_a_grid_above_its_cluster_is_told():
+    """Of printed numbers alone, which no world changes."""
+    cow, low, high = (
+        printed_series("a", "cow", 2, 4, 3),
+        printed_series("b", "grid", 1, 3, 2),
+        printed_series("b", "grid", 3, 5, 4),
+    )
+    for grid, verdict in ((low, HOLDS), (high, FAILS)):
+        (found,) = grid_below_cluster(Evidence("print", None, (cow, grid)))
+        assert found.verdict == verdict
+
+
+def test_processes_with_a_peak(tmp_path, monkeypatch):
+    """Where communication grows faster than the work does, the speed-up peaks in the middle, and it is the cause."""
+    alone = synthetic_lsm.seconds
+
+    def messages(case):
+        return case["iterations"] * (2e-5 + 1e-13 * case["n"] ** 4)
+
+    def seconds(name, problem, case):
+        return alone(name, problem, case) + (messages(case) if name == "mpi-openmp" else 0)
+
+    monkeypatch.setattr(synthetic_lsm, "seconds", seconds)
+    monkeypatch.setattr(synthetic_lsm, "communication", messages)
+    root = synthetic_lsm.make_root(tmp_path)
+    synthetic_lsm.make_machine(root / "results", "gpu-a", list(one("table10")), GPU)
+    judged = judge(root, "gpu-a")
+    for name in ("cluster-peak", "cluster-communication", "gpu-over-cluster"):
+        assert judged[name].verdict == HOLDS, findings(judged, name)
 
 
 @pytest.mark.parametrize("name", NO)
