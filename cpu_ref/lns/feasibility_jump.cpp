@@ -13,6 +13,7 @@ namespace {
 
 /// Candidates of a jump: so many walks back to a free variable; of larger domains so many values.
 constexpr int candidates = 8;
+constexpr std::uint64_t noise = 4;  ///< where weights grow, one in so many jumps is made nevertheless: a sum alone may have no other way
 constexpr std::int64_t all_values = 32, some_values = 8;
 
 /// Violations with weights, and a list of what is violated.
@@ -129,11 +130,12 @@ class FeasibilityJump::Search {
     for (int k = 0; k < candidates; ++k)
       if (const std::int32_t d = walk_back(violated); d >= 0) probe(d, violated);
     ++jumps_;
-    if (best_ < before || (best_ == before && (bits() & 1) != 0)) {
+    const bool better = best_ < before || (best_ == before && (bits() & 1) != 0);
+    if (!better) penalties().grow();
+    const bool any = best_ < std::numeric_limits<std::int64_t>::max();
+    if (better || (any && below(noise) == 0)) {
       engine_.set(free_.variables[chosen_].slot, value_);
       engine_.settle();
-    } else {
-      penalties().grow();
     }
     return !penalties().any();
   }

@@ -4,8 +4,8 @@
 //
 // Each operation that does not hold has a violation, how far it is from holding, and a weight. A jump takes one that does not hold, goes
 // from it back to some of the free variables it depends on, and gives one of these the value with the least weighted sum of violations of
-// all. Where no jump makes the sum less, weights of what does not hold grow. Draws are numbered by the jump, so the same seed gives the
-// same solution.
+// all. Where no jump makes the sum less, weights of what does not hold grow, and some jumps are made nevertheless. Draws are numbered by
+// the jump, so the same seed gives the same solution.
 #include <cstdint>
 #include <memory>
 #include <vector>

@@ -103,7 +103,7 @@ output [if cost = sum(i in 1..n)(color[i] * (1 + i mod 7))
 def test_free_search_prints_solutions_that_a_checker_takes(run, tmp_path: Path) -> None:
     checker = tmp_path / "colors.mzc.mzn"
     checker.write_text(COLORS_CHECKER)
-    text = run(COLORS, "-f", "-a", "-p", "2", "-t", "6000", "--solution-checker", str(checker))
+    text = run(COLORS, "-f", "-a", "-p", "2", "-t", "6000", str(checker))
     assert text.count("CORRECT") == text.count("----------") > 1
     assert "INCORRECT" not in text
 

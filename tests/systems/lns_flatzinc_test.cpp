@@ -91,7 +91,7 @@ TEST(FlatzincProtocol, FreeSearchImprovesAndProves) {
   EXPECT_EQ(solved(small + "solve satisfy;\n", free), "x = 1;\n----------\n");
   EXPECT_EQ(solved(small + "solve satisfy;\n", all), "x = 1;\n----------\nx = 3;\n----------\n==========\n");
   EXPECT_EQ(solved(small + "constraint int_eq(x,2);\nsolve minimize x;\n", free), "=====UNSATISFIABLE=====\n");
-  EXPECT_EQ(solved("var 0..9999999999: x :: output_var;\nsolve maximize x;\n", free).find("=========="), std::string::npos);
+  EXPECT_EQ(solved("var 2147483640..9999999999: x :: output_var;\nsolve maximize x;\n", free).find("=========="), std::string::npos);
 }
 
 TEST(FlatzincProtocol, NothingIsProvedBeyondTheRangeOfValues) {

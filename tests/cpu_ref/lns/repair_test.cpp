@@ -84,7 +84,9 @@ TEST(LnsRepair, ProvesWhatTheCompleteSearchProves) {
     const auto best = optimum(problem_of(one));
     EXPECT_EQ(outcome.counters.at("proved"), 1) << seed;
     EXPECT_EQ(outcome.feasible, best.has_value()) << seed << outcome.complaint;
-    if (best) EXPECT_EQ(*outcome.objective, *best) << seed;
+    if (best) {
+      EXPECT_EQ(*outcome.objective, *best) << seed;
+    }
   }
   const Trial none = rounds("var 1..9: x;\nconstraint int_ne(x,x);\nsolve minimize x;\n", 5, 1);
   EXPECT_EQ(outcome_of(repair_search(), none, at_once).complaint, "the model has no solution");
