@@ -93,10 +93,10 @@ TEST(LnsRepair, ProvesWhatTheCompleteSearchProves) {
 }
 
 TEST(LnsRepair, ImprovesWhereTheProofIsFar) {
-  const Trial one = rounds(weighted_queens(24), 60, 2);
+  const Trial one = rounds(weighted_queens(24), 16, 2);
   const Outcome outcome = outcome_of(repair_search(), one, at_once);
   EXPECT_EQ(outcome.counters.at("proved"), 0);
-  EXPECT_EQ(outcome.iterations, 60);
+  EXPECT_EQ(outcome.iterations, 16);
   EXPECT_LT(*outcome.objective, outcome.counters.at("first"));
   EXPECT_NE(outcome_of(repair_search(), one, at_once, 12).digest, outcome.digest) << "seeds decide";
 }
@@ -115,7 +115,7 @@ TEST(LnsRepair, KeepsWhatRelaxAndReconstructSays) {
 
 TEST(LnsRepair, GivenStartsAreNeverMadeWorse) {
   Trial one = rounds(weighted_queens(16), 3, 2);
-  one.start = outcome_of(repair_search(), rounds(weighted_queens(16), 40, 2), at_once).solution;
+  one.start = outcome_of(repair_search(), rounds(weighted_queens(16), 15, 2), at_once).solution;
   const std::int64_t given = *problem_of(one).objective(*one.start);
   const Outcome outcome = outcome_of(repair_search(), one, at_once);
   EXPECT_EQ(outcome.counters.at("first"), given);
