@@ -80,7 +80,7 @@ Solver solver() {
   solver.default_work = 100;
   solver.most_work = most_steps;
   solver.settings = {"subsets", "released", "percent", "starts", "strategy", "repetitions", "start", "restarts", "threads"};
-  solver.preference = {"cpu-openmp", "cpu-serial"};
+  solver.preference = {"cpu-lns"};
   solver.anytime = true;
   solver.whole_work = whole_of;
   return solver;
@@ -97,16 +97,16 @@ System systems::lns() {
   system.name = "lns";
   system.title = "Large neighbourhood search for constraint optimisation (Campeotto, Dovier, Fioretto, Pontelli)";
   const std::vector<Axis> own{
-      {"subsets", "t, random subsets of the free variables a step: from 1 (default 10)"},
+      {"subsets", "t, random subsets of the free variables a step: from 1 (default 10); neighbourhoods a round of cpu-lns (default 8)"},
       {"released", "|N|, free variables of a subset; no more than there are"},
       {"percent", "instead: this part of the free variables, 1 to 100 (default 30)"},
       {"starts", "m, starting points a subset: from 1 (default 10)"},
       {"strategy", "local search from them (section 4): RL, RP, 2P, GS, ICM or CE (default RL)"},
       {"repetitions", "p of RL, RP and GS, sweeps of ICM: from 0 (default 1)"},
       {"start", "starting points: random values, cp (random values, propagated) or current (default current for RP and 2P, else random)"},
-      {"steps", "h, improving steps a pass (default 10)"},
+      {"steps", "h, improving steps a pass (default 10); rounds of cpu-lns"},
       {"restarts", "s, further passes from the first solution (default 0)"},
-      {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"}};
+      {"threads", "threads of cpu-openmp and cpu-lns: 1 to 4096 (default all cores); others ignore it"}};
   const auto problem = [&](const std::string& name, const std::string& meaning) {
     return Problem{name, meaning, joined(model_axes(name), own)};
   };
@@ -121,7 +121,7 @@ System systems::lns() {
   system.random_case = random_case;
   system.best_known = [](const Case& c, const Instance*) { return best_known_model(c); };
   system.solver = solver();
-  system.implementations = cpu_implementations();
+  system.implementations = joined(cpu_implementations(), cpu_repair_implementations());
   if constexpr (device::with_cuda) system.implementations = joined(system.implementations, gpu_implementations());
   return system;
 }

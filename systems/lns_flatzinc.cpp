@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/methods/lns/cp_search.hpp"
+#include "core/methods/lns/repair.hpp"
 #include "core/methods/lns/task.hpp"
 #include "core/problems/cp/compile.hpp"
 #include "core/problems/cp/oracle.hpp"
@@ -82,6 +83,7 @@ class Session {
   void run() {
     if (const std::optional<Directive> directive = directive_of(model_); directive && model_.goal != cp::Goal::satisfy)
       return run_neighborhoods(*directive);
+    if (options_.free && (model_.goal != cp::Goal::satisfy || (!options_.all && options_.solutions.value_or(1) == 1))) return run_free();
     const cp::CompiledModel compiled = cp::compile(model_);
     const cp::Network& network = *compiled.network;
     if (options_.verbose)
@@ -134,28 +136,52 @@ class Session {
     check(compiled, search.values());
     const auto run = search_from(problem, task, values_);
     run->reset(options_.seed);
+    improve(*run, limits);
+    if (options_.statistics) statistics(run->outcome());
+    out_.flush();
+  }
+  /// Neighbourhoods and complete search by turns, from whichever first solution is found.
+  void run_free() {
+    const cp::Problem problem(model_);
+    Task task;
+    task.subsets = repair::round_neighborhoods;
+    task.steps = most_steps;
+    task.threads = options_.threads;
+    std::optional<Watchdog> watchdog;
+    const SearchLimits limits = limits_until(options_.milliseconds, watchdog);
+    const auto run = search_by_repair(problem, task);
+    run->reset(options_.seed);
+    ready_ = Clock::now();
+    Budget first;
+    first.target = problem.sense() == Sense::minimise ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+    first.stop = limits.stop;
+    static_cast<void>(run->execute(first));
+    Outcome outcome = run->outcome();
+    if (outcome.feasible) {
+      check(outcome.solution);
+      improve(*run, limits);
+      outcome = run->outcome();
+    }
+    const bool proved = outcome.counters["proved"] != 0;
+    conclude(proved ? CpSearch::Status::exhausted : CpSearch::Status::limit, outcome.feasible, false, model_.goal != cp::Goal::satisfy);
+    if (options_.statistics) statistics(outcome);
+    out_.flush();
+  }
+  /// On from values_ to better solutions, printed as the options say.
+  void improve(Run& run, const SearchLimits& limits) {
     const bool each = options_.all || options_.intermediate;
-    const std::int64_t wanted = options_.solutions.value_or(0), worse = problem.sense() == Sense::minimise ? 1 : -1;
+    const std::int64_t wanted = options_.solutions.value_or(0), worse = model_.goal == cp::Goal::maximise ? -1 : 1;
     for (std::int64_t solutions = 1;; ++solutions) {
       if (each || wanted > 0) print();
-      if (solutions == wanted) break;
+      if (solutions == wanted || model_.goal == cp::Goal::satisfy) break;
       Budget better;
-      better.target = *problem.objective(values_) - worse;
+      better.target = cp::objective_of(model_, values_) - worse;
       better.stop = limits.stop;
-      static_cast<void>(run->execute(better));
-      if (!run->reached_target()) break;
-      check(run->outcome().solution);
+      static_cast<void>(run.execute(better));
+      if (!run.reached_target()) break;
+      check(run.outcome().solution);
     }
     if (!each && wanted == 0) print();
-    if (options_.statistics) {
-      const Outcome outcome = run->outcome();
-      stat("objective", *outcome.objective);
-      stat("solveTime", fmt::format("{:.6f}", seconds_between(ready_, Clock::now())));
-      stat("steps", outcome.iterations);
-      stat("evaluations", outcome.evaluations);
-      out_ << "%%%mzn-stat-end\n";
-    }
-    out_.flush();
   }
   void check(const cp::CompiledModel& compiled, std::span<const std::int32_t> found) {
     std::vector<std::int32_t> values;
@@ -174,9 +200,10 @@ class Session {
     out_ << flatzinc_solution_text(model_, values_);
     out_.flush();
   }
-  void conclude(CpSearch::Status status, bool found, bool clipped) {
+  /// `whole`: what is proved is that no other solution is wanted.
+  void conclude(CpSearch::Status status, bool found, bool clipped, bool whole = true) {
     const bool proved = status == CpSearch::Status::exhausted && !clipped;
-    if (proved)
+    if (proved && (whole || !found))
       out_ << (found ? "==========\n" : "=====UNSATISFIABLE=====\n");
     else if (!found)
       out_ << "=====UNKNOWN=====\n";
@@ -184,6 +211,14 @@ class Session {
   template <class Value>
   void stat(std::string_view name, const Value& value) {
     out_ << fmt::format("%%%mzn-stat: {}={}\n", name, value);
+  }
+  void statistics(const Outcome& outcome) {
+    if (outcome.objective && model_.goal != cp::Goal::satisfy) stat("objective", *outcome.objective);
+    stat("initTime", fmt::format("{:.6f}", seconds_between(started_, ready_)));
+    stat("solveTime", fmt::format("{:.6f}", seconds_between(ready_, Clock::now())));
+    stat("steps", outcome.iterations);
+    stat("evaluations", outcome.evaluations);
+    out_ << "%%%mzn-stat-end\n";
   }
   void statistics(const CpSearch& search, const cp::Network& network, bool last) {
     const SearchStatistics counts = search.statistics();
@@ -263,9 +298,9 @@ std::string flatzinc_help() {
          "  -a, --all-solutions    print all solutions, or all that improve the objective\n"
          "  -i, --intermediate     print all that improve the objective\n"
          "  -n, --num-solutions N  stop after N solutions (0: all)\n"
-         "  -f, --free-search      choose how to search, whatever the model says\n"
+         "  -f, --free-search      large neighbourhood search beside a complete one, whatever the model says\n"
          "  -t, --time-limit MS    stop after so many milliseconds\n"
-         "  -p, --parallel N       threads of lns(...); a search without it uses one\n"
+         "  -p, --parallel N       threads of -f and lns(...); a complete search alone uses one\n"
          "  -r, --random-seed N    seed of what the search draws\n"
          "  -s, --statistics       print statistics\n"
          "  -v, --verbose          say on stderr what goes on\n"

@@ -1,149 +1,20 @@
-// cpu-openmp: an assignment is evaluated from the variables on that have changed, along the levels of definitions; sums are kept and get
-// what a change adds.
-//
-// Data: a value a slot; the sum and the violation of each operation; a bit an operation that has to be looked at again. Operations stand in
-// the order of their levels, so that one pass over the bits, ascending, finds all that follows. Cost: what depends on the changed
-// variables, and a word for each 64 operations.
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <span>
+// cpu-openmp: walkers on all cores, whose engine evaluates what has changed (incremental.hpp).
+#include "cpu_ref/lns/incremental.hpp"
+
+#include <omp.h>
+
+#include <memory>
+#include <utility>
 #include <vector>
 
-#include "core/problems/cp/operations.hpp"
 #include "cpu_ref/lns/implementations.hpp"
 #include "cpu_ref/lns/run.hpp"
 
 namespace vicinity::lns {
-namespace {
-
-using cp::Wide;
-
-class Incremental {
- public:
-  explicit Incremental(const cp::Problem& problem)
-      : problem_(&problem),
-        view_(problem.evaluation().view()),
-        slots_(problem.evaluation().slots()),
-        sums_(static_cast<std::size_t>(view_.operations)),
-        violated_(sums_.size(), 0),
-        dirty_((sums_.size() + 63) / 64, 0) {
-    link();
-  }
-
-  void load(std::span<const std::int32_t> values) {
-    for (std::size_t x = 0; x < values.size(); ++x) set(static_cast<std::int32_t>(x), values[x]);
-    if (!std::exchange(begun_, true)) {
-      std::fill(dirty_.begin(), dirty_.end(), 0);
-      for (std::int32_t k = 0; k < view_.operations; ++k) mark(k);
-    }
-    static_cast<void>(cost());
-  }
-  void set(std::int32_t slot, std::int32_t value) {
-    std::int32_t& old = slots_[static_cast<std::size_t>(slot)];
-    if (old == value) return;
-    const std::int64_t change = std::int64_t{value} - old;
-    old = value;
-    const auto end = use_begin_[static_cast<std::size_t>(slot) + 1];
-    for (auto u = use_begin_[static_cast<std::size_t>(slot)]; u < end; ++u) {
-      mark(uses_[u].operation);
-      sums_[static_cast<std::size_t>(uses_[u].operation)] += Wide{uses_[u].coefficient} * change;
-    }
-  }
-  [[nodiscard]] std::int32_t get(std::int32_t slot) const { return slots_[static_cast<std::size_t>(slot)]; }
-  [[nodiscard]] std::int64_t cost() {
-    for (std::size_t word = first_dirty_; word < dirty_.size(); ++word)
-      while (dirty_[word] != 0) {
-        const int bit = std::countr_zero(dirty_[word]);
-        dirty_[word] &= dirty_[word] - 1;
-        evaluate(static_cast<std::int32_t>(word * 64) + bit);
-      }
-    first_dirty_ = dirty_.size();
-    return violations_ > 0 ? inconsistent : cost_of(problem_->model(), slots_);
-  }
-  [[nodiscard]] std::vector<std::int32_t> values() const {
-    return {slots_.begin(), slots_.begin() + static_cast<std::ptrdiff_t>(problem_->model().variables.size())};
-  }
-
- private:
-  struct Use {
-    std::int32_t operation;
-    std::int64_t coefficient;  ///< 0: the operation is no sum
-  };
-
-  [[nodiscard]] static bool is_sum(cp::Operation operation) { return operation <= cp::Operation::sum_ne; }
-  /// Variable -> operations with an argument or a result of it; sums of constants.
-  void link() {
-    std::vector<std::vector<Use>> uses(slots_.size());
-    for (std::int32_t k = 0; k < view_.operations; ++k) {
-      const auto use = [&](std::int32_t slot, std::int64_t coefficient) {
-        auto& list = uses[static_cast<std::size_t>(slot)];
-        if (list.empty() || list.back().operation != k) list.push_back({k, 0});
-        list.back().coefficient += coefficient;
-      };
-      const std::int64_t* data = view_.data + view_.data_begin[k];
-      const bool sums = is_sum(view_.operation[k]);
-      for (auto a = view_.argument_begin[k]; a < view_.argument_begin[k + 1]; ++a) {
-        const std::int64_t coefficient = sums ? data[1 + a - view_.argument_begin[k]] : 0;
-        use(view_.arguments[a], coefficient);
-        sums_[static_cast<std::size_t>(k)] += Wide{coefficient} * get(view_.arguments[a]);
-      }
-      if (view_.use[k] != cp::Use::define) use(view_.result[k], 0);
-    }
-    for (const auto& list : uses) {
-      uses_.insert(uses_.end(), list.begin(), list.end());
-      use_begin_.push_back(uses_.size());
-    }
-  }
-  void mark(std::int32_t operation) {
-    const auto word = static_cast<std::size_t>(operation) / 64;
-    dirty_[word] |= std::uint64_t{1} << (operation % 64);
-    first_dirty_ = std::min(first_dirty_, word);
-  }
-  [[nodiscard]] std::int64_t value_of(std::int32_t k, bool& valid) const {
-    const cp::Operation operation = view_.operation[k];
-    if (!is_sum(operation)) return cp::value_of(view_, k, slots_, valid);
-    const Wide sum = sums_[static_cast<std::size_t>(k)];
-    const std::int64_t constant = view_.data[view_.data_begin[k]];
-    if (operation == cp::Operation::sum_le) return sum <= constant ? 1 : 0;
-    if (operation == cp::Operation::sum_eq) return sum == constant ? 1 : 0;
-    if (operation == cp::Operation::sum_ne) return sum != constant ? 1 : 0;
-    const Wide total = sum + constant;
-    valid = total >= cp::least_value && total <= cp::greatest_value;
-    return static_cast<std::int64_t>(total);
-  }
-  void evaluate(std::int32_t k) {
-    bool valid = true;
-    const std::int64_t value = value_of(k, valid);
-    const std::int32_t result = slots_[static_cast<std::size_t>(view_.result[k])];
-    if (view_.use[k] == cp::Use::define) {
-      valid = valid && value >= cp::least_value && value <= cp::greatest_value;
-      set(view_.result[k], valid ? static_cast<std::int32_t>(value) : 0);
-    } else {
-      valid = valid && (view_.use[k] == cp::Use::agree ? value == result : result == 0 || value == 1);
-    }
-    std::uint8_t& violated = violated_[static_cast<std::size_t>(k)];
-    violations_ += (valid ? 0 : 1) - violated;
-    violated = valid ? 0 : 1;
-  }
-
-  const cp::Problem* problem_;
-  cp::EvaluationView view_;
-  std::vector<std::int32_t> slots_;
-  std::vector<Wide> sums_;              ///< [operation] without its constant
-  std::vector<std::uint8_t> violated_;  ///< [operation]
-  std::vector<std::uint64_t> dirty_;
-  std::size_t first_dirty_ = 0;  ///< no word before it has a bit
-  std::int64_t violations_ = 0;
-  bool begun_ = false;
-  std::vector<std::size_t> use_begin_{0};  ///< [slot + 1]
-  std::vector<Use> uses_;
-};
-
-}  // namespace
 
 std::unique_ptr<Run> search_from(const cp::Problem& problem, const Task& task, std::vector<std::int32_t> first) {
-  return cpu_run<Incremental>(problem, task, std::move(first), task.threads > 0 ? static_cast<int>(task.threads) : omp_get_max_threads());
+  return cpu_run<Incremental<Violations>>(problem, task, std::move(first),
+                                          task.threads > 0 ? static_cast<int>(task.threads) : omp_get_max_threads());
 }
 
 std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance) {

@@ -14,6 +14,8 @@ class Interruption {
   explicit Interruption(const std::atomic<bool>* flag = nullptr) noexcept : flag_(flag) {}  // null: never
 
   [[nodiscard]] bool wanted() const noexcept { return flag_ != nullptr && flag_->load(std::memory_order_relaxed); }
+  /// For what looks at a flag of its own accord; null: never raised.
+  [[nodiscard]] const std::atomic<bool>* flag() const noexcept { return flag_; }
   void check() const {
     if (wanted()) throw Interrupted();
   }

@@ -21,11 +21,13 @@ LONG = {
     "annealing": ["sa", "--instance", "mine.dat", "--iterations", "1e12"],
     "tabu": ["lsm", "--instance", "large.dat", "--iterations", "1e8"],
     "alns": ["alns", "--instance", "large.vrp", "--calls", "1e6"],
+    "lns": ["lns", "--instance", "pigeons.fzn", "--steps", "1e6"],
 }
 IMPLEMENTATIONS = {
     "sa": ["cpu-traditional", "cpu-delta-matrix", "cpu-serial", "cpu-delta", "cpu-openmp"],
     "lsm": ["cpu-serial", "cpu-openmp"],
     "alns": ["cpu-recompute", "cpu-serial", "cpu-openmp", "cpu-hybrid"],
+    "lns": ["cpu-lns"],
 }
 SEARCHES = [(kind, implementation) for kind, words in LONG.items() for implementation in IMPLEMENTATIONS[words[0]]]
 
@@ -41,10 +43,21 @@ def write_vrp(path: Path, size: int) -> None:
     )
 
 
+def write_pigeons(path: Path, holes: int) -> None:
+    """One more pigeon than holes, disequality by disequality: no solution, which no search sees soon."""
+    pigeons = [f"p{k}" for k in range(holes + 1)]
+    path.write_text(
+        "".join(f"var 1..{holes}: {p};\n" for p in pigeons)
+        + "".join(f"constraint int_ne({p},{q});\n" for k, p in enumerate(pigeons) for q in pigeons[:k])
+        + f"solve minimize {pigeons[0]};\n"
+    )
+
+
 @pytest.fixture
 def work(mine: Program) -> Program:
     write_qap(mine.folder / "large.dat", 500)
     write_vrp(mine.folder / "large.vrp", 400)
+    write_pigeons(mine.folder / "pigeons.fzn", 40)
     return mine
 
 
@@ -73,11 +86,11 @@ def test_a_signal_ends_it_within_a_step(work: Program, kind: str, implementation
     answer = json.loads(out)
     if answer["feasible"]:
         assert answer["stopped_by"] == "signal" and (work.folder / "o").exists()
-    else:  # alns makes its first solutions itself
-        assert kind == "alns" and "before a first solution" in errors and not (work.folder / "o").exists()
+    else:  # these make their first solutions themselves
+        assert kind in {"alns", "lns"} and "before a first solution" in errors and not (work.folder / "o").exists()
 
 
-@pytest.mark.parametrize(("kind", "implementation"), [one for one in SEARCHES if one[0] != "alns"])
+@pytest.mark.parametrize(("kind", "implementation"), [one for one in SEARCHES if one[0] not in {"alns", "lns"}])
 def test_its_time_ends_it_within_a_step(work: Program, kind: str, implementation: str) -> None:
     system, *words = LONG[kind]
     arguments = [

@@ -82,6 +82,41 @@ def test_the_same_without_propagators_for_globals(run) -> None:
     assert ours.endswith("==========\n")
 
 
+COLORS = """
+int: n = 40;
+array[1..n] of var 1..8: color;
+var 0..9999: cost = sum(i in 1..n)(color[i] * (1 + i mod 7));
+constraint forall(i, j in 1..n where i < j /\\ (i * j) mod 5 = 1)(color[i] != color[j]);
+constraint forall(i in 1..n - 2)(color[i] + color[i + 1] != color[i + 2]);
+solve minimize cost;
+"""
+COLORS_CHECKER = """
+int: n = 40;
+array[1..n] of int: color;
+int: cost;
+output [if cost = sum(i in 1..n)(color[i] * (1 + i mod 7))
+  /\\ forall(i, j in 1..n where i < j /\\ (i * j) mod 5 = 1)(color[i] != color[j])
+  /\\ forall(i in 1..n - 2)(color[i] + color[i + 1] != color[i + 2]) then "CORRECT" else "INCORRECT" endif];
+"""
+
+
+def test_free_search_prints_solutions_that_a_checker_takes(run, tmp_path: Path) -> None:
+    checker = tmp_path / "colors.mzc.mzn"
+    checker.write_text(COLORS_CHECKER)
+    text = run(COLORS, "-f", "-a", "-p", "2", "-t", "6000", str(checker))
+    assert text.count("CORRECT") == text.count("----------") > 1
+    assert "INCORRECT" not in text
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_free_search_proves_the_optimum(run, threads: str) -> None:
+    text = run(GLOBALS, "-f", "-p", threads, "--output-objective")
+    complete = run(GLOBALS, "--output-objective")
+    assert text.endswith("==========\n")
+    objectives = {line for part in (text, complete) for line in part.splitlines() if line.startswith("_objective")}
+    assert len(objectives) == 1
+
+
 def test_sets_are_compiled_away(run) -> None:
     text = run(SETS, "-a")
     assert text.count("----------") == 6  # two more of 1, 3, 4, 6 in s
@@ -97,7 +132,8 @@ def test_floats_are_refused_by_name(tmp_path: Path) -> None:
     assert result.stderr == f"fzn-vicinity: {file}:2: float 'width': floats are not supported\n"
 
 
-def test_an_interrupt_prints_the_best(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [[], ["-f"]])
+def test_an_interrupt_prints_the_best(tmp_path: Path, options: list[str]) -> None:
     n = 40
     file = tmp_path / "model.fzn"
     names = ",".join(f"x{k}" for k in range(n))
@@ -109,7 +145,7 @@ def test_an_interrupt_prints_the_best(tmp_path: Path) -> None:
         + f"constraint int_lin_eq([{profits},-1],[{names},p],0);\nsolve maximize p;\n"
     )
     program = Path(os.environ["VICINITY_BUILD"]) / "fzn-vicinity"
-    process = subprocess.Popen([str(program), str(file)], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([str(program), *options, str(file)], stdout=subprocess.PIPE, text=True)
     time.sleep(1)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)

@@ -79,6 +79,21 @@ TEST(FlatzincProtocol, LargeNeighborhoodSearchProvesNothing) {
   EXPECT_EQ(solved("var 1..9: x;\nconstraint int_ne(x,x);\nsolve :: lns(1,9,rl(1),1,1,0,0) minimize x;\n"), "=====UNSATISFIABLE=====\n");
 }
 
+TEST(FlatzincProtocol, FreeSearchImprovesAndProves) {
+  FlatzincOptions free, all;
+  free.free = all.free = all.all = true;
+  const std::string goal =
+      "var 1..9: x :: output_var;\nvar 1..9: y :: output_var;\nvar 0..99: z :: is_defined_var;\n"
+      "constraint int_lin_eq([3,-1,-1],[x,y,z],-9) :: defines_var(z);\nconstraint int_ne(x,y);\nsolve maximize z;\n";
+  EXPECT_EQ(solved(goal, free), "x = 9;\ny = 1;\n----------\n==========\n");
+  EXPECT_TRUE(solved(goal, all).ends_with("x = 9;\ny = 1;\n----------\n==========\n"));
+  EXPECT_EQ(solved(goal, free, true), "=====UNKNOWN=====\n");
+  EXPECT_EQ(solved(small + "solve satisfy;\n", free), "x = 1;\n----------\n");
+  EXPECT_EQ(solved(small + "solve satisfy;\n", all), "x = 1;\n----------\nx = 3;\n----------\n==========\n");
+  EXPECT_EQ(solved(small + "constraint int_eq(x,2);\nsolve minimize x;\n", free), "=====UNSATISFIABLE=====\n");
+  EXPECT_EQ(solved("var 2147483640..9999999999: x :: output_var;\nsolve maximize x;\n", free).find("=========="), std::string::npos);
+}
+
 TEST(FlatzincProtocol, NothingIsProvedBeyondTheRangeOfValues) {
   EXPECT_EQ(solved("var 0..9999999999: x :: output_var;\nconstraint int_lin_le([-1],[x],-3000000000);\nsolve satisfy;\n"),
             "=====UNKNOWN=====\n");

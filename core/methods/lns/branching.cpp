@@ -49,6 +49,7 @@ class Annotations {
 
   Strategy strategy() {
     for (const Expression& note : model_.elements(model_.search)) read(note);
+    strategy_.annotated = strategy_.phases.size();
     Phase named{{}, VariableChoice::dom_w_deg, ValueChoice::min}, defined, rest;
     for (std::size_t x = 0; x < model_.variables.size(); ++x)
       if (const cp::Variable& variable = model_.variables[x]; !variable.introduced && !variable.defined)

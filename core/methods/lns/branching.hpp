@@ -59,6 +59,7 @@ struct Restarts {
 /// What the annotations of a goal ask for.
 struct Strategy {
   std::vector<Phase> phases;
+  std::size_t annotated = 0;  ///< how many phases, the first, are those of the annotations
   Restarts restarts;
   std::vector<cp::Var> relaxed;   ///< relax_and_reconstruct: at a restart each keeps its value in the best solution ...
   std::int64_t kept_percent = 0;  ///< ... with this probability

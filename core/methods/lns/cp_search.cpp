@@ -10,6 +10,8 @@ namespace vicinity::lns {
 namespace {
 
 constexpr Restarts usual_restarts{Restarts::Kind::geometric, 1.2, 200};
+/// Of larger domains no value is tried for its impact.
+constexpr std::int64_t most_tried = 64;
 
 }  // namespace
 
@@ -59,9 +61,14 @@ CpSearch::Status CpSearch::next(const SearchLimits& limits) {
   propagation_.limit(std::numeric_limits<std::int64_t>::max(), limits.stop);
   if (begun_ && !fresh_ && model_.goal == cp::Goal::satisfy) leave_introduced();
   bool consistent = begun_ ? backtrack() : begin();
+  if (std::exchange(tightened_, false) && consistent) {
+    consistent = bounded();
+    if (!consistent) store_.forget();
+    consistent = (consistent && propagate()) || backtrack();
+  }
   for (;;) {
     while (!consistent) {
-      if (!neighborhood_ || !restart()) {
+      if (!neighborhood_ || repair_ || !restart()) {
         exhausted_ = true;
         return Status::exhausted;
       }
@@ -72,7 +79,7 @@ CpSearch::Status CpSearch::next(const SearchLimits& limits) {
       fresh_ = true;  // the next call goes on from here
       return Status::limit;
     }
-    if (statistics_.failures - failures_at_restart_ >= cutoff_) {
+    if (!repair_ && statistics_.failures - failures_at_restart_ >= cutoff_) {
       consistent = restart();
       if (propagation_.cut_short()) return Status::limit;
       if (!consistent) {
@@ -106,21 +113,71 @@ bool CpSearch::spent(const SearchLimits& limits) {
 bool CpSearch::propagate() {
   if (propagation_.changed(store_)) return true;
   ++statistics_.failures;
+  if (repair_) {
+    ++weights_[static_cast<std::size_t>(decided_)];
+    return false;
+  }
   const std::int32_t c = propagation_.failed();
   const std::size_t arguments = cp::scope_of(network_.view(), c).arguments.size();
   for (std::size_t k = 0; k < arguments; ++k) ++weights_[static_cast<std::size_t>(network_.variable(c, k))];
   return false;
 }
 
-/// The objective has to become better than the best.
+std::int64_t CpSearch::objective_of(std::span<const std::int32_t> solution) const {
+  return solution[static_cast<std::size_t>(compiled_.objective)];
+}
+
+/// The objective has to be acceptable.
 bool CpSearch::bounded() {
-  if (!found() || model_.goal == cp::Goal::satisfy) return true;
-  const std::int64_t best = best_[static_cast<std::size_t>(compiled_.objective)];
-  return model_.goal == cp::Goal::minimise ? store_.cut(compiled_.objective, best - 1) : store_.raise(compiled_.objective, best + 1);
+  if (!bound_ || model_.goal == cp::Goal::satisfy) return true;
+  return model_.goal == cp::Goal::minimise ? store_.cut(compiled_.objective, *bound_) : store_.raise(compiled_.objective, *bound_);
+}
+
+void CpSearch::tighten(std::span<const std::int32_t> solution) {
+  best_.assign(solution.begin(), solution.end());
+  bound_ = objective_of(solution) - (model_.goal == cp::Goal::minimise ? 1 : -1);
+  tightened_ = true;
+}
+
+void CpSearch::open(const Neighborhood& neighborhood) {
+  exhausted_ = exhausted_ && !repair_;  // for good, where the whole tree is
+  if (!begun_ && !begin()) exhausted_ = true;
+  if (exhausted_) return;
+  to_root();
+  best_.assign(neighborhood.incumbent.begin(), neighborhood.incumbent.end());
+  bound_ = neighborhood.bound;
+  repair_ = neighborhood.values;
+  seed_ = neighborhood.seed;
+  draws_ = 0;
+  current_ = neighborhood.guided ? &guided_ : &phases_;
+  for (std::size_t x = 0; x < weights_.size(); ++x) weights_[x] = network_.degree(static_cast<cp::Var>(x));
+  store_.push();
+  neighborhood_ = fresh_ = true;
+  exhausted_ = !bounded() || !propagation_.changed(store_);
+  if (exhausted_) return store_.forget();
+  fix(neighborhood.kept);
+}
+
+/// As many at once as can be; what fails is halved until one alone does.
+void CpSearch::fix(std::span<const cp::Var> kept) {
+  for (std::size_t count = kept.size(); !kept.empty() && !propagation_.cut_short();) {
+    count = std::min(count, kept.size());
+    store_.push();
+    const auto assigned = [&](cp::Var x) { return store_.assign(x, best_[static_cast<std::size_t>(x)]); };
+    if (std::all_of(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(count), assigned) && propagation_.changed(store_)) {
+      kept = kept.subspan(count);
+      count *= 2;
+      continue;
+    }
+    store_.undo();
+    if (count == 1) kept = kept.subspan(1);
+    count = (count + 1) / 2;
+  }
 }
 
 bool CpSearch::descend(const Decision& decision) {
   ++statistics_.nodes;
+  decided_ = decision.variable;
   const OpenPhase& phase = (*current_)[phase_];
   nodes_.push_back({decision, phase_, phase.open, phase.first});
   statistics_.depth = std::max(statistics_.depth, static_cast<std::int64_t>(nodes_.size()));
@@ -143,6 +200,7 @@ bool CpSearch::backtrack() {
     phase_ = node.phase;
     (*current_)[phase_].open = node.open;
     (*current_)[phase_].first = node.first;
+    decided_ = node.decision.variable;
     if (node.decision.opposite().apply(store_) && bounded()) {
       if (propagate()) return true;
     } else {
@@ -161,9 +219,7 @@ void CpSearch::leave_introduced() {
 }
 
 void CpSearch::to_root() {
-  const std::size_t base = neighborhood_ ? 1 : 0;
-  for (; store_.level() > base; store_.undo()) nodes_.pop_back();
-  if (neighborhood_) store_.undo();
+  while (store_.level() > 0) store_.undo();
   nodes_.clear();
   neighborhood_ = false;
   for (auto* all : {&phases_, &guided_})
@@ -182,7 +238,7 @@ bool CpSearch::restart() {
   // A free search takes turns between the strategy's own order and its own.
   if (free_) current_ = statistics_.restarts % 2 == 1 ? &guided_ : &phases_;
   if (!bounded() || !propagate()) return false;
-  if (found() && !strategy_.relaxed.empty())
+  if (!best_.empty() && !strategy_.relaxed.empty())
     for (int attempts = 100; attempts > 0 && !reconstruct(); --attempts) ++statistics_.restarts;  // where all fail: the whole tree, once
   return true;
 }
@@ -210,10 +266,16 @@ std::optional<Decision> CpSearch::choose() {
     const auto index = static_cast<std::size_t>(x);
     ValueChoice choice = phase.phase->value;
     std::int64_t saved = 0;
-    if (found() && free_) {
+    if (repair_) {
+      if (*repair_ == RepairValues::impact)
+        if (const auto decision = decision_by_impact(x)) return decision;
+      if (*repair_ == RepairValues::random) choice = ValueChoice::random;
+      if (*repair_ == RepairValues::incumbent) choice = ValueChoice::saved;
+      saved = best_[index];
+    } else if (!best_.empty() && free_) {
       choice = ValueChoice::saved;
       saved = best_[index];
-    } else if (!found() && hinted_[index]) {
+    } else if (best_.empty() && hinted_[index]) {
       choice = ValueChoice::saved;
       saved = hints_[index];
     }
@@ -223,6 +285,29 @@ std::optional<Decision> CpSearch::choose() {
   }
   phase_ = current_->size() - 1;
   return std::nullopt;
+}
+
+/// Each value is tried: one node each. None: the domain is too large, or no value is left.
+std::optional<Decision> CpSearch::decision_by_impact(cp::Var x) {
+  const std::int64_t last = store_.upper(x);
+  if (store_.size(x) > most_tried) return std::nullopt;
+  const bool least = model_.goal != cp::Goal::maximise;
+  std::optional<std::int64_t> best, value;
+  for (std::int64_t v = store_.lower(x); v <= last; ++v) {
+    v = store_.next(x, v);
+    ++statistics_.nodes;
+    store_.push();
+    if (store_.assign(x, v) && propagation_.changed(store_)) {
+      const std::int64_t bound = least ? store_.lower(compiled_.objective) : -store_.upper(compiled_.objective);
+      if (!best || bound < *best) {
+        best = bound;
+        value = v;
+      }
+    }
+    store_.undo();
+  }
+  if (!value) return std::nullopt;
+  return decision_on(store_, x, ValueChoice::saved, 0, *value);
 }
 
 /// The next variable of a phase; -1: all are fixed.
@@ -286,6 +371,7 @@ void CpSearch::note_solution() {
   if (model_.goal == cp::Goal::satisfy) cutoff_ = std::numeric_limits<std::int64_t>::max();  // a restart would find it again
   best_.resize(weights_.size());
   for (std::size_t x = 0; x < best_.size(); ++x) best_[x] = static_cast<std::int32_t>(store_.lower(static_cast<cp::Var>(x)));
+  bound_ = objective_of(best_) - (model_.goal == cp::Goal::minimise ? 1 : -1);
 }
 
 }  // namespace vicinity::lns

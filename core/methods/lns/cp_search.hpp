@@ -4,7 +4,9 @@
 // Nodes: a decision is tried, propagated to the fixpoint; where that fails, the last decision is taken back and its opposite propagated. A
 // solution bounds the objective for all that follows. A restart takes all decisions back; after `restarts` failures, of which failures
 // of constraints and the best solution guide later choices; with relax_and_reconstruct it first fixes a random part of the best solution.
-// Cost of a node: propagation, and a pass over the open variables of a phase (of input_order: those from the first open one on).
+// A neighbourhood (repair.hpp) is such a part that is given. There the choices follow from the neighbourhood alone: a failure counts for
+// the variable whose decision failed, not for the constraint that happened to be propagated first. Cost of a node: propagation, and a pass
+// over the open variables of a phase (of input_order: those from the first open one on).
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -27,6 +29,24 @@ struct SearchLimits {
   const std::atomic<bool>* stop = nullptr;  ///< true: end as soon as possible, and for good where that is amid propagation
 };
 
+/// Which values are tried first in a neighbourhood.
+enum class RepairValues : std::uint8_t {
+  strategy,   ///< as the model says
+  incumbent,  ///< that of the incumbent
+  random,
+  impact,  ///< with which propagation leaves the objective the best bound (Fages and Prud'homme, "Making the first solution good!", ICTAI
+           ///< 2017)
+};
+
+struct Neighborhood {
+  std::span<const std::int32_t> incumbent;  ///< [variable of the network]
+  std::span<const cp::Var> kept;            ///< to be fixed, in this order; what leaves nothing acceptable stays open
+  std::optional<std::int64_t> bound;        ///< the worst objective that is acceptable
+  bool guided = false;                      ///< variables by domain over failures; else in the model's order
+  RepairValues values = RepairValues::strategy;
+  std::uint64_t seed = 0;
+};
+
 struct SearchStatistics {
   std::int64_t nodes = 0, failures = 0, restarts = 0, solutions = 0, propagations = 0, depth = 0;
 };
@@ -44,6 +64,10 @@ class CpSearch {
 
   /// Goes on to the next solution, which is better than all before if there is a goal.
   [[nodiscard]] Status next(const SearchLimits& limits);
+  /// Takes all decisions back and goes into a neighbourhood: next() finds what is acceptable in it, each better than the one before.
+  void open(const Neighborhood& neighborhood);
+  /// A solution found elsewhere, [variable of the network]: next() looks for a better one.
+  void tighten(std::span<const std::int32_t> solution);
   /// Of the last solution: [variable of the network].
   [[nodiscard]] std::span<const std::int32_t> values() const noexcept { return best_; }
   [[nodiscard]] bool found() const noexcept { return statistics_.solutions > 0; }
@@ -77,6 +101,9 @@ class CpSearch {
   [[nodiscard]] bool reconstruct();
   [[nodiscard]] bool bounded();
   [[nodiscard]] bool propagate();
+  void fix(std::span<const cp::Var> kept);
+  [[nodiscard]] std::optional<Decision> decision_by_impact(cp::Var x);
+  [[nodiscard]] std::int64_t objective_of(std::span<const std::int32_t> solution) const;
   [[nodiscard]] bool spent(const SearchLimits& limits);
   void note_solution();
   void leave_introduced();
@@ -93,12 +120,15 @@ class CpSearch {
   std::vector<OpenPhase>* current_ = &phases_;
   std::size_t phase_ = 0;
   std::vector<Node> nodes_;
+  cp::Var decided_ = 0;                 ///< by the last decision
+  std::optional<std::int64_t> bound_;   ///< the worst objective that is acceptable
+  std::optional<RepairValues> repair_;  ///< of the neighbourhood that is given
   std::vector<std::int32_t> best_;
   std::vector<std::int64_t> weights_;  ///< [variable] failures of its constraints
   std::vector<std::int32_t> hints_;
   std::vector<bool> hinted_;
   std::uint64_t seed_;
-  bool free_, begun_ = false, exhausted_ = false, fresh_ = false, neighborhood_ = false;
+  bool free_, begun_ = false, exhausted_ = false, fresh_ = false, neighborhood_ = false, tightened_ = false;
   std::int64_t cutoff_ = std::numeric_limits<std::int64_t>::max(), failures_at_restart_ = 0, root_bound_ = 0;
   std::uint64_t draws_ = 0;
   SearchStatistics statistics_;
