@@ -274,7 +274,8 @@ class RanksRun final : public Run {
   }
   [[nodiscard]] Trace trace() const override {
     Trace trace;
-    for (const Json& point : team_->ask({{"do", "trace"}}).at("trace"))
+    const Json answer = team_->ask({{"do", "trace"}});
+    for (const Json& point : answer.at("trace"))
       trace.push_back(
           {.seconds = point.at(0), .iterations = point.at(1), .objective = point.at(2).get<std::int64_t>(), .digest = point.at(3)});
     return trace;

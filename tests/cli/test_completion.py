@@ -148,7 +148,7 @@ def test_every_option_and_nothing_hidden(vicinity: Program) -> None:
     """Both scripts against --help."""
     scripts = {shell: vicinity("completion", shell).stdout for shell in ("bash", "zsh")}
     commands = re.findall(r"^      (\w+)\) options=", scripts["bash"], re.MULTILINE)
-    assert commands == ["list", "run", "verify", "solve", "ceilings", "environment", "completion"]
+    assert commands == ["list", "run", "peer", "verify", "solve", "ceilings", "environment", "completion"]
     for command in commands:
         shown = set(re.findall(r"^  (?:-h,)?(--[a-z-]+)", vicinity(command, "--help").stdout, re.MULTILINE))
         for name, pattern in (

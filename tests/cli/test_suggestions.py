@@ -119,7 +119,7 @@ def test_examples_are_the_command_s_own(vicinity: Program) -> None:
     commands = [
         line.split()[0] for line in vicinity("--help").stdout.split("Subcommands:")[1].split("\n\n")[0].split("\n")[1:]
     ]
-    assert len(commands) == 7
+    assert len(commands) == 8
     for command in commands:
         text = vicinity(command, "--help").stdout
         before, examples = text.split("Examples:\n")
