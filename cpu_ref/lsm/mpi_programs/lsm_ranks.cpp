@@ -6,9 +6,8 @@
 //
 // Phases of an iteration, on each rank:
 //   1. The best of the slice, as cpu-openmp finds it (threaded_search.hpp).
-//   2. An all-reduce over 32 bytes: the best of all slices by local_search::better(), whole numbers only, so that neither the number of
-//   ranks
-//      nor the order of the reduction matters. Every rank takes the same move, and makes the same decision to go on or to end.
+//   2. An all-reduce over 32 bytes: the best of all slices by local_search::better(), whole numbers only: the number of ranks and the order
+//      of the reduction do not matter. Every rank takes the same move, and makes the same decision to go on or to end.
 //
 // Synchronisation: the all-reduce. What asks the ranks to pause or to stop reaches them through a thread of each that waits for it, and
 // takes effect in the all-reduce, so that all end in the same iteration; a scan under way is left, as on one process.
