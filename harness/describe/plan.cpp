@@ -270,7 +270,9 @@ Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filte
   return plan;
 }
 
-double most_seconds(const Protocol& protocol) { return protocol.max_seconds * 1.25; }
+double most_seconds(const Protocol& protocol) {
+  return protocol.budget.seconds ? *protocol.budget.seconds * protocol.repetitions : protocol.max_seconds * 1.25;
+}
 
 Estimate estimate(const Descriptor& descriptor, const Profile& profile, const Filter& filter) {
   const auto& all = descriptor.system->implementations;

@@ -102,7 +102,8 @@ struct Estimate {
 /// Of all implementations asked for, whether they are built and can run here or not.
 [[nodiscard]] Estimate estimate(const Descriptor& descriptor, const Profile& profile, const Filter& filter);
 
-/// The most seconds that a measurement may take: a quarter more than the protocol's, for the warm-up. 0: no limit.
+/// The most seconds that a measurement may take: its budgets, or a quarter more than the limit of the protocol, for the warm-up. 0: no
+/// limit.
 [[nodiscard]] double most_seconds(const Protocol& protocol);
 
 /// `asked` for `implementation`: with a scaling where the profile says so. A case no longer than the three lengths together has none.

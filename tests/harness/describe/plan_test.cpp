@@ -233,5 +233,14 @@ TEST(Plan, EachProcessBeginsACaseWithTheNextImplementation) {
   EXPECT_EQ(cases(1), cases(2));
 }
 
+TEST(Plan, ASearchTakesItsBudget) {
+  Protocol protocol;
+  protocol.max_seconds = 2;
+  EXPECT_DOUBLE_EQ(most_seconds(protocol), 2.5);
+  protocol.repetitions = 3;
+  protocol.budget.seconds = 60;
+  EXPECT_DOUBLE_EQ(most_seconds(protocol), 180);
+}
+
 }  // namespace
 }  // namespace vicinity
