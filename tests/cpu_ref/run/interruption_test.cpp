@@ -156,10 +156,16 @@ TEST(Interruption, AnInterruptedAlnsKeepsWhatItsProcessesFound) {
 
 TEST(ForEachInParallel, AnInterruptedBodyEndsAll) {
   std::atomic<int> begun = 0;
+  std::atomic<bool> over = false;
   EXPECT_THROW(for_each_in_parallel(1000, 2,
                                     [&](std::int64_t k) {
                                       ++begun;
-                                      if (k == 3) throw Interrupted();
+                                      if (k == 3) {
+                                        over = true;
+                                        throw Interrupted();
+                                      }
+                                      while (k > 3 && !over) std::this_thread::yield();  // the other thread may be late
+                                      std::this_thread::sleep_for(std::chrono::milliseconds(1));
                                     }),
                Interrupted);
   EXPECT_LT(begun, 1000);
