@@ -60,7 +60,10 @@ def test_broken_descriptor(fake: Program, changes: dict[str, str], expected: str
         (["verify", "--system", "fang", "--random", "1"], "--system: unknown system 'fang'; allowed: fake"),
         (["verify", "--random", "1", "--seed", "-1"], "--seed: '-1' is not a whole number from 0 to 2^64 - 1"),
         (["rum"], "unknown command 'rum'; did you mean 'run'?"),
-        ([], "a command is missing: list, run, peer, verify, solve, ceilings, environment, completion; see vicinity --help"),
+        (
+            [],
+            "a command is missing: list, run, peer, verify, solve, ceilings, environment, completion; see",
+        ),
     ],
 )
 def test_wrong_usage(fake: Program, arguments: list[str], expected: str) -> None:
