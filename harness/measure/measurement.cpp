@@ -243,7 +243,9 @@ Result measure(Referee& referee, const Job& job, const Protocol& protocol, const
 }
 
 Result verify(Referee& referee, const Job& job) {
-  return guarded(referee, job, [&](Run& run, Result& result) { static_cast<void>(prove(referee, job, {}, run, result)); });
+  Protocol whole_or_prefix;
+  if (referee.check().kind == Check::Kind::prefix) whole_or_prefix.budget.iterations = referee.check().iterations;
+  return guarded(referee, job, [&](Run& run, Result& result) { static_cast<void>(prove(referee, job, whole_or_prefix, run, result)); });
 }
 
 int batch_for(Backend backend, double kernel_seconds, bool flush_l2) {

@@ -52,7 +52,7 @@ struct MeasureOptions {
 /// InputError for a broken case or a part of the time that the implementation does not report.
 [[nodiscard]] Result measure(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options = {});
 
-/// The check alone.
+/// The check alone, of a run of the whole work, or of the prefix alone where the check is of one: what follows may have no end of its own.
 [[nodiscard]] Result verify(Referee& referee, const Job& job);
 
 /// Repetitions of the work in one timed interval: 1, or enough that a GPU kernel shorter than 20 us fills 200 us.

@@ -176,8 +176,8 @@ TEST(Measurement, TotalIsTheSumOfTheParts) {
   EXPECT_EQ(chosen_times(samples, "wall"), (std::vector<double>{9, 9}));
 }
 
-/// A search that counts steps of no length.
-Result measure_hunt(const std::string& implementation, std::int64_t prefix, Protocol protocol) {
+/// A search that counts steps of no length; without a protocol its check alone.
+Result measure_hunt(const std::string& implementation, std::int64_t prefix, const std::optional<Protocol>& protocol) {
   System hunt = fake::hunt();
   hunt.instance = [](const Case&) {
     auto quarry = std::make_shared<fake::Quarry>();
@@ -188,7 +188,15 @@ Result measure_hunt(const std::string& implementation, std::int64_t prefix, Prot
   const auto& all = hunt.implementations;
   const auto found = std::find_if(all.begin(), all.end(), [&](const Implementation& i) { return i.name == implementation; });
   Referee judge(hunt, {.kind = Check::Kind::prefix, .iterations = prefix, .reference = "cpu-serial"});
-  return measure(judge, {.asked = c, .executed = c, .implementation = &*found}, protocol);
+  const Job job{.asked = c, .executed = c, .implementation = &*found};
+  return protocol ? measure(judge, job, *protocol) : verify(judge, job);
+}
+
+TEST(Measurement, TheCheckOfAPrefixEndsWithIt) {
+  const Result result = measure_hunt("cpu-serial", 20, std::nullopt);
+  EXPECT_EQ(result.status, Status::ok) << result.message;
+  EXPECT_EQ(result.outcome->iterations, 20);
+  EXPECT_EQ(measure_hunt("cpu-drifting", 40, std::nullopt).status, Status::invalid);
 }
 
 TEST(Measurement, ARunTooLongForTheReferenceIsProvedOnAPrefix) {
