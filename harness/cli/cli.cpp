@@ -103,12 +103,6 @@ constexpr char completion_footer[] = R"(Examples:
   vicinity completion zsh >~/.zfunc/_vicinity                               a folder of $fpath
 cmake --install puts both where the shells look.)";
 
-std::vector<std::string> names_of(const std::vector<System>& systems) {
-  std::vector<std::string> names;
-  for (const System& system : systems) names.push_back(system.name);
-  return names;
-}
-
 /// Of all systems; each once.
 std::vector<std::string> all_implementations(const std::vector<System>& systems) {
   std::vector<std::string> all;
@@ -122,7 +116,7 @@ const std::vector<std::string> profiles{"smoke", "quick", "full"};
 
 void add_list(CLI::App& app, Options& options, const std::vector<System>& systems, ValueWords& words) {
   CLI::App* list = app.add_subcommand("list", "Systems, problems, implementations and experiments");
-  words[list->add_option("NAME", options.names, "Only these systems, or experiments (system/name)")] = names_of(systems);
+  words[list->add_option("NAME", options.names, "Only these systems, or experiments (system/name)")] = system_names(systems);
   list->add_flag("--names", options.only_names, "Print the names of experiments alone, one a line");
   list->add_flag("--json", options.json, "Print JSON");
   list->footer(list_footer);
@@ -179,7 +173,7 @@ void add_verify(CLI::App& app, Options& options, const std::vector<System>& syst
   verify->add_option(experiment_argument, options.descriptors, "Experiments by name (system/name) or descriptor file");
   words[verify->add_option("--profile", options.profile, "Profile of the experiments (default: smoke)")] = profiles;
   verify->add_option("--random", options.random_cases, "Random cases of each system")->check(CLI::Range(1, 10'000'000));
-  words[verify->add_option("--system", options.system, "Random cases of this system only")] = names_of(systems);
+  words[verify->add_option("--system", options.system, "Random cases of this system only")] = system_names(systems);
   add_seed(*verify, options, "First seed of the random cases");
   words[verify->add_option("--implementation", options.implementations, "Only these implementations")] = all_implementations(systems);
   verify->add_option("--set", options.settings, "axis=value: of every case whose problem has the axis");
@@ -194,7 +188,8 @@ void add_solve(CLI::App& app, Options& options, const std::vector<System>& syste
   std::vector<System> searching;
   std::copy_if(systems.begin(), systems.end(), std::back_inserter(searching),
                [](const System& system) { return system.solver.has_value(); });
-  words[solve->add_option("SYSTEM", options.system, "What searches: " + join(names_of(searching)))->required()] = names_of(searching);
+  words[solve->add_option("SYSTEM", options.system, "What searches: " + join(system_names(searching)))->required()] =
+      system_names(searching);
   solve->add_option("--instance", own.instance, "Instance file, or a name of the catalogue")->type_name(file_type)->required();
   for (const System& system : systems) {
     if (!system.solver || own.work.contains(system.solver->work_axis)) continue;
@@ -239,8 +234,10 @@ void add_completion(CLI::App& app, Options& options, ValueWords& words) {
 
 /// `--where load=1 table1.yaml`: an option that takes several values swallows an experiment after it. Give it back.
 void return_descriptors(Options& options) {
+  const std::array swallowing{&options.implementations, &options.where, &options.settings, &options.adapters};
+  if (std::all_of(swallowing.begin(), swallowing.end(), [](const auto* values) { return values->empty(); })) return;
   const std::vector<std::string> names = experiment_names();
-  for (auto* values : {&options.implementations, &options.where, &options.settings, &options.adapters}) {
+  for (auto* values : swallowing) {
     const auto is_experiment = [&](const std::string& text) {
       return text.ends_with(".yaml") || text.ends_with(".yml") || std::find(names.begin(), names.end(), text) != names.end();
     };
@@ -335,7 +332,7 @@ int command_line(int argc, char** argv, const std::vector<System>& systems) {
     fmt::print("{}", options.shell == "zsh" ? zsh_completion(app, words) : bash_completion(app, words));
     return exit_ok;
   }
-  return_descriptors(options);
+  if (command != "solve") return_descriptors(options);  // it takes none
   for (std::string& experiment : options.descriptors) experiment = descriptor_path(experiment);
   return dispatch(command, options, systems);
 }

@@ -23,6 +23,12 @@ fs::path nearer(const fs::path& folder) {
   return !here.empty() && *here.begin() != ".." && fs::is_directory(here) ? here : folder;
 }
 
+std::vector<std::string> names_of(const std::vector<std::string>& descriptors) {
+  std::vector<std::string> names;
+  for (const std::string& path : descriptors) names.push_back(experiment_name(path));
+  return names;
+}
+
 /// Of the experiments: a whole system, those that have the name in some system, or the one that is spelled like it.
 std::string suggestion(const std::string& asked, const std::vector<std::string>& paths, const std::vector<std::string>& names) {
   std::vector<std::string> meant;
@@ -58,16 +64,12 @@ std::string experiment_name(const fs::path& descriptor) {
   return (descriptor.parent_path().filename() / descriptor.stem()).generic_string();
 }
 
-std::vector<std::string> experiment_names() {
-  std::vector<std::string> names;
-  for (const std::string& path : all_descriptors()) names.push_back(experiment_name(path));
-  return names;
-}
+std::vector<std::string> experiment_names() { return names_of(all_descriptors()); }
 
 std::string descriptor_path(const std::string& path_or_name) {
   std::error_code error;
   if (path_or_name.empty() || fs::exists(path_or_name, error)) return path_or_name;
-  const std::vector<std::string> paths = all_descriptors(), names = experiment_names();
+  const std::vector<std::string> paths = all_descriptors(), names = names_of(paths);
   const auto found = std::find(names.begin(), names.end(), path_or_name);
   if (found != names.end()) return paths[static_cast<std::size_t>(found - names.begin())];
   throw InputError(fmt::format("{}: no such file or experiment{}", path_or_name, suggestion(path_or_name, paths, names)));

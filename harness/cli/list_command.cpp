@@ -19,10 +19,6 @@
 namespace vicinity {
 namespace {
 
-bool runnable(const Implementation& implementation) {
-  return implementation.absence.empty() && (implementation.backend == Backend::cpu || device::info().has_value());
-}
-
 /// What `vicinity solve` takes when nobody says which: a list for each result, of which the first that takes the instance is meant.
 std::vector<std::vector<std::string>> default_implementations(const System& system) {
   std::vector<std::vector<std::string>> groups;
@@ -83,7 +79,7 @@ Json system_json(const System& system) {
                                        {"reference", i.reference.empty() ? system.reference : i.reference},
                                        {"built", true},
                                        {"absence", i.absence},
-                                       {"runnable", runnable(i)}});
+                                       {"runnable", runs_here(i, device::info().has_value())}});
   }
   return json;
 }
@@ -114,10 +110,10 @@ void print_system(const System& system) {
   fmt::print("  implementations (compared with {}):\n", system.reference);
   for (const Implementation& i : system.implementations) {
     const std::string own = i.reference.empty() ? "" : fmt::format(" (compared with {})", i.reference);
-    const std::string absence = !i.absence.empty() ? i.absence : runnable(i) ? "" : "built, but no GPU here";
+    const std::string absence = !i.absence.empty() ? i.absence : runs_here(i, device::info().has_value()) ? "" : "built, but no GPU here";
     fmt::print("    {:<16} {}{}{}\n", i.name, i.summary, own, absence.empty() ? "" : fmt::format("  [{}]", absence));
   }
-  if (!device::built()) fmt::print("    gpu, gpu-*       not built: no nvcc was found\n");
+  if (!device::built()) fmt::print("    gpu, gpu-*       {}\n", device::absence());
   print_solver(system);
 }
 
@@ -134,8 +130,7 @@ std::pair<std::vector<System>, std::vector<std::string>> chosen(const std::vecto
   std::vector<std::string> paths = all_descriptors();
   if (names.empty()) return {systems, paths};
   const auto named = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
-  std::vector<std::string> known;
-  for (const System& system : systems) known.push_back(system.name);
+  std::vector<std::string> known = system_names(systems);
   const std::string allowed = join(known);
   for (const std::string& path : paths) known.push_back(experiment_name(path));
   for (const std::string& name : names) {

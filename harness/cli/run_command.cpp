@@ -101,11 +101,8 @@ class Experiment {
 
   [[nodiscard]] Estimate estimate() const { return vicinity::estimate(descriptor_, profile_, filter_); }
   [[nodiscard]] int processes() const noexcept { return profile_.protocol.processes; }
-  /// Of all jobs of a process, for the shares of parts: as long as each may take, and a second where there is no limit.
-  [[nodiscard]] double expected_seconds() const {
-    const double limit = profile_.protocol.max_seconds;
-    return (limit > 0 ? limit : 1) * static_cast<double>(plan_.jobs.size());
-  }
+  /// Of all jobs of a process, for the shares of parts.
+  [[nodiscard]] double expected_seconds() const { return planned_seconds(profile_.protocol) * static_cast<double>(plan_.jobs.size()); }
 
   int run() {
     const Identity identity = identify(options_.machine);

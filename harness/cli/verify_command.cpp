@@ -205,11 +205,8 @@ class Verifier {
 int verify_command(const Options& options, const std::vector<System>& systems) {
   Verifier verifier(options, systems);
   const auto known = [&](const System& system) { return system.name == options.system; };
-  if (!options.system.empty() && std::none_of(systems.begin(), systems.end(), known)) {
-    std::vector<std::string> names;
-    for (const System& system : systems) names.push_back(system.name);
-    throw InputError(fmt::format("--system: unknown system '{}'; {}", options.system, hint(options.system, names)));
-  }
+  if (!options.system.empty() && std::none_of(systems.begin(), systems.end(), known))
+    throw InputError(fmt::format("--system: unknown system '{}'; {}", options.system, hint(options.system, system_names(systems))));
   const bool everything = options.descriptors.empty() && options.random_cases == 0;
   for (const std::string& path : everything ? all_descriptors() : options.descriptors) verifier.experiment(path, systems);
   for (const System& system : systems) {

@@ -363,6 +363,8 @@ std::map<std::string, std::vector<Value>> all_values(const Profile& profile) {
 
 std::vector<std::string> implementation_names(const System& system) { return names_of(system.implementations); }
 
+std::vector<std::string> system_names(const std::vector<System>& systems) { return names_of(systems); }
+
 bool known_implementation(const System& system, const std::string& name) {
   const auto names = implementation_names(system);
   if (std::find(names.begin(), names.end(), name) != names.end()) return true;

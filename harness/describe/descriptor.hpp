@@ -116,5 +116,6 @@ struct Descriptor {
 /// Names a descriptor may use for implementations of `system`; GPU names are also open when GPU code is not built.
 [[nodiscard]] bool known_implementation(const System& system, const std::string& name);
 [[nodiscard]] std::vector<std::string> implementation_names(const System& system);
+[[nodiscard]] std::vector<std::string> system_names(const std::vector<System>& systems);
 
 }  // namespace vicinity

@@ -237,6 +237,10 @@ Job run_of_whole(const Job& job) {
   return run;
 }
 
+bool runs_here(const Implementation& implementation, bool has_device) {
+  return implementation.absence.empty() && (implementation.backend == Backend::cpu || has_device);
+}
+
 Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filter& filter, bool has_device, int process) {
   const System& system = *descriptor.system;
   const auto& names = filter.implementations.empty() ? profile.implementations : filter.implementations;
@@ -274,6 +278,11 @@ double most_seconds(const Protocol& protocol) {
   return protocol.budget.seconds ? *protocol.budget.seconds * protocol.repetitions : protocol.max_seconds * 1.25;
 }
 
+double planned_seconds(const Protocol& protocol) {
+  const double most = most_seconds(protocol);
+  return most > 0 ? most : 1;
+}
+
 Estimate estimate(const Descriptor& descriptor, const Profile& profile, const Filter& filter) {
   const auto& all = descriptor.system->implementations;
   const auto on_gpu = [&](const std::string& name) {
@@ -289,8 +298,7 @@ Estimate estimate(const Descriptor& descriptor, const Profile& profile, const Fi
         found.measurements += seeds;
         found.gpu |= on_gpu(name);
       }
-  const double each = most_seconds(profile.protocol);
-  found.seconds = static_cast<double>(found.measurements) * (each > 0 ? each : 1);
+  found.seconds = static_cast<double>(found.measurements) * planned_seconds(profile.protocol);
   return found;
 }
 

@@ -85,6 +85,9 @@ inline constexpr std::size_t most_cases = 100'000, most_jobs = 1'000'000;
 /// first.
 [[nodiscard]] Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filter& filter, bool has_device, int process = 1);
 
+/// Is all there that the implementation needs?
+[[nodiscard]] bool runs_here(const Implementation& implementation, bool has_device);
+
 /// What a plan asks of a machine, also of one that is not at hand.
 struct Estimate {
   std::size_t measurements = 0;  ///< of all processes, recorded already or not
@@ -105,6 +108,8 @@ struct Estimate {
 /// The most seconds that a measurement may take: its budgets, or a quarter more than the limit of the protocol, for the warm-up. 0: no
 /// limit.
 [[nodiscard]] double most_seconds(const Protocol& protocol);
+/// The same for plans: a second where there is no limit.
+[[nodiscard]] double planned_seconds(const Protocol& protocol);
 
 /// `asked` for `implementation`: with a scaling where the profile says so. A case no longer than the three lengths together has none.
 [[nodiscard]] Job make_job(const Case& asked, const Implementation& implementation, const Profile& profile, std::uint64_t seed);

@@ -205,8 +205,9 @@ std::vector<const Implementation*> candidates(const System& system, const std::s
   std::vector<const Implementation*> list;
   for (const std::string& preferred : names) {
     const Implementation* implementation = find(system, preferred);
-    const bool runs = implementation != nullptr && (implementation->backend == Backend::cpu || has_device);
-    if (runs && std::find(list.begin(), list.end(), implementation) == list.end()) list.push_back(implementation);
+    if (implementation != nullptr && runs_here(*implementation, has_device) &&
+        std::find(list.begin(), list.end(), implementation) == list.end())
+      list.push_back(implementation);
   }
   return list;
 }

@@ -30,6 +30,9 @@ profiles:
   full: {axes: {m: [300], n: [300], neighborhood: [hamming2], iterations: [%d], ranks: [3]}}
 """
 
+LONG_SEARCH = ("solve", "lsm", "--instance", "mine.dat", "--implementation", "mpi-openmp", "--set", "ranks=3")
+LONG_SEARCH += ("--iterations", "1e9")
+
 
 def absence() -> str:
     listed = subprocess.run(
@@ -123,20 +126,8 @@ def test_a_rank_that_dies(program: Program) -> None:
 @needs_mpi
 def test_a_limit_in_time_reaches_all_ranks(program: Program) -> None:
     write_qap(program.folder / "mine.dat", 60)
-    solve = [
-        "solve",
-        "lsm",
-        "--instance",
-        "mine.dat",
-        "--implementation",
-        "mpi-openmp",
-        "--set",
-        "ranks=3",
-        "--iterations",
-        "1e9",
-    ]
     began = time.monotonic()
-    result = program(*solve, "--time", "3", "--json")
+    result = program(*LONG_SEARCH, "--time", "3", "--json")
     assert result.returncode == 0, result.stderr
     assert time.monotonic() - began < 30  # starting ranks included
     assert json.loads(result.stdout)["seconds"] < 3.5
@@ -145,20 +136,8 @@ def test_a_limit_in_time_reaches_all_ranks(program: Program) -> None:
 @needs_mpi
 def test_ctrl_c_keeps_the_best_and_ends_all_ranks(program: Program) -> None:
     write_qap(program.folder / "mine.dat", 60)
-    solve = [
-        "solve",
-        "lsm",
-        "--instance",
-        "mine.dat",
-        "--implementation",
-        "mpi-openmp",
-        "--set",
-        "ranks=3",
-        "--iterations",
-        "1e9",
-    ]
     with subprocess.Popen(
-        [program.binary, *solve], cwd=program.folder, env=environment(), stderr=subprocess.PIPE
+        [program.binary, *LONG_SEARCH], cwd=program.folder, env=environment(), stderr=subprocess.PIPE
     ) as process:
         ranks = wait_for_ranks(process.pid, 3)
         time.sleep(2)

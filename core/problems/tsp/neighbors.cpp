@@ -12,6 +12,8 @@ namespace {
 
 using Place = std::array<double, 3>;
 
+constexpr std::size_t between_checks = 4096;  // cities, or what takes as long
+
 double squared(const Place& a, const Place& b) {
   const double dx = a[0] - b[0], dy = a[1] - b[1], dz = a[2] - b[2];
   return dx * dx + dy * dy + dz * dz;
@@ -48,9 +50,10 @@ class Nearest {
 /// A k-d tree over the places of some cities: ranges of one array, split at the middle of their widest extent.
 class Tree {
  public:
-  Tree(const std::vector<Place>& places, std::span<const std::int32_t> cities) : places_(places), cities_(cities.begin(), cities.end()) {
+  Tree(const std::vector<Place>& places, std::span<const std::int32_t> cities, const std::function<void()>& check)
+      : places_(places), cities_(cities.begin(), cities.end()) {
     nodes_.reserve(2 * cities_.size() / leaf + 2);
-    build(0, cities_.size());
+    build(0, cities_.size(), check);
   }
 
   /// Offers the cities that may be wanted; with a quadrant, 0 to 3, only those of it.
@@ -65,7 +68,8 @@ class Tree {
     std::size_t left = 0, right = 0;  ///< 0: a leaf
   };
 
-  std::size_t build(std::size_t first, std::size_t last) {
+  std::size_t build(std::size_t first, std::size_t last, const std::function<void()>& check) {
+    if (last - first >= between_checks) check();
     Place low = place(first), high = low;
     for (std::size_t i = first; i < last; ++i)
       for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -83,7 +87,7 @@ class Tree {
     std::nth_element(at(first), at(middle), at(last), [&](std::int32_t a, std::int32_t b) {
       return std::pair(places_[static_cast<std::size_t>(a)][widest], a) < std::pair(places_[static_cast<std::size_t>(b)][widest], b);
     });
-    const std::size_t left = build(first, middle), right = build(middle, last);
+    const std::size_t left = build(first, middle, check), right = build(middle, last, check);
     nodes_[node].left = left;
     nodes_[node].right = right;
     return node;
@@ -142,6 +146,19 @@ class Tree {
   std::vector<Node> nodes_;
 };
 
+/// nearest() of what lies in the tree.
+std::vector<std::int32_t> nearest_in(const Tree& tree, std::span<const std::int32_t> cities, std::int32_t k,
+                                     const std::function<void()>& check) {
+  std::vector<std::int32_t> lists;
+  Nearest found(std::min(static_cast<std::size_t>(k), cities.size() - 1));
+  for (std::size_t i = 0; i < cities.size(); ++i) {
+    if (i % between_checks == 0) check();
+    tree.search(cities[i], found);
+    found.move_to(lists);
+  }
+  return lists;
+}
+
 /// The path that each city is in; joins two of them.
 class Paths {
  public:
@@ -177,19 +194,10 @@ std::vector<Place> places(const Tsp& tsp) {
 
 std::vector<std::int32_t> nearest(const Tsp& tsp, std::span<const std::int32_t> cities, std::int32_t k,
                                   const std::function<void()>& check) {
-  constexpr std::size_t between_checks = 4096;
+  const std::vector<Place> where = places(tsp);
+  if (!where.empty()) return nearest_in(Tree(where, cities, check), cities, k, check);
   std::vector<std::int32_t> lists;
   Nearest found(std::min(static_cast<std::size_t>(k), cities.size() - 1));
-  const std::vector<Place> where = places(tsp);
-  if (!where.empty()) {
-    const Tree tree(where, cities);
-    for (std::size_t i = 0; i < cities.size(); ++i) {
-      if (i % between_checks == 0) check();
-      tree.search(cities[i], found);
-      found.move_to(lists);
-    }
-    return lists;
-  }
   for (const std::int32_t city : cities) {
     check();
     for (const std::int32_t other : cities)
@@ -200,15 +208,15 @@ std::vector<std::int32_t> nearest(const Tsp& tsp, std::span<const std::int32_t> 
 }
 
 std::vector<std::int32_t> neighbor_lists(const Tsp& tsp, std::int32_t k, const std::function<void()>& check) {
-  constexpr std::size_t between_checks = 4096;
   const auto n = static_cast<std::size_t>(tsp.size());
   std::vector<std::int32_t> all(n), quarters;
   std::iota(all.begin(), all.end(), 0);
-  std::vector<std::int32_t> lists = nearest(tsp, all, k, check);
-  const std::size_t width = lists.size() / n;
-  if (tsp.metric() == Metric::matrix || tsp.metric() == Metric::geo || width < static_cast<std::size_t>(k)) return lists;
+  if (tsp.metric() == Metric::matrix || tsp.metric() == Metric::geo) return nearest(tsp, all, k, check);
   const std::vector<Place> where = places(tsp);
-  const Tree tree(where, all);
+  const Tree tree(where, all, check);
+  std::vector<std::int32_t> lists = nearest_in(tree, all, k, check);
+  const std::size_t width = lists.size() / n;
+  if (width < static_cast<std::size_t>(k)) return lists;
   Nearest found(2);
   for (std::size_t i = 0; i < n; ++i) {
     if (i % between_checks == 0) check();
@@ -256,8 +264,11 @@ Tour greedy_tour(const Tsp& tsp, std::vector<std::int32_t> lists, const std::fun
       const std::int32_t a = ends[i / (lists.size() / ends.size())], b = lists[i];
       if (paths.of(a) != paths.of(b)) candidates.emplace_back(distance_of(tsp, a, b), std::min(a, b), std::max(a, b));
     }
-    check();
-    std::sort(candidates.begin(), candidates.end());
+    std::size_t compared = 0;
+    std::sort(candidates.begin(), candidates.end(), [&](const auto& a, const auto& b) {
+      if (++compared % (64 * between_checks) == 0) check();
+      return a < b;
+    });
     for (const auto& [distance, a, b] : candidates) {
       if (degree(a) == 2 || degree(b) == 2 || paths.of(a) == paths.of(b)) continue;
       link(a, b);

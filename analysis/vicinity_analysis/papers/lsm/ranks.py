@@ -47,6 +47,7 @@ def ranks_table(study: Study) -> Table | None:
     """Ranks and threads of each row, the share of communication, the speed-up over one core, and the modelled times on
     as many machines as the paper's."""
     network = NETWORKS[study.name]
+    several = [m for m in network.machines if m > 1]
     chosen = [(machine, study.series(machine).get(RANKS, {})) for machine in study.machines]
     chosen = [(machine, series) for machine, series in chosen if series]
     if not chosen:
@@ -55,18 +56,14 @@ def ranks_table(study: Study) -> Table | None:
     for machine, _ in chosen:
         columns += [Column(what, f"{machine.title}, one host") for what in ("ranks × threads", "communication, %")]
         columns.append(Column("speed-up", f"{machine.title}, {RANKS} over {ONE_CORE}"))
-        columns += [
-            Column(f"{m} machines, model", f"{machine.title}, and a network") for m in network.machines if m > 1
-        ]
+        columns += [Column(f"{m} machines, model", f"{machine.title}, and a network") for m in several]
     table = Table(f"{study.slug}-ranks", f"{study.descriptor.title}: ranks", columns, [])
     for row, key in rows_of(study):
         cells = params(study, key)
         for machine, series in chosen:
             record, base = series.get(key), study.series(machine).get(ONE_CORE, {}).get(key)
             if record is None or not record.ok:
-                cells += [MISSING if record is None else state_cell(record)] * (
-                    2 + len([m for m in network.machines if m > 1]) + 1
-                )
+                cells += [MISSING if record is None else state_cell(record)] * (3 + len(several))
                 continue
             source, share, seconds = provenance(record), communication(record), record.estimate().value
             policy = record.data.get("policy") or {}
@@ -76,9 +73,7 @@ def ranks_table(study: Study) -> Table | None:
             cells.append(
                 Cell(significant(base.estimate().value / seconds), source, marks=record.marks) if known else MISSING
             )
-            modelled = {
-                m: seconds + record.case["iterations"] * network.reduction(m) for m in network.machines if m > 1
-            }
+            modelled = {m: seconds + record.case["iterations"] * network.reduction(m) for m in several}
             cells += [Cell(with_unit(value, "s"), source, marks=record.marks) for value in modelled.values()]
             values = {"machine": machine.name, "implementation": RANKS, "communication": share, "seconds": seconds}
             values |= {f"modelled_seconds_{m}_machines": value for m, value in modelled.items()}
