@@ -39,6 +39,7 @@ Case random_case(std::uint64_t seed) {
   if (below(6) == 0) c.values["rounding"] = std::string("nearest");
   c.values["processes"] = 1 + below(6);
   c.values["calls"] = 1 + below(3);
+  if (size <= 40 && below(3) == 0) c.values["calls"] = 6 + below(6);  // enough for a child of gpu-genetic
   return c;
 }
 
@@ -117,7 +118,7 @@ System systems::alns() {
     return instance == nullptr ? std::nullopt : best_known_of(as_vrp(*instance));
   };
   system.solver = solver();
-  system.implementations = joined(cpu_implementations(), cpu_hybrid_implementations());
+  system.implementations = joined(joined(cpu_implementations(), cpu_variants()), cpu_hybrid_implementations());
   if constexpr (device::with_cuda)
     system.implementations = joined(joined(system.implementations, gpu_implementations()), gpu_hybrid_implementations());
   return system;
