@@ -14,6 +14,24 @@ std::vector<Implementation> gpu_implementations() {
   };
 }
 
+std::vector<Implementation> gpu_variants() {
+  constexpr char limit[] = "as gpu";
+  return {
+      {.name = "gpu-genetic",
+       .backend = Backend::gpu,
+       .summary = "gpu with the paper's genetic algorithm: the host makes children of local incumbents between calls",
+       .limit = limit,
+       .prepare = prepare_genetic,
+       .reference = "cpu-genetic"},
+      {.name = "gpu-local-search",
+       .backend = Backend::gpu,
+       .summary = "gpu with local search in the kernel: each call ends with 2-opt, a warp a tour",
+       .limit = limit,
+       .prepare = prepare_local_search,
+       .reference = "cpu-local-search"},
+  };
+}
+
 std::vector<Implementation> gpu_hybrid_implementations() {
   return {
       {.name = "gpu-hybrid",

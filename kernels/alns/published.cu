@@ -1,5 +1,6 @@
 // Implementation `gpu`: adaptive large neighbourhood search as published (Bach, Hasle, Schulz, section 3), errata mended. docs/errata.md
-// lists what the paper leaves open, core/methods/alns/alns.hpp what is done there.
+// lists what the paper leaves open, core/methods/alns/alns.hpp what is done there. Two variants beside it: `gpu-genetic`, whose host makes
+// children between calls (run.cuh), and `gpu-local-search`, whose calls end with 2-opt.
 //
 // Problem: independent processes take 100 iterations a launch; each iteration removes k requests from a process' solution and inserts them
 // again. A removal is the best of n requests, an insertion the best of k n: the threads of a block look for it.
@@ -275,6 +276,90 @@ __device__ __forceinline__ void insert_if_feasible(const Block& b, std::int32_t 
   if (vrp::fits(b.vrp, b.solution.load[t], b.solution.duration[t], request, delta)) insert(b, key_of(delta, position, request));
 }
 
+// --- local search within a call ------------------------------------------------------------------------------------------------
+
+/// 2-opt of every tour of the candidate to a local optimum (two_opt.cuh). Mapping: a warp a tour; its first lane writes the requests in
+/// order into `number`, where the tours' places are dealt out by `common.left`, 0 before; then its lanes are the ends of the reversals that
+/// begin at the same place. Synchronisation: warp barriers; block barriers before and after are the caller's. Cost: length^2 / 64 rounds of
+/// four distances a reversal; where there are fewer tours than warps, the others wait.
+__device__ __forceinline__ void two_opt_tours(const Block& b) {
+  const auto& list = b.solution.list;
+  for (std::int32_t t = warp(); t < b.solution.totals->bound; t += warps) {
+    const std::int32_t start = list.start_of(t);
+    if (!list.contains(start) || list.empty(t)) continue;  // the same for all lanes
+    std::int32_t length = 0, first = 0, after = 0;         // after: the node behind the tour
+    if (lane() == 0) {
+      for (after = list.next[start]; !list.is_depot(after); after = list.next[after]) ++length;
+      first = atomicAdd(&b.common.left, length);
+      std::uint32_t* to = b.number + first;
+      for (std::int32_t r = list.next[start]; r != after; r = list.next[r]) *to++ = static_cast<std::uint32_t>(r);
+    }
+    first = __shfl_sync(~0u, first, 0);
+    length = __shfl_sync(~0u, length, 0);
+    after = __shfl_sync(~0u, after, 0);
+    __syncwarp();  // the order is written
+    std::uint32_t* const tour = b.number + first;
+    const auto at = [=](std::int32_t i) { return i < 0 || i >= length ? 0 : static_cast<std::int32_t>(tour[i]); };
+    std::int32_t change = 0;
+    while (true) {
+      std::uint64_t mine = none;
+      for (std::int32_t i = 0; i < length; ++i)
+        for (std::int32_t j = i + 1 + lane(); j < length; j += 32) {
+          const std::int32_t delta = vrp::two_opt_delta(b.distance, at(i - 1), at(i), at(j), at(j + 1));
+          if (delta < 0) cuda::lower(mine, std::uint64_t{ordered(delta)} << 32 | static_cast<std::uint32_t>(i << 16 | j));
+        }
+      __syncwarp();  // all lanes have read the order
+      const std::uint64_t best = cuda::warp_argmin(mine);
+      if (best == none) break;
+      change += number_of(static_cast<std::uint32_t>(best >> 32));
+      const auto i = static_cast<std::int32_t>(best >> 16 & 0xFFFF), j = static_cast<std::int32_t>(best & 0xFFFF);
+      for (std::int32_t x = lane(); x < (j - i + 1) / 2; x += 32) {
+        const std::uint32_t swapped = tour[i + x];
+        tour[i + x] = tour[j - x];
+        tour[j - x] = swapped;
+      }
+      __syncwarp();  // and this is the next one
+    }
+    if (change == 0) continue;
+    for (std::int32_t i = lane(); i < length; i += 32) {
+      const std::int32_t request = at(i);
+      list.prev[request] = static_cast<Index>(i > 0 ? at(i - 1) : start);
+      list.next[request] = static_cast<Index>(i + 1 < length ? at(i + 1) : after);
+    }
+    if (lane() == 0) {  // prev of the node behind is this tour's to write, next of it its own tour's
+      list.next[start] = static_cast<Index>(at(0));
+      list.prev[after] = static_cast<Index>(at(length - 1));
+      b.solution.duration[t] += change;
+      atomicAdd(&b.solution.totals->cost, change);
+    }
+  }
+}
+
+/// The end of a call of gpu-local-search: 2-opt of the incumbent and of the current solution, which may become the incumbent.
+/// Synchronisation: three block barriers a solution, and one.
+__device__ __forceinline__ void improve(const Block& b, ProcessState& state, std::int32_t* history, std::int32_t* candidate,
+                                        std::int32_t* current, std::int32_t* incumbent, std::int32_t ints) {
+  for (const bool of_current : {false, true}) {
+    std::int32_t* const solution = of_current ? current : incumbent;
+    __syncthreads();  // the candidate was read by other threads than those that copy
+    copy_solution(candidate, solution, ints);
+    if (thread() == 0) b.common.left = 0;
+    __syncthreads();
+    two_opt_tours(b);
+    __syncthreads();
+    note_edges(b, history);
+    copy_solution(solution, candidate, ints);
+    if (thread() == 0) (of_current ? state.cost : state.incumbent_cost) = b.solution.totals->cost;
+  }
+  if (thread() == 0) {
+    b.common.improved = state.cost < state.incumbent_cost;
+    if (b.common.improved) state.incumbent_cost = state.cost;
+    for (const std::int64_t cost : {state.cost, state.incumbent_cost}) state.digest.add(static_cast<std::uint64_t>(cost));
+  }
+  __syncthreads();
+  if (b.common.improved) copy_solution(incumbent, candidate, ints);
+}
+
 // --- kernels -------------------------------------------------------------------------------------------------------------------
 
 /// Section 3.3. Mapping: a block a start. Cost: that of a repair of n requests.
@@ -306,7 +391,7 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
 }
 
 /// 100 iterations (section 3.1). Mapping: a block a process.
-template <bool Shared>
+template <bool Shared, bool LocalSearch>
 __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
     call_kernel(const Processes processes, const Layout layout, unsigned char* device_memory, std::int64_t call) {
   __shared__ Common common;
@@ -342,15 +427,17 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
   if (thread() < operator_pairs)
     state.weights[thread()] = next_weight(common.weights[thread()], common.points[thread()], common.uses[thread()]);
   if (thread() == 0) state.evaluations += common.evaluations;
+  if constexpr (LocalSearch) improve(b, state, processes.next, candidate, current, incumbent, ints);
 }
 
 /// Method of DeviceProcesses (kernels/alns/run.cuh).
+template <bool LocalSearch>
 class Published {
  public:
   Published(const vrp::View& vrp, const Task& task)
       : call_layout_(vrp.n, vrp.vehicles, most_removed(vrp.n)),
         start_layout_(vrp.n, vrp.vehicles, vrp.n),
-        call_shared_(memory_.place(call_kernel<true>, call_layout_.bytes, sizeof(Common), task.processes, task.memory)),
+        call_shared_(memory_.place(call_kernel<true, LocalSearch>, call_layout_.bytes, sizeof(Common), task.processes, task.memory)),
         start_shared_(memory_.place(start_kernel<true>, start_layout_.bytes, sizeof(Common), task.starts(), task.memory)) {}
 
   void construct(const Constructions& constructions, std::int64_t count, const cuda::Stream& stream) {
@@ -360,8 +447,8 @@ class Published {
   }
   void call(const Processes& processes, std::int64_t count, std::int64_t call, const cuda::Stream& stream) {
     const cuda::Shape shape{count, threads, shared_bytes()};
-    VICINITY_CUDA_CHECK(cuda::launch(shape, stream, call_shared_ ? call_kernel<true> : call_kernel<false>, processes, call_layout_,
-                                     memory_.device(), call));
+    VICINITY_CUDA_CHECK(cuda::launch(shape, stream, call_shared_ ? call_kernel<true, LocalSearch> : call_kernel<false, LocalSearch>,
+                                     processes, call_layout_, memory_.device(), call));
   }
   [[nodiscard]] Policy policy() const {
     return {{"block", threads}, {"in_shared", call_shared_ ? 1 : 0}, {"shared_bytes", static_cast<std::int64_t>(shared_bytes())}};
@@ -378,6 +465,12 @@ class Published {
 
 }  // namespace
 
-std::unique_ptr<Run> prepare_published(const Case& c, const Instance& instance) { return prepare_gpu<Published>(c, instance); }
+std::unique_ptr<Run> prepare_published(const Case& c, const Instance& instance) { return prepare_gpu<Published<false>>(c, instance); }
+std::unique_ptr<Run> prepare_genetic(const Case& c, const Instance& instance) {
+  return prepare_gpu<Published<false>>(c, instance, Variant::genetic);
+}
+std::unique_ptr<Run> prepare_local_search(const Case& c, const Instance& instance) {
+  return prepare_gpu<Published<true>>(c, instance, Variant::local_search);
+}
 
 }  // namespace vicinity::alns

@@ -84,6 +84,16 @@ TEST(AlnsVariants, ChildrenComeAtTheFifthCall) {
   EXPECT_NE(digest(twin(variants[0]), 4, 6), digest(reference(), 4, 6));
 }
 
+/// Long enough that processes start again from starts and from children.
+TEST(AlnsVariants, RestartsAndChildrenTakeTurns) {
+  const Trial one = trial(7, 30, Kind::plain, 8, 130);
+  const Outcome genetic = outcome_of(twin(variants[0]), one, at_once);
+  EXPECT_GT(genetic.counters.at("restarts"), 0);
+  EXPECT_EQ(genetic.counters.at("children"), 25);
+  EXPECT_GT(outcome_of(twin(variants[1]), one, at_once).counters.at("restarts"), 0);
+  expect_variant_twins({one});
+}
+
 /// The first call is the published one, so that 2-opt of all incumbents ends no worse than that of the best; and the global incumbent is a
 /// local optimum at every boundary.
 TEST(AlnsVariants, LocalSearchEndsEveryCall) {
