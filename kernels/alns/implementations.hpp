@@ -14,6 +14,7 @@ namespace vicinity::alns {
 [[nodiscard]] std::vector<Implementation> gpu_hybrid_implementations();
 
 [[nodiscard]] std::unique_ptr<Run> prepare_published(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_array(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_genetic(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_local_search(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_tuned(const Case& c, const Instance& instance);

@@ -49,7 +49,7 @@ struct Constructions {
   vrp::View vrp;
   std::uint64_t seed;
   std::int32_t fewest;      ///< vehicles that the demands need at least
-  std::int32_t* solutions;  ///< [start][ListedSolution::ints()]
+  std::int32_t* solutions;  ///< [start][Solution::ints()], of the method
   Made* made;               ///< [start]
 };
 
@@ -58,7 +58,7 @@ struct Processes {
   vrp::View vrp;
   std::uint64_t seed;
   ProcessState* states;      ///< [process]
-  std::int32_t* current;     ///< [process][ListedSolution::ints()]
+  std::int32_t* current;     ///< [process][Solution::ints()], of the method
   std::int32_t* incumbent;   ///< the same
   const std::int32_t* kept;  ///< [edge_index()] history as of the last boundary
   std::int32_t* next;        ///< the same as of now
@@ -71,6 +71,7 @@ concept CallMethod = requires(M& method, const M& fixed, const Constructions& co
   method.construct(constructions, count, stream);  // starts 0 .. count - 1
   method.call(processes, count, count, stream);    // so many processes; the call's number from 0
   { fixed.policy() } -> std::same_as<Policy>;
+  typename M::Solution;  // what it keeps solutions as (solution.hpp)
 };
 
 /// An instance in device memory.
@@ -105,12 +106,13 @@ __global__ void fill_kernel(T* to, std::size_t count, T value) {
 template <CallMethod Method>
 class DeviceProcesses {
  public:
+  using Solution = typename Method::Solution;
   static constexpr std::int64_t first_slice = 1;
 
   DeviceProcesses(const vrp::Vrp& vrp, const Task& task)
       : vrp_(vrp),
         task_(task),
-        ints_(ListedSolution::ints(vrp.view().n, vrp.view().vehicles)),
+        ints_(Solution::ints(vrp.view().n, vrp.view().vehicles)),
         edges_(static_cast<std::size_t>(vrp.size() + 1) * static_cast<std::size_t>(vrp.size() + 1)),
         instance_(vrp.view()),
         kept_(edges_),
@@ -202,8 +204,8 @@ class DeviceProcesses {
     start_costs_.clear();
     evaluations_made_ = 0;
     if (start_.solution) {
-      std::vector<std::int32_t> words = words_of(vrp_.view(), vrp::routes_of(*start_.solution));
-      start_costs_.push_back(ListedSolution(words.data(), vrp_.view().n, vrp_.view().vehicles).totals->cost);
+      std::vector<std::int32_t> words = words_of<Solution>(vrp_.view(), vrp::routes_of(*start_.solution));
+      start_costs_.push_back(Solution(words.data(), vrp_.view().n, vrp_.view().vehicles).totals->cost);
       start_places_.push_back(made.size());
       copy(place_of_start(0), words.data(), ints_);
       stream_.synchronize();  // the words are gone then
@@ -248,8 +250,8 @@ class DeviceProcesses {
   }
   void raise(const Child& child) {
     const auto& [p, tours] = child;
-    std::vector<std::int32_t> words = words_of(vrp_.view(), tours);
-    const std::int64_t cost = ListedSolution(words.data(), vrp_.view().n, vrp_.view().vehicles).totals->cost;
+    std::vector<std::int32_t> words = words_of<Solution>(vrp_.view(), tours);
+    const std::int64_t cost = Solution(words.data(), vrp_.view().n, vrp_.view().vehicles).totals->cost;
     start_process(static_cast<std::size_t>(p), cost, words.data());
     stream_.synchronize();  // the words are gone then
     boundary_->began(p, cost);
@@ -290,7 +292,7 @@ class DeviceProcesses {
     std::vector<std::int32_t> words(ints_);
     copy(words.data(), words_there, ints_);
     stream_.synchronize();
-    return tours_of(ListedSolution(words.data(), vrp_.view().n, vrp_.view().vehicles));
+    return tours_of(Solution(words.data(), vrp_.view().n, vrp_.view().vehicles));
   }
   /// The global incumbent after 2-opt (section 3.6).
   [[nodiscard]] Polished polished() {
