@@ -39,6 +39,7 @@ Case random_case(std::uint64_t seed) {
   if (below(6) == 0) c.values["rounding"] = std::string("nearest");
   c.values["processes"] = 1 + below(6);
   c.values["calls"] = 1 + below(3);
+  if (size <= 40 && below(3) == 0) c.values["calls"] = 6 + below(6);  // enough for a child of gpu-genetic
   return c;
 }
 
@@ -106,7 +107,7 @@ System systems::alns() {
       {"calls",
        "calls of 100 iterations a process, generations of cpu-hybrid and gpu-hybrid; 0 (default): until the stopping rule of section 3.5, "
        "of cpu-hybrid and gpu-hybrid until six cycles bring nothing better"},
-      {"threads", "threads of cpu-openmp and cpu-hybrid: 1 to 4096 (default all cores); others ignore it"},
+      {"threads", "threads of cpu-openmp, its variants and cpu-hybrid: 1 to 4096 (default all cores); others ignore it"},
       {"memory", "where GPUs keep solutions: shared or global (default shared where they fit); others ignore it"}};
   system.problems = {
       {"vrp", "capacitated vehicle routing with route limits: instances of the catalogue, or random ones", joined(vrp_axes(), own)}};
@@ -117,9 +118,10 @@ System systems::alns() {
     return instance == nullptr ? std::nullopt : best_known_of(as_vrp(*instance));
   };
   system.solver = solver();
-  system.implementations = joined(cpu_implementations(), cpu_hybrid_implementations());
+  system.implementations = joined(joined(cpu_implementations(), cpu_variants()), cpu_hybrid_implementations());
   if constexpr (device::with_cuda)
-    system.implementations = joined(joined(system.implementations, gpu_implementations()), gpu_hybrid_implementations());
+    system.implementations =
+        joined(joined(joined(system.implementations, gpu_implementations()), gpu_variants()), gpu_hybrid_implementations());
   return system;
 }
 

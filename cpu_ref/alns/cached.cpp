@@ -405,10 +405,9 @@ class Cached {
 
 }  // namespace
 
-std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance) { return cpu_run<Cached>(instance, task_of(c), 1); }
+std::unique_ptr<Run> prepare_serial(const Task& task, const Instance& instance) { return cpu_run<Cached>(instance, task, 1); }
 
-std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance) {
-  const Task task = task_of(c);
+std::unique_ptr<Run> prepare_openmp(const Task& task, const Instance& instance) {
   const int most = task.threads > 0 ? static_cast<int>(task.threads) : omp_get_max_threads();
   return cpu_run<Cached>(instance, task, std::min(most, static_cast<int>(task.processes)));
 }

@@ -286,6 +286,6 @@ class Recompute {
 
 }  // namespace
 
-std::unique_ptr<Run> prepare_recompute(const Case& c, const Instance& instance) { return cpu_run<Recompute>(instance, task_of(c), 1); }
+std::unique_ptr<Run> prepare_recompute(const Task& task, const Instance& instance) { return cpu_run<Recompute>(instance, task, 1); }
 
 }  // namespace vicinity::alns

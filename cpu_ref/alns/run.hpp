@@ -18,6 +18,7 @@
 
 #include "core/methods/alns/alns.hpp"
 #include "core/methods/alns/boundary.hpp"
+#include "core/methods/alns/genetic.hpp"
 #include "core/methods/alns/task.hpp"
 #include "core/util/digest.hpp"
 #include "cpu_ref/run/search_run.hpp"
@@ -110,11 +111,16 @@ template <Engine E>
   return engine.tours();
 }
 
+/// 2-opt to a local optimum (section 3.6), tours one after the other: again and again the best reversal of a part of the tour, least
+/// (delta, from, to). O(length^2) a reversal. Returns the change of the cost.
+std::int64_t two_opt(const vrp::View& vrp, Tours& tours);
+
 /// One process: its engine, and what the contract keeps beside the solution.
 template <Engine E>
 class Process {
  public:
-  Process(const vrp::View& vrp, std::uint64_t seed, std::int32_t p) : n_(vrp.n), seed_(seed), p_(p), engine_(vrp) {}
+  Process(const vrp::View& vrp, const Task& task, std::uint64_t seed, std::int32_t p)
+      : vrp_(vrp), n_(vrp.n), variant_(task.variant), seed_(seed), p_(p), engine_(vrp) {}
 
   /// Begins at a solution, as at the beginning of a schedule.
   void start(const Tours& tours) {
@@ -131,6 +137,7 @@ class Process {
     uses_.fill(0);
     for (std::int64_t i = call * iterations_a_call; i < (call + 1) * iterations_a_call; ++i) iterate(i, history, interruption);
     for (std::size_t pair = 0; pair < operator_pairs; ++pair) weights_[pair] = next_weight(weights_[pair], points_[pair], uses_[pair]);
+    if (variant_ == Variant::local_search) improve(history);
   }
   [[nodiscard]] E& engine() { return engine_; }
   [[nodiscard]] const E& engine() const { return engine_; }
@@ -162,11 +169,30 @@ class Process {
       digest_.add(static_cast<std::uint64_t>(word));
     temperature_ = next_temperature(temperature_, first_temperature_, ++since_start_);
   }
+  /// 2-opt of the incumbent and of the current solution, which may become the incumbent (Variant::local_search).
+  void improve(History& history) {
+    engine_.begin();
+    Tours current = engine_.tours();
+    const auto improve_one = [&](Tours& tours, std::int64_t& cost) {
+      cost += two_opt(vrp_, tours);
+      engine_.load(tours);
+      note_edges(cost, history);
+    };
+    improve_one(incumbent_, incumbent_cost_);
+    improve_one(current, cost_);
+    if (cost_ < incumbent_cost_) {
+      incumbent_cost_ = cost_;
+      incumbent_ = std::move(current);
+    }
+    for (const std::int64_t cost : {cost_, incumbent_cost_}) digest_.add(static_cast<std::uint64_t>(cost));
+  }
   void note_edges(std::int64_t cost, History& history) const {
     engine_.for_each_edge([&](std::int32_t a, std::int32_t b) { history.note(a, b, static_cast<std::int32_t>(cost)); });
   }
 
+  vrp::View vrp_;
   std::int32_t n_;
+  Variant variant_;
   std::uint64_t seed_;
   std::int32_t p_;
   E engine_;
@@ -178,17 +204,13 @@ class Process {
   Digest digest_;
 };
 
-/// 2-opt to a local optimum (section 3.6), tours one after the other: again and again the best reversal of a part of the tour, least
-/// (delta, from, to). O(length^2) a reversal. Returns the change of the cost.
-std::int64_t two_opt(const vrp::View& vrp, Tours& tours);
-
 /// A search of all processes, under way.
 template <Engine E>
 class ProcessesState {
  public:
   ProcessesState(const vrp::View& vrp, const Task& task, const Start& start, int threads)
       : vrp_(vrp), task_(task), start_(start), threads_(threads), history_(vrp.n) {
-    for (std::int32_t p = 0; p < task.processes; ++p) processes_.emplace_back(vrp, start.seed, p);
+    for (std::int32_t p = 0; p < task.processes; ++p) processes_.emplace_back(vrp, task, start.seed, p);
   }
   /// The first solutions. Interrupted it keeps those that are made.
   void set_up(const Interruption& interruption) {
@@ -215,8 +237,10 @@ class ProcessesState {
     for (const auto& process : processes_) incumbents.push_back(process.incumbent_cost());
     boundary_->end_call(incumbents, start_costs_);
     if (const std::int32_t p = boundary_->improved_by(); p >= 0) take(processes_[static_cast<std::size_t>(p)]);
+    const auto child = task_.variant == Variant::genetic ? born(incumbents) : std::nullopt;
     for (std::size_t p = 0; p < processes_.size(); ++p)
       if (const std::int64_t s = boundary_->restarts()[p]; s >= 0) processes_[p].start(starts_[static_cast<std::size_t>(s)]);
+    if (child) raise(*child);
     if (boundary_->stop()) polish();
   }
   [[nodiscard]] bool done() const { return !boundary_ || boundary_->stop(); }
@@ -229,7 +253,7 @@ class ProcessesState {
     if (!polished_) polish();
     std::int64_t evaluations = 0;
     for (const auto& process : processes_) evaluations += process.engine().evaluations();
-    return {calls(), boundary_->restarts_made(), evaluations, digest(), best_cost_ + gain_, *polished_};
+    return {calls(), boundary_->restarts_made(), evaluations, digest(), best_cost_ + gain_, *polished_, children_};
   }
 
  private:
@@ -262,6 +286,24 @@ class ProcessesState {
     best_cost_ = std::numeric_limits<std::int64_t>::max();
     take(processes_[static_cast<std::size_t>(boundary_->improved_by())]);
   }
+  /// The process that is to begin again with a child, and the child; its parents are the incumbents as they are now.
+  using Child = std::pair<std::int32_t, Tours>;
+  [[nodiscard]] std::optional<Child> born(const std::vector<std::int64_t>& incumbents) const {
+    if (boundary_->stop()) return std::nullopt;
+    const std::optional<Birth> birth = birth_at(start_.seed, calls(), incumbents);
+    if (!birth) return std::nullopt;
+    const auto incumbent = [&](std::int32_t p) -> const Tours& { return processes_[static_cast<std::size_t>(p)].incumbent(); };
+    std::optional<Tours> tours = child_of(vrp_, start_.seed, calls(), incumbent(birth->mother), incumbent(birth->father));
+    if (!tours) return std::nullopt;
+    return Child{birth->process, std::move(*tours)};
+  }
+  void raise(const Child& child) {
+    const auto& [p, tours] = child;
+    auto& process = processes_[static_cast<std::size_t>(p)];
+    process.start(tours);
+    boundary_->began(p, process.incumbent_cost());
+    ++children_;
+  }
   /// Its incumbent, where it is better.
   void take(const Process<E>& process) {
     if (process.incumbent_cost() >= best_cost_) return;
@@ -290,6 +332,7 @@ class ProcessesState {
   std::optional<Boundary> boundary_;
   Tours best_;
   std::int64_t best_cost_ = 0;
+  std::int64_t children_ = 0;
   std::optional<Tours> polished_;  ///< the best after 2-opt
   std::int64_t gain_ = 0;          ///< of 2-opt, at most 0
 };

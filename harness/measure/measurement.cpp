@@ -195,6 +195,7 @@ Result skipped(std::string message) {
 template <class Body>
 Result guarded(Referee& referee, const Job& job, Body body) {
   Result result;
+  referee.turn_to(*job.implementation);
   std::shared_ptr<const Instance> data;
   try {
     data = referee.instance(job.executed);  // a broken case is the descriptor's fault: InputError goes up

@@ -13,7 +13,9 @@
 namespace vicinity {
 namespace {
 
-std::string outcome_key(const Case& c, std::uint64_t seed) { return fmt::format("{};seed={}", c.key(), seed); }
+std::string outcome_key(const std::string& reference, const Case& c, std::uint64_t seed) {
+  return fmt::format("{};{};seed={}", reference, c.key(), seed);
+}
 
 std::string objective_text(const Objective& objective) { return objective ? fmt::format("{}", *objective) : "none"; }
 
@@ -24,6 +26,14 @@ bool within(std::int64_t value, std::int64_t expected, double tolerance) {
 }
 
 }  // namespace
+
+std::string reference_of(const System& system, const Check& check, const Implementation& implementation) {
+  if (check.kind == Check::Kind::tolerance || implementation.reference.empty()) return check.reference;
+  const auto& all = system.implementations;
+  const auto given = std::find_if(all.begin(), all.end(), [&](const Implementation& i) { return i.name == check.reference; });
+  const bool same_path = given != all.end() && given->reference == implementation.reference;
+  return same_path || check.reference == implementation.reference ? check.reference : implementation.reference;
+}
 
 std::shared_ptr<const Instance> Referee::instance(const Case& c) {
   const std::string key = c.key();
@@ -36,7 +46,7 @@ std::shared_ptr<const Instance> Referee::instance(const Case& c) {
 }
 
 const Verdict& Referee::reference(const Case& c, std::uint64_t seed) {
-  const std::string key = outcome_key(c, seed);
+  const std::string key = outcome_key(check_.reference, c, seed);
   if (const auto known = verdicts_.find(key); known != verdicts_.end()) return known->second;
   const auto& all = system_->implementations;
   const auto found = std::find_if(all.begin(), all.end(), [&](const auto& i) { return i.name == check_.reference; });
@@ -54,7 +64,7 @@ const Verdict& Referee::reference(const Case& c, std::uint64_t seed) {
 void Referee::adopt(const Case& c, std::uint64_t seed, Verdict found) {
   if (check_.kind == Check::Kind::prefix)  // what came after the prefix need not come again: the clock may have ended it
     std::erase_if(found.trace, [&](const TracePoint& point) { return point.iterations > check_.iterations; });
-  verdicts_.emplace(outcome_key(c, seed), std::move(found));
+  verdicts_.emplace(outcome_key(check_.reference, c, seed), std::move(found));
 }
 
 std::string Referee::complaint(const Verdict& found, const Verdict& expected) const {

@@ -16,11 +16,18 @@ struct Verdict {
   Trace trace;
 };
 
+/// The implementation that the results of `implementation` are compared with: that of the check; but its own where digests count and it
+/// takes another path than that one (Implementation::reference).
+[[nodiscard]] std::string reference_of(const System& system, const Check& check, const Implementation& implementation);
+
 class Referee {
  public:
   /// `system` must outlive the referee.
-  Referee(const System& system, Check check) : system_(&system), check_(std::move(check)) {}
+  Referee(const System& system, Check check) : system_(&system), given_(std::move(check)), check_(given_) {}
 
+  /// From now on it judges results of this implementation.
+  void turn_to(const Implementation& implementation) { check_.reference = reference_of(*system_, given_, implementation); }
+  /// With the reference of the implementation it turned to.
   [[nodiscard]] const Check& check() const noexcept { return check_; }
   /// The case's instance; the last one built is kept.
   [[nodiscard]] std::shared_ptr<const Instance> instance(const Case& c);
@@ -36,7 +43,7 @@ class Referee {
   [[nodiscard]] std::string prefix_complaint(const Trace& found, const Trace& expected) const;
 
   const System* system_;
-  Check check_;
+  Check given_, check_;
   std::string instance_key_;
   std::shared_ptr<const Instance> instance_;
   std::map<std::string, Verdict> verdicts_;

@@ -116,9 +116,9 @@ void add_contention(const std::optional<Contention>& found, Json& json) {
                         {"pressure", growth_json(before.pressure, after.pressure)}};
 }
 
-void add_outcome(const Result& result, const Check& check, Json& json) {
+void add_outcome(const Result& result, const std::string& reference, Json& json) {
   json["verified"] = result.status == Status::ok;
-  json["reference"] = check.reference;
+  json["reference"] = reference;
   json["digest"] = result.outcome ? Json(hex16(result.outcome->digest)) : Json();
   json["reference_digest"] = result.reference ? Json(hex16(result.reference->digest)) : Json();
   const Outcome outcome = result.outcome.value_or(Outcome{});
@@ -190,7 +190,7 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
             {"batch", result.batch},
             {"samples", object(result.samples)},
             {"time_source", object(result.time_source)}};
-  add_outcome(result, descriptor.check, json);
+  add_outcome(result, reference_of(*descriptor.system, descriptor.check, *job.implementation), json);
   json["best_known"] = or_null(best_known_of(*descriptor.system, job.asked, result.instance.get()));
   json["policy"] = object(result.policy);
   json["work"] = work_json(result.work);

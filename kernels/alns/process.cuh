@@ -50,8 +50,8 @@ concept ProcessBlock = std::derived_from<std::remove_reference_t<decltype(B::com
     requires(const B& b, std::int32_t a) {
   { b.vrp } -> std::same_as<const vrp::View&>;
   { b.distance(a, a) } -> std::same_as<std::int32_t>;
-  { b.solution } -> std::same_as<const ListedSolution&>;  // the candidate
-  { b.number[a] } -> std::same_as<std::uint32_t&>;        // [node] what an operator compares
+  b.solution.list.contains(a);                      // the candidate, a DeviceSolution
+  { b.number[a] } -> std::same_as<std::uint32_t&>;  // [node] what an operator compares
 };
 
 __device__ __forceinline__ std::int32_t thread() { return static_cast<std::int32_t>(threadIdx.x); }
@@ -89,7 +89,7 @@ __device__ __forceinline__ void remove_clusters(const B& b, std::int32_t k, cons
   const auto& list = b.solution.list;
   auto& common = b.common;
   for_own_requests(b, [&](std::int32_t r) {
-    b.number[r] = list.is_depot(list.next[r]) ? last : static_cast<std::uint32_t>(b.distance(r, list.next[r]));
+    b.number[r] = list.is_depot(list.after(r)) ? last : static_cast<std::uint32_t>(b.distance(r, list.after(r)));
   });
   for (std::uint32_t a = 0; a < cluster_draws && common.count < k; ++a) {
     const std::int32_t drawn = draws.request(a);
@@ -119,11 +119,11 @@ __device__ __forceinline__ void remove_clusters(const B& b, std::int32_t k, cons
         return b.number[r] == last || cuts(static_cast<std::int32_t>(b.number[r]), common.length, common.edges);
       };
       std::int32_t at = drawn, size = 1;
-      while (!list.is_depot(list.prev[at]) && !cut(list.prev[at])) at = list.prev[at];
-      for (std::int32_t r = at; !cut(r); r = list.next[r]) ++size;
+      while (!list.is_depot(list.before(at)) && !cut(list.before(at))) at = list.before(at);
+      for (std::int32_t r = at; !cut(r); r = list.after(r)) ++size;
       if (size == common.left) size = 0;  // all that is left of the tour stays
       for (; size > 0 && common.count < k; --size) {
-        const std::int32_t after = list.next[at];
+        const std::int32_t after = list.after(at);
         take(b, at);
         at = after;
       }
@@ -225,8 +225,8 @@ __device__ __forceinline__ void note_edges(const B& b, std::int32_t* next) {
   const auto& list = b.solution.list;
   const std::int32_t cost = b.solution.totals->cost;
   for_own_requests(b, [&](std::int32_t r) {
-    atomicMin(next + edge_index(b.vrp.n, list.place(list.prev[r]), r), cost);
-    if (list.is_depot(list.next[r])) atomicMin(next + edge_index(b.vrp.n, 0, r), cost);
+    atomicMin(next + edge_index(b.vrp.n, list.place(list.before(r)), r), cost);
+    if (list.is_depot(list.after(r))) atomicMin(next + edge_index(b.vrp.n, 0, r), cost);
   });
 }
 

@@ -1,5 +1,7 @@
 // Implementation `gpu`: adaptive large neighbourhood search as published (Bach, Hasle, Schulz, section 3), errata mended. docs/errata.md
-// lists what the paper leaves open, core/methods/alns/alns.hpp what is done there.
+// lists what the paper leaves open, core/methods/alns/alns.hpp what is done there. Three variants beside it: `gpu-array`, which keeps tours
+// in an array instead of the list, and takes the same path; `gpu-genetic`, whose host makes children between calls (run.cuh); and
+// `gpu-local-search`, whose calls end with 2-opt.
 //
 // Problem: independent processes take 100 iterations a launch; each iteration removes k requests from a process' solution and inserts them
 // again. A removal is the best of n requests, an insertion the best of k n: the threads of a block look for it.
@@ -14,6 +16,7 @@
 // insertion). An evaluation gathers two distances from the row of its request.
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 #include "core/methods/alns/alns.hpp"
 #include "kernels/alns/implementations.hpp"
@@ -32,8 +35,8 @@ struct Layout {
   std::size_t removed, numbers, bytes;  ///< the solution stands at 0
 
   /// For up to `most` requests removed.
-  Layout(std::int32_t n, std::int32_t m, std::int32_t most)
-      : removed(sizeof(std::int32_t) * ListedSolution::ints(n, m)),
+  Layout(std::size_t solution_ints, std::int32_t n, std::int32_t m, std::int32_t most)
+      : removed(sizeof(std::int32_t) * solution_ints),
         numbers(removed + sizeof(Removed) * static_cast<std::size_t>(most)),
         bytes((numbers + sizeof(std::uint32_t) * static_cast<std::size_t>(n + m + 1) + 15) / 16 * 16) {}
 };
@@ -44,13 +47,15 @@ constexpr std::int32_t requests_at_a_time = 8;  ///< that a warp tries at a tile
 struct Common : ProcessCommon {
   std::uint64_t first[most_regrets];  ///< [removed] key of its best insertion
   std::uint64_t loss[most_regrets];   ///< [removed] the less, the greater its regret
+  std::uint64_t chosen_key;           ///< the insertion that all threads make room for, in an array
 };
 
 /// What the threads of a block work on.
+template <class Solution>
 struct Block {
   const vrp::View& vrp;
   Distances distance;
-  ListedSolution solution;  ///< the candidate; of a request that is not in it, prev is its place in `removed`
+  Solution solution;  ///< the candidate; of a request that is not in it, slot is its place in `removed`
   Removed* removed;
   std::uint32_t* number;  ///< [node]
   Common& common;
@@ -64,21 +69,66 @@ struct Block {
         common(shared) {}
 };
 
+// --- the array, by all threads (gpu-array) ---------------------------------------------------------------------------------------
+
+template <class B>
+constexpr bool in_array = std::is_same_v<decltype(B::solution), ArraySolution>;
+
+/// Takes the empty entries out. Mapping: threads in turns, an entry each. Synchronisation: two block barriers for every 512 entries; those
+/// before are the caller's, and none is needed after it. `counts`: one a warp.
+__device__ __forceinline__ void compact(const ArrayTour<Index>& array, std::uint64_t* counts) {
+  const std::int32_t last = array.end();
+  std::int32_t to = 0;  // entries that stay, of all threads so far
+  for (std::int32_t base = 0; base <= last; base += threads) {
+    const std::int32_t entry = base + thread();
+    const bool stays = entry <= last && array.full(entry);
+    const std::int32_t node = stays ? array.order[entry] : 0;
+    const std::uint32_t lanes = __ballot_sync(~0u, stays);
+    if (lane() == 0) counts[warp()] = static_cast<std::uint64_t>(__popc(lanes));
+    __syncthreads();  // these entries are read, and so was the end; the counts are written
+    std::int32_t before = __popc(lanes & ((1u << lane()) - 1)), all = 0;
+    for (std::int32_t w = 0; w < warps; ++w) {
+      if (w == warp()) before += all;
+      all += static_cast<std::int32_t>(counts[w]);
+    }
+    if (stays) array.put(to + before, node);
+    to += all;
+    __syncthreads();  // the counts are read, and what is written here is no entry that others read before
+  }
+}
+
+/// Moves all entries behind `node` by one, and leaves the one for `request` empty, but named. Mapping: threads in turns from the end, an
+/// entry each. Synchronisation: a block barrier for every 512 entries moved, and one; those before are the caller's.
+__device__ __forceinline__ void make_room(const ArrayTour<Index>& array, std::int32_t node, std::int32_t request) {
+  const std::int32_t first = array.where[node] + 1;
+  for (std::int32_t top = array.end(); top >= first; top -= threads) {
+    const std::int32_t entry = top - thread();
+    const std::int32_t moved = entry >= first ? array.order[entry] : 0;
+    __syncthreads();  // these entries are read, and so were the end and the node's
+    if (entry >= first) array.put(entry + 1, moved);
+  }
+  if (thread() == 0) array.order[first] = static_cast<Index>(request);  // it was read before the last barrier
+  __syncthreads();
+}
+
 // --- destroy -------------------------------------------------------------------------------------------------------------------
 
 /// By one thread: adds a request to those removed.
-__device__ __forceinline__ void note_removed(const Block& b, std::int32_t request, std::int32_t place) {
+template <class B>
+__device__ __forceinline__ void note_removed(const B& b, std::int32_t request, std::int32_t place) {
   b.removed[place] = {request, b.vrp.demand[request], b.vrp.service[request], 0};
-  b.solution.list.prev[request] = static_cast<Index>(place);
+  b.solution.list.set_slot(request, place);
 }
 /// By one thread: takes a request out of the candidate.
-__device__ __forceinline__ void take(const Block& b, std::int32_t request) {
+template <class B>
+__device__ __forceinline__ void take(const B& b, std::int32_t request) {
   b.solution.remove(request, b.solution.saving(b.distance, request), b.vrp.demand[request], b.vrp.service[request]);
   note_removed(b, request, b.common.count++);
 }
 
 /// Serial, as in the paper.
-__device__ __forceinline__ void remove_random(const Block& b, std::int32_t k, const Draws& draws) {
+template <class B>
+__device__ __forceinline__ void remove_random(const B& b, std::int32_t k, const Draws& draws) {
   if (thread() == 0) {
     for (std::uint32_t a = 0; b.common.count < k; ++a)
       if (const std::int32_t request = draws.request(a); b.solution.list.contains(request)) take(b, request);
@@ -87,8 +137,8 @@ __device__ __forceinline__ void remove_random(const Block& b, std::int32_t k, co
 
 /// Takes k times the request with the least (value, request); a value is less than `gone`. changed(r): a neighbour of r has gone, which
 /// thread 0 says. Synchronisation: two block barriers a request. Cost: n numbers read a request.
-template <class Value, class Changed>
-__device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, const Value& value, const Changed& changed) {
+template <class B, class Value, class Changed>
+__device__ __forceinline__ void remove_least(const B& b, std::int32_t k, const Value& value, const Changed& changed) {
   const auto& list = b.solution.list;
   for_own_requests(b, [&](std::int32_t r) { b.number[r] = value(r); });
   for (std::int32_t step = 0; step < k; ++step) {
@@ -97,7 +147,7 @@ __device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, con
     const std::uint64_t least = cuda::block_argmin(mine, b.common.slots);
     if (thread() == 0) {
       const auto request = static_cast<std::int32_t>(least & 0xFFFFFFFFu);
-      const std::int32_t before = list.prev[request], after = list.next[request];
+      const std::int32_t before = list.before(request), after = list.after(request);
       take(b, request);
       b.number[request] = gone;
       for (const std::int32_t neighbor : {before, after})
@@ -107,44 +157,57 @@ __device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, con
   }
 }
 
-__device__ __forceinline__ void remove_worst(const Block& b, std::int32_t k) {
+template <class B>
+__device__ __forceinline__ void remove_worst(const B& b, std::int32_t k) {
   const auto value = [&](std::int32_t r) { return ordered(-b.solution.saving(b.distance, r)); };
   remove_least(b, k, value, [&](std::int32_t r) { b.number[r] = value(r); });
 }
-__device__ __forceinline__ void remove_related(const Block& b, std::int32_t k, const Draws& draws) {
+template <class B>
+__device__ __forceinline__ void remove_related(const B& b, std::int32_t k, const Draws& draws) {
   const std::int32_t seed = draws.request(0);
   remove_least(
       b, k, [&](std::int32_t r) { return static_cast<std::uint32_t>(b.distance(seed, r)); }, [](std::int32_t) {});
 }
 /// Sums of two costs fit 32 bits; the greatest comes first, and none is `gone`.
-__device__ __forceinline__ void remove_historical(const Block& b, std::int32_t k, const std::int32_t* kept) {
+template <class B>
+__device__ __forceinline__ void remove_historical(const B& b, std::int32_t k, const std::int32_t* kept) {
   const auto& list = b.solution.list;
   const std::int32_t cost = b.solution.totals->cost;
   const auto of = [&](std::int32_t a, std::int32_t c) {
     return static_cast<std::uint32_t>(remembered(__ldg(kept + edge_index(b.vrp.n, list.place(a), list.place(c))), cost));
   };
   remove_least(
-      b, k, [&](std::int32_t r) { return gone - 1 - (of(list.prev[r], r) + of(r, list.next[r])); }, [](std::int32_t) {});
+      b, k, [&](std::int32_t r) { return gone - 1 - (of(list.before(r), r) + of(r, list.after(r))); }, [](std::int32_t) {});
 }
 
 /// By one thread.
-__device__ __forceinline__ void close_emptied(const Block& b) {
+template <class B>
+__device__ __forceinline__ void close_emptied(const B& b) {
   b.solution.keep_one_empty([&](std::int32_t j) { return b.removed[j].request; }, b.common.count);
 }
 
 // --- repair --------------------------------------------------------------------------------------------------------------------
 
+/// Positions 0 .. positions_of() - 1: the node, and the one behind it, negative where the first one is not in the solution.
+__device__ __forceinline__ std::int32_t positions_of(const ListedSolution& solution) { return solution.list.n + solution.totals->bound; }
+__device__ __forceinline__ std::int32_t node_at(const GiantTour<Index>&, std::int32_t i) { return 1 + i; }
+__device__ __forceinline__ std::int32_t node_behind(const GiantTour<Index>& list, std::int32_t i) { return list.next[1 + i]; }
+__device__ __forceinline__ std::int32_t positions_of(const ArraySolution& solution) { return solution.list.end(); }
+__device__ __forceinline__ std::int32_t node_at(const ArrayTour<Index>& array, std::int32_t i) { return array.order[i]; }
+__device__ __forceinline__ std::int32_t node_behind(const ArrayTour<Index>& array, std::int32_t i) { return array.order[i + 1]; }
+
 /// A node as a position, and what an insertion there needs. None is feasible where it is not in the solution: those are not skipped, so
-/// that the loads of several nodes are under way at a time.
+/// that the loads of several nodes are under way at a time. In a list the positions are all nodes, in an array its entries.
 struct Position {
   bool in_solution;
   std::int32_t node, tour, before, after;  ///< before, after: places
   std::int32_t edge;                       ///< from `before` to `after`
   std::int32_t room, slack;                ///< of the tour: capacity and duration that are left
 
-  __device__ __forceinline__ Position(const Block& b, std::int32_t of) : node(of) {
-    const ListedSolution& solution = b.solution;
-    const std::int32_t next = solution.list.next[node];
+  template <class B>
+  __device__ __forceinline__ Position(const B& b, std::int32_t of) : node(node_at(b.solution.list, of)) {
+    const auto& solution = b.solution;
+    const std::int32_t next = node_behind(solution.list, of);
     in_solution = next >= 0;
     tour = solution.list.tour[node];
     before = solution.list.place(node);
@@ -154,7 +217,8 @@ struct Position {
     slack = b.vrp.limit - solution.duration[tour];
   }
   /// Algorithm 3; `none` where it is not feasible. Distances are symmetric: both lie in the row of the request.
-  __device__ __forceinline__ std::uint64_t key(const Block& b, const Removed& removed) const {
+  template <class B>
+  __device__ __forceinline__ std::uint64_t key(const B& b, const Removed& removed) const {
     const std::int32_t delta = b.distance(removed.request, before) + b.distance(removed.request, after) - edge;
     const bool feasible = in_solution && removed.demand <= room && delta + removed.service <= slack;
     return feasible ? key_of(delta, node, removed.request) : none;
@@ -163,16 +227,17 @@ struct Position {
 
 /// Algorithm 2, lines 2 to 13: the least key of all insertions, in thread 0. Mapping: a warp takes a tile of 32 positions, one a lane, with
 /// a few requests, so that the distances to the positions lie side by side. Synchronisation: a block barrier.
-__device__ __forceinline__ std::uint64_t cheapest(const Block& b) {
+template <class B>
+__device__ __forceinline__ std::uint64_t cheapest(const B& b) {
   constexpr std::int32_t group = requests_at_a_time;
-  const std::int32_t count = b.common.count, nodes = b.vrp.n + b.solution.totals->bound;
-  const std::int32_t groups = (count + group - 1) / group, tiles = (nodes + 31) / 32;
+  const std::int32_t count = b.common.count, positions = positions_of(b.solution);
+  const std::int32_t groups = (count + group - 1) / group, tiles = (positions + 31) / 32;
   std::uint64_t mine = none;
   for (std::int32_t x = warp(); x < tiles * groups; x += warps) {
     const std::int32_t tile = x / groups, from = (x - tile * groups) * group, to = min(from + group, count);
-    const std::int32_t node = 1 + 32 * tile + lane();
-    if (node > nodes || !b.solution.list.contains(node)) continue;
-    const Position position(b, node);
+    const std::int32_t i = 32 * tile + lane();
+    if (i >= positions || node_behind(b.solution.list, i) < 0) continue;
+    const Position position(b, i);
 #pragma unroll 4
     for (std::int32_t j = from; j < to; ++j) cuda::lower(mine, position.key(b, b.removed[j]));
   }
@@ -189,15 +254,16 @@ struct Regretted {
 };
 /// The best insertion of the request of greatest regret, in thread 0; `none` when some request has no insertion. Mapping: a warp a request,
 /// its lanes the positions. Synchronisation: a block barrier.
-__device__ __forceinline__ std::uint64_t most_regretted(const Block& b) {
-  const std::int32_t count = b.common.count, nodes = b.vrp.n + b.solution.totals->bound;
+template <class B>
+__device__ __forceinline__ std::uint64_t most_regretted(const B& b) {
+  const std::int32_t count = b.common.count, positions = positions_of(b.solution);
   for (std::int32_t j = warp(); j < count; j += warps) {
     const Removed removed = b.removed[j];
     std::uint64_t first = none, second = none;  // of two tours
     std::int32_t tour = -1;                     // of the first
 #pragma unroll 4
-    for (std::int32_t node = 1 + lane(); node <= nodes; node += 32) {
-      const Position position(b, node);
+    for (std::int32_t i = lane(); i < positions; i += 32) {
+      const Position position(b, i);
       const std::uint64_t key = position.key(b, removed);
       if (position.tour != tour) cuda::lower(second, max(first, key));
       if (key < first) {
@@ -229,14 +295,15 @@ __device__ __forceinline__ std::uint64_t most_regretted(const Block& b) {
 }
 
 /// By one thread: a removed request goes where the key says.
-__device__ __forceinline__ void insert(const Block& b, std::uint64_t key) {
+template <class B>
+__device__ __forceinline__ void insert(const B& b, std::uint64_t key) {
   const auto& list = b.solution.list;
   const std::int32_t request = request_in(key), position = position_in(key);
-  const std::int32_t to = b.distance(request, list.place(position)), on = b.distance(request, list.place(list.next[position]));
-  const std::int32_t place = list.prev[request];
+  const std::int32_t to = b.distance(request, list.place(position)), on = b.distance(request, list.place(list.after(position)));
+  const std::int32_t place = list.slot(request);
   const Removed inserted = b.removed[place], moved = b.removed[--b.common.count];
   b.removed[place] = moved;
-  list.prev[moved.request] = static_cast<Index>(place);
+  list.set_slot(moved.request, place);
   b.solution.insert(position, request, delta_in(key), inserted.demand, inserted.service);
   b.number[position] = static_cast<std::uint32_t>(to);
   b.number[request] = static_cast<std::uint32_t>(on);
@@ -244,16 +311,23 @@ __device__ __forceinline__ void insert(const Block& b, std::uint64_t key) {
 
 /// Algorithm 2, and the same with regrets: inserts all requests removed; false: some has no feasible position. Synchronisation: block
 /// barriers before and after; one a step beside those of its search.
-__device__ __forceinline__ bool repair(const Block& b, Repair operation) {
+template <class B>
+__device__ __forceinline__ bool repair(const B& b, Repair operation) {
   const auto& list = b.solution.list;
   Common& common = b.common;
   __syncthreads();
+  if constexpr (in_array<B>) compact(b.solution.list, b.common.slots);
   const std::int32_t fleet = b.vrp.n + b.vrp.vehicles;
   for (std::int32_t node = 1 + thread(); node <= fleet; node += threads)  // those that are not in the solution yet need 0 at most
-    b.number[node] = list.contains(node) ? static_cast<std::uint32_t>(b.distance(list.place(node), list.place(list.next[node]))) : 0;
+    b.number[node] = list.contains(node) ? static_cast<std::uint32_t>(b.distance(list.place(node), list.place(list.after(node)))) : 0;
   __syncthreads();
   while (common.count > 0) {
     const std::uint64_t key = operation == Repair::greedy ? cheapest(b) : most_regretted(b);
+    if constexpr (in_array<B>) {
+      if (thread() == 0) common.chosen_key = key;
+      __syncthreads();
+      if (common.chosen_key != none) make_room(list, position_in(common.chosen_key), request_in(common.chosen_key));
+    }
     if (thread() == 0) {
       common.evaluations += common.count * b.solution.positions(common.count);
       common.stuck = key == none;
@@ -268,22 +342,107 @@ __device__ __forceinline__ bool repair(const Block& b, Repair operation) {
 // --- first solutions -----------------------------------------------------------------------------------------------------------
 
 /// By one thread.
-__device__ __forceinline__ void insert_if_feasible(const Block& b, std::int32_t request, std::int32_t position) {
+template <class B>
+__device__ __forceinline__ void insert_if_feasible(const B& b, std::int32_t request, std::int32_t position) {
   const auto& list = b.solution.list;
   const std::int32_t t = list.tour[position];
-  const std::int32_t delta = vrp::insertion_delta(b.distance, list.place(position), request, list.place(list.next[position]));
+  const std::int32_t delta = vrp::insertion_delta(b.distance, list.place(position), request, list.place(list.after(position)));
   if (vrp::fits(b.vrp, b.solution.load[t], b.solution.duration[t], request, delta)) insert(b, key_of(delta, position, request));
+}
+
+// --- local search within a call ------------------------------------------------------------------------------------------------
+
+/// 2-opt of every tour of the candidate to a local optimum (two_opt.cuh). Mapping: a warp a tour; its first lane writes the requests in
+/// order into `number`, where the tours' places are dealt out by `common.left`, 0 before; then its lanes are the ends of the reversals that
+/// begin at the same place. Synchronisation: warp barriers; block barriers before and after are the caller's. Cost: length^2 / 64 rounds of
+/// four distances a reversal; where there are fewer tours than warps, the others wait.
+__device__ __forceinline__ void two_opt_tours(const Block<ListedSolution>& b) {
+  const auto& list = b.solution.list;
+  for (std::int32_t t = warp(); t < b.solution.totals->bound; t += warps) {
+    const std::int32_t start = list.start_of(t);
+    if (!list.contains(start) || list.empty(t)) continue;  // the same for all lanes
+    std::int32_t length = 0, first = 0, after = 0;         // after: the node behind the tour
+    if (lane() == 0) {
+      for (after = list.next[start]; !list.is_depot(after); after = list.next[after]) ++length;
+      first = atomicAdd(&b.common.left, length);
+      std::uint32_t* to = b.number + first;
+      for (std::int32_t r = list.next[start]; r != after; r = list.next[r]) *to++ = static_cast<std::uint32_t>(r);
+    }
+    first = __shfl_sync(~0u, first, 0);
+    length = __shfl_sync(~0u, length, 0);
+    after = __shfl_sync(~0u, after, 0);
+    __syncwarp();  // the order is written
+    std::uint32_t* const tour = b.number + first;
+    const auto at = [=](std::int32_t i) { return i < 0 || i >= length ? 0 : static_cast<std::int32_t>(tour[i]); };
+    std::int32_t change = 0;
+    while (true) {
+      std::uint64_t mine = none;
+      for (std::int32_t i = 0; i < length; ++i)
+        for (std::int32_t j = i + 1 + lane(); j < length; j += 32) {
+          const std::int32_t delta = vrp::two_opt_delta(b.distance, at(i - 1), at(i), at(j), at(j + 1));
+          if (delta < 0) cuda::lower(mine, std::uint64_t{ordered(delta)} << 32 | static_cast<std::uint32_t>(i << 16 | j));
+        }
+      __syncwarp();  // all lanes have read the order
+      const std::uint64_t best = cuda::warp_argmin(mine);
+      if (best == none) break;
+      change += number_of(static_cast<std::uint32_t>(best >> 32));
+      const auto i = static_cast<std::int32_t>(best >> 16 & 0xFFFF), j = static_cast<std::int32_t>(best & 0xFFFF);
+      for (std::int32_t x = lane(); x < (j - i + 1) / 2; x += 32) {
+        const std::uint32_t swapped = tour[i + x];
+        tour[i + x] = tour[j - x];
+        tour[j - x] = swapped;
+      }
+      __syncwarp();  // and this is the next one
+    }
+    if (change == 0) continue;
+    for (std::int32_t i = lane(); i < length; i += 32) {
+      const std::int32_t request = at(i);
+      list.prev[request] = static_cast<Index>(i > 0 ? at(i - 1) : start);
+      list.next[request] = static_cast<Index>(i + 1 < length ? at(i + 1) : after);
+    }
+    if (lane() == 0) {  // prev of the node behind is this tour's to write, next of it its own tour's
+      list.next[start] = static_cast<Index>(at(0));
+      list.prev[after] = static_cast<Index>(at(length - 1));
+      b.solution.duration[t] += change;
+      atomicAdd(&b.solution.totals->cost, change);
+    }
+  }
+}
+
+/// The end of a call of gpu-local-search: 2-opt of the incumbent and of the current solution, which may become the incumbent.
+/// Synchronisation: three block barriers a solution, and one.
+__device__ __forceinline__ void improve(const Block<ListedSolution>& b, ProcessState& state, std::int32_t* history, std::int32_t* candidate,
+                                        std::int32_t* current, std::int32_t* incumbent, std::int32_t ints) {
+  for (const bool of_current : {false, true}) {
+    std::int32_t* const solution = of_current ? current : incumbent;
+    __syncthreads();  // the candidate was read by other threads than those that copy
+    copy_solution(candidate, solution, ints);
+    if (thread() == 0) b.common.left = 0;
+    __syncthreads();
+    two_opt_tours(b);
+    __syncthreads();
+    note_edges(b, history);
+    copy_solution(solution, candidate, ints);
+    if (thread() == 0) (of_current ? state.cost : state.incumbent_cost) = b.solution.totals->cost;
+  }
+  if (thread() == 0) {
+    b.common.improved = state.cost < state.incumbent_cost;
+    if (b.common.improved) state.incumbent_cost = state.cost;
+    for (const std::int64_t cost : {state.cost, state.incumbent_cost}) state.digest.add(static_cast<std::uint64_t>(cost));
+  }
+  __syncthreads();
+  if (b.common.improved) copy_solution(incumbent, candidate, ints);
 }
 
 // --- kernels -------------------------------------------------------------------------------------------------------------------
 
 /// Section 3.3. Mapping: a block a start. Cost: that of a repair of n requests.
-template <bool Shared>
+template <class Solution, bool Shared>
 __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
     start_kernel(const Constructions constructions, const Layout layout, unsigned char* device_memory) {
   __shared__ Common common;
   const std::int64_t s = blockIdx.x;
-  const Block b(constructions.vrp, memory_of_block<Shared>(device_memory, layout), layout, common);
+  const Block<Solution> b(constructions.vrp, memory_of_block<Shared>(device_memory, layout), layout, common);
   if (thread() == 0) {
     b.solution.clear();
     common.count = b.vrp.n;
@@ -306,12 +465,12 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
 }
 
 /// 100 iterations (section 3.1). Mapping: a block a process.
-template <bool Shared>
+template <class Solution, bool Shared, bool LocalSearch>
 __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
     call_kernel(const Processes processes, const Layout layout, unsigned char* device_memory, std::int64_t call) {
   __shared__ Common common;
   const auto p = static_cast<std::int32_t>(blockIdx.x);
-  const Block b(processes.vrp, memory_of_block<Shared>(device_memory, layout), layout, common);
+  const Block<Solution> b(processes.vrp, memory_of_block<Shared>(device_memory, layout), layout, common);
   const auto ints = static_cast<std::int32_t>(layout.removed / sizeof(std::int32_t));
   auto* const candidate = reinterpret_cast<std::int32_t*>(b.solution.totals);
   std::int32_t *const current = processes.current + std::int64_t{p} * ints, *const incumbent = processes.incumbent + std::int64_t{p} * ints;
@@ -342,26 +501,32 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
   if (thread() < operator_pairs)
     state.weights[thread()] = next_weight(common.weights[thread()], common.points[thread()], common.uses[thread()]);
   if (thread() == 0) state.evaluations += common.evaluations;
+  if constexpr (LocalSearch) improve(b, state, processes.next, candidate, current, incumbent, ints);
 }
 
 /// Method of DeviceProcesses (kernels/alns/run.cuh).
+template <class S, bool LocalSearch>
 class Published {
  public:
+  using Solution = S;
+
   Published(const vrp::View& vrp, const Task& task)
-      : call_layout_(vrp.n, vrp.vehicles, most_removed(vrp.n)),
-        start_layout_(vrp.n, vrp.vehicles, vrp.n),
-        call_shared_(memory_.place(call_kernel<true>, call_layout_.bytes, sizeof(Common), task.processes, task.memory)),
-        start_shared_(memory_.place(start_kernel<true>, start_layout_.bytes, sizeof(Common), task.starts(), task.memory)) {}
+      : call_layout_(Solution::ints(vrp.n, vrp.vehicles), vrp.n, vrp.vehicles, most_removed(vrp.n)),
+        start_layout_(Solution::ints(vrp.n, vrp.vehicles), vrp.n, vrp.vehicles, vrp.n),
+        call_shared_(
+            memory_.place(call_kernel<Solution, true, LocalSearch>, call_layout_.bytes, sizeof(Common), task.processes, task.memory)),
+        start_shared_(memory_.place(start_kernel<Solution, true>, start_layout_.bytes, sizeof(Common), task.starts(), task.memory)) {}
 
   void construct(const Constructions& constructions, std::int64_t count, const cuda::Stream& stream) {
     const cuda::Shape shape{count, threads, start_shared_ ? start_layout_.bytes : 0};
-    VICINITY_CUDA_CHECK(cuda::launch(shape, stream, start_shared_ ? start_kernel<true> : start_kernel<false>, constructions, start_layout_,
-                                     memory_.device()));
+    VICINITY_CUDA_CHECK(cuda::launch(shape, stream, start_shared_ ? start_kernel<Solution, true> : start_kernel<Solution, false>,
+                                     constructions, start_layout_, memory_.device()));
   }
   void call(const Processes& processes, std::int64_t count, std::int64_t call, const cuda::Stream& stream) {
     const cuda::Shape shape{count, threads, shared_bytes()};
-    VICINITY_CUDA_CHECK(cuda::launch(shape, stream, call_shared_ ? call_kernel<true> : call_kernel<false>, processes, call_layout_,
-                                     memory_.device(), call));
+    VICINITY_CUDA_CHECK(cuda::launch(shape, stream,
+                                     call_shared_ ? call_kernel<Solution, true, LocalSearch> : call_kernel<Solution, false, LocalSearch>,
+                                     processes, call_layout_, memory_.device(), call));
   }
   [[nodiscard]] Policy policy() const {
     return {{"block", threads}, {"in_shared", call_shared_ ? 1 : 0}, {"shared_bytes", static_cast<std::int64_t>(shared_bytes())}};
@@ -378,6 +543,17 @@ class Published {
 
 }  // namespace
 
-std::unique_ptr<Run> prepare_published(const Case& c, const Instance& instance) { return prepare_gpu<Published>(c, instance); }
+std::unique_ptr<Run> prepare_published(const Case& c, const Instance& instance) {
+  return prepare_gpu<Published<ListedSolution, false>>(c, instance);
+}
+std::unique_ptr<Run> prepare_array(const Case& c, const Instance& instance) {
+  return prepare_gpu<Published<ArraySolution, false>>(c, instance);
+}
+std::unique_ptr<Run> prepare_genetic(const Case& c, const Instance& instance) {
+  return prepare_gpu<Published<ListedSolution, false>>(c, instance, Variant::genetic);
+}
+std::unique_ptr<Run> prepare_local_search(const Case& c, const Instance& instance) {
+  return prepare_gpu<Published<ListedSolution, true>>(c, instance, Variant::local_search);
+}
 
 }  // namespace vicinity::alns

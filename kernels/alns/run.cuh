@@ -11,6 +11,7 @@
 
 #include "core/methods/alns/alns.hpp"
 #include "core/methods/alns/boundary.hpp"
+#include "core/methods/alns/genetic.hpp"
 #include "core/methods/alns/task.hpp"
 #include "core/util/digest.hpp"
 #include "kernels/alns/solution.hpp"
@@ -48,7 +49,7 @@ struct Constructions {
   vrp::View vrp;
   std::uint64_t seed;
   std::int32_t fewest;      ///< vehicles that the demands need at least
-  std::int32_t* solutions;  ///< [start][ListedSolution::ints()]
+  std::int32_t* solutions;  ///< [start][Solution::ints()], of the method
   Made* made;               ///< [start]
 };
 
@@ -57,7 +58,7 @@ struct Processes {
   vrp::View vrp;
   std::uint64_t seed;
   ProcessState* states;      ///< [process]
-  std::int32_t* current;     ///< [process][ListedSolution::ints()]
+  std::int32_t* current;     ///< [process][Solution::ints()], of the method
   std::int32_t* incumbent;   ///< the same
   const std::int32_t* kept;  ///< [edge_index()] history as of the last boundary
   std::int32_t* next;        ///< the same as of now
@@ -70,6 +71,7 @@ concept CallMethod = requires(M& method, const M& fixed, const Constructions& co
   method.construct(constructions, count, stream);  // starts 0 .. count - 1
   method.call(processes, count, count, stream);    // so many processes; the call's number from 0
   { fixed.policy() } -> std::same_as<Policy>;
+  typename M::Solution;  // what it keeps solutions as (solution.hpp)
 };
 
 /// An instance in device memory.
@@ -104,12 +106,13 @@ __global__ void fill_kernel(T* to, std::size_t count, T value) {
 template <CallMethod Method>
 class DeviceProcesses {
  public:
+  using Solution = typename Method::Solution;
   static constexpr std::int64_t first_slice = 1;
 
   DeviceProcesses(const vrp::Vrp& vrp, const Task& task)
       : vrp_(vrp),
         task_(task),
-        ints_(ListedSolution::ints(vrp.view().n, vrp.view().vehicles)),
+        ints_(Solution::ints(vrp.view().n, vrp.view().vehicles)),
         edges_(static_cast<std::size_t>(vrp.size() + 1) * static_cast<std::size_t>(vrp.size() + 1)),
         instance_(vrp.view()),
         kept_(edges_),
@@ -135,6 +138,7 @@ class DeviceProcesses {
     boundary_.reset();
     polished_.reset();
     seconds_ = 0;
+    children_ = 0;
     states_.fill(0xA5, stream_);
     made_.fill(0xA5, stream_);
     for (auto* buffer : {&starts_, &current_, &incumbent_, &best_, &kept_, &next_}) buffer->fill(0xA5, stream_);
@@ -164,6 +168,7 @@ class DeviceProcesses {
     for (const ProcessState& state : host_states_) search.evaluations += state.evaluations;
     const Polished result = polished_ ? *polished_ : polished();
     search.cost += result.change;
+    search.children = children_;
     search.best = result.tours;
     return alns::judge(vrp_, {search});
   }
@@ -199,8 +204,8 @@ class DeviceProcesses {
     start_costs_.clear();
     evaluations_made_ = 0;
     if (start_.solution) {
-      std::vector<std::int32_t> words = words_of(vrp_.view(), vrp::routes_of(*start_.solution));
-      start_costs_.push_back(ListedSolution(words.data(), vrp_.view().n, vrp_.view().vehicles).totals->cost);
+      std::vector<std::int32_t> words = words_of<Solution>(vrp_.view(), vrp::routes_of(*start_.solution));
+      start_costs_.push_back(Solution(words.data(), vrp_.view().n, vrp_.view().vehicles).totals->cost);
       start_places_.push_back(made.size());
       copy(place_of_start(0), words.data(), ints_);
       stream_.synchronize();  // the words are gone then
@@ -219,18 +224,38 @@ class DeviceProcesses {
     for (std::size_t p = 0; p < processes(); ++p) {
       const std::size_t s = p % start_costs_.size();
       host_states_[p] = {};
-      start_process(p, s);
+      start_process(p, start_costs_[s], place_of_start(s));
       first.push_back(start_costs_[s]);
     }
     boundary_.emplace(task_, first);
     take_best();
   }
-  /// Asynchronous; the host's states stay as they are until the next call has ended.
-  void start_process(std::size_t p, std::size_t s) {
-    host_states_[p].start(start_costs_[s]);
+  /// With the solution of these words. Asynchronous; the host's states stay as they are until the next call has ended.
+  void start_process(std::size_t p, std::int64_t cost, const std::int32_t* words) {
+    host_states_[p].start(cost);
     copy(states_.data() + p, host_states_.data() + p, 1);
-    copy(current_.data() + p * ints_, place_of_start(s), ints_);
-    copy(incumbent_.data() + p * ints_, place_of_start(s), ints_);
+    copy(current_.data() + p * ints_, words, ints_);
+    copy(incumbent_.data() + p * ints_, words, ints_);
+  }
+  /// The process that is to begin again with a child, and the child; its parents are the incumbents as they are now.
+  using Child = std::pair<std::int32_t, Tours>;
+  [[nodiscard]] std::optional<Child> born(const std::vector<std::int64_t>& incumbents) {
+    if (boundary_->stop()) return std::nullopt;
+    const std::optional<Birth> birth = birth_at(start_.seed, calls(), incumbents);
+    if (!birth) return std::nullopt;
+    const auto incumbent = [&](std::int32_t p) { return tours_at(incumbent_.data() + static_cast<std::size_t>(p) * ints_); };
+    std::optional<Tours> tours = child_of(vrp_.view(), start_.seed, calls(), incumbent(birth->mother), incumbent(birth->father));
+    if (!tours) return std::nullopt;
+    return Child{birth->process, std::move(*tours)};
+  }
+  void raise(const Child& child) {
+    const auto& [p, tours] = child;
+    std::vector<std::int32_t> words = words_of<Solution>(vrp_.view(), tours);
+    const std::int64_t cost = Solution(words.data(), vrp_.view().n, vrp_.view().vehicles).totals->cost;
+    start_process(static_cast<std::size_t>(p), cost, words.data());
+    stream_.synchronize();  // the words are gone then
+    boundary_->began(p, cost);
+    ++children_;
   }
   /// The global incumbent, if the last boundary found a better one.
   void take_best() {
@@ -252,17 +277,26 @@ class DeviceProcesses {
     for (const ProcessState& state : host_states_) incumbents.push_back(state.incumbent_cost);
     boundary_->end_call(incumbents, start_costs_);
     take_best();
-    for (std::size_t p = 0; p < processes(); ++p)
-      if (const std::int64_t s = boundary_->restarts()[p]; s >= 0) start_process(p, static_cast<std::size_t>(s));
+    const auto child = task_.variant == Variant::genetic ? born(incumbents) : std::nullopt;
+    for (std::size_t p = 0; p < processes(); ++p) {
+      if (boundary_->restarts()[p] < 0) continue;
+      const auto s = static_cast<std::size_t>(boundary_->restarts()[p]);
+      start_process(p, start_costs_[s], place_of_start(s));
+    }
+    if (child) raise(*child);
     if (boundary_->stop()) polished_ = polished();
   }
 
+  /// Of a solution on the device.
+  [[nodiscard]] Tours tours_at(const std::int32_t* words_there) {
+    std::vector<std::int32_t> words(ints_);
+    copy(words.data(), words_there, ints_);
+    stream_.synchronize();
+    return tours_of(Solution(words.data(), vrp_.view().n, vrp_.view().vehicles));
+  }
   /// The global incumbent after 2-opt (section 3.6).
   [[nodiscard]] Polished polished() {
-    std::vector<std::int32_t> words(ints_);
-    copy(words.data(), best_.data(), ints_);
-    stream_.synchronize();
-    Polished result{0, tours_of(ListedSolution(words.data(), vrp_.view().n, vrp_.view().vehicles))};
+    Polished result{0, tours_at(best_.data())};
     result.change = two_opt_(result.tours, stream_);
     return result;
   }
@@ -292,6 +326,7 @@ class DeviceProcesses {
   std::vector<std::size_t> start_places_;  ///< of the starts that serve all requests
   std::vector<std::int64_t> start_costs_;
   std::int64_t evaluations_made_ = 0;  ///< for first solutions
+  std::int64_t children_ = 0;
   std::optional<Boundary> boundary_;
   std::optional<Polished> polished_;  ///< at the end
   double seconds_ = 0;                ///< on the clock of the device
@@ -299,8 +334,8 @@ class DeviceProcesses {
 
 /// Prepares `Method`. The caller keeps the instance alive.
 template <CallMethod Method>
-[[nodiscard]] std::unique_ptr<Run> prepare_gpu(const Case& c, const Instance& instance) {
-  return std::make_unique<DeviceSearchRun<DeviceProcesses<Method>>>(dynamic_cast<const vrp::Vrp&>(instance), task_of(c));
+[[nodiscard]] std::unique_ptr<Run> prepare_gpu(const Case& c, const Instance& instance, Variant variant = Variant::published) {
+  return std::make_unique<DeviceSearchRun<DeviceProcesses<Method>>>(dynamic_cast<const vrp::Vrp&>(instance), task_of(c, variant));
 }
 
 }  // namespace vicinity::alns

@@ -1,12 +1,14 @@
 #pragma once
-// A solution on the device: the paper's doubly linked list (core/methods/alns/giant_tour.hpp) in 16 bits a node, load and duration of each
-// tour, and the sums over all tours; in one piece of memory, so that it is copied as words. Host and device read it alike.
+// A solution on the device: the paper's doubly linked list (core/methods/alns/giant_tour.hpp), or the array it is compared with
+// (array_tour.hpp), in 16 bits a node, load and duration of each tour, and the sums over all tours; in one piece of memory, so that it is
+// copied as words. Host and device read it alike.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "core/methods/alns/array_tour.hpp"
 #include "core/methods/alns/giant_tour.hpp"
 #include "core/methods/alns/task.hpp"
 #include "core/problems/vrp/delta.hpp"
@@ -22,28 +24,27 @@ static_assert(2 * vrp::most_customers <= std::numeric_limits<Index>::max());
 struct Totals {
   std::int32_t cost;
   std::int32_t used;   ///< tours with requests
-  std::int32_t open;   ///< the empty tour of least number, the only one in the list; -1: all vehicles have requests
+  std::int32_t open;   ///< the empty tour of least number, the only one in the list or array; -1: all vehicles have requests
   std::int32_t bound;  ///< the artificial depots of tours from here on are unused (section 3.2)
 };
 
 /// A view of `ints(n, m)` words: the totals, load and duration a tour, the rows of the list. Changing it is serial work of one thread.
-struct ListedSolution {
+template <class List>
+struct DeviceSolution {
   Totals* totals;
   std::int32_t* load;      ///< [tour]
   std::int32_t* duration;  ///< [tour], with the service times
-  GiantTour<Index> list;
+  List list;
 
   /// A multiple of four: 16 bytes are copied at a time.
   [[nodiscard]] VICINITY_HD static std::size_t ints(std::int32_t n, std::int32_t m) {
-    const auto columns = static_cast<std::size_t>(n + m + 1), tours = static_cast<std::size_t>(m);
-    return (4 + 2 * tours + (3 * columns + 1) / 2 + 3) / 4 * 4;
+    return (4 + 2 * static_cast<std::size_t>(m) + (List::elements(n, m) + 1) / 2 + 3) / 4 * 4;
   }
-  VICINITY_HD ListedSolution(std::int32_t* words, std::int32_t n, std::int32_t m)
-      : totals(reinterpret_cast<Totals*>(words)), load(words + 4), duration(load + m), list{nullptr, nullptr, nullptr, n, m} {
-    list.next = reinterpret_cast<Index*>(duration + m);
-    list.prev = list.next + (n + m + 1);
-    list.tour = list.prev + (n + m + 1);
-  }
+  VICINITY_HD DeviceSolution(std::int32_t* words, std::int32_t n, std::int32_t m)
+      : totals(reinterpret_cast<Totals*>(words)),
+        load(words + 4),
+        duration(load + m),
+        list(List::at(reinterpret_cast<Index*>(duration + m), n, m)) {}
 
   /// No request in it, one empty tour.
   VICINITY_HD void clear() const {
@@ -95,30 +96,34 @@ struct ListedSolution {
   /// What the removal of a request in the solution saves.
   template <class Distance>
   [[nodiscard]] VICINITY_HD std::int32_t saving(const Distance& d, std::int32_t request) const {
-    return -vrp::removal_delta(d, list.place(list.prev[request]), request, list.place(list.next[request]));
+    return -vrp::removal_delta(d, list.place(list.before(request)), request, list.place(list.after(request)));
   }
 };
+using ListedSolution = DeviceSolution<GiantTour<Index>>;
+using ArraySolution = DeviceSolution<ArrayTour<Index>>;
 
 /// Order of numbers of either sign as that of unsigned ones.
 [[nodiscard]] VICINITY_HD std::uint32_t ordered(std::int32_t number) { return static_cast<std::uint32_t>(number) ^ 0x80000000u; }
 [[nodiscard]] VICINITY_HD std::int32_t number_of(std::uint32_t ordered) { return static_cast<std::int32_t>(ordered ^ 0x80000000u); }
 
 /// On the host: tour t's requests in order.
-[[nodiscard]] inline Tours tours_of(const ListedSolution& solution) {
+template <class List>
+[[nodiscard]] Tours tours_of(const DeviceSolution<List>& solution) {
   Tours tours;
   const auto& list = solution.list;
   for (std::int32_t t = 0; t < list.m; ++t) {
     if (!list.contains(list.start_of(t)) || list.empty(t)) continue;
     tours.resize(static_cast<std::size_t>(t) + 1);
-    for (std::int32_t at = list.next[list.start_of(t)]; !list.is_depot(at); at = list.next[at]) tours.back().push_back(at);
+    for (std::int32_t at = list.after(list.start_of(t)); !list.is_depot(at); at = list.after(at)) tours.back().push_back(at);
   }
   return tours;
 }
 
 /// On the host: the words of a solution of tours, none of which is empty.
-[[nodiscard]] inline std::vector<std::int32_t> words_of(const vrp::View& vrp, const Tours& tours) {
-  std::vector<std::int32_t> words(ListedSolution::ints(vrp.n, vrp.vehicles));
-  const ListedSolution solution(words.data(), vrp.n, vrp.vehicles);
+template <class Solution>
+[[nodiscard]] std::vector<std::int32_t> words_of(const vrp::View& vrp, const Tours& tours) {
+  std::vector<std::int32_t> words(Solution::ints(vrp.n, vrp.vehicles));
+  const Solution solution(words.data(), vrp.n, vrp.vehicles);
   solution.clear();
   for (const std::vector<std::int32_t>& tour : tours) {
     std::int32_t before = 0, at = solution.list.start_of(solution.totals->open);

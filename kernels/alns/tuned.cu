@@ -681,6 +681,8 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
 /// Method of DeviceProcesses (kernels/alns/run.cuh).
 class Tuned {
  public:
+  using Solution = ListedSolution;
+
   Tuned(const vrp::View& vrp, const Task& task)
       : call_layout_(fitting(vrp, task)),
         start_layout_(vrp.n, vrp.vehicles, vrp.n, 0, 0),

@@ -55,4 +55,9 @@ void Boundary::end_call(std::span<const std::int64_t> incumbents, std::span<cons
   }
 }
 
+void Boundary::began(std::int32_t p, std::int64_t cost) {
+  process_idle_[static_cast<std::size_t>(p)] = 0;
+  incumbents_[static_cast<std::size_t>(p)] = cost;
+}
+
 }  // namespace vicinity::alns

@@ -30,6 +30,9 @@ class Boundary {
   /// After a call. `incumbents`: the processes', each since its last start. Start s costs `starts[s]`.
   void end_call(std::span<const std::int64_t> incumbents, std::span<const std::int64_t> starts);
 
+  /// Process p begins again with a solution that is no start.
+  void began(std::int32_t p, std::int64_t cost);
+
   /// [process] the start it begins again with, or -1.
   [[nodiscard]] const std::vector<std::int64_t>& restarts() const noexcept { return restarts_; }
   /// The process whose incumbent became the global one at the last boundary, or -1.

@@ -1,6 +1,7 @@
 #pragma once
 // The solution as the paper keeps it (section 3.2, Figure 2): all tours in one doubly linked list of requests and artificial depots.
 // Removing and inserting a request takes constant time; a position is a node, whatever its place in the list.
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -21,6 +22,12 @@ struct GiantTour {
   Index* tour;
   std::int32_t n, m;
 
+  /// Elements of all rows.
+  [[nodiscard]] VICINITY_HD static std::size_t elements(std::int32_t n, std::int32_t m) { return 3 * static_cast<std::size_t>(n + m + 1); }
+  [[nodiscard]] VICINITY_HD static GiantTour at(Index* rows, std::int32_t n, std::int32_t m) {
+    return {rows, rows + (n + m + 1), rows + 2 * (n + m + 1), n, m};
+  }
+
   [[nodiscard]] VICINITY_HD bool contains(std::int32_t node) const { return next[node] >= 0; }
   [[nodiscard]] VICINITY_HD bool is_depot(std::int32_t node) const { return node == 0 || node > n; }
   [[nodiscard]] VICINITY_HD std::int32_t start_of(std::int32_t t) const { return n + 1 + t; }
@@ -28,6 +35,13 @@ struct GiantTour {
   [[nodiscard]] VICINITY_HD bool empty(std::int32_t t) const { return is_depot(next[start_of(t)]); }
   /// The place of a node in the distance matrix: artificial depots stand where the depot is.
   [[nodiscard]] VICINITY_HD std::int32_t place(std::int32_t node) const { return node > n ? 0 : node; }
+
+  /// Of a node in the solution.
+  [[nodiscard]] VICINITY_HD std::int32_t after(std::int32_t node) const { return next[node]; }
+  [[nodiscard]] VICINITY_HD std::int32_t before(std::int32_t node) const { return prev[node]; }
+  /// A number of at most n of a request that is not in the solution.
+  VICINITY_HD void set_slot(std::int32_t request, std::int32_t slot) const { prev[request] = static_cast<Index>(slot); }
+  [[nodiscard]] VICINITY_HD std::int32_t slot(std::int32_t request) const { return prev[request]; }
 
   /// No request and no tour in the solution.
   VICINITY_HD void clear() const {

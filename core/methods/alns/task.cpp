@@ -10,8 +10,9 @@
 
 namespace vicinity::alns {
 
-Task task_of(const Case& c) {
+Task task_of(const Case& c, Variant variant) {
   Task task;
+  task.variant = variant;
   task.processes = static_cast<std::int32_t>(c.integer_or("processes", task.processes, 1, most_processes));
   task.calls = c.integer_or("calls", 0, 0, most_calls);
   task.threads = c.integer_or("threads", 0, 0, 4096);
@@ -59,6 +60,7 @@ Outcome judge(const vrp::Vrp& vrp, const std::vector<Search>& searches) {
     outcome.complaint = fmt::format("cost {}, not {} as claimed", *outcome.objective, search.cost);
   }
   outcome.counters = {{"restarts", search.restarts}, {"routes", static_cast<std::int64_t>(vrp::routes_of(outcome.solution).size())}};
+  if (search.children > 0) outcome.counters["children"] = search.children;
   return outcome;
 }
 

@@ -13,12 +13,20 @@ namespace vicinity::alns {
 /// between empty tours break by them.
 using Tours = std::vector<std::vector<std::int32_t>>;
 
+/// The published algorithm, and what the paper tried beside it, without numbers (docs/errata.md, A35 to A39).
+enum class Variant : std::uint8_t {
+  published,
+  genetic,       ///< section 3.1: children of local incumbents (genetic.hpp)
+  local_search,  ///< section 3.6: each call ends with 2-opt of each process' current solution and incumbent
+};
+
 /// What a case asks for.
 struct Task {
   std::int32_t processes = 28;  ///< independent searches; two a multiprocessor on the paper's card
   std::int64_t calls = 0;       ///< of 100 iterations a process; 0: until the stopping rule of section 3.5
   std::int64_t threads = 0;     ///< of cpu-openmp; 0: all
   std::string memory = {};      ///< where GPUs keep solutions: shared or global; empty: shared where they fit
+  Variant variant = Variant::published;
 
   /// First solutions, which restarts take in turn: twice as many as processes.
   [[nodiscard]] std::int64_t starts() const noexcept { return 2 * std::int64_t{processes}; }
@@ -27,7 +35,7 @@ struct Task {
 inline constexpr std::int64_t most_processes = 65'536, most_calls = 1'000'000'000;
 
 /// Throws InputError.
-[[nodiscard]] Task task_of(const Case& c);
+[[nodiscard]] Task task_of(const Case& c, Variant variant = Variant::published);
 
 /// The result of a search, or where it stands.
 struct Search {
@@ -37,6 +45,7 @@ struct Search {
   std::uint64_t digest = 0;      ///< of all processes' iterations, in order
   std::int64_t cost = 0;         ///< of `best`, by the sum of all changes
   Tours best;                    ///< the best solution the processes found, after 2-opt; empty: no first solution served all requests
+  std::int64_t children = 0;     ///< of Variant::genetic
 };
 
 /// Vehicles that the demands need at least.

@@ -75,6 +75,26 @@ TEST(Measurement, ToleranceComparesObjectives) {
   EXPECT_EQ(measure(narrow, job("cpu-wrong", 13), protocol(3)).status, Status::invalid);
 }
 
+/// Of two ways to a wrong result the one that says it takes another path is compared with that.
+TEST(Measurement, WhatTakesItsOwnPathHasItsOwnReference) {
+  System system = fake::systems().front();
+  Implementation own = fake::find("cpu-wrong");
+  own.name = "cpu-own";
+  own.reference = "cpu-wrong";
+  system.implementations.push_back(own);
+  Job wrong = job("cpu-wrong", 13), other = wrong;
+  other.implementation = &system.implementations.back();
+  const Check check{.reference = "cpu-serial"}, near{.kind = Check::Kind::tolerance, .tolerance = 0.01, .reference = "cpu-serial"};
+  Referee judge(system, check);
+  EXPECT_EQ(measure(judge, wrong, protocol(3)).status, Status::invalid);
+  EXPECT_EQ(measure(judge, other, protocol(3)).status, Status::ok);
+  EXPECT_EQ(measure(judge, wrong, protocol(3)).status, Status::invalid);
+  EXPECT_EQ(reference_of(system, check, own), "cpu-wrong");
+  EXPECT_EQ(reference_of(system, check, fake::find("cpu-openmp")), "cpu-serial");
+  EXPECT_EQ(reference_of(system, near, own), "cpu-serial") << "costs compare whatever the path";
+  EXPECT_EQ(reference_of(system, {.reference = "cpu-own"}, own), "cpu-own") << "the check's is a twin";
+}
+
 TEST(Measurement, WhatDoesNotFitIsSkipped) {
   Referee judge = referee();
   const Result big = measure(judge, job("cpu-big", 10), protocol(3));

@@ -1,9 +1,10 @@
-// The device's solution, on the host: what is kept beside the list is what the tours are, at every size that 16 bits have to hold.
+// The device's solutions, on the host: what is kept beside list or array is what the tours are, at every size that 16 bits have to hold.
 #include "kernels/alns/solution.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <type_traits>
 #include <vector>
 
 #include "core/util/rng.hpp"
@@ -13,7 +14,8 @@ namespace vicinity::alns {
 namespace {
 
 /// Totals, loads and durations from scratch.
-void expect_consistent(const vrp::Vrp& vrp, const ListedSolution& solution, const std::set<std::int32_t>& out) {
+template <class Solution>
+void expect_consistent(const vrp::Vrp& vrp, const Solution& solution, const std::set<std::int32_t>& out) {
   const vrp::View view = vrp.view();
   const Tours tours = tours_of(solution);
   std::int32_t used = 0, open = -1, seen = 0;
@@ -47,10 +49,11 @@ void expect_consistent(const vrp::Vrp& vrp, const ListedSolution& solution, cons
 }
 
 /// Removes up to `most` requests at random, inserts them anywhere, again and again.
+template <class Solution>
 void shake(const vrp::Vrp& vrp, const Tours& tours, int rounds, std::int32_t most) {
   const vrp::View view = vrp.view();
-  std::vector<std::int32_t> words = words_of(view, tours);
-  const ListedSolution solution(words.data(), view.n, view.vehicles);
+  std::vector<std::int32_t> words = words_of<Solution>(view, tours);
+  const Solution solution(words.data(), view.n, view.vehicles);
   expect_consistent(vrp, solution, {});
   std::uint32_t draw = 0;
   const auto below = [&](std::int32_t bound) {
@@ -67,11 +70,15 @@ void shake(const vrp::Vrp& vrp, const Tours& tours, int rounds, std::int32_t mos
     solution.keep_one_empty([&](std::int32_t j) { return removed[static_cast<std::size_t>(j)]; },
                             static_cast<std::int32_t>(removed.size()));
     expect_consistent(vrp, solution, out);
+    if constexpr (std::is_same_v<Solution, ArraySolution>) {
+      solution.list.compact();
+      expect_consistent(vrp, solution, out);
+    }
     for (const std::int32_t request : removed) {
       std::int32_t position = 0;
       while (position == 0 || !solution.list.contains(position)) position = 1 + below(view.n + solution.totals->bound);
       const auto& list = solution.list;
-      const std::int32_t delta = vrp::insertion_delta(view, list.place(position), request, list.place(list.next[position]));
+      const std::int32_t delta = vrp::insertion_delta(view, list.place(position), request, list.place(list.after(position)));
       solution.insert(position, request, delta, view.demand[request], view.service[request]);
     }
     expect_consistent(vrp, solution, {});
@@ -79,7 +86,12 @@ void shake(const vrp::Vrp& vrp, const Tours& tours, int rounds, std::int32_t mos
   }
 }
 
-TEST(AlnsSolution, KeepsWhatTheToursAre) {
+template <class Solution>
+class AlnsSolution : public testing::Test {};
+using Solutions = testing::Types<ListedSolution, ArraySolution>;
+TYPED_TEST_SUITE(AlnsSolution, Solutions);
+
+TYPED_TEST(AlnsSolution, KeepsWhatTheToursAre) {
   for (const Kind kind : {Kind::plain, Kind::full, Kind::one_vehicle, Kind::bound})
     for (const std::int32_t n : {1, 2, 7, 60}) {
       const Trial one = trial(static_cast<std::uint64_t>(n), n, kind, 1, 1);
@@ -89,11 +101,11 @@ TEST(AlnsSolution, KeepsWhatTheToursAre) {
         if (kind != Kind::one_vehicle && r % 3 == 1 && r > 1) tours.emplace_back();
         tours.back().push_back(r);
       }
-      shake(vrp, tours, 50, n);
+      shake<TypeParam>(vrp, tours, 50, n);
     }
 }
 
-TEST(AlnsSolution, HasRoomForTheMostCustomers) {
+TYPED_TEST(AlnsSolution, HasRoomForTheMostCustomers) {
   vrp::Data data;
   const std::int32_t n = vrp::most_customers;
   for (std::int32_t i = 0; i <= n; ++i) {
@@ -104,7 +116,7 @@ TEST(AlnsSolution, HasRoomForTheMostCustomers) {
   data.capacity = 1;
   Tours tours;
   for (std::int32_t r = 1; r <= n; ++r) tours.push_back({r});
-  shake(vrp::Vrp(data), tours, 2, 60);
+  shake<TypeParam>(vrp::Vrp(data), tours, 2, 60);
 }
 
 }  // namespace

@@ -29,7 +29,13 @@ std::vector<std::int32_t> giant_tour(const vrp::View& vrp, const Granular& granu
 
 std::vector<std::int32_t> order_crossover(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b, Stream& stream) {
   const auto n = static_cast<std::int32_t>(a.size());
-  const std::int32_t from = stream.below(n), to = stream.below(n);  // both included
+  const std::int32_t from = stream.below(n), to = stream.below(n);
+  return order_crossover(a, b, from, to);
+}
+
+std::vector<std::int32_t> order_crossover(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b, std::int32_t from,
+                                          std::int32_t to) {
+  const auto n = static_cast<std::int32_t>(a.size());
   std::vector<char> taken(a.size() + 1, 0);
   std::vector<std::int32_t> child(a.size());
   std::int32_t i = from;
