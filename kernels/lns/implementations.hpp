@@ -11,5 +11,6 @@ namespace vicinity::lns {
 [[nodiscard]] std::vector<Implementation> gpu_implementations();
 
 [[nodiscard]] std::unique_ptr<Run> prepare_published(const Case& c, const Instance& instance);
+[[nodiscard]] std::unique_ptr<Run> prepare_tuned(const Case& c, const Instance& instance);
 
 }  // namespace vicinity::lns

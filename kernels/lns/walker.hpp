@@ -1,10 +1,11 @@
 #pragma once
-// A walker on the device (core/methods/lns/lns.hpp): its starting point, its local search, the evaluation of assignments. `Team` is who
-// walks: the threads of a block, or on the host one thread that does everything, so that tests need no device. All of a team call the same
-// functions.
+// A walker on the device (core/methods/lns/lns.hpp): its starting point and its local search. `Team` is who walks: the threads of a block,
+// or on the host one thread that does everything, or a few, so that tests need no device. All of a team call the same functions. `Engine`
+// evaluates assignments: rescan.hpp, incremental.hpp.
 //
-// Memory of a walker: values of all slots; of its subset the assignment, the best one and a scratch copy; with CP starting points domains,
-// and a bit a constraint that is to be propagated.
+// Memory of a walker: the engine's state; of its subset the assignment, the best one and a scratch copy; with CP starting points domains,
+// and a bit a constraint that is to be propagated. Assignment, best and scratch have an element a free variable of the subset, which one
+// thread of the team writes and reads, but where a barrier is said to lie between.
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -13,32 +14,37 @@
 #include "core/methods/lns/lns.hpp"
 #include "core/problems/cp/operations.hpp"
 #include "core/problems/cp/rules.hpp"
+#include "core/util/hd_called.hpp"
 
 namespace vicinity::lns {
 
 /// What threads that walk together can do.
 template <class T>
-concept Team = requires(const T& team, std::int64_t number, bool flag) {
+concept Team = requires(const T& team, std::int64_t number, bool flag, std::uint64_t* sum, std::uint32_t* word) {
   { team.rank() } -> std::convertible_to<std::int32_t>;
   { team.size() } -> std::convertible_to<std::int32_t>;
   team.sync();
   { team.any(flag) } -> std::same_as<bool>;            // of all; a barrier
   { team.sum(number) } -> std::same_as<std::int64_t>;  // of all, for all; barriers
+  team.add(sum, *sum);                                 // atomically, as others do at the same time
+  team.set_bits(word, *word);                          // the same
 };
+
+/// Evaluates assignments for a team.
+template <class E>
+concept Engine = requires(E& engine, std::int32_t k, std::int32_t value) {
+  engine.set(k, value);                              // free variable k; by one thread
+  { engine.cost(k) } -> std::same_as<std::int64_t>;  // by all, after free variable k, or any of the subset, got a value; barriers about it
+  engine.settle(k);                                  // by all: free variable k got a value, whose cost nobody asks
+};
+inline constexpr std::int32_t any_released = -1;
 
 /// A problem as walkers see it.
 struct ProblemView {
-  cp::EvaluationView evaluation;
-  const std::int32_t* level_begin;  ///< [levels + 1] the last level is that of the checks
-  const std::int32_t* wide;         ///< [k] 1: a sum with so many terms that the team shares them
-  std::int32_t levels;
   cp::FreeVariablesView free;
   const std::int32_t* network_variable;  ///< [free variable]
   cp::NetworkView network;               ///< upper bounds and masks at the fixpoint of the root; bit 0 is `lower` all the same
   const std::int32_t* root_lower;        ///< [variable of the network] lower bounds at that fixpoint
-  std::int32_t slots;                    ///< values of all variables, then constants
-  std::int32_t objective;                ///< its slot; -1: every consistent assignment costs `constant`
-  std::int64_t constant;
   Sense sense;
 };
 
@@ -50,45 +56,70 @@ struct WalkView {
   std::int32_t released;
 };
 
-/// Where a walker's memory lies.
-struct WalkerMemory {
-  std::int32_t* slots;                     ///< [slot]
-  std::int32_t *current, *best, *scratch;  ///< [released]
-  std::int32_t *lower, *upper;             ///< [variable of the network]; null without CP starting points
+/// Takes parts of a piece of memory one after the other, 8 bytes aligned.
+class Parts {
+ public:
+  VICINITY_HD explicit Parts(unsigned char* memory) : at_(memory) {}
+  template <class P>
+  [[nodiscard]] VICINITY_HD P* take(std::size_t count) {
+    P* const part = reinterpret_cast<P*>(at_);
+    at_ += rounded(count * sizeof(P));
+    return part;
+  }
+  [[nodiscard]] VICINITY_HD static std::size_t rounded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+ private:
+  unsigned char* at_;
+};
+
+/// Where domains lie.
+struct DomainMemory {
   std::uint64_t* mask;
-  std::uint32_t* waits;  ///< a bit a constraint
+  std::int32_t *lower, *upper;  ///< [variable of the network]
+  std::uint32_t* waits;         ///< a bit a constraint
 
-  /// Parts one after the other, 8 bytes aligned; from null: only counts.
   struct Sizes {
-    std::size_t slots, released, variables, words, constraints;  ///< the last three 0 without CP starting points
+    std::size_t variables, words, constraints;  ///< 0 without CP starting points
 
-    [[nodiscard]] VICINITY_HD static std::size_t rounded(std::size_t ints) { return (ints + 1) / 2 * 2; }
     [[nodiscard]] VICINITY_HD std::size_t bytes() const {
-      return 4 * (rounded(slots) + 3 * rounded(released) + 2 * rounded(variables) + rounded((constraints + 31) / 32)) + 8 * words;
+      return 8 * words + 2 * Parts::rounded(4 * variables) + Parts::rounded((constraints + 31) / 32 * 4);
     }
   };
-  VICINITY_HD WalkerMemory(unsigned char* memory, const Sizes& sizes) {
-    mask = reinterpret_cast<std::uint64_t*>(memory);
-    auto* at = reinterpret_cast<std::int32_t*>(mask + sizes.words);
-    const auto take = [&at](std::size_t ints) {
-      std::int32_t* const part = at;
-      at += Sizes::rounded(ints);
-      return part;
-    };
-    slots = take(sizes.slots);
-    current = take(sizes.released);
-    best = take(sizes.released);
-    scratch = take(sizes.released);
-    lower = take(sizes.variables);
-    upper = take(sizes.variables);
-    waits = reinterpret_cast<std::uint32_t*>(take((sizes.constraints + 31) / 32));
-  }
+  VICINITY_HD DomainMemory(Parts& parts, const Sizes& sizes)
+      : mask(parts.take<std::uint64_t>(sizes.words)),
+        lower(parts.take<std::int32_t>(sizes.variables)),
+        upper(parts.take<std::int32_t>(sizes.variables)),
+        waits(parts.take<std::uint32_t>((sizes.constraints + 31) / 32)) {}
+};
+
+/// Where a walker's memory lies.
+struct WalkerMemory {
+  unsigned char* state;                    ///< of the engine
+  std::int32_t *current, *best, *scratch;  ///< [released]
+  DomainMemory domains;
+
+  struct Sizes {
+    std::size_t state;  ///< bytes, a multiple of 8
+    std::size_t released;
+    DomainMemory::Sizes domains;
+
+    [[nodiscard]] VICINITY_HD std::size_t bytes() const { return state + 3 * Parts::rounded(4 * released) + domains.bytes(); }
+  };
+  VICINITY_HD WalkerMemory(unsigned char* memory, const Sizes& sizes) : WalkerMemory(Parts(memory), sizes) {}
+
+ private:
+  VICINITY_HD WalkerMemory(Parts parts, const Sizes& sizes)
+      : state(parts.take<unsigned char>(sizes.state)),
+        current(parts.take<std::int32_t>(sizes.released)),
+        best(parts.take<std::int32_t>(sizes.released)),
+        scratch(parts.take<std::int32_t>(sizes.released)),
+        domains(parts, sizes.domains) {}
 };
 
 /// Domains of a walker, for one thread: as cp::Store, without a trail. What changes wakes the constraints that watch it.
 class WalkerDomains {
  public:
-  VICINITY_HD WalkerDomains(const cp::NetworkView& network, const WalkerMemory& memory) : network_(network), memory_(memory) {}
+  VICINITY_HD WalkerDomains(const cp::NetworkView& network, const DomainMemory& memory) : network_(network), memory_(memory) {}
 
   [[nodiscard]] VICINITY_HD std::int64_t lower(cp::Var x) const { return memory_.lower[x]; }
   [[nodiscard]] VICINITY_HD std::int64_t upper(cp::Var x) const { return memory_.upper[x]; }
@@ -160,8 +191,70 @@ class WalkerDomains {
   }
 
   cp::NetworkView network_;
-  WalkerMemory memory_;
+  DomainMemory memory_;
 };
+
+/// To the fixpoint, which is unique (core/problems/cp/network.hpp): constraints in the order of their numbers, again and again. By one
+/// thread.
+[[nodiscard]] VICINITY_HD_CALLED bool propagate(const cp::NetworkView& network, const DomainMemory& memory, WalkerDomains& domains) {
+  const std::int32_t words = (network.constraints + 31) / 32;
+  for (bool again = true; again;) {
+    again = false;
+    for (std::int32_t w = 0; w < words; ++w)
+      while (memory.waits[w] != 0) {
+        again = true;
+        std::int32_t bit = 0;
+        while ((memory.waits[w] >> bit & 1) == 0) ++bit;
+        memory.waits[w] &= ~(1u << bit);
+        const std::int32_t c = 32 * w + bit;
+        if (!cp::rules::propagate_simple(network.kind[c], cp::scope_of(network, c), domains)) return false;
+      }
+  }
+  return true;
+}
+
+/// Domains where starting points by CP begin: those of the root, or those that follow when all free variables outside the subset have the
+/// incumbent's values.
+struct Beginning {
+  const std::int32_t *lower, *upper;  ///< [variable of the network]
+  const std::uint64_t* mask;
+  bool fixed;   ///< they are the latter
+  bool failed;  ///< and there are none
+};
+
+/// Puts domains where they begin. By all.
+template <Team T>
+VICINITY_HD void load_domains(const T& team, const cp::NetworkView& network, const Beginning& from, const DomainMemory& to) {
+  team.sync();
+  for (std::int32_t x = team.rank(); x < network.variables; x += team.size()) {
+    to.lower[x] = from.lower[x];
+    to.upper[x] = from.upper[x];
+  }
+  for (std::int64_t w = team.rank(); w < network.mask_words; w += team.size()) to.mask[w] = from.mask[w];
+  for (std::int32_t c = team.rank(); c < (network.constraints + 31) / 32; c += team.size()) to.waits[c] = 0;
+  team.sync();
+}
+[[nodiscard]] VICINITY_HD Beginning root_of(const ProblemView& problem) {
+  return {problem.root_lower, problem.network.upper, problem.network.mask, false, false};
+}
+
+/// Fixes all free variables outside the subset, which `sorted` gets, and propagates. By one thread. False: it fails.
+[[nodiscard]] VICINITY_HD bool fix_others(const ProblemView& problem, const std::int32_t* incumbent, const std::int32_t* subset,
+                                          std::int32_t n, std::int32_t* sorted, const DomainMemory& memory) {
+  for (std::int32_t k = 0; k < n; ++k) {
+    std::int32_t at = k;
+    for (; at > 0 && sorted[at - 1] > subset[k]; --at) sorted[at] = sorted[at - 1];
+    sorted[at] = subset[k];
+  }
+  WalkerDomains domains(problem.network, memory);
+  for (std::int32_t k = 0, released = 0; k < problem.free.count; ++k) {
+    if (released < n && sorted[released] == k)
+      ++released;
+    else if (!domains.assign(problem.network_variable[k], incumbent[k]))
+      return false;
+  }
+  return propagate(problem.network, memory, domains);
+}
 
 /// What a walker found.
 struct WalkerResult {
@@ -170,25 +263,20 @@ struct WalkerResult {
   bool started = false;
 };
 
-template <Team T>
+template <Team T, Engine E>
 class DeviceWalker {
  public:
-  VICINITY_HD DeviceWalker(const T& team, const ProblemView& problem, const WalkView& task, const WalkerMemory& memory)
-      : team_(team), problem_(problem), task_(task), memory_(memory), n_(task.released) {}
+  VICINITY_HD DeviceWalker(const T& team, const ProblemView& problem, const WalkView& task, const WalkerMemory& memory, E& engine)
+      : team_(team), problem_(problem), task_(task), memory_(memory), engine_(engine), n_(task.released) {}
 
-  /// `slots`: of the first solution, constants in place; `incumbent`: [free variable]; `subset`: [released].
-  VICINITY_HD WalkerResult walk(const Draws& draws, const std::int32_t* slots, const std::int32_t* incumbent, const std::int32_t* subset) {
+  /// `incumbent`: [free variable], which the engine may have in place; `subset`: [released].
+  VICINITY_HD WalkerResult walk(const Draws& draws, const std::int32_t* incumbent, const std::int32_t* subset, const Beginning& beginning) {
     draws_ = draws;
     incumbent_ = incumbent;
     subset_ = subset;
-    for (std::int32_t s = team_.rank(); s < problem_.slots; s += team_.size()) memory_.slots[s] = slots[s];
-    team_.sync();
-    for (std::int32_t k = team_.rank(); k < problem_.free.count; k += team_.size())
-      memory_.slots[problem_.free.variables[k].slot] = incumbent[k];
-    team_.sync();
     if (task_.search == LocalSearch::complete) {
       enumerate();
-    } else if (start()) {
+    } else if (start(beginning)) {
       result_.started = result_.cost != inconsistent;
       search();
     }
@@ -207,38 +295,17 @@ class DeviceWalker {
   }
   VICINITY_HD void set(std::int32_t k, std::int32_t value) const {
     memory_.current[k] = value;
-    memory_.slots[variable(k).slot] = value;
+    engine_.set(subset_[k], value);
   }
   /// By one thread, for all.
   VICINITY_HD void set_one(std::int32_t k, std::int32_t value) const {
     if (team_.rank() == 0) set(k, value);
   }
 
-  /// Evaluates the assignment, level by level, and keeps it where it is the best so far. A barrier before, one a level, some behind.
-  VICINITY_HD std::int64_t cost() {
-    team_.sync();
+  /// Evaluates the assignment, in which free variable `of` of the problem has changed, and keeps it where it is the best so far.
+  VICINITY_HD std::int64_t cost(std::int32_t of = any_released) {
     ++result_.evaluations;
-    bool violated = false;
-    for (std::int32_t level = 0; level < problem_.levels; ++level) {
-      const std::int32_t begin = problem_.level_begin[level], end = problem_.level_begin[level + 1];
-      bool any_wide = false;
-      for (std::int32_t k = begin + team_.rank(); k < end; k += team_.size()) {
-        if (problem_.wide[k] != 0) {
-          any_wide = true;
-          continue;
-        }
-        bool valid = true;
-        const std::int64_t value = cp::value_of(problem_.evaluation, k, {memory_.slots, static_cast<std::size_t>(problem_.slots)}, valid);
-        violated |= !settle(k, value, valid);
-      }
-      if (team_.any(any_wide)) {
-        for (std::int32_t k = begin; k < end; ++k)
-          if (problem_.wide[k] != 0) violated |= !wide_sum(k);
-        team_.sync();
-      }
-    }
-    const bool bad = team_.any(violated);
-    const std::int64_t found = bad ? inconsistent : objective();
+    const std::int64_t found = engine_.cost(of);
     if (found < result_.cost) {
       result_.cost = found;
       for_own([&](std::int32_t k) { memory_.best[k] = memory_.current[k]; });
@@ -246,50 +313,15 @@ class DeviceWalker {
     team_.sync();
     return found;
   }
-  [[nodiscard]] VICINITY_HD std::int64_t objective() const {
-    const std::int64_t value = problem_.objective < 0 ? problem_.constant : memory_.slots[problem_.objective];
-    return problem_.sense == Sense::maximise ? -value : value;
-  }
-  /// What becomes of an operation's value. Does it hold?
-  [[nodiscard]] VICINITY_HD bool settle(std::int32_t k, std::int64_t value, bool valid) const {
-    std::int32_t& result = memory_.slots[problem_.evaluation.result[k]];
-    if (problem_.evaluation.use[k] == cp::Use::define) {
-      valid = valid && value >= cp::least_value && value <= cp::greatest_value;
-      result = valid ? static_cast<std::int32_t>(value) : 0;
-      return valid;
-    }
-    return valid && (problem_.evaluation.use[k] == cp::Use::agree ? value == result : result == 0 || value == 1);
-  }
-  /// By the whole team; its terms fit 63 bits.
-  [[nodiscard]] VICINITY_HD bool wide_sum(std::int32_t k) const {
-    const cp::EvaluationView& e = problem_.evaluation;
-    const std::uint32_t begin = e.argument_begin[k], size = e.argument_begin[k + 1] - begin;
-    const std::int64_t* const data = e.data + e.data_begin[k];
-    std::int64_t part = 0;
-    for (auto j = static_cast<std::uint32_t>(team_.rank()); j < size; j += static_cast<std::uint32_t>(team_.size()))
-      part += data[j + 1] * memory_.slots[e.arguments[begin + j]];
-    const std::int64_t sum = team_.sum(part);
-    bool valid = true;
-    std::int64_t value = sum == data[0] ? 1 : 0;
-    if (e.operation[k] == cp::Operation::sum) {
-      value = sum + data[0];
-      valid = value >= cp::least_value && value <= cp::greatest_value;
-    } else if (e.operation[k] == cp::Operation::sum_le) {
-      value = sum <= data[0] ? 1 : 0;
-    } else if (e.operation[k] == cp::Operation::sum_ne) {
-      value = sum != data[0] ? 1 : 0;
-    }
-    return team_.rank() != 0 || settle(k, value, valid);
-  }
 
   /// False: the walker has no starting point.
-  [[nodiscard]] VICINITY_HD bool start() {
+  [[nodiscard]] VICINITY_HD bool start(const Beginning& beginning) {
     const bool by_cp = task_.start == StartingPoint::cp;
     for (std::uint32_t a = 0; a < (by_cp ? start_attempts : 1); ++a) {
       if (by_cp) {
-        load_domains();
+        load_domains(team_, problem_.network, beginning, memory_.domains);
         bool failed = false;
-        if (team_.rank() == 0) failed = !attempt(a);
+        if (team_.rank() == 0) failed = !attempt(beginning, a);
         if (team_.any(failed)) continue;
       }
       for_own([&](std::int32_t k) {
@@ -301,35 +333,12 @@ class DeviceWalker {
     }
     return false;
   }
-  VICINITY_HD void load_domains() const {
-    team_.sync();
-    const cp::NetworkView& network = problem_.network;
-    for (std::int32_t x = team_.rank(); x < network.variables; x += team_.size()) {
-      memory_.lower[x] = problem_.root_lower[x];
-      memory_.upper[x] = network.upper[x];
-    }
-    for (std::int64_t w = team_.rank(); w < network.mask_words; w += team_.size()) memory_.mask[w] = network.mask[w];
-    for (std::int32_t c = team_.rank(); c < (network.constraints + 31) / 32; c += team_.size()) memory_.waits[c] = 0;
-    team_.sync();
-  }
   /// By one thread: fixes what is not released, then draws values, each propagated. False: it fails.
-  [[nodiscard]] VICINITY_HD bool attempt(std::uint32_t a) const {
-    WalkerDomains domains(problem_.network, memory_);
-    for (std::int32_t k = 0; k < n_; ++k) memory_.scratch[k] = subset_[k];
-    sort(memory_.scratch, n_);
-    for (std::int32_t k = -1; k < n_; ++k) {
-      if (k < 0 ? !fix_others(domains) : !draw(domains, a, k)) return false;
-      if (!propagate(domains)) return false;
-    }
-    return true;
-  }
-  [[nodiscard]] VICINITY_HD bool fix_others(WalkerDomains& domains) const {
-    for (std::int32_t k = 0, released = 0; k < problem_.free.count; ++k) {
-      if (released < n_ && memory_.scratch[released] == k)
-        ++released;
-      else if (!domains.assign(problem_.network_variable[k], incumbent_[k]))
-        return false;
-    }
+  [[nodiscard]] VICINITY_HD bool attempt(const Beginning& beginning, std::uint32_t a) const {
+    if (beginning.fixed ? beginning.failed : !fix_others(problem_, incumbent_, subset_, n_, memory_.scratch, memory_.domains)) return false;
+    WalkerDomains domains(problem_.network, memory_.domains);
+    for (std::int32_t k = 0; k < n_; ++k)
+      if (!draw(domains, a, k) || !propagate(problem_.network, memory_.domains, domains)) return false;
     return true;
   }
   [[nodiscard]] VICINITY_HD bool draw(WalkerDomains& domains, std::uint32_t a, std::int32_t k) const {
@@ -341,32 +350,6 @@ class DeviceWalker {
     }
     memory_.current[k] = static_cast<std::int32_t>(value + left);
     return domains.assign(x, value + left);
-  }
-  VICINITY_HD static void sort(std::int32_t* values, std::int32_t n) {
-    for (std::int32_t k = 1; k < n; ++k) {
-      const std::int32_t value = values[k];
-      std::int32_t at = k;
-      for (; at > 0 && values[at - 1] > value; --at) values[at] = values[at - 1];
-      values[at] = value;
-    }
-  }
-  /// To the fixpoint, which is unique (core/problems/cp/network.hpp): constraints in the order of their numbers, again and again.
-  [[nodiscard]] VICINITY_HD bool propagate(WalkerDomains& domains) const {
-    const cp::NetworkView& network = problem_.network;
-    const std::int32_t words = (network.constraints + 31) / 32;
-    for (bool again = true; again;) {
-      again = false;
-      for (std::int32_t w = 0; w < words; ++w)
-        while (memory_.waits[w] != 0) {
-          again = true;
-          std::int32_t bit = 0;
-          while ((memory_.waits[w] >> bit & 1) == 0) ++bit;
-          memory_.waits[w] &= ~(1u << bit);
-          const std::int32_t c = 32 * w + bit;
-          if (!cp::rules::propagate_simple(network.kind[c], cp::scope_of(network, c), domains)) return false;
-        }
-    }
-    return true;
   }
 
   VICINITY_HD void search() {
@@ -427,11 +410,13 @@ class DeviceWalker {
         const std::int64_t number = other + (other >= problem_.free.number_of(subset_[k], old) ? 1 : 0);
         team_.sync();  // all have read the old value
         set_one(k, problem_.free.value(subset_[k], number));
-        const std::int64_t found = cost();
-        if (accepts(cost_, found, problem_.sense, draws_.bits(draw + 1)))
+        const std::int64_t found = cost(subset_[k]);
+        if (accepts(cost_, found, problem_.sense, draws_.bits(draw + 1))) {
           cost_ = found;
-        else
+        } else {
           set_one(k, old);
+          engine_.settle(subset_[k]);
+        }
         team_.sync();
       }
   }
@@ -444,12 +429,13 @@ class DeviceWalker {
         for (std::int64_t j = 0; j < variable(k).size; ++j) {
           const std::int32_t value = problem_.free.value(subset_[k], j);
           set_one(k, value);
-          if (const std::int64_t found = cost(); found < least) {
+          if (const std::int64_t found = cost(subset_[k]); found < least) {
             least = found;
             chosen = value;
           }
         }
         set_one(k, chosen);
+        engine_.settle(subset_[k]);
         team_.sync();
       }
   }
@@ -464,6 +450,7 @@ class DeviceWalker {
   const ProblemView& problem_;
   WalkView task_;
   WalkerMemory memory_;
+  E& engine_;
   std::int32_t n_;
   Draws draws_{};
   const std::int32_t *incumbent_ = nullptr, *subset_ = nullptr;

@@ -1,5 +1,6 @@
 #pragma once
 // What the tests of every implementation of large neighbourhood search ask: models as text, and cases of them.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -43,6 +44,52 @@ inline std::string permutation() {
   return "var 1..6: a;\nvar 1..6: b;\nvar 1..6: c;\nvar 1..6: d;\nvar 1..6: e;\nvar 1..6: f;\nvar 0..99: z :: is_defined_var;\n"
          "constraint fzn_all_different_int([a,b,c,d,e,f]);\nconstraint int_lin_eq([1,2,3,4,5,6,-1],[a,b,c,d,e,f,z],0) :: defines_var(z);\n"
          "solve :: int_search([a,b,c,d,e,f],input_order,indomain_min,complete) minimize z;\n";
+}
+
+/// Long sums that share their terms, one of them a check; distances, one of them read twice; a truth that counts.
+inline std::string sums(std::int64_t seed) {
+  std::string text, names, ones, pairs;
+  for (int k = 0; k < 14; ++k) {
+    text += fmt::format("var 0..{}: x{};\n", 2 + (k + seed) % 4, k);
+    names += fmt::format("{}x{}", k == 0 ? "" : ",", k);
+    ones += fmt::format("{}{}", k == 0 ? "" : ",", (k * seed) % 5 - 2);
+  }
+  std::string terms;
+  for (int k = 0; k < 13; ++k) {
+    text += fmt::format("var -9..9: d{} :: is_defined_var;\nvar 0..9: a{} :: is_defined_var;\n", k, k);
+    terms += fmt::format(",a{}", k);
+  }
+  text +=
+      "var bool: b :: is_defined_var;\nvar 0..1: c :: is_defined_var;\nvar -900..900: z :: is_defined_var;\nvar -99..99: s :: "
+      "is_defined_var;\n";
+  for (int k = 0; k < 13; ++k) {
+    text += fmt::format("constraint int_lin_eq([1,-1,-1],[x{},x{},d{}],0) :: defines_var(d{});\n", k, k + 1, k, k);
+    text += fmt::format("constraint int_abs(d{},a{}) :: defines_var(a{});\n", k, k, k);
+  }
+  text += "constraint int_ne(d0,3);\nconstraint int_le_reif(x1,x2,b) :: defines_var(b);\nconstraint bool2int(b,c) :: defines_var(c);\n";
+  text += fmt::format("constraint int_lin_le([{}],[{}],{});\n", ones, names, 6 + seed % 7);
+  text += fmt::format("constraint int_lin_eq([{},-1],[{},s],0) :: defines_var(s);\n", ones, names);
+  std::string coefficients;
+  for (int k = 0; k < 13; ++k) coefficients += fmt::format(",{}", k % 3 + 1);
+  return text + fmt::format("constraint int_lin_eq([2,5{},-1],[s,c{},z],0) :: defines_var(z);\nsolve maximize z;\n", coefficients, terms);
+}
+
+/// The sum of the differences of all pairs of so many values, which is maximised.
+inline std::string differences(int values) {
+  std::string text, terms, ones;
+  for (int k = 0; k < values; ++k) text += fmt::format("var 1..9: x{};\n", k);
+  for (int k = 0; k < values; ++k)
+    for (int j = 0; j < k; ++j)
+      text += fmt::format("var -8..8: d{0}_{1} :: is_defined_var;\nvar 0..8: a{0}_{1} :: is_defined_var;\n", k, j);
+  text += "var 0..99999: z :: is_defined_var;\n";
+  for (int k = 0; k < values; ++k)
+    for (int j = 0; j < k; ++j) {
+      text += fmt::format("constraint int_lin_eq([1,-1,-1],[x{0},x{1},d{0}_{1}],0) :: defines_var(d{0}_{1});\n", k, j);
+      text += fmt::format("constraint int_abs(d{0}_{1},a{0}_{1}) :: defines_var(a{0}_{1});\n", k, j);
+      terms += fmt::format("a{}_{},", k, j);
+      ones += "1,";
+    }
+  return text + fmt::format("constraint int_lin_eq([{}-1],[{}z],0) :: defines_var(z);\nsolve maximize z;\n", ones, terms);
 }
 
 /// Model k under each strategy; the ways to begin take turns.

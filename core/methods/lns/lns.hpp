@@ -31,6 +31,11 @@ enum class LocalSearch : std::uint8_t {
   complete,            ///< CE: walker j of a subset evaluates the combinations j, j + m, j + 2 m, ... of values
 };
 
+/// Do free variables get values of each other?
+[[nodiscard]] VICINITY_HD constexpr bool permutes(LocalSearch search) {
+  return search == LocalSearch::random_permutation || search == LocalSearch::two_exchange;
+}
+
 /// Where walkers start.
 enum class StartingPoint : std::uint8_t {
   random,   ///< random values

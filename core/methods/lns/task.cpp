@@ -35,10 +35,7 @@ constexpr std::array<Named, 6> searches{{{"rl", "RL", LocalSearch::random_labeli
                                          {"complete", "CE", LocalSearch::complete, false}}};
 
 /// Permutations begin with the values of the incumbent (section 4: of s), the others with random ones.
-StartingPoint usual_start(LocalSearch search) {
-  const bool permutes = search == LocalSearch::random_permutation || search == LocalSearch::two_exchange;
-  return permutes ? StartingPoint::current : StartingPoint::random;
-}
+StartingPoint usual_start(LocalSearch search) { return permutes(search) ? StartingPoint::current : StartingPoint::random; }
 
 StartingPoint start_named(std::string_view name) {
   return name == "random" ? StartingPoint::random : name == "cp" ? StartingPoint::cp : StartingPoint::current;

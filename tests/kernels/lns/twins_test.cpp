@@ -44,7 +44,7 @@ TEST_F(LnsGpu, TwinsOfAllStrategiesOnTwoHundredModels) {
 TEST_F(LnsGpu, SlicesGiveTheSame) {
   const std::vector<Trial> trials = trials_of_many_steps();
   expect_twins(reference(), gpu_implementations(), trials, in_slices);
-  expect_prefix_twins({reference(), gpu_implementations().front()}, trials);
+  for (const Implementation& one : gpu_implementations()) expect_prefix_twins({reference(), one}, trials);
 }
 
 TEST_F(LnsGpu, LargeModelsInDeviceMemory) {
@@ -62,30 +62,59 @@ TEST_F(LnsGpu, LargeModelsInDeviceMemory) {
   for (const char* start : {"cp", "random"})
     trials.push_back(
         trial(text, {{"start", start}, {"released", std::int64_t{20}}, {"subsets", std::int64_t{3}}, {"steps", std::int64_t{2}}}));
-  const auto run = gpu_implementations().front().prepare(trials.front().c, *trials.front().instance);
-  EXPECT_EQ(run->policy().at("shared_bytes"), 0);
+  for (const Implementation& one : gpu_implementations())
+    EXPECT_EQ(one.prepare(trials.front().c, *trials.front().instance)->policy().at("shared_bytes"), 0) << one.name;
   expect_twins(reference(), gpu_implementations(), trials);
 }
 
 TEST_F(LnsGpu, OneRunIsAsGoodAsANewOne) { expect_a_run_is_as_good_as_new(gpu_implementations(), trial(chain(), {{"strategy", "RL"}})); }
 
+TEST_F(LnsGpu, BlocksOfEachSize) {
+  // Few walkers get large blocks, many small ones; kept sums that share their terms.
+  std::vector<std::int64_t> sizes;
+  for (const std::int64_t starts : {1, 40, 300, 3000})
+    for (const char* strategy : {"RL", "GS", "RP"})
+      for (const std::string& text : {differences(16), sums(starts)}) {
+        const Trial one = trial(text, {{"strategy", strategy},
+                                       {"released", std::int64_t{12}},
+                                       {"repetitions", std::int64_t{2}},
+                                       {"subsets", std::int64_t{3}},
+                                       {"starts", starts},
+                                       {"steps", std::int64_t{3}}});
+        sizes.push_back(gpu_implementations().back().prepare(one.c, *one.instance)->policy().at("block"));
+        expect_twins(reference(), gpu_implementations(), {one});
+      }
+  EXPECT_GT(*std::max_element(sizes.begin(), sizes.end()), 32);
+  EXPECT_EQ(*std::min_element(sizes.begin(), sizes.end()), 32);
+}
+
+TEST_F(LnsGpu, SubsetsInGroups) {
+  // Their programs do not fit the memory that they may have all at once.
+  const Trial one =
+      trial(differences(40),
+            {{"released", std::int64_t{30}}, {"subsets", std::int64_t{25'000}}, {"starts", std::int64_t{1}}, {"steps", std::int64_t{2}}});
+  EXPECT_LT(gpu_implementations().back().prepare(one.c, *one.instance)->policy().at("group"), 25'000);
+  expect_twins(reference(), {gpu_implementations().back()}, {one});
+}
+
 TEST_F(LnsGpu, ModelsWithoutChoiceOrSolution) {
   const std::string fixed =
       "var 3..3: x;\nvar 1..9: z :: is_defined_var;\nconstraint int_times(x,x,z) :: defines_var(z);\nsolve minimize z;\n";
   const std::string none = "var 1..9: x;\nconstraint int_ne(x,x);\nsolve minimize x;\n";
-  const Implementation gpu = gpu_implementations().front();
-  for (const std::string& strategy : strategies()) {
-    for (const char* start : {"random", "cp"})
-      EXPECT_EQ(*outcome_of(gpu, trial(fixed, {{"strategy", strategy}, {"start", start}}), at_once).objective, 9) << strategy;
-    const Trial without = trial(none, {{"strategy", strategy}});
-    EXPECT_EQ(outcome_of(gpu, without, at_once).digest, outcome_of(reference(), without, at_once).digest) << strategy;
-  }
+  for (const Implementation& gpu : gpu_implementations())
+    for (const std::string& strategy : strategies()) {
+      for (const char* start : {"random", "cp"})
+        EXPECT_EQ(*outcome_of(gpu, trial(fixed, {{"strategy", strategy}, {"start", start}}), at_once).objective, 9) << strategy;
+      const Trial without = trial(none, {{"strategy", strategy}});
+      EXPECT_EQ(outcome_of(gpu, without, at_once).digest, outcome_of(reference(), without, at_once).digest) << strategy;
+    }
 }
 
 TEST_F(LnsGpu, WhatTheDeviceCannotPropagateIsSkipped) {
   const Trial one = trial(permutation(), {{"start", "cp"}});
-  EXPECT_EQ(complaint<DoesNotFit>([&] { static_cast<void>(gpu_implementations().front().prepare(one.c, *one.instance)); }),
-            "start = cp: global constraints are not propagated on the device");
+  for (const Implementation& gpu : gpu_implementations())
+    EXPECT_EQ(complaint<DoesNotFit>([&] { static_cast<void>(gpu.prepare(one.c, *one.instance)); }),
+              "start = cp: global constraints are not propagated on the device");
 }
 
 }  // namespace

@@ -1,0 +1,127 @@
+#pragma once
+// Walkers of the device on the host: teams of one thread or of several, and a problem as walkers see it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <barrier>
+#include <cstdint>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "kernels/lns/walker.hpp"
+#include "tests/support/lns_twins.hpp"
+
+namespace vicinity::lns {
+
+/// One thread that does everything.
+struct Alone {
+  [[nodiscard]] static std::int32_t rank() { return 0; }
+  [[nodiscard]] static std::int32_t size() { return 1; }
+  static void sync() {}
+  [[nodiscard]] static bool any(bool flag) { return flag; }
+  [[nodiscard]] static std::int64_t sum(std::int64_t number) { return number; }
+  static void add(std::uint64_t* sum, std::uint64_t number) { *sum += number; }
+  static void set_bits(std::uint32_t* word, std::uint32_t bits) { *word |= bits; }
+};
+
+/// Threads of the host, as a block's.
+class Together {
+ public:
+  /// What they share.
+  struct Meeting {
+    explicit Meeting(std::int32_t threads) : barrier(threads), numbers(static_cast<std::size_t>(threads)) {}
+    std::barrier<> barrier;
+    std::vector<std::int64_t> numbers;  ///< [thread]
+  };
+
+  Together(Meeting& meeting, std::int32_t rank) : meeting_(&meeting), rank_(rank) {}
+
+  [[nodiscard]] std::int32_t rank() const { return rank_; }
+  [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(meeting_->numbers.size()); }
+  void sync() const { meeting_->barrier.arrive_and_wait(); }
+  [[nodiscard]] bool any(bool flag) const { return sum(flag ? 1 : 0) > 0; }
+  [[nodiscard]] std::int64_t sum(std::int64_t number) const {
+    meeting_->numbers[static_cast<std::size_t>(rank_)] = number;
+    sync();
+    std::uint64_t total = 0;
+    for (const std::int64_t one : meeting_->numbers) total += static_cast<std::uint64_t>(one);
+    sync();
+    return static_cast<std::int64_t>(total);
+  }
+  static void add(std::uint64_t* sum, std::uint64_t number) { __atomic_fetch_add(sum, number, __ATOMIC_RELAXED); }
+  static void set_bits(std::uint32_t* word, std::uint32_t bits) { __atomic_fetch_or(word, bits, __ATOMIC_RELAXED); }
+
+  /// work(team) by so many threads; of one, by the caller.
+  template <class Work>
+  static void do_all(std::int32_t threads, const Work& work) {
+    if (threads == 1) return work(Alone());
+    Meeting meeting(threads);
+    std::vector<std::jthread> all;
+    for (std::int32_t rank = 0; rank < threads; ++rank) all.emplace_back([&, rank] { work(Together(meeting, rank)); });
+  }
+
+ private:
+  Meeting* meeting_;
+  std::int32_t rank_;
+};
+
+/// A problem in the host's memory, at its first solution.
+struct HostProblem {
+  explicit HostProblem(const cp::Problem& of) : problem(of), root(cp::root_domains(*of.compiled().network)) {
+    EXPECT_FALSE(root.failed);
+    slots = problem.evaluation().slots();
+    const auto found = first_solution(problem);
+    std::copy(found.begin(), found.end(), slots.begin());
+    view.free = problem.free_variables();
+    for (std::int32_t k = 0; k < view.free.count; ++k) {
+      const auto slot = static_cast<std::size_t>(view.free.variables[k].slot);
+      variable.push_back(problem.compiled().variable_of[slot]);
+      first.push_back(slots[slot]);
+    }
+    view.network_variable = variable.data();
+    view.network = problem.compiled().network->view();
+    view.network.upper = root.upper.data();
+    view.network.mask = root.mask.data();
+    view.root_lower = root.lower.data();
+    view.sense = problem.sense();
+  }
+  HostProblem(const HostProblem&) = delete;
+  HostProblem& operator=(const HostProblem&) = delete;
+
+  [[nodiscard]] DomainMemory::Sizes domains() const {
+    return {static_cast<std::size_t>(view.network.variables), static_cast<std::size_t>(view.network.mask_words),
+            static_cast<std::size_t>(view.network.constraints)};
+  }
+  [[nodiscard]] WalkView walk(const Task& task) const {
+    return {task.search, task.start, task.repetitions, task.starts, static_cast<std::int32_t>(released_of(task, problem))};
+  }
+  /// Global constraints are not propagated on the device.
+  [[nodiscard]] bool on_the_device(const Task& task) const {
+    const cp::NetworkView& network = view.network;
+    return task.start != StartingPoint::cp ||
+           std::all_of(network.kind, network.kind + network.constraints, [](cp::Kind kind) { return kind <= cp::Kind::element_var; });
+  }
+  /// Subset number i of a step.
+  [[nodiscard]] std::vector<std::int32_t> subset(const Task& task, std::uint64_t seed, std::int64_t step, std::int64_t i) const {
+    std::vector<std::int32_t> order(first.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::int32_t* subset = order.data();
+    const std::int64_t released = released_of(task, problem);
+    release({seed, step, task.walkers() + i}, view.free.count, released, subset);
+    order.resize(static_cast<std::size_t>(released));
+    return order;
+  }
+
+  const cp::Problem& problem;
+  cp::RootDomains root;
+  std::vector<std::int32_t> variable, first, slots;  ///< first: [free variable]; slots: of the evaluation
+  ProblemView view{};
+};
+
+/// Poisoned.
+[[nodiscard]] inline std::vector<std::uint64_t> memory_of(std::size_t bytes) {
+  return std::vector<std::uint64_t>((bytes + 7) / 8 + 1, 0xA5A5A5A5A5A5A5A5ull);
+}
+
+}  // namespace vicinity::lns
