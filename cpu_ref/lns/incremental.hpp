@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -126,8 +127,9 @@ class Incremental {
     dirty_[word] |= std::uint64_t{1} << (operation % 64);
     first_dirty_ = std::min(first_dirty_, word);
   }
-  [[nodiscard]] std::int64_t value_of(std::int32_t k, bool& valid) const {
+  [[nodiscard]] std::int64_t value_of(std::int32_t k, bool& valid) {
     const cp::Operation operation = view_.operation[k];
+    if (operation == cp::Operation::different) return different(k) ? 1 : 0;
     if (!is_sum(operation)) return cp::value_of(view_, k, slots_, valid);
     const Wide sum = sums_[static_cast<std::size_t>(k)];
     const std::int64_t constant = view_.data[view_.data_begin[k]];
@@ -137,6 +139,23 @@ class Incremental {
     const Wide total = sum + constant;
     valid = total >= cp::least_value && total <= cp::greatest_value;
     return static_cast<std::int64_t>(total);
+  }
+  /// One pass that marks the values, in a table that is as long as what lies between them where that is short.
+  [[nodiscard]] bool different(std::int32_t k) {
+    const std::span arguments(view_.arguments + view_.argument_begin[k], view_.arguments + view_.argument_begin[k + 1]);
+    std::int64_t low = std::numeric_limits<std::int64_t>::max(), high = std::numeric_limits<std::int64_t>::min();
+    for (const std::int32_t slot : arguments) {
+      low = std::min<std::int64_t>(low, get(slot));
+      high = std::max<std::int64_t>(high, get(slot));
+    }
+    bool valid = true;
+    const auto range = static_cast<std::uint64_t>(high - low);
+    if (arguments.empty() || range > 64 * arguments.size()) return cp::value_of(view_, k, slots_, valid) != 0;
+    if (seen_.size() <= range) seen_.resize(range + 1, 0);
+    ++passes_;
+    return std::all_of(arguments.begin(), arguments.end(), [&](std::int32_t slot) {
+      return std::exchange(seen_[static_cast<std::size_t>(get(slot) - low)], passes_) != passes_;
+    });
   }
   void evaluate(std::int32_t k) {
     bool valid = true;
@@ -159,6 +178,8 @@ class Incremental {
   std::vector<std::uint64_t> dirty_;
   std::size_t first_dirty_ = 0;  ///< no word before it has a bit
   bool begun_ = false;
+  std::vector<std::uint64_t> seen_;  ///< [value less the least] the pass that has met it
+  std::uint64_t passes_ = 0;
   std::vector<std::size_t> use_begin_{0};  ///< [slot + 1]
   std::vector<Use> uses_;
 };
