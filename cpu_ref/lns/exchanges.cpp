@@ -61,6 +61,7 @@ class Exchanges::Search {
   void begin(std::span<const std::int32_t> best) {
     engine_.load(best);
     cost_ = least_ = engine_.cost();
+    engine_.remember();
     length_ = length_ == 0 ? shortest : std::min(longest, length_ * growth / 2);
     idle_ = 0;
     // The height: what exchanges that are worse cost on average.
@@ -72,10 +73,9 @@ class Exchanges::Search {
         sum += cost - cost_;
         ++count;
       }
-      static_cast<void>(swap(x, y));
+      engine_.restore();
     }
     late_.assign(static_cast<std::size_t>(length_), cost_ + (count > 0 ? sum / count : 0));
-    engine_.settle();
   }
   void exchange() {
     const auto [x, y] = draw();
@@ -84,10 +84,12 @@ class Exchanges::Search {
     if (swap(x, y)) {
       const std::int64_t cost = engine_.cost();
       if (cost != inconsistent) ++consistent_;
-      if (cost <= cost_ || cost <= late)
+      if (cost <= cost_ || cost <= late) {
         cost_ = cost;
-      else
-        static_cast<void>(swap(x, y));
+        engine_.remember();
+      } else {
+        engine_.restore();
+      }
     }
     late = cost_;
     if (cost_ >= least_) return;

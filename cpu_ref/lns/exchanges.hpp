@@ -6,7 +6,7 @@
 // the present cost, or than that of some number of exchanges before. The list of these costs begins above the present cost, so a descent
 // begins as a random walk and freezes. Then the next begins, from the best solution known, with a list that is longer. Draws are numbered,
 // whole numbers alone decide: the same seed goes the same way everywhere. Cost of an exchange: what depends on two variables, evaluated
-// once, and again where it is taken back.
+// once; what is taken back is restored.
 #include <cstdint>
 #include <memory>
 #include <span>
