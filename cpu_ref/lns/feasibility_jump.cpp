@@ -35,6 +35,7 @@ class WeightedViolations {
     const int bits = std::bit_width(v);
     return 16 * (bits - 1) + 1 + static_cast<std::int64_t>((bits > 4 ? v >> (bits - 5) : v << (5 - bits)) & 15);
   }
+  [[nodiscard]] std::int64_t get(std::int32_t k) const { return violation_[static_cast<std::size_t>(k)]; }
   void set(std::int32_t k, std::int64_t violation) {
     std::int64_t& old = violation_[static_cast<std::size_t>(k)];
     if (old == violation) return;

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/api/run.hpp"
@@ -14,8 +15,9 @@ namespace vicinity::lns {
 
 [[nodiscard]] std::unique_ptr<Run> prepare_rescan(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance);
-/// As cpu-openmp, for who has a first solution: values of all variables. The caller keeps the problem alive.
-[[nodiscard]] std::unique_ptr<Run> search_from(const cp::Problem& problem, const Task& task, std::vector<std::int32_t> first);
+/// As cpu-openmp, for who may have a first solution: values of all variables. The caller keeps the problem alive.
+[[nodiscard]] std::unique_ptr<Run> search_from(const cp::Problem& problem, const Task& task,
+                                               std::optional<std::vector<std::int32_t>> first);
 /// cpu-lns, with `subsets` neighbourhoods a round. Its outcome counts as `proved` whether the search was complete. The caller keeps the
 /// problem alive.
 [[nodiscard]] std::unique_ptr<Run> search_by_repair(const cp::Problem& problem, const Task& task);

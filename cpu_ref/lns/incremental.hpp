@@ -9,7 +9,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,7 @@ class Violations {
   void resize(std::size_t operations) { violated_.assign(operations, 0); }
   [[nodiscard]] bool any() const { return count_ > 0; }
   [[nodiscard]] static std::uint8_t measure(const cp::EvaluationView&, std::int32_t, std::span<const std::int32_t>, Wide) { return 1; }
+  [[nodiscard]] std::uint8_t get(std::int32_t k) const { return violated_[static_cast<std::size_t>(k)]; }
   void set(std::int32_t k, std::uint8_t violated) {
     count_ += violated - violated_[static_cast<std::size_t>(k)];
     violated_[static_cast<std::size_t>(k)] = violated;
@@ -62,6 +65,7 @@ class Incremental {
     std::int32_t& old = slots_[static_cast<std::size_t>(slot)];
     if (old == value) return;
     const std::int64_t change = std::int64_t{value} - old;
+    if (remembers_) old_values_.emplace_back(slot, old);
     old = value;
     const auto end = use_begin_[static_cast<std::size_t>(slot) + 1];
     for (auto u = use_begin_[static_cast<std::size_t>(slot)]; u < end; ++u) {
@@ -83,6 +87,22 @@ class Incremental {
         evaluate(static_cast<std::int32_t>(word * 64) + bit);
       }
     first_dirty_ = dirty_.size();
+  }
+  /// What is settled now is where restore() goes back to, without evaluating anything.
+  void remember() {
+    remembers_ = true;
+    old_values_.clear();
+    old_penalties_.clear();
+  }
+  void restore() {
+    for (; !old_values_.empty(); old_values_.pop_back()) {
+      const auto [slot, value] = old_values_.back();
+      const std::int64_t change = std::int64_t{value} - std::exchange(slots_[static_cast<std::size_t>(slot)], value);
+      const auto end = use_begin_[static_cast<std::size_t>(slot) + 1];
+      for (auto u = use_begin_[static_cast<std::size_t>(slot)]; u < end; ++u)
+        sums_[static_cast<std::size_t>(uses_[u].operation)] += Wide{uses_[u].coefficient} * change;
+    }
+    for (; !old_penalties_.empty(); old_penalties_.pop_back()) penalties_.set(old_penalties_.back().first, old_penalties_.back().second);
   }
   [[nodiscard]] Penalties& penalties() { return penalties_; }
   /// Of an operation that is a sum: without its constant.
@@ -126,8 +146,9 @@ class Incremental {
     dirty_[word] |= std::uint64_t{1} << (operation % 64);
     first_dirty_ = std::min(first_dirty_, word);
   }
-  [[nodiscard]] std::int64_t value_of(std::int32_t k, bool& valid) const {
+  [[nodiscard]] std::int64_t value_of(std::int32_t k, bool& valid) {
     const cp::Operation operation = view_.operation[k];
+    if (operation == cp::Operation::different) return different(k) ? 1 : 0;
     if (!is_sum(operation)) return cp::value_of(view_, k, slots_, valid);
     const Wide sum = sums_[static_cast<std::size_t>(k)];
     const std::int64_t constant = view_.data[view_.data_begin[k]];
@@ -137,6 +158,23 @@ class Incremental {
     const Wide total = sum + constant;
     valid = total >= cp::least_value && total <= cp::greatest_value;
     return static_cast<std::int64_t>(total);
+  }
+  /// One pass that marks the values, in a table that is as long as what lies between them where that is short.
+  [[nodiscard]] bool different(std::int32_t k) {
+    const std::span arguments(view_.arguments + view_.argument_begin[k], view_.arguments + view_.argument_begin[k + 1]);
+    std::int64_t low = std::numeric_limits<std::int64_t>::max(), high = std::numeric_limits<std::int64_t>::min();
+    for (const std::int32_t slot : arguments) {
+      low = std::min<std::int64_t>(low, get(slot));
+      high = std::max<std::int64_t>(high, get(slot));
+    }
+    bool valid = true;
+    const auto range = static_cast<std::uint64_t>(high - low);
+    if (arguments.empty() || range > 64 * arguments.size()) return cp::value_of(view_, k, slots_, valid) != 0;
+    if (seen_.size() <= range) seen_.resize(range + 1, 0);
+    ++passes_;
+    return std::all_of(arguments.begin(), arguments.end(), [&](std::int32_t slot) {
+      return std::exchange(seen_[static_cast<std::size_t>(get(slot) - low)], passes_) != passes_;
+    });
   }
   void evaluate(std::int32_t k) {
     bool valid = true;
@@ -148,8 +186,12 @@ class Incremental {
     } else {
       valid = valid && (view_.use[k] == cp::Use::agree ? value == result : result == 0 || value == 1);
     }
-    penalties_.set(k, valid ? 0 : penalties_.measure(view_, k, slots_, sums_[static_cast<std::size_t>(k)]));
+    const auto penalty = valid ? 0 : penalties_.measure(view_, k, slots_, sums_[static_cast<std::size_t>(k)]);
+    if (remembers_ && penalties_.get(k) != penalty) old_penalties_.emplace_back(k, penalties_.get(k));
+    penalties_.set(k, static_cast<Penalty>(penalty));
   }
+
+  using Penalty = std::decay_t<decltype(std::declval<const Penalties&>().get(0))>;
 
   const cp::Problem* problem_;
   cp::EvaluationView view_;
@@ -158,7 +200,11 @@ class Incremental {
   Penalties penalties_;
   std::vector<std::uint64_t> dirty_;
   std::size_t first_dirty_ = 0;  ///< no word before it has a bit
-  bool begun_ = false;
+  bool begun_ = false, remembers_ = false;
+  std::vector<std::pair<std::int32_t, std::int32_t>> old_values_;  ///< slot, value: since remember()
+  std::vector<std::pair<std::int32_t, Penalty>> old_penalties_;    ///< operation, penalty
+  std::vector<std::uint64_t> seen_;                                ///< [value less the least] the pass that has met it
+  std::uint64_t passes_ = 0;
   std::vector<std::size_t> use_begin_{0};  ///< [slot + 1]
   std::vector<Use> uses_;
 };

@@ -36,7 +36,7 @@ class Rescan {
 
 std::unique_ptr<Run> prepare_rescan(const Case& c, const Instance& instance) {
   const auto& problem = dynamic_cast<const cp::Problem&>(instance);
-  return cpu_run<Rescan>(problem, task_of(c, problem), first_solution(problem), 1);
+  return cpu_run<Rescan>(problem, task_of(c, problem), std::nullopt, 1);
 }
 
 }  // namespace vicinity::lns

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -283,16 +284,26 @@ class Walker {
 template <Engine E>
 class LnsState {
  public:
-  LnsState(const cp::Problem& problem, const Task& task, std::vector<std::int32_t> first, std::uint64_t seed, int threads)
-      : problem_(&problem), task_(task), seed_(seed), released_(released_of(task, problem)), first_(std::move(first)) {
+  LnsState(const cp::Problem& problem, const Task& task, const Start& start, int threads)
+      : problem_(&problem),
+        task_(task),
+        seed_(start.seed),
+        given_(start.solution),
+        released_(released_of(task, problem)),
+        threads_(threads) {}
+
+  [[nodiscard]] const std::optional<Solution>& given() const { return given_; }
+
+  void begin_at(std::vector<std::int32_t> first) {
+    first_ = std::move(first);
     if (first_.empty()) return;  // nothing to search from
-    for (int k = 0; k < threads; ++k) walkers_.push_back(std::make_unique<Walker<E>>(problem, task_));
+    for (int k = 0; k < threads_; ++k) walkers_.push_back(std::make_unique<Walker<E>>(*problem_, task_));
     E& engine = walkers_.front()->engine();
     engine.load(first_);
     search_.first = search_.cost = cost_ = engine.cost();
     search_.best = incumbent_ = first_;
     subsets_.resize(static_cast<std::size_t>(task_.subsets * released_));
-    order_.resize(static_cast<std::size_t>(problem.free_variables().count));
+    order_.resize(static_cast<std::size_t>(problem_->free_variables().count));
   }
 
   [[nodiscard]] bool done() const { return first_.empty() || search_.steps == task_.whole(); }
@@ -364,7 +375,9 @@ class LnsState {
   const cp::Problem* problem_;
   Task task_;
   std::uint64_t seed_;
+  std::optional<Solution> given_;
   std::int64_t released_;
+  int threads_;
   std::vector<std::int32_t> first_, incumbent_;      ///< [variable]
   std::int64_t cost_ = inconsistent;                 ///< of the incumbent
   std::vector<std::unique_ptr<Walker<E>>> walkers_;  ///< [thread]
@@ -383,13 +396,23 @@ class LnsSearch {
   using State = LnsState<E>;
   using Result = Search;
 
-  LnsSearch(const cp::Problem& problem, const Task& task, std::vector<std::int32_t> first)
+  /// `first`: a first solution; without it, that of CP search.
+  LnsSearch(const cp::Problem& problem, const Task& task, std::optional<std::vector<std::int32_t>> first)
       : problem_(&problem), task_(task), first_(std::move(first)) {}
 
   [[nodiscard]] static std::int64_t count() { return 1; }
   [[nodiscard]] std::unique_ptr<State> begin(Method& method, const Start& start, std::int64_t) const {
     check_start(*problem_, start);
-    return std::make_unique<State>(*problem_, task_, start.solution ? *start.solution : first_, start.seed, method.threads);
+    return std::make_unique<State>(*problem_, task_, start, method.threads);
+  }
+  void set_up(Method&, State& state, const Interruption& interruption) {
+    if (state.given()) return state.begin_at(*state.given());
+    if (!first_) {
+      std::vector<std::int32_t> found = first_solution(*problem_, interruption.flag());
+      interruption.check();
+      first_ = std::move(found);
+    }
+    state.begin_at(*first_);
   }
   static void step(Method&, State& state, const StepLimit& limit) {
     if (!state.done() && state.steps() < limit.iterations) state.step();
@@ -404,12 +427,15 @@ class LnsSearch {
  private:
   const cp::Problem* problem_;
   Task task_;
-  std::vector<std::int32_t> first_;  ///< found before the clock runs, as the paper's Table 2 has it
+  /// Found when a run begins for the first time, and kept: in the run that is checked, before the clock runs, as the paper's Table 2 has
+  /// it.
+  std::optional<std::vector<std::int32_t>> first_;
 };
 
 /// The caller keeps the problem alive.
 template <Engine E>
-[[nodiscard]] std::unique_ptr<Run> cpu_run(const cp::Problem& problem, const Task& task, std::vector<std::int32_t> first, int threads) {
+[[nodiscard]] std::unique_ptr<Run> cpu_run(const cp::Problem& problem, const Task& task, std::optional<std::vector<std::int32_t>> first,
+                                           int threads) {
   using Searches = LnsSearch<E>;
   std::vector<std::unique_ptr<typename Searches::Method>> methods;
   methods.push_back(std::make_unique<typename Searches::Method>(threads));

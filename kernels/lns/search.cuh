@@ -6,6 +6,7 @@
 // walkers, is the method's; K2, one block: the least (cost, walker) of all becomes the incumbent. Steps follow each other on one stream;
 // the host waits for the copy of the subsets before the last alone.
 #include <algorithm>
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -262,7 +263,6 @@ class DeviceSearch {
       : problem_((check(problem, task), problem)),
         task_(task),
         released_(static_cast<std::int32_t>(released_of(task, problem))),
-        given_(first_solution(problem)),
         device_(problem, task.start == StartingPoint::cp),
         method_(problem, task, released_, device_.view()),
         first_(free()),
@@ -282,15 +282,22 @@ class DeviceSearch {
     check_start(problem_, start);
     begun_ = false;
     seed_ = start.seed;
-    begin_at_ = start.solution ? *start.solution : given_;
+    given_ = start.solution;
+    begin_at_.clear();
     state_ = {};
     for (auto* buffer : {&incumbent_, &best_, &assignments_}) buffer->fill(0xA5, stream_);
     costs_.fill(0xA5, stream_);
     evaluations_.fill(0xA5, stream_);
     stream_.synchronize();
   }
-  void begin(std::int64_t, std::int64_t) {
+  void begin(std::int64_t, std::int64_t, const std::atomic<bool>* stop = nullptr) {
     begun_ = true;
+    if (!given_ && !found_) {
+      std::vector<std::int32_t> found = first_solution(problem_, stop);
+      if (stop != nullptr && *stop) return;  // nothing is launched
+      found_ = std::move(found);
+    }
+    begin_at_ = given_ ? *given_ : *found_;
     if (begin_at_.empty()) return;
     std::vector<std::int32_t> slots = problem_.evaluation().slots();
     std::copy(begin_at_.begin(), begin_at_.end(), slots.begin());
@@ -397,7 +404,9 @@ class DeviceSearch {
   const cp::Problem& problem_;
   Task task_;
   std::int32_t released_;
-  std::vector<std::int32_t> given_, begin_at_;  ///< first solutions: by CP search, of this run; empty: none
+  std::optional<Solution> given_;
+  std::optional<std::vector<std::int32_t>> found_;  ///< by CP search, when a run begins for the first time
+  std::vector<std::int32_t> begin_at_;              ///< the first solution of this run; empty: none
   cuda::Stream stream_;
   DeviceProblem device_;
   Method method_;

@@ -28,8 +28,13 @@ class Neighborhoods::Released {
   std::int64_t left_;
 };
 
-Neighborhoods::Neighborhoods(const cp::Model& model, const cp::CompiledModel& compiled, std::span<const std::int32_t> free_slots)
-    : network_(*compiled.network), view_(network_.view()), objective_(compiled.objective), maximise_(model.goal == cp::Goal::maximise) {
+Neighborhoods::Neighborhoods(const cp::Model& model, const cp::CompiledModel& compiled, std::span<const std::int32_t> free_slots,
+                             std::span<const std::int32_t> relaxed)
+    : network_(*compiled.network),
+      view_(network_.view()),
+      relaxed_(relaxed),
+      objective_(compiled.objective),
+      maximise_(model.goal == cp::Goal::maximise) {
   const Strategy strategy = strategy_of(model, compiled);
   if (!strategy.relaxed.empty()) {
     add(strategy.relaxed);
@@ -86,6 +91,7 @@ std::vector<Arm> Neighborhoods::arms() const {
   for (std::size_t set = 0; set < sets_.size(); ++set)
     for (int shape = 0; shape < (adaptive_ ? shapes : 1); ++shape) {
       if (static_cast<Shape>(shape) == Shape::terms && terms_.empty()) continue;
+      if (static_cast<Shape>(shape) == Shape::relaxed && relaxed_.empty()) continue;
       all.push_back({set, static_cast<Shape>(shape),
                      std::clamp<std::int64_t>(size(set) * share_ / 100, std::min<std::int64_t>(4, size(set)), size(set))});
     }
@@ -93,7 +99,8 @@ std::vector<Arm> Neighborhoods::arms() const {
 }
 
 std::vector<cp::Var> Neighborhoods::kept(const Arm& arm, std::int64_t most, std::span<const std::int32_t> incumbent, Draws& draws) const {
-  const std::vector<cp::Var>& set = sets_[arm.set];
+  std::vector<cp::Var> set = sets_[arm.set];
+  if (arm.shape == Shape::support) most = keep_support(set, incumbent, most);
   Released released(set, most, network_.variables());
   if (arm.shape == Shape::walk) walk(set[draws.below(set.size())], released, draws);
   if (arm.shape == Shape::terms) near_terms(incumbent, released, draws);
@@ -102,9 +109,30 @@ std::vector<cp::Var> Neighborhoods::kept(const Arm& arm, std::int64_t most, std:
     for (std::size_t k = draws.below(set.size()), n = 0; n < set.size(); ++n) released.add(set[(k + n) % set.size()]);
   std::vector<cp::Var> order = set;
   for (std::size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[draws.below(k)]);
+  if (arm.shape == Shape::relaxed)
+    for (const cp::Var x : order)
+      if (incumbent[static_cast<std::size_t>(x)] != relaxed_[static_cast<std::size_t>(x)]) released.add(x);
   for (const cp::Var x : order) released.add(x);  // what is still missing
   std::erase_if(order, [&](cp::Var x) { return !released.keeps(x); });
   return order;
+}
+
+std::int64_t Neighborhoods::keep_support(std::vector<cp::Var>& order, std::span<const std::int32_t> incumbent, std::int64_t most) const {
+  std::vector<std::int32_t> values;
+  for (const cp::Var x : order) values.push_back(incumbent[static_cast<std::size_t>(x)]);
+  std::sort(values.begin(), values.end());
+  std::int32_t commonest = values.front();
+  std::size_t longest = 0;
+  for (std::size_t k = 0, run = 0; k < values.size(); ++k) {
+    run = k > 0 && values[k] == values[k - 1] ? run + 1 : 1;
+    if (run <= longest) continue;
+    longest = run;
+    commonest = values[k];
+  }
+  const auto size = static_cast<std::int64_t>(order.size());
+  if (longest == order.size()) return most;
+  std::erase_if(order, [&](cp::Var x) { return incumbent[static_cast<std::size_t>(x)] == commonest; });
+  return std::max<std::int64_t>(2, most * static_cast<std::int64_t>(order.size()) / size);
 }
 
 cp::Var Neighborhoods::hop(cp::Var x, Draws& draws) const {

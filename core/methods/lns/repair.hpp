@@ -14,7 +14,8 @@
 // nothing while rounds improve, more and more the longer none does, then again from the best.
 //
 // Beside the neighbourhoods goes the complete search of the whole tree, a share of nodes each round; when it is through, the best is
-// proved.
+// proved. Before all, the linear relaxation (relaxation.hpp) is solved once. Its surrogate is one more constraint of all searches where it
+// bounds the objective better than the root does, and its values, rounded, are where the first solution is looked for.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -34,8 +35,10 @@ enum class Shape : std::uint8_t {
   walk,         ///< on a random walk from variable to variable over the constraints they share
   terms,        ///< near terms of the objective, the more likely the farther a term is from its best value (cost impact)
   values,       ///< whose values are closest to that of one drawn
+  support,      ///< of those whose value is not the commonest one; all that have that value as well
+  relaxed,      ///< whose values are not the relaxation's (Danna, Rothberg and Le Pape, Mathematical Programming 102, 2005)
 };
-inline constexpr int shapes = 5;
+inline constexpr int shapes = 7;
 
 struct Dive {
   bool guided;
@@ -101,11 +104,14 @@ struct Arm {
 /// What may be released of a model: the variables of its search annotations, its free variables; of `relax_and_reconstruct` its own alone.
 class Neighborhoods {
  public:
-  Neighborhoods(const cp::Model& model, const cp::CompiledModel& compiled, std::span<const std::int32_t> free_slots);
+  Neighborhoods(const cp::Model& model, const cp::CompiledModel& compiled, std::span<const std::int32_t> free_slots,
+                std::span<const std::int32_t> relaxed);
 
   [[nodiscard]] bool none() const noexcept { return sets_.empty(); }
   /// At the beginning.
   [[nodiscard]] std::vector<Arm> arms() const;
+  /// What may be released.
+  [[nodiscard]] std::span<const cp::Var> all() const { return sets_.empty() ? std::span<const cp::Var>() : sets_.back(); }
   [[nodiscard]] std::int64_t size(std::size_t set) const { return static_cast<std::int64_t>(sets_[set].size()); }
   /// Does a neighbourhood's success change how many are released?
   [[nodiscard]] bool adaptive() const noexcept { return adaptive_; }
@@ -126,10 +132,13 @@ class Neighborhoods {
   [[nodiscard]] cp::Var hop(cp::Var x, Draws& draws) const;
   void walk(cp::Var from, Released& released, Draws& draws) const;
   void near_terms(std::span<const std::int32_t> incumbent, Released& released, Draws& draws) const;
+  /// Leaves in the order those whose value is not the commonest, and returns how many of them the part is.
+  [[nodiscard]] std::int64_t keep_support(std::vector<cp::Var>& order, std::span<const std::int32_t> incumbent, std::int64_t most) const;
   void near_values(std::span<const cp::Var> set, std::span<const std::int32_t> incumbent, Released& released, Draws& draws) const;
 
   const cp::Network& network_;
   cp::NetworkView view_;
+  std::span<const std::int32_t> relaxed_;  ///< [variable of the network]; may be empty
   cp::Var objective_;
   bool maximise_, adaptive_ = true;
   std::vector<std::vector<cp::Var>> sets_;

@@ -170,12 +170,13 @@ std::int64_t released_of(const Task& task, const cp::Problem& problem) {
   return std::min(wanted, free);
 }
 
-std::vector<std::int32_t> first_solution(const cp::Problem& problem) {
+std::vector<std::int32_t> first_solution(const cp::Problem& problem, const std::atomic<bool>* stop) {
   const cp::CompiledModel& compiled = problem.compiled();
   for (const bool free : {false, true}) {
     CpSearch search(problem.model(), compiled, strategy_of(problem.model(), compiled), 1, free);
     SearchLimits limits;
     limits.failures = free ? most_free_failures : most_failures;
+    limits.stop = stop;
     const CpSearch::Status status = search.next(limits);
     if (status == CpSearch::Status::exhausted) return {};
     if (status == CpSearch::Status::limit) continue;

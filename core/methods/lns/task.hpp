@@ -1,5 +1,6 @@
 #pragma once
 // What a case asks for, where a search begins, and how its result is judged.
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -50,8 +51,8 @@ struct Directive {
 [[nodiscard]] std::int64_t released_of(const Task& task, const cp::Problem& problem);
 
 /// Where passes begin: values of all variables, the first that CP search by the model's annotations finds (with restarts of its own after
-/// too many failures); empty where it gives up. The same at each call.
-[[nodiscard]] std::vector<std::int32_t> first_solution(const cp::Problem& problem);
+/// too many failures); empty where it gives up. The same at each call, unless `stop` becomes true, which ends it, empty.
+[[nodiscard]] std::vector<std::int32_t> first_solution(const cp::Problem& problem, const std::atomic<bool>* stop = nullptr);
 /// Throws InputError where the given start is none.
 void check_start(const cp::Problem& problem, const Start& start);
 

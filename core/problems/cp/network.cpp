@@ -180,15 +180,7 @@ Network::Network(Draft draft) {
       const auto v = static_cast<Var>(x);
       const std::int64_t ends[] = {store.lower(v), store.upper(v)};
       draft.restrict(v, ends);
-      if (!store.masked(v)) continue;
-      domain.intervals.clear();
-      for (std::int64_t w = domain.lower; w <= domain.upper; ++w) {
-        w = store.next(v, w);
-        if (!domain.intervals.empty() && domain.intervals.back() == w - 1)
-          domain.intervals.back() = w;
-        else
-          domain.intervals.insert(domain.intervals.end(), {w, w});
-      }
+      if (store.masked(v)) domain.intervals = store.intervals(v);
     }
     if (propagation.cut_short()) continue;
     std::vector<std::uint32_t> open;
@@ -280,6 +272,20 @@ NetworkView Network::view() const noexcept {
           upper_.data(),     mask_begin_.data(),
           mask_.data(),      variables(),
           constraints(),     static_cast<std::int64_t>(mask_.size())};
+}
+
+Draft Network::draft() const {
+  Draft draft;
+  draft.failed = failed_;
+  draft.domains.clear();
+  const Store store(*this);
+  for (Var x = 0; x < variables(); ++x) {
+    auto& domain = draft.domains.emplace_back(Draft::Domain{store.lower(x), store.upper(x), {}});
+    if (store.masked(x)) domain.intervals = store.intervals(x);
+  }
+  const NetworkView all = view();
+  for (std::int32_t c = 0; c < constraints(); ++c) draft.add(all.kind[c], scope_of(all, c).arguments, scope_of(all, c).data);
+  return draft;
 }
 
 Var Network::variable(std::int32_t constraint, std::size_t k) const {

@@ -124,6 +124,8 @@ class Network final : public Instance {
   explicit Network(Draft draft);
 
   [[nodiscard]] std::uint64_t hash() const override;
+  /// Its domains and constraints, to make another of.
+  [[nodiscard]] Draft draft() const;
   [[nodiscard]] NetworkView view() const noexcept;
   [[nodiscard]] std::int32_t variables() const noexcept { return static_cast<std::int32_t>(lower_.size()); }
   [[nodiscard]] std::int32_t constraints() const noexcept { return static_cast<std::int32_t>(kind_.size()); }

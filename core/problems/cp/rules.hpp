@@ -443,15 +443,17 @@ template <class S>
 // --- linear sums: a condition, coefficients and variables
 
 struct Sums {
-  std::int64_t low, high;
+  std::int64_t low, high, widest;  ///< of a term, how much it can vary
 };
 template <class S>
 [[nodiscard]] VICINITY_HD Sums sums_of(std::span<const std::int32_t> x, std::span<const std::int64_t> a, const S& store) {
-  Sums sums{0, 0};
+  Sums sums{0, 0, 0};
   for (std::size_t k = 0; k < x.size(); ++k) {
     const std::int64_t at_lower = a[k] * store.lower(x[k]), at_upper = a[k] * store.upper(x[k]);
-    sums.low += std::min(at_lower, at_upper);
-    sums.high += std::max(at_lower, at_upper);
+    const std::int64_t low = std::min(at_lower, at_upper), high = std::max(at_lower, at_upper);
+    sums.low += low;
+    sums.high += high;
+    sums.widest = std::max(sums.widest, high - low);
   }
   return sums;
 }
@@ -489,9 +491,10 @@ template <class S>
   if (is_false(store, r)) return true;
   const auto x = scope.arguments.subspan(1);
   const auto a = scope.data.subspan(1);
-  const std::int64_t slack = scope.data[0] - sums_of(x, a, store).low;
+  const Sums sums = sums_of(x, a, store);
+  const std::int64_t slack = scope.data[0] - sums.low;
   if (slack < 0) return set_false(store, r);
-  return !is_true(store, r) || cut_terms(x, a, slack, store);
+  return !is_true(store, r) || sums.widest <= slack || cut_terms(x, a, slack, store);
 }
 
 template <class S>
@@ -504,9 +507,11 @@ template <class S>
   Sums sums = sums_of(x, a, store);
   if (sums.low > c || sums.high < c) return set_false(store, r);
   if (!is_true(store, r)) return true;
-  if (!cut_terms(x, a, c - sums.low, store)) return false;
-  sums = sums_of(x, a, store);
-  return sums.high >= c && raise_terms(x, a, sums.high - c, store);
+  if (sums.widest > c - sums.low) {
+    if (!cut_terms(x, a, c - sums.low, store)) return false;
+    sums = sums_of(x, a, store);
+  }
+  return sums.high >= c && (sums.widest <= sums.high - c || raise_terms(x, a, sums.high - c, store));
 }
 
 template <class S>

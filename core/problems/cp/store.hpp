@@ -84,6 +84,19 @@ class Store {
     return count;
   }
 
+  /// Of a masked variable: low high low high ..., ascending and apart.
+  [[nodiscard]] std::vector<std::int64_t> intervals(Var x) const {
+    std::vector<std::int64_t> all;
+    for (std::int64_t v = lower(x); v <= upper(x); ++v) {
+      v = next(x, v);
+      if (!all.empty() && all.back() == v - 1)
+        all.back() = v;
+      else
+        all.insert(all.end(), {v, v});
+    }
+    return all;
+  }
+
   [[nodiscard]] bool raise(Var x, std::int64_t v) {
     Bounds& b = bounds_[index(x)];
     if (v <= b.lower) return true;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -101,12 +103,39 @@ TEST(LnsRepair, ImprovesWhereTheProofIsFar) {
   EXPECT_NE(outcome_of(repair_search(), one, at_once, 12).digest, outcome.digest) << "seeds decide";
 }
 
+/// n by n bits with c of them in each row and column, near the diagonal.
+std::string grid(int n, int c) {
+  std::string text, all, weights;
+  std::vector<std::string> lines(static_cast<std::size_t>(2 * n));
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      const std::string x = fmt::format("x{}_{}", i, j);
+      text += fmt::format("var 0..1: {};\n", x);
+      for (const int line : {i, n + j}) lines[static_cast<std::size_t>(line)] += (line < n ? j : i) > 0 ? "," + x : x;
+      all += (all.empty() ? "" : ",") + x;
+      weights += fmt::format("{}{}", weights.empty() ? "" : ",", (i - j) * (i - j));
+    }
+  std::string ones = "1";
+  for (int k = 1; k < n; ++k) ones += ",1";
+  text += "var 0..1000000: z :: is_defined_var :: output_var;\n";
+  for (const std::string& line : lines) text += fmt::format("constraint int_lin_eq([{}],[{}],{});\n", ones, line, c);
+  return text + fmt::format("constraint int_lin_eq([{},-1],[{},z],0) :: defines_var(z);\nsolve minimize z;\n", weights, all);
+}
+
+TEST(LnsRepair, ProvesWhatItsRelaxationProves) {
+  for (const std::int64_t threads : {1, 2}) {
+    const Outcome outcome = outcome_of(repair_search(), rounds(grid(12, 5), 10, threads), at_once);
+    EXPECT_EQ(outcome.counters.at("proved"), 1) << "far too large for bounds of single rows";
+    EXPECT_LE(outcome.iterations, 2);
+  }
+}
+
 TEST(LnsRepair, KeepsWhatRelaxAndReconstructSays) {
   const std::string text = weighted_queens(20, ":: relax_and_reconstruct([q1,q2,q3],0)");
   const cp::Model model = read_flatzinc(text, "m.fzn");
   const cp::CompiledModel compiled = cp::compile(model);
   const std::vector<std::int32_t> free{0, 3, 6};
-  const repair::Neighborhoods neighborhoods(model, compiled, free);
+  const repair::Neighborhoods neighborhoods(model, compiled, free, {});
   EXPECT_FALSE(neighborhoods.adaptive());
   ASSERT_EQ(neighborhoods.arms().size(), 1u);
   EXPECT_EQ(neighborhoods.size(0), 3);

@@ -1,6 +1,11 @@
+#include <fmt/format.h>
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <set>
+#include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -92,6 +97,30 @@ TEST(LnsCpu, PermutationsKeepTheValues) {
     EXPECT_LT(*outcome.objective, outcome.counters.at("first")) << strategy;
     const auto values = [](const std::vector<std::int32_t>& all) { return std::multiset<std::int32_t>(all.begin(), all.begin() + 6); };
     EXPECT_EQ(values(outcome.solution), values(first)) << strategy;
+  }
+}
+
+/// More pigeons than holes: CP search would go on for minutes.
+TEST(LnsCpu, TheFirstSolutionCanBeInterrupted) {
+  std::string text;
+  for (int k = 0; k < 60; ++k) text += fmt::format("var 1..59: x{} :: output_var;\n", k);
+  for (int k = 0; k < 60; ++k)
+    for (int j = 0; j < k; ++j) text += fmt::format("constraint int_ne(x{},x{});\n", j, k);
+  const Trial one = trial(text + "solve minimize x0;\n", {{"steps", std::int64_t{5}}});
+  for (const Implementation& implementation : cpu_implementations()) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto run = implementation.prepare(one.c, *one.instance);
+    run->reset(1);
+    std::atomic<bool> stop = false;
+    std::thread later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      stop = true;
+    });
+    EXPECT_TRUE(run->execute({.stop = &stop})) << "work is left";
+    later.join();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << implementation.name;
+    EXPECT_FALSE(run->outcome().feasible);
+    EXPECT_EQ(run->outcome().iterations, 0);
   }
 }
 
