@@ -128,8 +128,11 @@ def _split(table: Table, keys: list[int], columns: list[int], title: str) -> lis
             used = base
         parts[-1].append(index)
         used += width
-    found = []
+    found, shown = [], {""}
     for number, part in enumerate(parts):
-        more = f"{title}, " * bool(title) + "further columns"
+        groups = {table.columns[index].group: None for index in part}
+        new = ", ".join(group for group in groups if group not in shown)
+        more = f"{title}, further columns" if title else new or "further columns"
         found.append(Piece(title if number == 0 else more, (*keys, *part)))
+        shown.update(groups)
     return found

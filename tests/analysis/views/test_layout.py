@@ -58,6 +58,13 @@ def test_what_all_rows_say_goes_into_the_caption():
     assert layout_of(table(made.columns, rows=1), [H100]).constants == ()
 
 
+def test_a_fold_is_called_by_the_groups_that_begin_in_it():
+    groups = ["H100, gpu"] * 6 + ["H100, gpu-tuned"] * 6 + ["H100, cpu-openmp"] * 9
+    made = table([Column("N", kind="param"), *(Column("time", group) for group in groups)], text="123,456,789.")
+    titles = [piece.title for piece in layout_of(made, [H100]).pieces]
+    assert titles[:2] == ["", "H100, gpu-tuned"] and titles[-1] == "further columns"
+
+
 def test_no_piece_is_wider_than_the_page():
     made = table([Column("N", kind="param"), *(Column(f"gpu-{k}", "H100") for k in range(40))], text="123,456,789.")
     pieces = layout_of(made, [H100]).pieces

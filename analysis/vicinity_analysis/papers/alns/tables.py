@@ -97,7 +97,7 @@ def comparison_table(study: Study) -> Table:
     labels = ("error to BKS, %", "error to best known, %", "time, s", "GPU-ALNS ÷ ours")
     columns += [Column(label, f"{one.machine.title}, {one.name}") for one in every for label in labels]
     table = Table(f"{study.slug}-comparison", f"{study.descriptor.title}: errors and times", columns, [])
-    table.notes = [ERRORS, RATIOS, TOTALS, RUNS, *gaps(study), *reasons([study])]
+    table.notes = [ERRORS, RATIOS, TOTALS, RUNS, *_seeds(every), *gaps(study), *reasons([study])]
     best = {name: r.best_known / SCALE for one in every for name, (r, *_) in one.runs.items() if r.best_known}
     for instance, requests in printed.requests(SETS[study.name]).items():
         bks = printed.best(instance)
@@ -120,6 +120,17 @@ def comparison_table(study: Study) -> Table:
         footer += _measured_total(printed, one, list(printed.requests(SETS[study.name])))
     table.footer = [footer]
     return table
+
+
+def _seeds(every: Sequence[Measured]) -> list[str]:
+    """How many runs the means are of, in one sentence a measured implementation."""
+    notes = []
+    for one in every:
+        counts = sorted(len(records) for records in one.runs.values())
+        if counts:
+            seeds = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
+            notes.append(f"{one.machine.title}, {one.name}: means over {seeds} seeds an instance.")
+    return notes
 
 
 def _printed_comparison(printed: Printed, instance: str, place: str, baselines: Sequence[str]) -> list[Cell]:
@@ -167,7 +178,7 @@ def _measured_total(printed: Printed, one: Measured, instances: list[str]) -> li
 
 def _comparison_texts(values: Sequence[float | None]) -> list[str]:
     to_bks, to_best, seconds, ratio = values
-    texts = ["—" if error is None else f"{error:.2f}" for error in (to_bks, to_best)]
+    texts = ["—" if error is None else f"{error:z.2f}" for error in (to_bks, to_best)]
     return [*texts, significant(seconds), "—" if ratio is None else f"{significant(ratio)}×"]
 
 
