@@ -123,14 +123,14 @@ def comparison_table(study: Study) -> Table:
 
 
 def _seeds(every: Sequence[Measured]) -> list[str]:
-    """How many runs the means are of, in one sentence a measured implementation."""
-    notes = []
+    """How many runs the means are of, a sentence for each machine."""
+    found: dict[str, list[str]] = {}
     for one in every:
-        counts = sorted(len(records) for records in one.runs.values())
+        counts = [len(records) for records in one.runs.values()]
         if counts:
-            seeds = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
-            notes.append(f"{one.machine.title}, {one.name}: means over {seeds} seeds an instance.")
-    return notes
+            seeds = " to ".join(map(str, sorted({min(counts), max(counts)})))
+            found.setdefault(one.machine.title, []).append(f"{one.name} {seeds}")
+    return [f"Seeds of an instance on {machine}: {', '.join(counts)}." for machine, counts in found.items()]
 
 
 def _printed_comparison(printed: Printed, instance: str, place: str, baselines: Sequence[str]) -> list[Cell]:
