@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -134,14 +135,16 @@ def test_floats_are_refused_by_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [[], ["-f"]])
 def test_an_interrupt_prints_the_best(tmp_path: Path, options: list[str]) -> None:
-    n = 40
+    n = 100  # thirty limits: neither bounds nor a relaxation prove anything within a second
+    draw = random.Random(1)
     file = tmp_path / "model.fzn"
     names = ",".join(f"x{k}" for k in range(n))
-    weights = ",".join(str(17 * k % 41 + 11) for k in range(n))
-    profits = ",".join(str(23 * k % 43 + 13) for k in range(n))
+    limits = [",".join(str(draw.randint(1, 100)) for _ in range(n)) for _ in range(30)]
+    profits = ",".join(str(draw.randint(1, 100)) for _ in range(n))
     file.write_text(
         "".join(f"var 0..1: x{k};\n" for k in range(n))
-        + f"var int: p :: output_var;\nconstraint int_lin_le([{weights}],[{names}],500);\n"
+        + "var int: p :: output_var;\n"
+        + "".join(f"constraint int_lin_le([{weights}],[{names}],2500);\n" for weights in limits)
         + f"constraint int_lin_eq([{profits},-1],[{names},p],0);\nsolve maximize p;\n"
     )
     program = Path(os.environ["VICINITY_BUILD"]) / "fzn-vicinity"
