@@ -56,7 +56,7 @@ class Verifier {
     begin(fmt::format("twins random {}", system.name));
     for (int index = 0; index < cases; ++index) {
       const std::uint64_t own_seed = seed + static_cast<std::uint64_t>(index);
-      std::map<std::string, Referee> referees;
+      Referee referee(system, {.kind = Check::Kind::identical, .tolerance = 0, .iterations = 0, .reference = system.reference});
       Case c = system.random_case(own_seed);
       set(system, c);
       ++tally().cases;
@@ -66,9 +66,7 @@ class Verifier {
       again += ")";
       for (const Implementation* implementation : implementations) {
         const Job job{.asked = c, .executed = c, .scaling = std::nullopt, .implementation = implementation, .seed = own_seed};
-        const std::string& reference = implementation->reference.empty() ? system.reference : implementation->reference;
-        const Check check{.kind = Check::Kind::identical, .tolerance = 0, .iterations = 0, .reference = reference};
-        compare(referees.try_emplace(reference, system, check).first->second, job, again);
+        compare(referee, job, again);
       }
     }
     finish();

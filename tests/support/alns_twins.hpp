@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/methods/alns/task.hpp"
 #include "core/util/rng.hpp"
@@ -62,6 +63,32 @@ inline Trial trial(std::uint64_t seed, std::int32_t n, Kind kind, std::int64_t p
 inline Trial described(std::map<std::string, Value> values) {
   const Case c{"vrp", "", std::move(values)};
   return {c, systems::alns().instance(c), c.key()};
+}
+
+/// With what a block works on in device memory.
+inline std::vector<Trial> in_device_memory(std::vector<Trial> trials) {
+  for (Trial& one : trials) one.c.values["memory"] = std::string("global");
+  return trials;
+}
+
+/// Of so many instances with few vehicles some have a solution and some have none: twins find the same, and say the same of the others.
+inline void expect_twins_where_vehicles_may_not_suffice(const Implementation& reference, const std::vector<Implementation>& implementations,
+                                                        std::uint64_t instances, std::int64_t processes, std::int64_t calls) {
+  std::uint64_t infeasible = 0;
+  for (std::uint64_t seed = 0; seed < instances; ++seed) {
+    const Trial one = trial(seed, 5 + static_cast<std::int32_t>(seed), Kind::limited, processes, calls);
+    const Outcome expected = outcome_of(reference, one, at_once);
+    infeasible += static_cast<std::uint64_t>(!expected.feasible);
+    EXPECT_EQ(expected.feasible, expected.complaint.empty());
+    for (const Implementation& implementation : implementations) {
+      const Outcome outcome = outcome_of(implementation, one, at_once);
+      EXPECT_EQ(outcome.digest, expected.digest) << implementation.name << ' ' << seed;
+      EXPECT_EQ(outcome.feasible, expected.feasible) << implementation.name << ' ' << seed;
+      EXPECT_EQ(outcome.complaint, expected.complaint) << implementation.name << ' ' << seed;
+    }
+  }
+  EXPECT_GT(infeasible, 0U);
+  EXPECT_LT(infeasible, instances);
 }
 
 /// The reference, which the table of CPU implementations begins with.

@@ -21,20 +21,7 @@ TEST(AlnsCpu, EdgeTwins) {
 }
 
 TEST(AlnsCpu, TwinsAgreeWhereVehiclesMayNotSuffice) {
-  int infeasible = 0;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    const Trial one = trial(seed, 5 + static_cast<std::int32_t>(seed), Kind::limited, 2, 1);
-    const Outcome expected = outcome_of(reference(), one, at_once);
-    infeasible += static_cast<int>(!expected.feasible);
-    EXPECT_EQ(expected.feasible, expected.complaint.empty());
-    for (const Implementation& implementation : cpu_implementations()) {
-      const Outcome outcome = outcome_of(implementation, one, at_once);
-      EXPECT_EQ(outcome.digest, expected.digest) << implementation.name << ' ' << seed;
-      EXPECT_EQ(outcome.complaint, expected.complaint) << implementation.name << ' ' << seed;
-    }
-  }
-  EXPECT_GT(infeasible, 0);
-  EXPECT_LT(infeasible, 40);
+  expect_twins_where_vehicles_may_not_suffice(reference(), cpu_implementations(), 40, 2, 1);
 }
 
 TEST(AlnsCpu, TheStoppingRuleEndsTheSearch) {

@@ -30,10 +30,6 @@ std::vector<Trial> edge_trials() {
     for (const std::int32_t n : {1, 2, 3, 12, 47, 80}) trials.push_back(trial(static_cast<std::uint64_t>(n), n, kind, 3, 2));
   return trials;
 }
-std::vector<Trial> in_device_memory(std::vector<Trial> trials) {
-  for (Trial& one : trials) one.c.values["memory"] = std::string("global");
-  return trials;
-}
 
 TEST_F(AlnsGpu, RandomTwins) { expect_twins(reference(), gpu_implementations(), random_trials(systems::alns(), 60)); }
 
@@ -78,20 +74,7 @@ TEST_F(AlnsGpu, LargeTwins) {
 }
 
 TEST_F(AlnsGpu, TwinsAgreeWhereVehiclesMayNotSuffice) {
-  int infeasible = 0;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    const Trial one = trial(seed, 5 + static_cast<std::int32_t>(seed), Kind::limited, 2, 1);
-    const Outcome expected = outcome_of(reference(), one, at_once);
-    infeasible += static_cast<int>(!expected.feasible);
-    for (const Implementation& implementation : gpu_implementations()) {
-      const Outcome outcome = outcome_of(implementation, one, at_once);
-      EXPECT_EQ(outcome.digest, expected.digest) << implementation.name << ' ' << seed;
-      EXPECT_EQ(outcome.feasible, expected.feasible) << implementation.name << ' ' << seed;
-      EXPECT_EQ(outcome.complaint, expected.complaint) << implementation.name << ' ' << seed;
-    }
-  }
-  EXPECT_GT(infeasible, 0);
-  EXPECT_LT(infeasible, 40);
+  expect_twins_where_vehicles_may_not_suffice(reference(), gpu_implementations(), 40, 2, 1);
 }
 
 TEST_F(AlnsGpu, TheStoppingRuleEndsTheSearch) {

@@ -32,10 +32,6 @@ std::vector<Trial> edge_trials(std::int64_t processes, std::int64_t calls) {
       trials.push_back(trial(static_cast<std::uint64_t>(n), n, kind, processes, calls));
   return trials;
 }
-std::vector<Trial> in_device_memory(std::vector<Trial> trials) {
-  for (Trial& one : trials) one.c.values["memory"] = std::string("global");
-  return trials;
-}
 
 TEST_F(AlnsGpuVariants, RandomTwins) { expect_variant_twins(random_trials(systems::alns(), 60)); }
 
@@ -64,18 +60,8 @@ TEST_F(AlnsGpuVariants, LargeTwins) {
 }
 
 TEST_F(AlnsGpuVariants, TwinsAgreeWhereVehiclesMayNotSuffice) {
-  int infeasible = 0, all = 0;
   for (const Implementation& implementation : gpu_variants())
-    for (std::uint64_t seed = 0; seed < 20; ++seed) {
-      const Trial one = trial(seed, 5 + static_cast<std::int32_t>(seed), Kind::limited, 3, 11);
-      const Outcome expected = outcome_of(twin_of(implementation), one, at_once), found = outcome_of(implementation, one, at_once);
-      EXPECT_EQ(found.digest, expected.digest) << implementation.name << ' ' << seed;
-      EXPECT_EQ(found.complaint, expected.complaint) << implementation.name << ' ' << seed;
-      infeasible += static_cast<int>(!expected.feasible);
-      ++all;
-    }
-  EXPECT_GT(infeasible, 0);
-  EXPECT_LT(infeasible, all);
+    expect_twins_where_vehicles_may_not_suffice(twin_of(implementation), {implementation}, 20, 3, 11);
 }
 
 /// Long enough that processes start again from starts and from children.

@@ -52,10 +52,6 @@ std::vector<Trial> edge_trials(std::int64_t lines, std::int64_t generations) {
     for (const std::int32_t n : {1, 2, 3, 12, 47, 80}) trials.push_back(trial(static_cast<std::uint64_t>(n), n, kind, lines, generations));
   return trials;
 }
-std::vector<Trial> in_device_memory(std::vector<Trial> trials) {
-  for (Trial& one : trials) one.c.values["memory"] = std::string("global");
-  return trials;
-}
 
 TEST_F(HybridGpu, RandomTwins) {
   std::vector<Trial> trials = random_trials(systems::alns(), 60);
