@@ -52,11 +52,12 @@ __global__ void __launch_bounds__(PublishedPolicy::block)
   __shared__ unsigned long long sums[PublishedPolicy::block / 32];
   unsigned char* const memory = view.scratch != nullptr ? view.scratch + blockIdx.x * view.sizes.bytes() : shared;
   const BlockTeam team(sums);
+  StopWord stop(search.stop, team.rank() == 0);
   for (std::int64_t w = blockIdx.x; w < search.walkers; w += gridDim.x) {
     const WalkerMemory mine(memory, view.sizes);
     Rescan<BlockTeam> engine(team, view.evaluation, mine.state);
     engine.load(view.slots, search.incumbent);
-    DeviceWalker<BlockTeam, Rescan<BlockTeam>> walker(team, search.problem, search.task, mine, engine);
+    DeviceWalker<BlockTeam, Rescan<BlockTeam>> walker(team, search.problem, search.task, mine, engine, stop);
     const std::int32_t* const subset = subsets + w / search.task.starts * search.task.released;
     const WalkerResult result = walker.walk({search.seed, step, w}, search.incumbent, subset, root_of(search.problem));
     __syncthreads();

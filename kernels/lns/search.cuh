@@ -7,6 +7,7 @@
 // the host waits for the copy of the subsets before the last alone.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -14,6 +15,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -77,6 +79,7 @@ struct SearchView {
   std::int64_t* evaluations;       ///< [walker] times two, and one more where it has a consistent starting point
   std::int32_t* assignments;       ///< [walker][released]
   Record* record;
+  const volatile std::int32_t* stop;  ///< page-locked on the host; 1: kernels end soon, and the step does not count
 
   /// By all threads of a block, before and behind which lies a barrier.
   __device__ void keep(std::int64_t w, const WalkerResult& result, const std::int32_t* found) const {
@@ -97,6 +100,7 @@ static __global__ void __launch_bounds__(reduce_threads)
   __shared__ std::int64_t costs[reduce_threads], walkers[reduce_threads];
   const BlockTeam team(sums);
   const auto me = static_cast<std::int32_t>(threadIdx.x);
+  if (team.any(me == 0 && *search.stop != 0)) return;
   std::int64_t cost = inconsistent, walker = std::numeric_limits<std::int64_t>::max(), evaluations = 0, started = 0;
   std::uint64_t tallies = 0;
   for (std::int64_t w = me; w < search.walkers; w += reduce_threads) {
@@ -147,6 +151,7 @@ static __global__ void __launch_bounds__(reduce_threads)
 
 /// A pass begins with the first solution. Mapping: threads take variables in turns.
 static __global__ void begin_pass_kernel(const __grid_constant__ SearchView search, std::int64_t first_cost) {
+  if (__syncthreads_or(threadIdx.x == 0 && *search.stop != 0 ? 1 : 0) != 0) return;
   for (auto k = static_cast<std::int32_t>(threadIdx.x); k < search.problem.free.count; k += static_cast<std::int32_t>(blockDim.x))
     search.incumbent[k] = search.first[k];
   if (threadIdx.x == 0) search.record->cost = first_cost;
@@ -272,7 +277,10 @@ class DeviceSearch {
         evaluations_(costs_.size()),
         assignments_(costs_.size() * static_cast<std::size_t>(released_)),
         subsets_{Subsets(subset_ints()), Subsets(subset_ints())},
-        record_(1) {}
+        record_(1),
+        stop_(1) {
+    stop_[0] = 0;
+  }
 
   [[nodiscard]] static std::int64_t count() { return 1; }
   [[nodiscard]] static std::int64_t batch_size() { return 1; }
@@ -317,6 +325,15 @@ class DeviceSearch {
   void launch(std::int64_t limit) {
     if (begin_at_.empty()) return;
     for (; queued_ < std::min(limit, task_.whole()); ++queued_) step();
+  }
+  /// Steps that are under way when the flag rises end soon, and do not count: the next launch makes them again.
+  [[nodiscard]] bool wait(const std::atomic<bool>& stop) {
+    while (cudaStreamQuery(stream_.get()) == cudaErrorNotReady && !stop) std::this_thread::sleep_for(std::chrono::microseconds(20));
+    stop_[0] = 1;
+    const bool done = wait();
+    stop_[0] = 0;
+    queued_ = state_.steps;
+    return done;
   }
   [[nodiscard]] bool wait() {
     if (!begin_at_.empty()) copy(&state_, record_.data(), 1);
@@ -377,7 +394,8 @@ class DeviceSearch {
             costs_.data(),
             evaluations_.data(),
             assignments_.data(),
-            record_.data()};
+            record_.data(),
+            stop_.data()};
   }
   /// Asynchronous but for the subsets of the step before the last.
   void step() {
@@ -415,6 +433,7 @@ class DeviceSearch {
   cuda::DeviceBuffer<std::int32_t> assignments_;
   Subsets subsets_[2];
   cuda::DeviceBuffer<Record> record_;
+  cuda::HostBuffer<std::int32_t> stop_;
   std::vector<std::int32_t> order_;
   std::uint64_t seed_ = 0;
   std::int64_t first_cost_ = inconsistent, queued_ = 0;

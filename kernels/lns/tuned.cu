@@ -95,8 +95,9 @@ __global__ void __launch_bounds__(TunedPolicy::prepare_threads)
   if (search.task.start != StartingPoint::cp) return;
   const DomainMemory domains = to.domains_of(i);
   load_domains(team, search.problem.network, root_of(search.problem), domains);
-  if (team.rank() == 0)
-    to.failed[i] = fix_others(search.problem, search.incumbent, subset, released, to.sorted + i * released, domains) ? 0 : 1;
+  if (team.rank() != 0) return;
+  StopWord stop(search.stop, team.rank() == 0);
+  to.failed[i] = fix_others(search.problem, search.incumbent, subset, released, to.sorted + i * released, domains, stop) ? 0 : 1;
 }
 
 /// K1. Mapping: a block a stretch of walkers, `first` .. `first + count - 1` those of the group. What all threads read of K0 and of the
@@ -113,6 +114,7 @@ __global__ void __launch_bounds__(TunedPolicy::most_threads, 2)
   ProgramEngine<BlockTeam> engine(team, view.instructions, mine.state);
   const std::int64_t end = (blockIdx.x + std::int64_t{1}) * count / gridDim.x;
   std::int64_t loaded = -1;
+  StopWord stop(search.stop, team.rank() == 0);
   for (std::int64_t at = blockIdx.x * count / gridDim.x; at < end; ++at) {
     const std::int64_t w = first + at, i = at / search.task.starts;
     const Prepared& from = view.prepared;
@@ -128,7 +130,7 @@ __global__ void __launch_bounds__(TunedPolicy::most_threads, 2)
       const DomainMemory domains = from.domains_of(i);
       beginning = {domains.lower, domains.upper, domains.mask, true, from.failed[i] != 0};
     }
-    DeviceWalker<BlockTeam, ProgramEngine<BlockTeam>> walker(team, search.problem, search.task, mine, engine);
+    DeviceWalker<BlockTeam, ProgramEngine<BlockTeam>> walker(team, search.problem, search.task, mine, engine, stop);
     const WalkerResult result = walker.walk({search.seed, step, w}, search.incumbent, subsets + i * search.task.released, beginning);
     __syncthreads();
     search.keep(w, result, mine.best);

@@ -14,7 +14,7 @@
 #include "core/methods/lns/lns.hpp"
 #include "core/problems/cp/operations.hpp"
 #include "core/problems/cp/rules.hpp"
-#include "core/util/hd_called.hpp"
+#include "core/util/hd.hpp"
 
 namespace vicinity::lns {
 
@@ -38,6 +38,22 @@ concept Engine = requires(E& engine, std::int32_t k, std::int32_t value) {
   engine.settle(k);                                  // by all: free variable k got a value, whose cost nobody asks
 };
 inline constexpr std::int32_t any_released = -1;
+
+/// A word that the host sets to end a walk before it is done. It lies in the host's memory, so it is read ahead: nobody waits for it.
+class StopWord {
+ public:
+  /// `asks`: this thread is the one that asks.
+  VICINITY_HD StopWord(const volatile std::int32_t* word, bool asks) : word_(word), next_(asks ? *word : 0) {}
+  [[nodiscard]] VICINITY_HD bool is_set() {
+    const std::int32_t seen = next_;
+    next_ = *word_;
+    return seen != 0;
+  }
+
+ private:
+  const volatile std::int32_t* word_;
+  std::int32_t next_;
+};
 
 /// A problem as walkers see it.
 struct ProblemView {
@@ -195,9 +211,11 @@ class WalkerDomains {
 };
 
 /// To the fixpoint, which is unique (core/problems/cp/network.hpp): constraints in the order of their numbers, again and again. By one
-/// thread.
-[[nodiscard]] VICINITY_HD_CALLED bool propagate(const cp::NetworkView& network, const DomainMemory& memory, WalkerDomains& domains) {
+/// thread. False: it fails, or is to stop.
+[[nodiscard]] VICINITY_HD_CALLED bool propagate(const cp::NetworkView& network, const DomainMemory& memory, WalkerDomains& domains,
+                                                StopWord& stop) {
   const std::int32_t words = (network.constraints + 31) / 32;
+  std::uint32_t propagated = 0;
   for (bool again = true; again;) {
     again = false;
     for (std::int32_t w = 0; w < words; ++w)
@@ -208,6 +226,7 @@ class WalkerDomains {
         memory.waits[w] &= ~(1u << bit);
         const std::int32_t c = 32 * w + bit;
         if (!cp::rules::propagate_simple(network.kind[c], cp::scope_of(network, c), domains)) return false;
+        if (++propagated % 256 == 0 && stop.is_set()) return false;
       }
   }
   return true;
@@ -238,9 +257,9 @@ VICINITY_HD void load_domains(const T& team, const cp::NetworkView& network, con
   return {problem.root_lower, problem.network.upper, problem.network.mask, false, false};
 }
 
-/// Fixes all free variables outside the subset, which `sorted` gets, and propagates. By one thread. False: it fails.
+/// Fixes all free variables outside the subset, which `sorted` gets, and propagates. By one thread. False: it fails, or is to stop.
 [[nodiscard]] VICINITY_HD bool fix_others(const ProblemView& problem, const std::int32_t* incumbent, const std::int32_t* subset,
-                                          std::int32_t n, std::int32_t* sorted, const DomainMemory& memory) {
+                                          std::int32_t n, std::int32_t* sorted, const DomainMemory& memory, StopWord& stop) {
   for (std::int32_t k = 0; k < n; ++k) {
     std::int32_t at = k;
     for (; at > 0 && sorted[at - 1] > subset[k]; --at) sorted[at] = sorted[at - 1];
@@ -253,10 +272,10 @@ VICINITY_HD void load_domains(const T& team, const cp::NetworkView& network, con
     else if (!domains.assign(problem.network_variable[k], incumbent[k]))
       return false;
   }
-  return propagate(problem.network, memory, domains);
+  return propagate(problem.network, memory, domains, stop);
 }
 
-/// What a walker found.
+/// What a walker found; nothing that counts where it was stopped.
 struct WalkerResult {
   std::int64_t cost = inconsistent;  ///< of `best` in its memory
   std::int64_t evaluations = 0;
@@ -266,14 +285,17 @@ struct WalkerResult {
 template <Team T, Engine E>
 class DeviceWalker {
  public:
-  VICINITY_HD DeviceWalker(const T& team, const ProblemView& problem, const WalkView& task, const WalkerMemory& memory, E& engine)
-      : team_(team), problem_(problem), task_(task), memory_(memory), engine_(engine), n_(task.released) {}
+  VICINITY_HD DeviceWalker(const T& team, const ProblemView& problem, const WalkView& task, const WalkerMemory& memory, E& engine,
+                           StopWord& stop)
+      : team_(team), problem_(problem), task_(task), memory_(memory), engine_(engine), stop_(stop), n_(task.released) {}
 
   /// `incumbent`: [free variable], which the engine may have in place; `subset`: [released].
   VICINITY_HD WalkerResult walk(const Draws& draws, const std::int32_t* incumbent, const std::int32_t* subset, const Beginning& beginning) {
     draws_ = draws;
     incumbent_ = incumbent;
     subset_ = subset;
+    look();
+    if (stopped_) return result_;
     if (task_.search == LocalSearch::complete) {
       enumerate();
     } else if (start(beginning)) {
@@ -302,9 +324,11 @@ class DeviceWalker {
     if (team_.rank() == 0) set(k, value);
   }
 
+  /// Is the walk to end?
+  VICINITY_HD void look() { stopped_ = team_.any(team_.rank() == 0 && stop_.is_set()); }
   /// Evaluates the assignment, in which free variable `of` of the problem has changed, and keeps it where it is the best so far.
   VICINITY_HD std::int64_t cost(std::int32_t of = any_released) {
-    ++result_.evaluations;
+    if (++result_.evaluations % 16 == 0) look();
     const std::int64_t found = engine_.cost(of);
     if (found < result_.cost) {
       result_.cost = found;
@@ -317,11 +341,12 @@ class DeviceWalker {
   /// False: the walker has no starting point.
   [[nodiscard]] VICINITY_HD bool start(const Beginning& beginning) {
     const bool by_cp = task_.start == StartingPoint::cp;
-    for (std::uint32_t a = 0; a < (by_cp ? start_attempts : 1); ++a) {
+    for (std::uint32_t a = 0; a < (by_cp ? start_attempts : 1) && !stopped_; ++a) {
       if (by_cp) {
         load_domains(team_, problem_.network, beginning, memory_.domains);
         bool failed = false;
         if (team_.rank() == 0) failed = !attempt(beginning, a);
+        look();
         if (team_.any(failed)) continue;
       }
       for_own([&](std::int32_t k) {
@@ -335,10 +360,11 @@ class DeviceWalker {
   }
   /// By one thread: fixes what is not released, then draws values, each propagated. False: it fails.
   [[nodiscard]] VICINITY_HD bool attempt(const Beginning& beginning, std::uint32_t a) const {
-    if (beginning.fixed ? beginning.failed : !fix_others(problem_, incumbent_, subset_, n_, memory_.scratch, memory_.domains)) return false;
+    if (beginning.fixed ? beginning.failed : !fix_others(problem_, incumbent_, subset_, n_, memory_.scratch, memory_.domains, stop_))
+      return false;
     WalkerDomains domains(problem_.network, memory_.domains);
     for (std::int32_t k = 0; k < n_; ++k)
-      if (!draw(domains, a, k) || !propagate(problem_.network, memory_.domains, domains)) return false;
+      if (!draw(domains, a, k) || !propagate(problem_.network, memory_.domains, domains, stop_)) return false;
     return true;
   }
   [[nodiscard]] VICINITY_HD bool draw(WalkerDomains& domains, std::uint32_t a, std::int32_t k) const {
@@ -366,7 +392,7 @@ class DeviceWalker {
   }
   /// Assignments first, first + stride, ... before `end`, each evaluated.
   VICINITY_HD void repeat(std::int64_t first, std::int64_t end, std::int64_t stride) {
-    for (std::int64_t r = first; r < end; r += stride) {
+    for (std::int64_t r = first; r < end && !stopped_; r += stride) {
       if (task_.search == LocalSearch::random_labeling)
         for_own([&](std::int32_t k) { set(k, random_value(k, search_draw(n_, r, n_, k))); });
       else if (task_.search == LocalSearch::random_permutation)
@@ -403,7 +429,7 @@ class DeviceWalker {
   }
   VICINITY_HD void sample() {
     for (std::int64_t r = 0; r < task_.repetitions; ++r)
-      for (std::int32_t k = 0; k < n_; ++k) {
+      for (std::int32_t k = 0; k < n_ && !stopped_; ++k) {
         const std::int32_t old = memory_.current[k];
         const std::uint64_t draw = search_draw(n_, r, 2 * std::int64_t{n_}, 2 * k);
         const std::int64_t other = draws_.below(draw, variable(k).size - 1);
@@ -422,11 +448,11 @@ class DeviceWalker {
   }
   VICINITY_HD void improve() {
     for (std::int64_t r = 0; r < task_.repetitions; ++r)
-      for (std::int32_t k = 0; k < n_; ++k) {
+      for (std::int32_t k = 0; k < n_ && !stopped_; ++k) {
         std::int32_t chosen = memory_.current[k];
         std::int64_t least = inconsistent;
         team_.sync();  // all have read the old value
-        for (std::int64_t j = 0; j < variable(k).size; ++j) {
+        for (std::int64_t j = 0; j < variable(k).size && !stopped_; ++j) {
           const std::int32_t value = problem_.free.value(subset_[k], j);
           set_one(k, value);
           if (const std::int64_t found = cost(subset_[k]); found < least) {
@@ -451,6 +477,8 @@ class DeviceWalker {
   WalkView task_;
   WalkerMemory memory_;
   E& engine_;
+  StopWord& stop_;
+  bool stopped_ = false;
   std::int32_t n_;
   Draws draws_{};
   const std::int32_t *incumbent_ = nullptr, *subset_ = nullptr;

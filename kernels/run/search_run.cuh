@@ -21,8 +21,10 @@ concept DeviceSearches = requires(S& searches, const S& fixed, const Start& star
   // puts searches first .. first + count - 1, just begun, in place of those there were; a third argument, where it takes one, is the
   // budget's flag to stop, for what takes long
   searches.begin(count, count);
-  searches.launch(count);                               // each search of the batch goes on until it is done or has made `limit` iterations
-  { searches.wait() } -> std::same_as<bool>;            // for that; are all searches of the batch done?
+  searches.launch(count);  // each search of the batch goes on until it is done or has made `limit` iterations
+  // for that; are all searches of the batch done? Where one iteration may take long, wait(stop), too: what is under way when the flag rises
+  // ends early and counts for nothing
+  { searches.wait() } -> std::same_as<bool>;
   { searches.progress() } -> std::same_as<TracePoint>;  // of the first search of the batch, after wait(); all but the seconds
   { searches.best() } -> std::same_as<Objective>;       // of all searches of the batch, after wait()
   { searches.judge(whole) } -> std::same_as<Outcome>;   // of the searches begun; `whole`: all have come to their end
@@ -89,7 +91,7 @@ class DeviceSearchRun final : public Run {
     const double before = watch.seconds();
     searches_.launch(limit);
     VICINITY_CUDA_CHECK(cudaGetLastError());
-    const bool done = searches_.wait();
+    const bool done = wait(budget.stop);
     if (sliced) adapt(watch.seconds() - before, std::clamp(budget.seconds.value_or(slice_seconds), least_slice_seconds, slice_seconds));
     reached_ = limit;
     if (done) finished_ = begun_;
@@ -100,6 +102,11 @@ class DeviceSearchRun final : public Run {
     }
     reached_target_ = budget.target && searches_.best().reaches(*budget.target);
     return there || reached_target_ || (budget.stop != nullptr && *budget.stop) || (budget.seconds && watch.seconds() >= *budget.seconds);
+  }
+  [[nodiscard]] bool wait(const std::atomic<bool>* stop) {
+    if constexpr (requires { searches_.wait(*stop); })
+      if (stop != nullptr) return searches_.wait(*stop);
+    return searches_.wait();
   }
   void adapt(double took, double wanted) {
     if (took < wanted / 4) slice_ = std::min(2 * slice_, searches_.most_iterations());

@@ -119,6 +119,9 @@ struct HostProblem {
   ProblemView view{};
 };
 
+/// A word that stops nobody.
+inline constexpr std::int32_t go_on = 0;
+
 /// Poisoned.
 [[nodiscard]] inline std::vector<std::uint64_t> memory_of(std::size_t bytes) {
   return std::vector<std::uint64_t>((bytes + 7) / 8 + 1, 0xA5A5A5A5A5A5A5A5ull);

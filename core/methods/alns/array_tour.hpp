@@ -4,7 +4,7 @@
 // inserting moves all that stand behind.
 //
 // Removing is put off: the node keeps its entry, which counts as empty from then on, and neighbours are looked for beyond it. compact()
-// takes such entries out, or a block of threads does (kernels/alns/array.cuh). They must be gone before anything is inserted.
+// takes such entries out, or a block of threads does (kernels/alns/published.cu). They must be gone before anything is inserted.
 #include <cstddef>
 #include <cstdint>
 

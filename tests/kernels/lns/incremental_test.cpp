@@ -88,6 +88,7 @@ class TunedSearch {
       const WalkerMemory mine(reinterpret_cast<unsigned char*>(memory.data()), sizes);
       ProgramEngine engine(team, view_, mine.state);
       std::int64_t loaded = -1;
+      StopWord stop(&go_on, team.rank() == 0);
       for (std::int64_t w = begin; w < end; ++w) {
         const auto subset = host_.subset(task_, seed, steps, w / task_.starts);
         Parts parts(reinterpret_cast<unsigned char*>(domain_memory.data()));
@@ -98,12 +99,13 @@ class TunedSearch {
             ProgramMaker(team, view_, bits.data(), counts.data()).make(subset.data(), task.released, program.data(), level_end.data());
           if (task.start == StartingPoint::cp) {
             load_domains(team, host_.view.network, root_of(host_.view), domains);
-            if (team.rank() == 0) failed = !fix_others(host_.view, incumbent_.data(), subset.data(), task.released, sorted.data(), domains);
+            if (team.rank() == 0)
+              failed = !fix_others(host_.view, incumbent_.data(), subset.data(), task.released, sorted.data(), domains, stop);
           }
           engine.load(base_.data(), base_.size());
           engine.use(view_.own == nullptr ? view_.all : ProgramView{program.data(), level_end.data()});
         }
-        DeviceWalker<T, ProgramEngine<T>> walker(team, host_.view, task, mine, engine);
+        DeviceWalker<T, ProgramEngine<T>> walker(team, host_.view, task, mine, engine, stop);
         const WalkerResult result =
             walker.walk({seed, steps, w}, incumbent_.data(), subset.data(), {domains.lower, domains.upper, domains.mask, true, failed});
         team.sync();

@@ -19,7 +19,9 @@ struct Step {
   std::int64_t evaluations, started;
 };
 
-Step walked(const cp::Problem& problem, const Task& task, std::uint64_t seed, bool wide) {
+template <class T = Alone>
+Step walked(const cp::Problem& problem, const Task& task, std::uint64_t seed, bool wide, const T& team = {},
+            const std::int32_t& word = go_on) {
   const HostProblem host(problem);
   std::vector<std::int32_t> wides;
   RescanView view{};
@@ -40,12 +42,13 @@ Step walked(const cp::Problem& problem, const Task& task, std::uint64_t seed, bo
   std::int64_t best = inconsistent, winner = std::numeric_limits<std::int64_t>::max();
   std::uint64_t tallies = 0;
   Step step{};
+  StopWord stop(&word, true);
   for (std::int64_t w = 0; w < task.walkers(); ++w) {
     const std::vector<std::int32_t> subset = host.subset(task, seed, 0, w / task.starts);
     const WalkerMemory mine(reinterpret_cast<unsigned char*>(memory.data()), sizes);
-    Rescan<Alone> engine(Alone(), view, mine.state);
+    Rescan<T> engine(team, view, mine.state);
     engine.load(host.slots.data(), host.first.data());
-    DeviceWalker<Alone, Rescan<Alone>> walker(Alone(), host.view, host.walk(task), mine, engine);
+    DeviceWalker<T, Rescan<T>> walker(team, host.view, host.walk(task), mine, engine, stop);
     const WalkerResult result = walker.walk({seed, 0, w}, host.first.data(), subset.data(), root_of(host.view));
     tallies += tally(w, result.cost);
     step.evaluations += result.evaluations;
@@ -81,6 +84,34 @@ TEST(LnsWalker, AStepIsThatOfTheCpu) {
     }
   }
   EXPECT_GT(by_cp, 20);
+}
+
+/// Sets the word when it meets for the hundredth time.
+struct Stopper : Alone {
+  [[nodiscard]] bool any(bool flag) const {
+    if (++*meetings == 100) *word = 1;
+    return flag;
+  }
+  std::int32_t *meetings, *word;
+};
+
+TEST(LnsWalker, AStoppedWalkEndsSoon) {
+  int stopped = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Case c = systems::lns().random_case(seed);
+    const std::int64_t repetitions = 100000;
+    c.values["repetitions"] = repetitions;
+    c.values["subsets"] = c.values["starts"] = std::int64_t{1};
+    const auto instance = systems::lns().instance(c);
+    const auto& problem = dynamic_cast<const cp::Problem&>(*instance);
+    const Task task = task_of(c, problem);
+    if (!HostProblem(problem).on_the_device(task)) continue;
+    std::int32_t meetings = 0, word = 0;
+    const Step step = walked(problem, task, 11, false, Stopper{{}, &meetings, &word}, word);
+    EXPECT_LT(step.evaluations, 100 + 3 * 16) << c.key();
+    stopped += word;
+  }
+  EXPECT_GT(stopped, 20);
 }
 
 }  // namespace
