@@ -48,15 +48,16 @@ TEST_F(LnsGpu, SlicesGiveTheSame) {
   for (const Implementation& one : gpu_implementations()) expect_prefix_twins({reference(), one}, trials);
 }
 
+void interrupted(Run& run) {
+  std::atomic<bool> stop = true;
+  EXPECT_TRUE(run.execute({.iterations = 1}));
+  for (int k = 0; k < 5; ++k) EXPECT_TRUE(run.execute({.stop = &stop}));
+  run.execute();
+}
 TEST_F(LnsGpu, AnInterruptedStepIsMadeAgain) {
   std::vector<Trial> trials = trials_of_many_steps();
   for (Trial& one : trials) one.c.values["repetitions"] = std::int64_t{2000};
-  expect_twins(reference(), gpu_implementations(), trials, [](Run& run) {
-    std::atomic<bool> stop = true;
-    EXPECT_TRUE(run.execute({.iterations = 1}));
-    for (int k = 0; k < 5; ++k) EXPECT_TRUE(run.execute({.stop = &stop}));
-    run.execute();
-  });
+  expect_twins(reference(), gpu_implementations(), trials, interrupted);
 }
 
 TEST_F(LnsGpu, LargeModelsInDeviceMemory) {
