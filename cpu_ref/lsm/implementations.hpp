@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/api/run.hpp"
+#include "core/methods/lsm/slice.hpp"
 
 namespace vicinity::lsm {
 
@@ -16,6 +17,11 @@ namespace vicinity::lsm {
 [[nodiscard]] std::unique_ptr<Run> prepare_ils(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_ils_recompute(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_mpi(const Case& c, const Instance& instance);
+
+/// A rank of mpi-openmp, which evaluates `slice` of each neighbourhood on `cores` threads, or as many as the case says. `agreement`
+/// outlives the run.
+[[nodiscard]] std::unique_ptr<Run> prepare_slice(const Case& c, const Instance& instance, int cores, const local_search::Slice& slice,
+                                                 local_search::Agreement& agreement);
 
 /// The program of the ranks of mpi-openmp.
 inline constexpr char rank_program[] = "lsm-ranks";

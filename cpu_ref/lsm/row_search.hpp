@@ -141,7 +141,7 @@ class RowSearch {
   using Neighborhood = typename Rows::Neighborhood;
   using Key = typename Rows::Key;
 
-  RowSearch(const Neighborhood& neighborhood, const local_search::Task&, int threads, const Slice& slice = {})
+  RowSearch(const Neighborhood& neighborhood, int threads, const Slice& slice)
       : neighborhood_(neighborhood),
         rows_(neighborhood),
         first_row_(row_from(rows_, slice.first_of(neighborhood.moves()))),

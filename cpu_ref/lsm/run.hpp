@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "core/methods/lsm/result.hpp"
 #include "core/methods/lsm/search.hpp"
+#include "core/methods/lsm/slice.hpp"
 #include "core/methods/lsm/state.hpp"
 #include "core/util/memory.hpp"
 #include "cpu_ref/run/cpu_work.hpp"
@@ -18,6 +20,7 @@
 namespace vicinity::lsm {
 
 using local_search::SearchState;
+using local_search::Slice;
 
 /// The least that so many evaluations of the neighbourhood take; empty where that is not known.
 template <local_search::SearchNeighborhood Neighborhood>
@@ -32,18 +35,7 @@ template <local_search::SearchNeighborhood Neighborhood>
   return static_cast<int>(std::clamp(operations / a_thread, 1.0, std::max(most, 1.0)));
 }
 
-/// One of `count` parts of a neighbourhood, for searches whose neighbourhood is shared among processes. Several bests combine by
-/// local_search::better(), in any order.
-struct Slice {
-  std::int32_t index = 0, count = 1;
-
-  [[nodiscard]] bool whole() const { return count == 1; }
-  /// Where it begins and ends among n of equal cost.
-  [[nodiscard]] std::int64_t first_of(std::int64_t n) const { return n * index / count; }
-  [[nodiscard]] std::int64_t last_of(std::int64_t n) const { return n * (index + 1) / count; }
-};
-
-/// What finds the best of all moves, for one search at a time: made from (neighborhood, task, threads).
+/// What finds the best of all moves, for one search at a time.
 template <class M>
 concept SearchMethod = requires(M& method, const M& fixed, const SearchState<typename M::Neighborhood>& state,
                                 const local_search::Choice& choice, std::int64_t evaluations, const Interruption& interruption) {
@@ -99,14 +91,16 @@ class Restarts {
   std::shared_ptr<const local_search::Task> task_;
 };
 
-/// Prepares `Method`: with several restarts a thread each, else all threads for the one.
-template <class Method, class Neighborhood>
-[[nodiscard]] std::unique_ptr<Run> cpu_run(const Neighborhood& neighborhood, const local_search::Task& task, int threads) {
+/// Prepares what make(neighborhood, threads) makes: with several restarts a thread each, else all threads for the one.
+template <class Neighborhood, class Make>
+[[nodiscard]] std::unique_ptr<Run> cpu_run(const Neighborhood& neighborhood, const local_search::Task& task, int threads,
+                                           const Make& make) {
+  using Method = typename std::invoke_result_t<Make, const Neighborhood&, int>::element_type;
   const auto shared = std::make_shared<const Neighborhood>(neighborhood);
   const auto workers = std::min<std::int64_t>(threads, task.restarts);
   require_memory(sizeof(std::int32_t) * static_cast<double>(neighborhood.moves()) * static_cast<double>(workers), "a search");
   std::vector<std::unique_ptr<Method>> methods;
-  for (std::int64_t k = 0; k < workers; ++k) methods.push_back(std::make_unique<Method>(*shared, task, workers > 1 ? 1 : threads));
+  for (std::int64_t k = 0; k < workers; ++k) methods.push_back(make(*shared, workers > 1 ? 1 : threads));
   return std::make_unique<SearchRun<Restarts<Method>>>(Restarts<Method>(shared, task), std::move(methods));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "core/methods/lsm/task.hpp"
@@ -19,7 +20,7 @@ class SerialSearch {
   using Neighborhood = typename Evaluator::Neighborhood;
   using Key = typename Evaluator::Key;
 
-  SerialSearch(const Neighborhood& neighborhood, const local_search::Task&, int)
+  explicit SerialSearch(const Neighborhood& neighborhood)
       : neighborhood_(neighborhood), evaluator_(neighborhood), tabu_until_(static_cast<std::size_t>(neighborhood.moves())) {}
 
   void begin(const SearchState<Neighborhood>& state, const Interruption& interruption) {
@@ -70,7 +71,7 @@ class SerialSearch {
 
 template <class Evaluator>
 std::unique_ptr<Run> run_of(const typename Evaluator::Neighborhood& neighborhood, const local_search::Task& task) {
-  return cpu_run<SerialSearch<Evaluator>>(neighborhood, task, 1);
+  return cpu_run(neighborhood, task, 1, [](const auto& given, int) { return std::make_unique<SerialSearch<Evaluator>>(given); });
 }
 
 /// Highest less lowest of n values, at least one.

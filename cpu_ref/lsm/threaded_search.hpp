@@ -1,36 +1,33 @@
 #pragma once
-// The search on all cores that suits a neighbourhood, for cpu-openmp and for each rank of mpi-openmp. The QAP, the PPP and the Weierstrass
-// function scan every neighbourhood whole (row_search.hpp), the TSP keeps the least swaps of each row (tsp_search.hpp).
+// The search on all cores that suits a neighbourhood, or a slice of it: of cpu-openmp, and of each rank of mpi-openmp. The QAP, the PPP and
+// the Weierstrass function scan every neighbourhood whole (row_search.hpp), the TSP keeps the least swaps of each row (tsp_search.hpp).
+// They take long to compile: here is their interface, threaded_search.cpp has the templates.
 #include <cstdint>
+#include <memory>
 
-#include "cpu_ref/lsm/ppp_rows.hpp"
-#include "cpu_ref/lsm/qap_rows.hpp"
-#include "cpu_ref/lsm/row_search.hpp"
-#include "cpu_ref/lsm/tsp_search.hpp"
-#include "cpu_ref/lsm/weierstrass_rows.hpp"
+#include "core/problems/ppp/flip.hpp"
+#include "core/problems/qap/exchange.hpp"
+#include "core/problems/tsp/swap.hpp"
+#include "core/problems/weierstrass/crowns.hpp"
+#include "cpu_ref/lsm/run.hpp"
 
 namespace vicinity::lsm {
 
-/// visit.operator()<Method>(), with the SearchMethod for this neighbourhood.
-template <int K, class Visit>
-auto with_threaded_search(const local_search::QapExchange<K>& neighborhood, const Visit& visit) {
-  // An exchange of three is two swaps, and the largest number is no key.
-  if (neighborhood.instance().delta_bound() < (std::int64_t{1} << 29))
-    return visit.template operator()<RowSearch<QapRows<K, std::int32_t>>>();
-  return visit.template operator()<RowSearch<QapRows<K, std::int64_t>>>();
-}
-template <int K, class Visit>
-auto with_threaded_search(const local_search::PppFlip<K>&, const Visit& visit) {
-  return visit.template operator()<RowSearch<PppRows<K>>>();
-}
-template <class Visit>
-auto with_threaded_search(const local_search::TspSwap& neighborhood, const Visit& visit) {
-  if (neighborhood.instance().integral()) return visit.template operator()<TspSearch<true>>();
-  return visit.template operator()<TspSearch<false>>();
-}
-template <class Real, class Visit>
-auto with_threaded_search(const local_search::WeierstrassCrowns<Real>&, const Visit& visit) {
-  return visit.template operator()<RowSearch<WeierstrassRows<Real>>>();
-}
+/// A SearchMethod (run.hpp).
+template <local_search::SearchNeighborhood N>
+class ThreadedSearch {
+ public:
+  using Neighborhood = N;
+
+  virtual ~ThreadedSearch() = default;
+  virtual void begin(const SearchState<N>& state, const Interruption& interruption) = 0;
+  [[nodiscard]] virtual local_search::Choice choose(const SearchState<N>& state, const Interruption& interruption) = 0;
+  virtual void moved(const SearchState<N>& state, const local_search::Choice& choice) = 0;
+  [[nodiscard]] virtual Policy policy() const = 0;
+  [[nodiscard]] virtual Work work(std::int64_t neighborhood_evaluations) const = 0;
+};
+
+template <local_search::SearchNeighborhood N>
+[[nodiscard]] std::unique_ptr<ThreadedSearch<N>> threaded_search(const N& neighborhood, int threads, const Slice& slice = {});
 
 }  // namespace vicinity::lsm

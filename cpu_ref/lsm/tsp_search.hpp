@@ -258,7 +258,7 @@ class TspSearch {
  public:
   using Neighborhood = local_search::TspSwap;
 
-  TspSearch(const Neighborhood& neighborhood, const local_search::Task&, int threads, const Slice& slice = {})
+  TspSearch(const Neighborhood& neighborhood, int threads, const Slice& slice)
       : neighborhood_(neighborhood),
         tour_(neighborhood),
         n_(neighborhood.instance().size()),

@@ -2,10 +2,10 @@
 // Melab and Talbi, section 6.8: the hybrid OpenMP/MPI version of the clusters and grids).
 //
 // Data: every rank has the instance, the whole solution and what the search keeps between moves; of the neighbourhood it evaluates a slice
-// (Slice, cpu_ref/lsm/run.hpp), with the tabu list of the moves in it.
+// (core/methods/lsm/slice.hpp), with the tabu list of the moves in it.
 //
 // Phases of an iteration, on each rank:
-//   1. The best of the slice, as cpu-openmp finds it (threaded_search.hpp).
+//   1. The best of the slice, as cpu-openmp finds it (cpu_ref/lsm/openmp.cpp).
 //   2. An all-reduce over 32 bytes: the best of all slices by local_search::better(), whole numbers only: the number of ranks and the order
 //      of the reduction do not matter. Every rank takes the same move, and makes the same decision to go on or to end.
 //
@@ -37,9 +37,8 @@
 #include <vector>
 
 #include "core/util/error.hpp"
+#include "cpu_ref/lsm/implementations.hpp"
 #include "cpu_ref/lsm/rank_messages.hpp"
-#include "cpu_ref/lsm/threaded_search.hpp"
-#include "cpu_ref/run/search_run.hpp"
 
 /// Open MPI keeps some memory to its end; what else the sanitizers find stays an error.
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
@@ -103,7 +102,7 @@ class Inbox {
     set();
   }
   [[nodiscard]] Wish wish() const { return wish_; }
-  [[nodiscard]] Interruption interruption() const { return Interruption(&stop_); }
+  [[nodiscard]] const std::atomic<bool>* stop() const { return &stop_; }
 
  private:
   using Message = std::array<std::int64_t, 2>;  // wish, number of the call that it is for; -1: the end
@@ -120,7 +119,7 @@ class Inbox {
   void pass_on(const Message& message) const {
     for (int rank = 1; rank < ranks_; ++rank) MPI_Send(message.data(), 2, MPI_INT64_T, rank, 0, wishes_from_rank_0_);
   }
-  void stop(std::int64_t number) {
+  void stop_call(std::int64_t number) {
     wish_for(Wish::stop, number);
     pass_on({static_cast<std::int64_t>(Wish::stop), number});
   }
@@ -129,7 +128,7 @@ class Inbox {
       if (line.starts_with("pause ")) {
         wish_for(Wish::pause, std::stoll(line.substr(6)));  // rank 0 brings it into the all-reduce
       } else if (line.starts_with("stop ")) {
-        stop(std::stoll(line.substr(5)));
+        stop_call(std::stoll(line.substr(5)));
       } else {
         push(std::move(line));
       }
@@ -140,7 +139,7 @@ class Inbox {
       const std::lock_guard lock(mutex_);
       number = current_;
     }
-    stop(number);
+    stop_call(number);
   }
   void push(std::string line) {
     {
@@ -193,7 +192,7 @@ void combine(void* in, void* into, int* count, MPI_Datatype*) {
   }
 }
 
-class Exchange {
+class Exchange final : public local_search::Agreement {
  public:
   explicit Exchange(const Inbox& inbox) : inbox_(inbox) {
     MPI_Type_contiguous(static_cast<int>(std::tuple_size_v<Words>), MPI_INT64_T, &type_);
@@ -202,33 +201,26 @@ class Exchange {
   }
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
-  ~Exchange() {
+  ~Exchange() override {
     MPI_Op_free(&operation_);
     MPI_Type_free(&type_);
   }
 
   void reset() { seconds_ = 0; }
   void begin() { paused_ = false; }
-  /// The best over all ranks of what `find(interruption)` gives on each. Where it was interrupted on one, throws Interrupted on all.
-  template <class Find>
-  local_search::Choice best(const Find& find) {
-    Offer mine;
-    try {
-      mine.choice = find(inbox_.interruption());
-      mine.wish = inbox_.wish() == Wish::pause ? Wish::pause : Wish::none;
-    } catch (const Interrupted&) {
-      mine.wish = Wish::stop;
-    }
-    const Words sent = words_of(mine);
+  [[nodiscard]] std::optional<local_search::Choice> best(const std::optional<local_search::Choice>& mine) override {
+    const Wish wish = !mine ? Wish::stop : inbox_.wish() == Wish::pause ? Wish::pause : Wish::none;
+    const Words sent = words_of({wish, mine.value_or(local_search::Choice())});
     Words received;
     const Stopwatch watch;
     MPI_Allreduce(sent.data(), received.data(), 1, type_, operation_, MPI_COMM_WORLD);
     seconds_ += watch.seconds();
     const Offer best = offer_of(received);
-    if (best.wish == Wish::stop) throw Interrupted();
+    if (best.wish == Wish::stop) return std::nullopt;
     if (best.wish == Wish::pause) paused_ = true;
     return best.choice;
   }
+  [[nodiscard]] const std::atomic<bool>* stop() const override { return inbox_.stop(); }
   /// Set in the same iteration on all ranks.
   [[nodiscard]] const std::atomic<bool>& paused() const { return paused_; }
   [[nodiscard]] double seconds() const { return seconds_; }
@@ -239,43 +231,6 @@ class Exchange {
   MPI_Op operation_ = MPI_OP_NULL;
   std::atomic<bool> paused_ = false;
   double seconds_ = 0;  ///< in the all-reduce since reset()
-};
-
-/// A search of cpu-openmp on a slice, as a SearchMethod for SearchRun. The interruption that SearchRun hands down is not looked at: ranks
-/// are interrupted together.
-template <class Search>
-class OverRanks {
- public:
-  using Neighborhood = typename Search::Neighborhood;
-  using State = SearchState<Neighborhood>;
-
-  OverRanks(const Neighborhood& neighborhood, const local_search::Task& task, int threads, const Slice& slice, Exchange& exchange)
-      : search_(neighborhood, task, threads, slice), exchange_(exchange), slice_(slice) {}
-
-  void begin(const State& state, const Interruption&) {
-    static_cast<void>(exchange_.best([&](const Interruption& interruption) {
-      search_.begin(state, interruption);
-      return local_search::Choice();
-    }));
-  }
-  [[nodiscard]] local_search::Choice choose(const State& state, const Interruption&) {
-    return exchange_.best([&](const Interruption& interruption) {
-      interruption.check();
-      return search_.choose(state, interruption);
-    });
-  }
-  void moved(const State& state, const local_search::Choice& choice) { search_.moved(state, choice); }
-  [[nodiscard]] Policy policy() const {
-    Policy policy = search_.policy();
-    policy["ranks"] = slice_.count;
-    return policy;
-  }
-  [[nodiscard]] static Work work(std::int64_t) { return {}; }  // no ceiling of several processes is measured
-
- private:
-  Search search_;
-  Exchange& exchange_;
-  Slice slice_;
 };
 
 // --- a rank ------------------------------------------------------------------------------------------------------------
@@ -340,17 +295,7 @@ class Rank {
     const Case c = case_of(request);
     instance_ = instance_of(request);
     if (instance_->hash() != request.at("hash")) throw std::runtime_error("the instance is not the one that was sent");
-    const local_search::Task task = task_of(c);
-    const int threads = task.threads > 0 ? static_cast<int>(task.threads) : cores_;
-    run_ = with_neighborhood(c, *instance_, [&](const auto& given) {
-      return with_threaded_search(given, [&]<class Search>() -> std::unique_ptr<Run> {
-        using Method = OverRanks<Search>;
-        const auto neighborhood = std::make_shared<const typename Search::Neighborhood>(given);
-        std::vector<std::unique_ptr<Method>> methods;
-        methods.push_back(std::make_unique<Method>(*neighborhood, task, threads, slice_, exchange_));
-        return std::make_unique<SearchRun<Restarts<Method>>>(Restarts<Method>(neighborhood, task), std::move(methods));
-      });
-    });
+    run_ = prepare_slice(c, *instance_, cores_, slice_, exchange_);
     return {{"policy", run_->policy()}};
   }
   Json reset(const Json& request) {
@@ -386,7 +331,7 @@ class Rank {
   }
 
   int rank_;
-  Slice slice_;
+  local_search::Slice slice_;
   int cores_;
   Inbox inbox_;
   Exchange exchange_;
