@@ -21,7 +21,7 @@ struct Step {
 
 template <class T = Alone>
 Step walked(const cp::Problem& problem, const Task& task, std::uint64_t seed, bool wide, const T& team = {},
-            const std::int32_t& word = go_on) {
+            const std::int32_t& stops = go_on) {
   const HostProblem host(problem);
   std::vector<std::int32_t> wides;
   RescanView view{};
@@ -42,7 +42,7 @@ Step walked(const cp::Problem& problem, const Task& task, std::uint64_t seed, bo
   std::int64_t best = inconsistent, winner = std::numeric_limits<std::int64_t>::max();
   std::uint64_t tallies = 0;
   Step step{};
-  StopWord stop(&word, true);
+  StopWord stop(&stops, true);
   for (std::int64_t w = 0; w < task.walkers(); ++w) {
     const std::vector<std::int32_t> subset = host.subset(task, seed, 0, w / task.starts);
     const WalkerMemory mine(reinterpret_cast<unsigned char*>(memory.data()), sizes);
