@@ -69,7 +69,7 @@ struct Layout {
 
 struct Common : ProcessCommon {
   std::int32_t added;                                   ///< nodes that joined the solution since positions were dealt out
-  bool emptied;                                         ///< a tour lost its last request
+  volatile bool emptied;                                ///< a tour lost its last request; thread 0's alone, read by no other ahead of time
   std::int32_t request, position, after, tour, opened;  ///< the last insertion; `opened`: a tour that became the empty one, or -1
   std::int32_t drawn[32];
 };
@@ -131,12 +131,15 @@ __device__ __forceinline__ void remove_random(const Block& b, std::int32_t k, co
     b.common.drawn[lane()] = draws.request(static_cast<std::uint32_t>(from + lane()));
     __syncwarp();
     if (thread() == 0) {
-      for (std::int32_t a = 0; a < 32 && b.common.count < k; ++a)
-        if (const std::int32_t request = b.common.drawn[a]; b.solution.list.contains(request)) take(b, request);
+      for (std::int32_t a = 0; a < 32 && taken < k; ++a) {
+        const std::int32_t request = b.common.drawn[a];
+        if (!b.solution.list.contains(request)) continue;
+        take(b, request);
+        ++taken;
+      }
     }
-    __syncwarp();
-    taken = b.common.count;
-    __syncwarp();
+    taken = __shfl_sync(~0u, taken, 0);
+    __syncwarp();  // the requests drawn are read
   }
 }
 
