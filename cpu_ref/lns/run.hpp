@@ -6,6 +6,7 @@
 // threads one by one: what they cost differs. Synchronisation: one barrier a step.
 #include <omp.h>
 
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -108,8 +109,10 @@ class Walker {
   Walker(const cp::Problem& problem, const Task& task)
       : free_(problem.free_variables()), sense_(problem.sense()), task_(&task), engine_(problem), starts_(problem) {}
 
-  void begin_step(std::span<const std::int32_t> incumbent) {
+  /// Walks until then throw Interrupted when that is wanted, and leave nothing that the next step would not overwrite.
+  void begin_step(std::span<const std::int32_t> incumbent, const Interruption& interruption) {
     incumbent_ = incumbent;
+    interruption_ = interruption;
     engine_.load(incumbent);
     loaded_ = -1;
     results_ = {};
@@ -149,7 +152,7 @@ class Walker {
   }
   /// Evaluates the assignment and keeps it where it is the best so far.
   std::int64_t cost() {
-    ++results_.evaluations;
+    if (++results_.evaluations % 16 == 0) interruption_.check();
     const std::int64_t found = engine_.cost();
     if (found < best_) {
       best_ = found;
@@ -176,6 +179,7 @@ class Walker {
       loaded_ = subset;
     }
     for (std::int64_t a = 0; a < start_attempts; ++a) {
+      interruption_.check();
       if (!starts_.attempt(draws_, a, subset_, current_)) continue;
       for (std::size_t k = 0; k < subset_.size(); ++k) set(k, current_[k]);
       cost_ = cost();
@@ -272,6 +276,7 @@ class Walker {
   const Task* task_;
   E engine_;
   CpStarts starts_;
+  Interruption interruption_;
   std::span<const std::int32_t> incumbent_, subset_;
   std::int64_t loaded_ = -1;  ///< the subset that starts_ has released
   Draws draws_{};
@@ -308,13 +313,14 @@ class LnsState {
 
   [[nodiscard]] bool done() const { return first_.empty() || search_.steps == task_.whole(); }
   [[nodiscard]] std::int64_t steps() const { return search_.steps; }
-  void step() {
+  /// Interrupted, it has done nothing.
+  void step(const Interruption& interruption) {
     if (search_.steps > 0 && search_.steps % task_.steps == 0) {  // the next pass
       incumbent_ = first_;
       cost_ = search_.first;
     }
     release_subsets();
-    Results found = walk();
+    Results found = walk(interruption);
     digest_.add(static_cast<std::uint64_t>(found.cost));
     digest_.add(static_cast<std::uint64_t>(found.walker));
     digest_.add(found.tally);
@@ -347,16 +353,25 @@ class LnsState {
       std::copy_n(order_.begin(), released_, subsets_.begin() + static_cast<std::ptrdiff_t>(i * released_));
     }
   }
-  [[nodiscard]] Results walk() {
+  [[nodiscard]] Results walk(const Interruption& interruption) {
     const std::int64_t count = task_.walkers();
     const auto threads = static_cast<int>(walkers_.size());
+    std::atomic<bool> interrupted = false;
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
       Walker<E>& walker = *walkers_[static_cast<std::size_t>(omp_get_thread_num())];
-      walker.begin_step(incumbent_);
+      walker.begin_step(incumbent_, interruption);
 #pragma omp for schedule(dynamic, 1)
-      for (std::int64_t w = 0; w < count; ++w) walker.walk({seed_, search_.steps, w}, subset(w / task_.starts));
+      for (std::int64_t w = 0; w < count; ++w) {
+        if (interrupted) continue;
+        try {
+          walker.walk({seed_, search_.steps, w}, subset(w / task_.starts));
+        } catch (const Interrupted&) {
+          interrupted = true;
+        }
+      }
     }
+    if (interrupted) throw Interrupted();
     Results all;
     for (const auto& walker : walkers_) all.merge(walker->results());
     return all;
@@ -415,7 +430,7 @@ class LnsSearch {
     state.begin_at(*first_);
   }
   static void step(Method&, State& state, const StepLimit& limit) {
-    if (!state.done() && state.steps() < limit.iterations) state.step();
+    if (!state.done() && state.steps() < limit.iterations) state.step(limit.interruption);
   }
   [[nodiscard]] static bool done(const State& state) { return state.done(); }
   [[nodiscard]] static TracePoint progress(const State& state) { return state.progress(); }

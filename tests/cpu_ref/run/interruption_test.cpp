@@ -79,6 +79,15 @@ const std::vector<Long>& long_ones() {
       {"lsm", "tsp", {{"size", whole(30'000)}, {"iterations", whole(1'000'000)}}},
       {"lsm", "tsp", {{"size", whole(300)}, {"iterations", whole(1'000'000'000)}, {"kicks", whole(1'000'000)}}},
       {"alns", "vrp", {{"size", whole(1200)}, {"processes", whole(4)}, {"calls", whole(1'000'000)}}},
+      {"lns",
+       "random",
+       {{"variables", whole(100)},
+        {"constraints", whole(60)},
+        {"domain", whole(200)},
+        {"instance_seed", whole(1)},
+        {"strategy", std::string("ICM")},
+        {"released", whole(40)},
+        {"repetitions", whole(100'000)}}},
   };
   return all;
 }
@@ -101,7 +110,7 @@ TEST(Interruption, ReachesInsideAStep) {
 TEST(Interruption, BeforeTheFirstStepTheStartIsTheResult) {
   const std::atomic<bool> raised = true;
   for (const Long& one : long_ones()) {
-    if (one.system == "alns") continue;  // makes its first solutions itself
+    if (one.system == "alns" || one.system == "lns") continue;  // they make their first solutions themselves
     const System& system = system_named(one.system);
     const Trial trial = trial_of(system, one.problem, one.values);
     for (const Implementation* implementation : cpu_implementations(system, trial.c, *trial.instance)) {
@@ -118,7 +127,7 @@ TEST(Interruption, BeforeTheFirstStepTheStartIsTheResult) {
 
 TEST(Interruption, AResetForgetsIt) {
   const std::atomic<bool> raised = true;
-  for (const char* name : {"sa", "lsm", "alns"}) {
+  for (const char* name : {"sa", "lsm", "alns", "lns"}) {
     const System& system = system_named(name);
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
       const Case c = system.random_case(seed);
