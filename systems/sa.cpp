@@ -47,6 +47,8 @@ Case random_case(std::uint64_t seed) {
     c.values["t0"] = 4 * cold + 0.5;
     c.values["tf"] = cold + 0.25;
   }
+  if (below(3) == 0) c.values["schedule"] = std::string("acceptance");
+  if (c.values.contains("schedule") && below(2) == 0) c.values["leg"] = 1 + below(std::min<std::int64_t>(budget, 3 * sweeps));
   return c;
 }
 
@@ -84,7 +86,8 @@ Solver solver() {
   solver.unit = "proposals";
   solver.default_work = 100'000'000;
   solver.most_work = most_iterations;
-  solver.settings = {"t0", "tf", "samples", "chains", "threads"};
+  solver.settings = {"schedule", "t0", "tf", "leg", "samples", "chains", "threads"};
+  solver.better = {{"schedule", std::string("acceptance")}};
   solver.preference = {"gpu-tuned", "cpu-openmp", "cpu-serial"};
   solver.whole_work = [](const Case& c) {
     const annealing::Task task = task_of(c);
@@ -104,13 +107,16 @@ System systems::sa() {
   System system;
   system.name = "sa";
   system.title = "Simulated annealing for the quadratic assignment problem (Paul)";
-  const std::vector<Axis> own{{"iterations", "I, proposed swaps: 1 to 10^12"},
-                              {"chains", "independent runs, with seeds one after the other: 1 to 65536 (default 1)"},
-                              {"samples", "swaps that set the temperatures (default 1000)"},
-                              {"t0", "first temperature, above 0, together with tf (default: sampled)"},
-                              {"tf", "last temperature, above 0 (default: sampled)"},
-                              {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"},
-                              {"scope", "where gpu-tuned runs a chain: block, cluster or grid (default by its size); others ignore it"}};
+  const std::vector<Axis> own{
+      {"iterations", "I, proposed swaps: 1 to 10^12"},
+      {"chains", "independent runs, with seeds one after the other: 1 to 65536 (default 1)"},
+      {"schedule", "connolly, the paper's (default), or acceptance, from one share of accepted proposals to another"},
+      {"samples", "swaps that set the temperatures of the schedule connolly (default 1000)"},
+      {"t0", "first temperature, above 0, together with tf (default: sampled or calibrated)"},
+      {"tf", "last temperature, above 0 (default: sampled or calibrated)"},
+      {"leg", "proposals of the schedule acceptance before it begins anew: 1 to 10^12 (default by the size)"},
+      {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"},
+      {"scope", "where gpu-tuned runs a chain: block, cluster or grid (default by its size); others ignore it"}};
   system.problems = {
       {"qap", "quadratic assignment: instances of the catalogue, or random ones as Taillard's (section 4)", joined(qap_axes(), own)}};
   system.reference = "cpu-traditional";

@@ -2,6 +2,7 @@
 // A system: one paper's problems and implementations, and what `vicinity solve` needs of one that searches.
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -60,6 +61,7 @@ struct Solver {
   std::int64_t default_work = 0;
   std::int64_t most_work = 0;           ///< largest value of the work axis
   std::vector<std::string> settings;    ///< the other axes that mean something when the instance is given
+  std::map<std::string, Value> better;  ///< settings where the user gives none: better than what a paper's experiments take
   std::vector<std::string> preference;  ///< implementations, best first; the first that can run is taken, in the end the reference
   bool anytime = false;                 ///< knowing how long it will search changes nothing: a limit in time needs no work planned
   std::int64_t (*whole_work)(const Case&) = nullptr;  ///< Outcome::iterations of the whole case

@@ -5,16 +5,18 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/methods/sa/annealing.hpp"
+#include "core/methods/sa/calibration.hpp"
 #include "core/methods/sa/task.hpp"
+#include "core/problems/qap/from_scratch.hpp"
 #include "core/util/digest.hpp"
 #include "core/util/error.hpp"
 #include "core/util/memory.hpp"
 #include "cpu_ref/run/search_run.hpp"
-#include "cpu_ref/sa/from_scratch.hpp"
 
 namespace vicinity::sa {
 
@@ -26,9 +28,13 @@ class ChainState {
     chain_.current = chain_.best = annealing::start_of(qap, task, start, chain);
     chain_.cost = chain_.best_cost = qap::cost(qap, chain_.current);
   }
-  /// Given or sampled temperatures, before the first proposal.
-  void set_temperatures(const FromScratch& from_scratch, const annealing::Task& task, const Interruption& interruption) {
-    cooling_ = task.cooling ? *task.cooling : sampled(from_scratch, task, interruption);
+  /// Given, calibrated or sampled temperatures, before the first proposal.
+  void set_temperatures(const qap::FromScratch& from_scratch, const annealing::Task& task, const Interruption& interruption) {
+    std::optional<annealing::Window> window = task.window;
+    if (!window && task.schedule == annealing::Schedule::acceptance)
+      window = annealing::calibrated(from_scratch, qap_->size(), task.iterations, interruption.flag());
+    cooling_ = window ? annealing::cooling_in(*window, task, qap_->size()) : sampled(from_scratch, task, interruption);
+    interruption.check();
   }
 
   [[nodiscard]] const annealing::Chain& chain() const noexcept { return chain_; }
@@ -40,7 +46,7 @@ class ChainState {
   [[nodiscard]] bool frozen() const noexcept { return chain_.frozen_at >= 0; }
   /// The proposal whose rejection would freeze the temperature, if all from next() on are rejected.
   [[nodiscard]] std::int64_t freezing_proposal() const noexcept {
-    return frozen() ? std::numeric_limits<std::int64_t>::max() : last_accepted_ + annealing::pairs(qap_->size());
+    return frozen() || !cooling_.freezes() ? std::numeric_limits<std::int64_t>::max() : last_accepted_ + annealing::pairs(qap_->size());
   }
 
   /// Proposals next() .. q - 1 were rejected. Freezes where that is due, which the caller asks for by going no further than
@@ -69,7 +75,7 @@ class ChainState {
   }
 
  private:
-  [[nodiscard]] annealing::Cooling sampled(const FromScratch& from_scratch, const annealing::Task& task,
+  [[nodiscard]] annealing::Cooling sampled(const qap::FromScratch& from_scratch, const annealing::Task& task,
                                            const Interruption& interruption) const {
     std::int64_t least = 0, largest = 0;
     for (std::int64_t k = 0; k < task.samples; ++k) {
@@ -150,7 +156,7 @@ class Chains {
 
  private:
   const qap::Qap* qap_;
-  FromScratch from_scratch_;
+  qap::FromScratch from_scratch_;
   annealing::Task task_;
 };
 

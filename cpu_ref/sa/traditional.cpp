@@ -2,7 +2,7 @@
 // matrices (Paul, section 2.1).
 #include <algorithm>
 
-#include "cpu_ref/sa/from_scratch.hpp"
+#include "core/problems/qap/from_scratch.hpp"
 #include "cpu_ref/sa/implementations.hpp"
 #include "cpu_ref/sa/run.hpp"
 
@@ -51,7 +51,7 @@ class Traditional {
 
  private:
   const qap::Qap& qap_;
-  FromScratch from_scratch_;
+  qap::FromScratch from_scratch_;
 };
 
 }  // namespace

@@ -154,6 +154,7 @@ Case case_of(const Solver& solver, const std::vector<std::string>& settings) {
       throw InputError(fmt::format("--set: unknown axis '{}'; {}", axis, hint(axis, solver.settings)));
     if (!c.values.emplace(axis, parse_number(value)).second) throw InputError(fmt::format("--set: {} is given twice", axis));
   }
+  c.values.insert(solver.better.begin(), solver.better.end());
   return c;
 }
 

@@ -3,12 +3,13 @@
 //
 // Data layout: matrices with rows of whole 16-byte chunks, as bytes where they fit; one ChainState a chain, from which every launch goes
 // on and which it leaves behind; the current and the best permutation beside it.
-// The start (Setup): the cost of every chain's permutation, the extremes of its sampled deltas, and the temperatures these give: three
-// small kernels. Synchronisation: none but the order of the stream.
+// The start (Setup): the cost of every chain's permutation, the extremes of its sampled deltas, and the temperatures these give unless they
+// are known: three small kernels. Synchronisation: none but the order of the stream.
 #include <algorithm>
 #include <atomic>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -125,12 +126,12 @@ struct ChainState {
   /// Proposals up to this one, excluded, can be decided at the present temperatures.
   [[nodiscard]] __device__ std::int64_t end(std::int64_t pairs, std::int64_t limit) const {
     const std::int64_t freeze = last_accepted + pairs + 1;
-    return frozen_at < 0 && freeze < limit ? freeze : limit;
+    return frozen_at < 0 && cooling.freezes() && freeze < limit ? freeze : limit;
   }
   /// All proposals before `q` are decided; freezes if they were as many rejections as that takes.
   __device__ void reject_until(std::int64_t q, std::int32_t n) {
     next = q;
-    if (frozen_at >= 0 || q <= last_accepted + annealing::pairs(n)) return;
+    if (frozen_at >= 0 || !cooling.freezes() || q <= last_accepted + annealing::pairs(n)) return;
     frozen_at = q - 1;
     cooling = annealing::frozen(cooling, n, best_proposal);
   }
@@ -247,10 +248,10 @@ class Setup {
   Setup(const DeviceQap<typename Types::Entry>& qap, const annealing::Task& task)
       : qap_(qap), task_(task), extremes_(static_cast<std::size_t>(task.chains)) {}
 
-  /// Fills states, current and best of all chains from `start` ([chains][n], on the device). Where `stop` is raised between two slices of
-  /// samples, those taken so far set the temperatures.
-  void launch(const Chains& chains, const std::int32_t* start, const std::vector<std::uint64_t>& seeds, const std::atomic<bool>* stop,
-              const cuda::Stream& stream) {
+  /// Fills states, current and best of all chains from `start` ([chains][n], on the device). `cooling`: given or calibrated; empty:
+  /// sampled. Where `stop` is raised between two slices of samples, those taken so far set the temperatures.
+  void launch(const Chains& chains, const std::int32_t* start, const std::vector<std::uint64_t>& seeds,
+              const std::optional<annealing::Cooling>& cooling, const std::atomic<bool>* stop, const cuda::Stream& stream) {
     const auto count = static_cast<std::size_t>(task_.chains);
     std::vector<ChainState> states(count);
     for (std::size_t c = 0; c < count; ++c) states[c].seed = seeds[c];
@@ -267,7 +268,7 @@ class Setup {
       return dim3(static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, 1024)), static_cast<unsigned>(task_.chains));
     };
     cost_kernel<Types><<<grid(qap_.n), 256, 0, stream.get()>>>(qap_, chains.current, chains.state);
-    const std::int64_t samples = task_.cooling ? 0 : task_.samples;
+    const std::int64_t samples = cooling ? 0 : task_.samples;
     const std::int64_t slice = std::max(least_slice, slice_terms / (std::int64_t{qap_.n} * task_.chains));
     for (std::int64_t first = 0; first < samples; first += slice) {
       if (first > 0) stream.synchronize();
@@ -277,8 +278,8 @@ class Setup {
           <<<grid(divide_up(last - first, 8)), 256, 0, stream.get()>>>(qap_, chains.current, chains.state, first, last, extremes_.data());
     }
     begin_kernel<Types><<<static_cast<unsigned>(divide_up(task_.chains, 128)), 128, 0, stream.get()>>>(
-        chains.state, extremes_.data(), static_cast<std::int32_t>(task_.chains), task_.iterations, task_.cooling.has_value(),
-        task_.cooling.value_or(annealing::Cooling{}));
+        chains.state, extremes_.data(), static_cast<std::int32_t>(task_.chains), task_.iterations, cooling.has_value(),
+        cooling.value_or(annealing::Cooling{}));
     VICINITY_CUDA_CHECK(cudaGetLastError());
   }
 

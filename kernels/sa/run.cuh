@@ -5,10 +5,13 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "core/methods/sa/calibration.hpp"
 #include "core/methods/sa/task.hpp"
+#include "core/problems/qap/from_scratch.hpp"
 #include "kernels/run/search_run.cuh"
 #include "kernels/sa/device.cuh"
 
@@ -70,8 +73,9 @@ class DeviceChains {
     first_ = first;
     count_ = count;
     if (first > 0) return;
+    const std::optional<annealing::Cooling> cooling = known_cooling(stop);
     open();
-    setup_.launch(view(), start_.data(), seeds_, stop, stream_);
+    setup_.launch(view(), start_.data(), seeds_, cooling, stop, stream_);
     begun_ = true;
   }
   void launch(std::int64_t limit) {
@@ -132,6 +136,14 @@ class DeviceChains {
   }
 
  private:
+  /// Of all chains: given, or calibrated on the host; empty where each chain samples its own.
+  [[nodiscard]] std::optional<annealing::Cooling> known_cooling(const std::atomic<bool>* stop) const {
+    std::optional<annealing::Window> window = task_.window;
+    if (!window && task_.schedule == annealing::Schedule::acceptance)
+      window = annealing::calibrated(qap::FromScratch(qap_), qap_.size(), task_.iterations, stop);
+    if (!window) return std::nullopt;
+    return annealing::cooling_in(*window, task_, qap_.size());
+  }
   [[nodiscard]] std::size_t chains() const { return static_cast<std::size_t>(task_.chains); }
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(qap_.size()); }
   [[nodiscard]] Chains view() { return {states_.data(), current_.data(), best_.data()}; }

@@ -67,7 +67,7 @@ def test_json_is_all_of_stdout_and_repeats_itself(mine: Program) -> None:
     assert (
         first["asked"] == first["done"] == 300_000
         and first["iterations"] == 100_000
-        and first["settings"] == {"chains": 3}
+        and first["settings"] == {"chains": 3, "schedule": "acceptance"}
     )
     assert first["best_known"] is None and first["gap_percent"] is None
     assert first["feasible"] and not first["interrupted"] and first["stopped_by"] == "done"
@@ -150,7 +150,7 @@ def test_start_is_where_the_search_begins(mine: Program) -> None:
     command = ["solve", *MINE, "--start", "mine.sln", "--iterations", "1", "--seed", "99"]
     answer = json.loads(mine(*command, "--set", "t0=1e-3", "tf=1e-3", "--json", "--output", "b.sln").stdout)
     assert answer["start_objective"] == stated and answer["objective"] <= stated
-    assert answer["settings"] == {"t0": 1e-3, "tf": 1e-3}
+    assert answer["settings"] == {"t0": 1e-3, "tf": 1e-3, "schedule": "acceptance"}
     text = mine(*command).stdout
     assert f"start           {stated} (mine.sln)" in text
     assert f"mine.sln keeps its own, which costs {stated}" in text

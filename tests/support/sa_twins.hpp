@@ -15,6 +15,7 @@
 #include "data/qaps.hpp"
 #include "kernels/sa/implementations.hpp"
 #include "systems/list.hpp"
+#include "tests/core/problems/qap/random_instances.hpp"
 #include "tests/support/runs.hpp"
 
 namespace vicinity::sa {
@@ -40,21 +41,8 @@ inline std::vector<std::int32_t> random_matrix(std::uint64_t seed, std::int32_t 
   return matrix;
 }
 
-struct Entries {
-  std::int64_t low_a, high_a, low_b, high_b;
-};
-/// Bytes, negative entries, 16 bits and just beyond in one matrix, deltas at the edge of 32 bits and beyond.
-inline const std::vector<Entries> entry_ranges{{0, 9, 0, 9},
-                                               {0, 255, 0, 255},
-                                               {-50, 50, -7, 3},
-                                               {-32767, 0, 0, 40},
-                                               {0, 32767, -9, 20},
-                                               {-16384, 16384, 0, 3},
-                                               {0, 100000, 0, 9},
-                                               {-5, 5, -40000, 40000},
-                                               {0, 0, 0, 1 << 30},
-                                               {0, 2000, -2000, 2000},
-                                               {-(1 << 20), 1 << 20, 0, 1 << 20}};
+using qap::Entries;
+using qap::entry_ranges;
 
 inline std::shared_ptr<const qap::Qap> random_qap(std::uint64_t seed, std::int32_t n, const Entries& range, bool symmetric) {
   return std::make_shared<qap::Qap>("test", n, random_matrix(2 * seed, n, range.low_a, range.high_a, symmetric),
@@ -65,7 +53,7 @@ inline std::shared_ptr<const qap::Qap> random_qap(std::uint64_t seed, std::int32
 inline const qap::Qap& qap_of(const Trial& trial) { return dynamic_cast<const qap::Qap&>(*trial.instance); }
 
 /// The smallest sizes, one proposal, nothing but zeros, freezing at once and late, whole sweeps without a swap, nearly all swaps accepted,
-/// sizes around vectors, several chains, every kind of entries.
+/// sizes around vectors, several chains, reheats at every place, every kind of entries.
 inline std::vector<Trial> edge_trials() {
   std::vector<Trial> trials;
   const std::map<std::string, Value> cold{{"t0", 0.02}, {"tf", 0.01}}, hot{{"t0", 1e9}, {"tf", 1e8}};
@@ -85,6 +73,23 @@ inline std::vector<Trial> edge_trials() {
   trials.push_back(trial(200, 150000, {{"t0", 3000.0}, {"tf", 1500.0}, {"threads", std::int64_t{3}}}));
   trials.push_back(trial(40, 20000, hot));
   for (const std::int64_t chains : {2, 7}) trials.push_back(trial(20, 5000, {{"chains", chains}, {"threads", std::int64_t{3}}}));
+  const auto acceptance = [&](std::int64_t size, std::int64_t iterations, std::map<std::string, Value> more = {}) {
+    more["schedule"] = std::string("acceptance");
+    trials.push_back(trial(size, iterations, std::move(more)));
+  };
+  for (const std::int64_t size : {2, 3, 4})
+    for (const std::int64_t iterations : {1, 3, 200}) {
+      acceptance(size, iterations);
+      acceptance(size, iterations, {{"leg", std::int64_t{1}}});
+      acceptance(size, iterations, {{"leg", std::int64_t{2}}, {"t0", 50.0}, {"tf", 0.01}});
+    }
+  for (const std::int64_t size : {2, 33, 70}) acceptance(size, 3000, {{"range", std::int64_t{1}}});
+  for (const std::int64_t size : {16, 33, 129}) acceptance(size, 5000, {{"matrix", std::string("asymmetric")}});
+  for (const std::int64_t leg : {1, 48, 49, 50, 1224, 1225, 1226, 3000, 200000}) acceptance(50, 20000, {{"leg", leg}});
+  // Whole sweeps without a swap, then warm amid one.
+  for (const std::int64_t leg : {30000, 61250, 75001}) acceptance(50, 200000, {{"t0", 3000.0}, {"tf", 1.0}, {"leg", leg}});
+  acceptance(200, 150000, {{"t0", 30000.0}, {"tf", 1500.0}, {"threads", std::int64_t{3}}, {"leg", std::int64_t{50000}}});
+  acceptance(20, 5000, {{"chains", std::int64_t{5}}, {"threads", std::int64_t{3}}});
   for (const Entries& range : entry_ranges)
     for (const bool symmetric : {true, false})
       for (const std::int32_t n : {5, 33}) {

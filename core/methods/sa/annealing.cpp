@@ -5,6 +5,7 @@
 
 #include "core/util/digest.hpp"
 #include "core/util/error.hpp"
+#include "core/util/math.hpp"
 #include "core/util/permutation.hpp"
 
 namespace vicinity::annealing {
@@ -41,6 +42,17 @@ qap::Permutation start_of(const qap::Qap& qap, const Task& task, const Start& st
   if (const std::string what = qap::complaint(qap.size(), *start.solution); !what.empty())
     throw InputError("the start is no permutation: " + what);
   return *start.solution;
+}
+
+std::int64_t leg_of(const Task& task, std::int32_t n) {
+  if (task.leg > 0) return task.leg;
+  const double size = n, iterations = static_cast<double>(task.iterations), usual = size * size * size * size * size * leg_share;
+  return divide_up(task.iterations, std::max<std::int64_t>(1, static_cast<std::int64_t>(iterations / usual + 0.5)));
+}
+
+Cooling cooling_in(const Window& window, const Task& task, std::int32_t n) {
+  if (task.schedule == Schedule::connolly) return cooling_between(window.hot, window.cold, task.iterations);
+  return legs_between(window.hot, window.cold, leg_of(task, n));
 }
 
 double fewest_operations(const qap::Qap& qap, std::int64_t proposals, std::int64_t accepted, std::int64_t bits) {

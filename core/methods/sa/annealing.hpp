@@ -81,16 +81,31 @@ VICINITY_HD Swap sample_swap(std::uint64_t seed, std::int32_t n, std::int64_t k)
 
 // --- temperatures ------------------------------------------------------------------------------------------------------
 
-/// 1/T of proposal q is first + q * step (Connolly's T <- T / (1 + beta T) in closed form), until the search freezes.
+/// connolly: the paper's. acceptance: ours, from one rate of accepted proposals to another, again and again (calibration.hpp).
+enum class Schedule : std::uint8_t { connolly, acceptance };
+
+/// 1/T of proposal q. Of the schedule connolly (leg = 0) it is first + q * step (T <- T / (1 + beta T) in closed form), until the search
+/// freezes. Of the schedule acceptance T falls from its first value to its last by nearly the same factor a proposal, `leg` proposals long,
+/// and then begins anew: 1/T is (first + (q mod leg) * step)^16, the same for all pairs of a row, and nothing freezes.
 struct Cooling {
   double first;
   double step;
+  std::int64_t leg = 0;
+
+  [[nodiscard]] VICINITY_HD bool freezes() const { return leg == 0; }
 };
 
 /// From T0 = `hot` to Tf = `cold` over `iterations` proposals.
 VICINITY_HD Cooling cooling_between(double hot, double cold, std::int64_t iterations) {
   const double first = over(1.0, hot);
   return {first, over(plus(over(1.0, cold), -first), static_cast<double>(iterations))};
+}
+
+/// The schedule acceptance from `hot` to `cold`, within `leg` proposals.
+VICINITY_HD Cooling legs_between(double hot, double cold, std::int64_t leg) {
+  const auto sixteenth_root = [](double x) { return root(root(root(root(x)))); };
+  const double first = sixteenth_root(over(1.0, hot));
+  return {first, over(plus(sixteenth_root(over(1.0, cold)), -first), static_cast<double>(leg)), leg};
 }
 
 /// T0 = dmin + (dmax - dmin)/10, Tf = dmin over `iterations` proposals; dmin and dmax are the least and the largest positive delta of the
@@ -101,6 +116,9 @@ VICINITY_HD Cooling cooling(std::int64_t dmin, std::int64_t dmax, std::int64_t i
   return cooling_between(plus(cold, over(static_cast<double>(dmax - dmin), 10.0)), cold, iterations);
 }
 
+/// Proposals since the last reheat.
+VICINITY_HD std::int64_t since_reheat(const Cooling& cooling, std::int64_t q) { return cooling.freezes() ? q : q % cooling.leg; }
+
 /// 1/T along the pairs of one row: base + step * (s - row - 1), in single precision.
 struct RowTemperature {
   float base;
@@ -109,8 +127,11 @@ struct RowTemperature {
 
 /// Of the row whose first pair is proposal `first_proposal`.
 VICINITY_HD RowTemperature row_temperature(const Cooling& cooling, std::int64_t first_proposal) {
-  return {static_cast<float>(plus(cooling.first, times(static_cast<double>(first_proposal), cooling.step))),
-          static_cast<float>(cooling.step)};
+  const double at = static_cast<double>(since_reheat(cooling, first_proposal));
+  double inverse = plus(cooling.first, times(at, cooling.step));
+  if (cooling.freezes()) return {static_cast<float>(inverse), static_cast<float>(cooling.step)};
+  for (int doubling = 0; doubling < 4; ++doubling) inverse = times(inverse, inverse);
+  return {static_cast<float>(inverse), 0.0f};
 }
 
 VICINITY_HD float inverse_temperature(const RowTemperature& row, std::int32_t position) {
@@ -123,6 +144,16 @@ VICINITY_HD float inverse_temperature(const Cooling& cooling, std::int32_t n, st
   const Swap swap = pair_at(n, index);
   const std::int64_t first = row_start(n, swap.r);
   return inverse_temperature(row_temperature(cooling, q - (index - first)), static_cast<std::int32_t>(index - first));
+}
+
+/// No proposal from `from`, the first of a row, to `to` has a lower 1/T, but for rounding.
+VICINITY_HD float least_inverse_temperature(const Cooling& cooling, std::int64_t from, std::int64_t to) {
+  const float here = row_temperature(cooling, from).base;
+  if (cooling.freezes()) {
+    const auto last = static_cast<float>(plus(cooling.first, times(static_cast<double>(to), cooling.step)));
+    return here < last ? here : last;
+  }
+  return since_reheat(cooling, from) + (to - from) < cooling.leg ? here : row_temperature(cooling, 0).base;
 }
 
 /// After n(n-1)/2 rejections in a row the temperature stays at that of proposal `best` (-1: no improvement yet, T0).
@@ -138,17 +169,32 @@ VICINITY_HD bool accepts(Delta delta, float inverse_temperature, float threshold
 
 // --- a run -------------------------------------------------------------------------------------------------------------
 
+/// The first and the last temperature.
+struct Window {
+  double hot, cold;
+};
+
 /// What a case asks for.
 struct Task {
-  std::int64_t iterations = 0;     ///< I: proposals of a chain
-  std::int64_t chains = 1;         ///< chain c is the run with seed + c
-  std::int64_t samples = 1000;     ///< swaps that set the temperatures
-  std::optional<Cooling> cooling;  ///< given, not sampled
-  std::int64_t threads = 0;        ///< of cpu-openmp; 0: all
-  std::string scope;               ///< where gpu-tuned runs a chain: block, cluster or grid; empty: by its size
+  std::int64_t iterations = 0;  ///< I: proposals of a chain
+  std::int64_t chains = 1;      ///< chain c is the run with seed + c
+  std::int64_t samples = 1000;  ///< swaps that set the temperatures
+  Schedule schedule = Schedule::connolly;
+  std::int64_t leg = 0;          ///< proposals between two reheats of the schedule acceptance; 0: by the size
+  std::optional<Window> window;  ///< given temperatures, neither sampled nor calibrated
+  std::int64_t threads = 0;      ///< of cpu-openmp; 0: all
+  std::string scope;             ///< where gpu-tuned runs a chain: block, cluster or grid; empty: by its size
 
   [[nodiscard]] std::uint64_t seed(std::uint64_t run, std::int64_t chain) const { return run + static_cast<std::uint64_t>(chain); }
 };
+
+/// Proposals between two reheats: about this share of n^5, or all of them, where they are not half as many again. Up to there a longer leg
+/// is worth more than another one.
+inline constexpr double leg_share = 0.01;
+[[nodiscard]] std::int64_t leg_of(const Task& task, std::int32_t n);
+
+/// By the task's schedule, between these temperatures.
+[[nodiscard]] Cooling cooling_in(const Window& window, const Task& task, std::int32_t n);
 
 /// Result of one chain.
 struct Chain {

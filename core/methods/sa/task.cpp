@@ -10,13 +10,13 @@ namespace vicinity::sa {
 namespace {
 
 /// From t0 to tf; empty when the case has neither.
-std::optional<annealing::Cooling> cooling_of(const Case& c, std::int64_t iterations) {
+std::optional<annealing::Window> window_of(const Case& c) {
   const bool given = c.values.contains("t0");
   if (given != c.values.contains("tf")) throw InputError(fmt::format("{}: t0 and tf come together", c.problem));
   if (!given) return std::nullopt;
-  const double hot = c.real("t0", 0), cold = c.real("tf", 0);
-  if (hot < cold) throw InputError(fmt::format("{}: t0 = {} is below tf = {}", c.problem, hot, cold));
-  return annealing::cooling_between(hot, cold, iterations);
+  const annealing::Window window{c.real("t0", 0), c.real("tf", 0)};
+  if (window.hot < window.cold) throw InputError(fmt::format("{}: t0 = {} is below tf = {}", c.problem, window.hot, window.cold));
+  return window;
 }
 
 }  // namespace
@@ -28,7 +28,12 @@ annealing::Task task_of(const Case& c) {
   task.samples = c.integer_or("samples", 1000, 1, 10'000'000'000);
   task.threads = c.integer_or("threads", 0, 0, 4096);
   if (c.values.contains("scope")) task.scope = c.name_or("scope", "", {"block", "cluster", "grid"});
-  task.cooling = cooling_of(c, task.iterations);
+  task.window = window_of(c);
+  if (c.name_or("schedule", "connolly", {"connolly", "acceptance"}) == "acceptance") task.schedule = annealing::Schedule::acceptance;
+  if (c.values.contains("leg")) {
+    if (task.schedule == annealing::Schedule::connolly) throw InputError(fmt::format("{}: leg is of the schedule acceptance", c.problem));
+    task.leg = c.integer("leg", 1, most_iterations);
+  }
   return task;
 }
 

@@ -190,7 +190,7 @@ class ChainSearch {
     cost_ = state_.cost;
     best_cost_ = state_.best_cost;
     last_accepted_ = state_.last_accepted;
-    frozen_ = state_.frozen_at >= 0;
+    stays_ = state_.frozen_at >= 0 || !cooling_.freezes();
     end_ = state_.end(annealing::pairs(n_), limit_);
     q_ = state_.next;
     set_position(q_);
@@ -318,7 +318,7 @@ class ChainSearch {
         if (threadIdx.x == 0) state_.reject_until(end_, n_);
         __syncthreads();
         cooling_ = state_.cooling;
-        frozen_ = true;
+        stays_ = true;
         end_ = limit_;
         set_position(q_);
         restart = true;
@@ -328,7 +328,7 @@ class ChainSearch {
       const std::int32_t rows = first.row();
       if (rows > 0) advance_rows(rows);
       last_accepted_ = row_q_ + s_ - r_ - 1;
-      if (!frozen_) end_ = min(limit_, last_accepted_ + pairs_ + 1);
+      if (!stays_) end_ = min(limit_, last_accepted_ + pairs_ + 1);
       if (in_progress_warp()) {
         cost_ += delta_;
         improved_ = cost_ < best_cost_;
@@ -546,9 +546,7 @@ class ChainSearch {
   }
   /// 1/T is at least this within the window.
   [[nodiscard]] __device__ __forceinline__ float least_inverse_temperature() const {
-    const double last = plus(cooling_.first, times(static_cast<double>(row_q_ + std::int64_t{window_} * n_), cooling_.step));
-    const float here = annealing::row_temperature(cooling_, row_q_).base;
-    return fminf(here, static_cast<float>(last)) * (1 - 1e-6f);
+    return annealing::least_inverse_temperature(cooling_, row_q_, row_q_ + std::int64_t{window_} * n_) * (1 - 1e-6f);
   }
   /// A word that accepts `delta` at this 1/T or a higher one is at most this; 0: none does. The error of exp2 and of annealing::threshold
   /// is below 1e-5.
@@ -757,7 +755,8 @@ class ChainSearch {
   std::int32_t row_ = 0, column_ = 0, window_ = 0;
   std::int64_t end_ = 0, last_accepted_ = -1;  ///< proposals before end_ can be decided at the present temperatures
   std::int64_t cost_ = 0, best_cost_ = 0;
-  bool frozen_ = false, improved_ = false;
+  bool stays_ = false;  ///< no run of rejections changes the schedule
+  bool improved_ = false;
   std::int32_t empty_steps_ = 0, usual_doublings_ = 0;  ///< the first step of sweeps takes 2^usual_doublings_
   int swaps_ = 0;                                       ///< parity of their number
   unsigned step_ = first_step;

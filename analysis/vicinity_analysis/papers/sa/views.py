@@ -42,5 +42,6 @@ VIEWS: dict[str, MakeView] = {
     "sa/quality_long": usual.shown_with("sa/quality"),
     "sa/quality_times": usual.shown_with("sa/quality"),
     "sa/temperatures": usual.gaps_alone,
+    "sa/schedules": usual.gaps_alone,
     "sa/steady": _steady,
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <set>
@@ -100,6 +101,85 @@ TEST(Cooling, StaysWhereTheBestWasOnceFrozen) {
   for (const std::int64_t q : {std::int64_t{1300}, std::int64_t{4999}, std::int64_t{1} << 40})
     EXPECT_EQ(inverse_temperature(after, 20, q), inverse_temperature(before, 20, 1234));
   EXPECT_EQ(inverse_temperature(frozen(before, 20, -1), 20, 77), static_cast<float>(before.first)) << "no improvement: T0";
+}
+
+/// (first + (q mod leg) step)^16, the same on every machine; 1/T of the first and the last proposal of a leg.
+TEST(Legs, KnownAnswers) {
+  const Cooling cooling = legs_between(100, 0.5, 1000);
+  EXPECT_FALSE(cooling.freezes());
+  const auto at = [&](std::int64_t row_start) { return row_temperature(cooling, row_start); };
+  for (const std::int64_t q : {0, 137, 500, 999}) {
+    const double exact =
+        std::pow(std::pow(0.01, 1 / 16.0) + static_cast<double>(q) / 1000 * (std::pow(2, 1 / 16.0) - std::pow(0.01, 1 / 16.0)), 16);
+    EXPECT_NEAR(at(q).base, exact, 1e-6 * exact) << q;
+    EXPECT_EQ(at(q).step, 0.0f);
+    EXPECT_EQ(at(q + 1000).base, at(q).base);
+    EXPECT_EQ(at(q + 7000).base, at(q).base);
+  }
+}
+
+/// Temperatures never rise but where a leg ends, and pairs of a row share theirs.
+TEST(Legs, TemperaturesFallButAtReheats) {
+  for (const auto& [n, leg] : {std::pair(2, std::int64_t{1}), std::pair(3, std::int64_t{7}), std::pair(12, std::int64_t{66}),
+                               std::pair(12, std::int64_t{1000}), std::pair(30, std::int64_t{40})}) {
+    const Cooling cooling = legs_between(40, 0.03, leg);
+    float before = 0;
+    std::int64_t began = 0, reheats = 0;
+    for (std::int64_t q = 0; q < 5000; ++q) {
+      const std::int64_t index = q % pairs(n);
+      const Swap swap = pair_at(n, index);
+      const std::int64_t row = q - (index - row_start(n, swap.r));
+      const float here = inverse_temperature(cooling, n, q);
+      ASSERT_EQ(here, row_temperature(cooling, row).base);
+      ASSERT_GE(here, row_temperature(cooling, 0).base);
+      ASSERT_LE(here, 1 / 0.03f * 1.00001f);
+      if (here < before) {
+        ASSERT_NE(row / leg, began / leg) << "n " << n << ", leg " << leg << ", proposal " << q;
+        ++reheats;
+      }
+      before = here;
+      began = row;
+    }
+    EXPECT_EQ(reheats > 0, leg > 1) << n << " " << leg;
+  }
+}
+
+TEST(Legs, OneTemperature) {
+  const Cooling cooling = legs_between(3, 3, 100);
+  for (const std::int64_t q : {0, 1, 99, 100, 12345}) EXPECT_NEAR(row_temperature(cooling, q).base, 1 / 3.0, 1e-6);
+}
+
+TEST(Legs, AreAsLongAsTheSizeAsks) {
+  const auto leg = [](std::int32_t n, std::int64_t iterations, std::int64_t given = 0) {
+    Task task;
+    task.iterations = iterations;
+    task.leg = given;
+    return leg_of(task, n);
+  };
+  EXPECT_EQ(leg(2, 1), 1);
+  EXPECT_EQ(leg(30, 10'000'000), 243'903);
+  EXPECT_EQ(leg(100, 100'000'000), 100'000'000);
+  EXPECT_EQ(leg(46340, std::int64_t{1'000'000'000'000}), 1'000'000'000'000);
+  EXPECT_EQ(leg(100, 10, 3), 3);
+  for (const std::int32_t n : {2, 3, 10, 30})
+    for (const std::int64_t iterations : {1, 3, 4, 5, 100, 12345, 10'000'000}) {
+      const auto own = static_cast<double>(leg(n, iterations)), usual = std::pow(n, 5) * leg_share, all = static_cast<double>(iterations);
+      EXPECT_LE(own, std::min(all, 1.5 * usual + 1)) << n << " " << iterations;
+      EXPECT_GE(own, std::min(all, usual / 2)) << n << " " << iterations;
+    }
+}
+
+TEST(LeastInverseTemperature, IsABoundOfEveryRange) {
+  constexpr std::int32_t n = 9;
+  for (const Cooling& cooling : {cooling_between(50, 2, 3000), cooling_between(2, 2, 10), frozen(cooling_between(50, 2, 3000), n, 700),
+                                 legs_between(50, 0.1, 500), legs_between(50, 0.1, 37), legs_between(5, 5, 1)})
+    for (std::int64_t sweep = 0; sweep < 20; ++sweep)
+      for (std::int32_t row = 0; row < n - 1; ++row)
+        for (const std::int64_t length : {1, 8, 36, 100, 600}) {
+          const std::int64_t from = sweep * pairs(n) + row_start(n, row);
+          const float least = least_inverse_temperature(cooling, from, from + length) * (1 - 1e-6f);
+          for (std::int64_t q = from; q < from + length; ++q) ASSERT_LE(least, inverse_temperature(cooling, n, q)) << q;
+        }
 }
 
 TEST(Samples, ArePairsAndReachAllOfThem) {

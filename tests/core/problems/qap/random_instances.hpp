@@ -42,6 +42,22 @@ inline Permutation swapped(Permutation p, std::int32_t r, std::int32_t s) {
   return p;
 }
 
+struct Entries {
+  std::int64_t low_a, high_a, low_b, high_b;
+};
+/// Bytes, negative entries, 16 bits and just beyond in one matrix, deltas at the edge of 32 bits and beyond.
+inline const std::vector<Entries> entry_ranges{{0, 9, 0, 9},
+                                               {0, 255, 0, 255},
+                                               {-50, 50, -7, 3},
+                                               {-32767, 0, 0, 40},
+                                               {0, 32767, -9, 20},
+                                               {-16384, 16384, 0, 3},
+                                               {0, 100000, 0, 9},
+                                               {-5, 5, -40000, 40000},
+                                               {0, 0, 0, 1 << 30},
+                                               {0, 2000, -2000, 2000},
+                                               {-(1 << 20), 1 << 20, 0, 1 << 20}};
+
 /// Small and large entries, negative ones, diagonals; symmetric and not.
 template <class Check>
 void for_random_instances(Check check) {

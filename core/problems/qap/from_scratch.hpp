@@ -8,19 +8,19 @@
 #include "core/problems/qap/inner_products.hpp"
 #include "core/problems/qap/qap.hpp"
 
-namespace vicinity::sa {
+namespace vicinity::qap {
 
 class FromScratch {
  public:
   /// Transposes an instance that is not symmetric, O(n^2). The caller keeps the instance alive.
-  explicit FromScratch(const qap::Qap& qap) : qap_(&qap) {
+  explicit FromScratch(const Qap& qap) : qap_(&qap) {
     if (qap.symmetric()) return;
     a_transposed_ = transposed(qap.view().a);
     b_transposed_ = transposed(qap.view().b);
   }
 
   /// Change of the cost when facilities r != s swap their locations, in O(n).
-  [[nodiscard]] std::int64_t delta(const qap::Permutation& p, std::int32_t r, std::int32_t s) const {
+  [[nodiscard]] std::int64_t delta(const Permutation& p, std::int32_t r, std::int32_t s) const {
     if (qap_->narrow()) return static_cast<std::int32_t>(sum<std::uint32_t>(p, r, s));
     return static_cast<std::int64_t>(sum<std::uint64_t>(p, r, s));
   }
@@ -37,14 +37,14 @@ class FromScratch {
   /// The sum over all facilities, and what it has wrong at r and s: alpha[r][s] beta[r][s] (core/problems/qap/inner_products.hpp). Modulo
   /// the range of Word, into which the delta fits (Qap::delta_bound).
   template <class Word>
-  [[nodiscard]] Word sum(const qap::Permutation& p, std::int32_t r, std::int32_t s) const {
+  [[nodiscard]] Word sum(const Permutation& p, std::int32_t r, std::int32_t s) const {
     const auto view = qap_->view();
     const std::int32_t pr = p[static_cast<std::size_t>(r)], ps = p[static_cast<std::size_t>(s)];
     const auto entry = [&](const std::int32_t* matrix, std::int32_t i, std::int32_t j) {
       return static_cast<Word>(matrix[static_cast<std::ptrdiff_t>(i) * view.n + j]);
     };
     const auto factor = [&](const std::int32_t* matrix, std::int32_t i, std::int32_t j) {
-      return qap::pair_factor(entry(matrix, i, i), entry(matrix, j, j), entry(matrix, i, j), entry(matrix, j, i));
+      return pair_factor(entry(matrix, i, i), entry(matrix, j, j), entry(matrix, i, j), entry(matrix, j, i));
     };
     const Word rows = products<Word>(view.a, view.b, p, r, s);
     const Word columns = qap_->symmetric() ? rows : products<Word>(a_transposed_.data(), b_transposed_.data(), p, r, s);
@@ -52,8 +52,7 @@ class FromScratch {
   }
   /// The sum over k of (a[r][k] - a[s][k]) (b[p[s]][p[k]] - b[p[r]][p[k]]).
   template <class Word>
-  [[nodiscard]] static Word products(const std::int32_t* a, const std::int32_t* b, const qap::Permutation& p, std::int32_t r,
-                                     std::int32_t s) {
+  [[nodiscard]] static Word products(const std::int32_t* a, const std::int32_t* b, const Permutation& p, std::int32_t r, std::int32_t s) {
     const std::size_t n = p.size();
     const auto row = [n](const std::int32_t* matrix, std::int32_t i) { return matrix + static_cast<std::size_t>(i) * n; };
     const std::int32_t *a_r = row(a, r), *a_s = row(a, s);
@@ -64,8 +63,8 @@ class FromScratch {
     return total;
   }
 
-  const qap::Qap* qap_;
+  const Qap* qap_;
   std::vector<std::int32_t> a_transposed_, b_transposed_;
 };
 
-}  // namespace vicinity::sa
+}  // namespace vicinity::qap
