@@ -143,8 +143,9 @@ Problem problem(const std::string& name, const std::string& meaning, const std::
       {"iterations", "moves of a tabu search: 1 to 10^9; the most of a hill climbing (0, the default: to the local optimum)"},
       {"restarts", "searches, with seeds one after the other: 1 to 65536 (default 1)"},
       {"tenure", "iterations a move stays tabu: 1 to 10^9 (default an eighth of the neighbourhood)"},
-      {"threads", "threads of cpu-openmp, and of each rank of mpi-openmp: 1 to 4096 (default all cores, shared); others ignore it"},
-      {"ranks", "processes of mpi-openmp: 1 to 4096 (default 2); others ignore it"}};
+      {"threads",
+       "threads of cpu-openmp, and of each rank of mpi-openmp and mpi-chains: 1 to 4096 (default all cores, shared); others ignore it"},
+      {"ranks", "processes of mpi-openmp, mpi-chains, mpi-gpu and mpi-gpu-chains: 1 to 4096 (default 2); others ignore it"}};
   return {name, meaning, joined(axes, shared)};
 }
 
@@ -204,8 +205,9 @@ System systems::lsm() {
   system.random_case = random_case;
   system.best_known = best_known_of_case;
   system.solver = solver();
-  system.implementations = joined(cpu_implementations(), cpu_tour_implementations());
-  if constexpr (device::with_cuda) system.implementations = joined(system.implementations, gpu_implementations());
+  system.implementations = joined(joined(cpu_implementations(), cpu_rank_implementations()), cpu_tour_implementations());
+  if constexpr (device::with_cuda)
+    system.implementations = joined(system.implementations, joined(gpu_implementations(), gpu_rank_implementations()));
   return system;
 }
 

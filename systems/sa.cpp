@@ -115,7 +115,8 @@ System systems::sa() {
       {"t0", "first temperature, above 0, together with tf (default: sampled or calibrated)"},
       {"tf", "last temperature, above 0 (default: sampled or calibrated)"},
       {"leg", "proposals of the schedule acceptance before it begins anew: 1 to 10^12 (default by the size)"},
-      {"threads", "threads of cpu-openmp: 1 to 4096 (default all cores); others ignore it"},
+      {"threads", "threads of cpu-openmp, and of each rank of mpi-chains: 1 to 4096 (default all cores, shared); others ignore it"},
+      {"ranks", "processes of mpi-chains and mpi-gpu-chains: 1 to 4096 (default 2); others ignore it"},
       {"scope", "where gpu-tuned runs a chain: block, cluster or grid (default by its size); others ignore it"}};
   system.problems = {
       {"qap", "quadratic assignment: instances of the catalogue, or random ones as Taillard's (section 4)", joined(qap_axes(), own)}};
@@ -123,8 +124,9 @@ System systems::sa() {
   system.instance = [](const Case& c) -> std::shared_ptr<const Instance> { return make_qap(c); };
   system.random_case = random_case;
   system.solver = solver();
-  system.implementations = cpu_implementations();
-  if constexpr (device::with_cuda) system.implementations = joined(system.implementations, gpu_implementations());
+  system.implementations = joined(cpu_implementations(), cpu_rank_implementations());
+  if constexpr (device::with_cuda)
+    system.implementations = joined(system.implementations, joined(gpu_implementations(), gpu_rank_implementations()));
   return system;
 }
 

@@ -1,8 +1,6 @@
 // The CPU implementations of the local searches.
 #include "cpu_ref/lsm/implementations.hpp"
 
-#include "cpu_ref/run/ranks.hpp"
-
 namespace vicinity::lsm {
 
 std::vector<Implementation> cpu_implementations() {
@@ -11,12 +9,6 @@ std::vector<Implementation> cpu_implementations() {
        prepare_serial},
       {"cpu-openmp", Backend::cpu, "all cores, vectorised: O(1) a move from what is kept between moves; several restarts: one a thread",
        "integer throughput of all cores; waking them, for small neighbourhoods", prepare_openmp},
-      {.name = "mpi-openmp",
-       .backend = Backend::cpu,
-       .summary = "processes under MPI, each with cpu-openmp's evaluation of a slice; the best of all by an all-reduce each iteration",
-       .limit = "integer throughput of all cores; the all-reduce, for small neighbourhoods",
-       .prepare = prepare_mpi,
-       .absence = absence_of_ranks(rank_program)},
   };
 }
 

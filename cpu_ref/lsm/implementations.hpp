@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/api/run.hpp"
-#include "core/methods/lsm/slice.hpp"
+#include "core/api/team.hpp"
 
 namespace vicinity::lsm {
 
@@ -16,14 +16,13 @@ namespace vicinity::lsm {
 [[nodiscard]] std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_ils(const Case& c, const Instance& instance);
 [[nodiscard]] std::unique_ptr<Run> prepare_ils_recompute(const Case& c, const Instance& instance);
-[[nodiscard]] std::unique_ptr<Run> prepare_mpi(const Case& c, const Instance& instance);
 
-/// A rank of mpi-openmp, which evaluates `slice` of each neighbourhood on `cores` threads, or as many as the case says. `agreement`
-/// outlives the run.
-[[nodiscard]] std::unique_ptr<Run> prepare_slice(const Case& c, const Instance& instance, int cores, const local_search::Slice& slice,
-                                                 local_search::Agreement& agreement);
+/// One rank's part of mpi-openmp and of mpi-chains. `team` outlives the run.
+[[nodiscard]] std::unique_ptr<Run> prepare_slice_of_rank(const Case& c, const Instance& instance, Team& team);
+[[nodiscard]] std::unique_ptr<Run> prepare_openmp_of_rank(const Case& c, const Instance& instance, Team& team);
 
-/// The program of the ranks of mpi-openmp.
-inline constexpr char rank_program[] = "lsm-ranks";
+/// Over several processes, and over processes with a GPU each.
+[[nodiscard]] std::vector<Implementation> cpu_rank_implementations();
+[[nodiscard]] std::vector<Implementation> gpu_rank_implementations();
 
 }  // namespace vicinity::lsm

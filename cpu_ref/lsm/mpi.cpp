@@ -1,16 +1,32 @@
-// mpi-openmp, the side that asks: the ranks are in mpi_programs/lsm_ranks.cpp, how they are started in cpu_ref/run/ranks.hpp.
-#include <cstdint>
-
+// The implementations over several processes, the side that asks. Their ranks are of the program lsm-ranks
+// (systems/lsm_mpi_programs/), how they are started says cpu_ref/run/ranks.hpp.
+#include "core/methods/lsm/task.hpp"
 #include "cpu_ref/lsm/implementations.hpp"
-#include "cpu_ref/lsm/rank_messages.hpp"
 #include "cpu_ref/run/ranks.hpp"
 
 namespace vicinity::lsm {
+namespace {
 
-std::unique_ptr<Run> prepare_mpi(const Case& c, const Instance& instance) {
-  constexpr std::int64_t most_ranks = 4096;
-  static_cast<void>(task_of(c));  // what is wrong with the case is said before ranks are started
-  return prepare_on_ranks(rank_program, static_cast<int>(c.integer_or("ranks", 2, 1, most_ranks)), to_json(c, instance).dump());
+Implementation on_ranks(Backend backend, const char* name, const char* summary, const char* limit) {
+  return over_ranks("lsm-ranks", name, backend, summary, limit, [](const Case& c) { static_cast<void>(task_of(c)); });
+}
+
+}  // namespace
+
+std::vector<Implementation> cpu_rank_implementations() {
+  return {on_ranks(Backend::cpu, "mpi-openmp",
+                   "processes under MPI, each with cpu-openmp's evaluation of a slice; the best of all by an all-reduce each iteration",
+                   "integer throughput of all cores; the all-reduce, for small neighbourhoods"),
+          on_ranks(Backend::cpu, "mpi-chains", "processes under MPI, each with cpu-openmp's search from some of the restarts",
+                   "integer throughput of all cores")};
+}
+
+std::vector<Implementation> gpu_rank_implementations() {
+  return {on_ranks(Backend::gpu, "mpi-gpu",
+                   "processes under MPI with a GPU each: gpu-reduction's evaluation of a slice; the best of all by an all-reduce",
+                   "a host round trip, two launches and an all-reduce an iteration, or the evaluation of large neighbourhoods"),
+          on_ranks(Backend::gpu, "mpi-gpu-chains", "processes under MPI with a GPU each, which has some of the restarts as gpu-chains",
+                   "as gpu-chains, of all GPUs")};
 }
 
 }  // namespace vicinity::lsm

@@ -20,8 +20,8 @@ class SharedSearch final : public ThreadedSearch<Neighborhood> {
  public:
   using State = SearchState<Neighborhood>;
 
-  SharedSearch(const Neighborhood& neighborhood, int threads, const Slice& slice, local_search::Agreement& agreement)
-      : slice_(slice), agreement_(agreement), search_(threaded_search(neighborhood, threads, slice)) {}
+  SharedSearch(const Neighborhood& neighborhood, int threads, Team& team)
+      : team_(team), search_(threaded_search(neighborhood, threads, local_search::slice_of(team))) {}
 
   void begin(const State& state, const Interruption&) override {
     static_cast<void>(best([&](const Interruption& interruption) {
@@ -36,11 +36,7 @@ class SharedSearch final : public ThreadedSearch<Neighborhood> {
     });
   }
   void moved(const State& state, const local_search::Choice& choice) override { search_->moved(state, choice); }
-  [[nodiscard]] Policy policy() const override {
-    Policy policy = search_->policy();
-    policy["ranks"] = slice_.count;
-    return policy;
-  }
+  [[nodiscard]] Policy policy() const override { return search_->policy(); }
   [[nodiscard]] Work work(std::int64_t) const override { return {}; }  // no ceiling of several processes is measured
 
  private:
@@ -49,36 +45,43 @@ class SharedSearch final : public ThreadedSearch<Neighborhood> {
   [[nodiscard]] local_search::Choice best(const Find& find) {
     std::optional<local_search::Choice> mine;
     try {
-      mine = find(Interruption(agreement_.stop()));
+      mine = find(Interruption(team_.stop()));
     } catch (const Interrupted&) {  // mine stays empty
     }
-    const std::optional<local_search::Choice> best = agreement_.best(mine);
+    const std::optional<local_search::Choice> best = local_search::best_of_all(team_, mine);
     if (!best) throw Interrupted();
     return *best;
   }
 
-  Slice slice_;
-  local_search::Agreement& agreement_;
+  Team& team_;
   std::unique_ptr<ThreadedSearch<Neighborhood>> search_;
 };
+
+/// Threads of cpu-openmp's searches: as many as the case says, else `cores`.
+std::unique_ptr<Run> prepare(const Case& c, const Instance& instance, int cores, Team* team) {
+  const local_search::Task task = task_of(c);
+  const int threads = task.threads > 0 ? static_cast<int>(task.threads) : cores;
+  return with_neighborhood(c, instance, [&](const auto& neighborhood) {
+    return cpu_run(
+        neighborhood, task, threads, [](const auto& given, int count) { return threaded_search(given, count); }, team);
+  });
+}
 
 }  // namespace
 
 std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance) {
-  const local_search::Task task = task_of(c);
-  const int threads = task.threads > 0 ? static_cast<int>(task.threads) : omp_get_max_threads();
-  return with_neighborhood(c, instance, [&](const auto& neighborhood) {
-    return cpu_run(neighborhood, task, threads, [](const auto& given, int count) { return threaded_search(given, count); });
-  });
+  return prepare(c, instance, omp_get_max_threads(), nullptr);
+}
+std::unique_ptr<Run> prepare_openmp_of_rank(const Case& c, const Instance& instance, Team& team) {
+  return prepare(c, instance, team.cores(), &team);
 }
 
-std::unique_ptr<Run> prepare_slice(const Case& c, const Instance& instance, int cores, const Slice& slice,
-                                   local_search::Agreement& agreement) {
+std::unique_ptr<Run> prepare_slice_of_rank(const Case& c, const Instance& instance, Team& team) {
   const local_search::Task task = task_of(c);
-  const int threads = task.threads > 0 ? static_cast<int>(task.threads) : cores;
+  const int threads = task.threads > 0 ? static_cast<int>(task.threads) : team.cores();
   return with_neighborhood(c, instance, [&]<class Neighborhood>(const Neighborhood& neighborhood) {
     return cpu_run(neighborhood, task, 1, [&](const Neighborhood& given, int) -> std::unique_ptr<ThreadedSearch<Neighborhood>> {
-      return std::make_unique<SharedSearch<Neighborhood>>(given, threads, slice, agreement);
+      return std::make_unique<SharedSearch<Neighborhood>>(given, threads, team);
     });
   });
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/methods/lsm/gathered.hpp"
 #include "core/methods/lsm/result.hpp"
 #include "core/methods/lsm/search.hpp"
 #include "core/methods/lsm/slice.hpp"
@@ -55,8 +56,9 @@ class Restarts {
   using State = SearchState<Neighborhood>;
   using Result = typename State::Result;
 
-  Restarts(std::shared_ptr<const Neighborhood> neighborhood, const local_search::Task& task)
-      : neighborhood_(std::move(neighborhood)), task_(std::make_shared<const local_search::Task>(task)) {}
+  /// `team`: the ranks that share the restarts of a case, of which `task` has this one's; null: none. It outlives the run.
+  Restarts(std::shared_ptr<const Neighborhood> neighborhood, const local_search::Task& task, Team* team = nullptr)
+      : neighborhood_(std::move(neighborhood)), task_(std::make_shared<const local_search::Task>(task)), team_(team) {}
 
   [[nodiscard]] std::int64_t count() const { return task_->restarts; }
   [[nodiscard]] std::unique_ptr<State> begin(Method&, const Start& start, std::int64_t k) const {
@@ -72,7 +74,7 @@ class Restarts {
   [[nodiscard]] static TracePoint progress(const State& state) { return local_search::progress_of(state.result()); }
   [[nodiscard]] static Result result(const State& state) { return state.result(); }
   [[nodiscard]] Outcome judge(const std::vector<Result>& searches, bool whole) const {
-    return local_search::judge(*neighborhood_, *task_, searches, whole);
+    return local_search::judge(team_, *neighborhood_, *task_, searches, whole);
   }
   [[nodiscard]] Policy policy(const Method& method, std::size_t workers) const {
     Policy policy = method.policy();
@@ -89,19 +91,20 @@ class Restarts {
  private:
   std::shared_ptr<const Neighborhood> neighborhood_;  ///< states and methods refer to it
   std::shared_ptr<const local_search::Task> task_;
+  Team* team_;
 };
 
-/// Prepares what make(neighborhood, threads) makes: with several restarts a thread each, else all threads for the one.
+/// Prepares what make(neighborhood, threads) makes: with several restarts a thread each, else all threads for the one. `team`: of Restarts.
 template <class Neighborhood, class Make>
-[[nodiscard]] std::unique_ptr<Run> cpu_run(const Neighborhood& neighborhood, const local_search::Task& task, int threads,
-                                           const Make& make) {
+[[nodiscard]] std::unique_ptr<Run> cpu_run(const Neighborhood& neighborhood, const local_search::Task& task, int threads, const Make& make,
+                                           Team* team = nullptr) {
   using Method = typename std::invoke_result_t<Make, const Neighborhood&, int>::element_type;
   const auto shared = std::make_shared<const Neighborhood>(neighborhood);
   const auto workers = std::min<std::int64_t>(threads, task.restarts);
   require_memory(sizeof(std::int32_t) * static_cast<double>(neighborhood.moves()) * static_cast<double>(workers), "a search");
   std::vector<std::unique_ptr<Method>> methods;
   for (std::int64_t k = 0; k < workers; ++k) methods.push_back(make(*shared, workers > 1 ? 1 : threads));
-  return std::make_unique<SearchRun<Restarts<Method>>>(Restarts<Method>(shared, task), std::move(methods));
+  return std::make_unique<SearchRun<Restarts<Method>>>(Restarts<Method>(shared, task, team), std::move(methods));
 }
 
 }  // namespace vicinity::lsm

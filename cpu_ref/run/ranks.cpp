@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "core/util/error.hpp"
+#include "cpu_ref/run/rank_messages.hpp"
 
 extern char** environ;
 
@@ -292,6 +293,20 @@ class RanksRun final : public Run {
 
 }  // namespace
 
+Implementation over_ranks(const std::string& program, const std::string& name, Backend backend, const std::string& summary,
+                          const std::string& limit, const std::function<void(const Case&)>& check) {
+  return {.name = name,
+          .backend = backend,
+          .summary = summary,
+          .limit = limit,
+          .prepare =
+              [=](const Case& c, const Instance& instance) {
+                check(c);
+                return prepare_on_ranks(program, name, c, instance);
+              },
+          .absence = absence_of_ranks(program)};
+}
+
 std::string absence_of_ranks(const std::string& program) {
   if (!found((own_folder() / program).string())) return "built without MPI: install openmpi-bin and libopenmpi-dev, and build again";
   const std::vector<std::string> command = launcher();
@@ -301,14 +316,18 @@ std::string absence_of_ranks(const std::string& program) {
   return "";
 }
 
-std::unique_ptr<Run> prepare_on_ranks(const std::string& program, int ranks, const std::string& work) {
+std::unique_ptr<Run> prepare_on_ranks(const std::string& program, const std::string& implementation, const Case& c,
+                                      const Instance& instance) {
+  constexpr std::int64_t most_ranks = 4096;
+  const auto ranks = static_cast<int>(c.integer_or("ranks", 2, 1, most_ranks));
+  Json request = rank_message(c, instance);
+  request["do"] = "prepare";
+  request["implementation"] = implementation;
   std::shared_ptr<Team> team = std::exchange(idle_team(), nullptr);
   if (!team || !team->is(program, ranks)) {
     team.reset();  // first, so that two teams never share the cores
     team = std::make_shared<Team>(program, ranks);
   }
-  Json request = Json::parse(work);
-  request["do"] = "prepare";
   return std::make_unique<RanksRun>(std::move(team), request);
 }
 

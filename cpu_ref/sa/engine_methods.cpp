@@ -1,7 +1,7 @@
 // cpu-serial: deltas from scratch while many swaps are accepted, from kept inner products after. It switches row by row, as the paper's
 // non-parallel code does run by run (section 4).
 // cpu-delta: kept inner products throughout.
-// cpu-openmp: as cpu-serial, with all cores where that pays.
+// cpu-openmp: as cpu-serial, with all cores where that pays; and so each rank of mpi-chains, on its chains.
 #include <omp.h>
 
 #include <algorithm>
@@ -47,6 +47,14 @@ class EngineMethod {
   std::unique_ptr<Engine> engine_;
 };
 
+/// Several chains: one a thread, without any synchronisation. Of a rank, some of the case.
+std::unique_ptr<Run> prepare_threaded(const Instance& instance, annealing::Task task, Team* team) {
+  if (task.chains == 1) return prepare_cpu<EngineMethod<openmp_policy>>(instance, task, 1, team);
+  const auto workers = static_cast<int>(std::min<std::int64_t>(threads_of(task), task.chains));
+  task.threads = 1;
+  return prepare_cpu<EngineMethod<openmp_policy>>(instance, task, workers, team);
+}
+
 }  // namespace
 
 std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance) {
@@ -55,13 +63,11 @@ std::unique_ptr<Run> prepare_serial(const Case& c, const Instance& instance) {
 std::unique_ptr<Run> prepare_delta(const Case& c, const Instance& instance) {
   return prepare_cpu<EngineMethod<delta_policy>>(instance, task_of(c));
 }
-/// Several chains: one a thread, without any synchronisation.
-std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance) {
+std::unique_ptr<Run> prepare_openmp(const Case& c, const Instance& instance) { return prepare_threaded(instance, task_of(c), nullptr); }
+std::unique_ptr<Run> prepare_openmp_of_rank(const Case& c, const Instance& instance, Team& team) {
   annealing::Task task = task_of(c);
-  if (task.chains == 1) return prepare_cpu<EngineMethod<openmp_policy>>(instance, task);
-  const auto workers = static_cast<int>(std::min<std::int64_t>(threads_of(task), task.chains));
-  task.threads = 1;
-  return prepare_cpu<EngineMethod<openmp_policy>>(instance, task, workers);
+  if (task.threads == 0) task.threads = team.cores();
+  return prepare_threaded(instance, task, &team);
 }
 
 }  // namespace vicinity::sa

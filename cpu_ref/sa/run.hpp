@@ -11,6 +11,7 @@
 
 #include "core/methods/sa/annealing.hpp"
 #include "core/methods/sa/calibration.hpp"
+#include "core/methods/sa/gathered.hpp"
 #include "core/methods/sa/task.hpp"
 #include "core/problems/qap/from_scratch.hpp"
 #include "core/util/digest.hpp"
@@ -114,7 +115,9 @@ class Chains {
   using State = ChainState;
   using Result = annealing::Chain;
 
-  Chains(const qap::Qap& qap, annealing::Task task) : qap_(&qap), from_scratch_(qap), task_(std::move(task)) {}
+  /// `team`: the ranks that share the chains of a case, of which `task` has this one's; null: none. It outlives the run.
+  Chains(const qap::Qap& qap, annealing::Task task, Team* team = nullptr)
+      : qap_(&qap), from_scratch_(qap), task_(std::move(task)), team_(team) {}
 
   [[nodiscard]] std::int64_t count() const { return task_.chains; }
   [[nodiscard]] std::unique_ptr<State> begin(Method&, const Start& start, std::int64_t chain) const {
@@ -137,8 +140,9 @@ class Chains {
   [[nodiscard]] static Result result(const State& state) { return state.chain(); }
   [[nodiscard]] Outcome judge(const std::vector<Result>& chains, bool whole) const {
     annealing::Task done = task_;
-    if (!whole) done.chains = std::max<std::int64_t>(1, static_cast<std::int64_t>(chains.size()));
-    return annealing::judge(*qap_, done, chains);
+    const std::int64_t least = team_ == nullptr || team_->rank() == 0 ? 1 : 0;
+    if (!whole) done.chains = std::max(least, static_cast<std::int64_t>(chains.size()));
+    return annealing::judge(team_, *qap_, done, chains);
   }
   [[nodiscard]] Policy policy(const Method& method, std::size_t workers) const {
     Policy policy = method.policy();
@@ -158,16 +162,18 @@ class Chains {
   const qap::Qap* qap_;
   qap::FromScratch from_scratch_;
   annealing::Task task_;
+  Team* team_;
 };
 
-/// Prepares `Method`, `workers` times. The caller keeps the instance alive.
+/// Prepares `Method`, `workers` times. The caller keeps the instance alive. `team`: of Chains.
 template <class Method>
-[[nodiscard]] std::unique_ptr<Run> prepare_cpu(const Instance& instance, const annealing::Task& task, int workers = 1) {
+[[nodiscard]] std::unique_ptr<Run> prepare_cpu(const Instance& instance, const annealing::Task& task, int workers = 1,
+                                               Team* team = nullptr) {
   const auto& qap = dynamic_cast<const qap::Qap&>(instance);
   require_memory(2.0 * sizeof(std::int32_t) * qap.size() * qap.size() * workers, "a search");  // and some more
   std::vector<std::unique_ptr<Method>> methods;
   for (int k = 0; k < workers; ++k) methods.push_back(std::make_unique<Method>(qap, task));
-  return std::make_unique<SearchRun<Chains<Method>>>(Chains<Method>(qap, task), std::move(methods));
+  return std::make_unique<SearchRun<Chains<Method>>>(Chains<Method>(qap, task, team), std::move(methods));
 }
 
 }  // namespace vicinity::sa

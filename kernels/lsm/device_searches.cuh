@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/methods/lsm/gathered.hpp"
 #include "core/methods/lsm/result.hpp"
 #include "core/methods/lsm/state.hpp"
 #include "kernels/cuda/runtime/memory.cuh"
@@ -39,9 +40,11 @@ class DeviceRestarts {
   using Result = local_search::SearchResult<typename Neighborhood::Solution>;
   static constexpr std::int64_t first_slice = 64;
 
-  DeviceRestarts(const Neighborhood& neighborhood, const local_search::Task& task)
+  /// `team`: the ranks that share the restarts of a case, of which `task` has this one's; null: none. It outlives the run.
+  DeviceRestarts(const Neighborhood& neighborhood, const local_search::Task& task, Team* team = nullptr)
       : neighborhood_(neighborhood),
         task_(task),
+        team_(team),
         engine_(neighborhood_, task_, stream_),
         all_progress_(static_cast<std::size_t>(engine_.batch_size())),
         staged_(static_cast<std::size_t>(engine_.batch_size())) {}
@@ -88,7 +91,7 @@ class DeviceRestarts {
     const auto less = [](const Result& x, const Result& y) { return x.best_value < y.best_value; };
     return std::min_element(batch_.begin(), batch_.end(), less)->best_value;
   }
-  [[nodiscard]] Outcome judge(bool whole) { return local_search::judge(neighborhood_, task_, begun(), whole); }
+  [[nodiscard]] Outcome judge(bool whole) { return local_search::judge(team_, neighborhood_, task_, begun(), whole); }
   /// The whole search on the clock of the host: starts, copies and launches included.
   [[nodiscard]] Times times(double seconds) const { return {{Part::kernel, {seconds, TimeSource::host}}}; }
   [[nodiscard]] Policy policy() const { return engine_.policy(); }
@@ -112,6 +115,7 @@ class DeviceRestarts {
 
   const Neighborhood neighborhood_;
   const local_search::Task task_;
+  Team* team_;
   cuda::Stream stream_;
   Engine engine_;
   cuda::DeviceBuffer<local_search::SearchProgress> all_progress_;  ///< [search of the batch]

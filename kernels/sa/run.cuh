@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/methods/sa/calibration.hpp"
+#include "core/methods/sa/gathered.hpp"
 #include "core/methods/sa/task.hpp"
 #include "core/problems/qap/from_scratch.hpp"
 #include "kernels/run/search_run.cuh"
@@ -36,9 +37,11 @@ class DeviceChains {
   using Delta = typename Method::Types::Delta;
   static constexpr std::int64_t first_slice = 1 << 14;
 
-  DeviceChains(const qap::Qap& qap, const annealing::Task& task)
+  /// `team`: the ranks that share the chains of a case, of which `task` has this one's; null: none. It outlives the run.
+  DeviceChains(const qap::Qap& qap, const annealing::Task& task, Team* team = nullptr)
       : qap_(qap),
         task_(task),
+        team_(team),
         matrices_(qap, Method::Types::sides),
         setup_(matrices_.view(), task),
         states_(chains()),
@@ -114,7 +117,7 @@ class DeviceChains {
       results[c] = {s.next,          s.accepted,  s.digest.value(),     s.cost,           s.best_cost,
                     s.best_proposal, s.frozen_at, permutation(current), permutation(best)};
     }
-    return annealing::judge(qap_, task_, results);
+    return annealing::judge(team_, qap_, task_, results);
   }
   /// On the clock of the device, without what the host does between slices.
   [[nodiscard]] Times times(double) const { return {{Part::kernel, {seconds_, TimeSource::device}}}; }
@@ -154,6 +157,7 @@ class DeviceChains {
 
   const qap::Qap& qap_;
   annealing::Task task_;
+  Team* team_;
   cuda::Stream stream_;
   cuda::Event started_, ended_;
   DeviceMatrices<Entry> matrices_;

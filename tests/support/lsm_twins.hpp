@@ -136,6 +136,50 @@ inline Outcome naive_outcome(const Trial& trial, std::uint64_t seed) {
 
 inline std::vector<Trial> random_trials(int count) { return vicinity::random_trials(systems::lsm(), count); }
 
+/// Of every problem, for several ranks: neighbourhoods that no number of them divides, of fewer moves than ranks, of one move; climbs.
+inline std::vector<Trial> rank_trials() {
+  std::vector<Trial> trials;
+  const auto add = [&](const std::string& problem, std::map<std::string, Value> values) {
+    values["threads"] = whole(1 + static_cast<std::int64_t>(trials.size()) % 2);
+    values["iterations"] = whole(40);
+    trials.push_back(trial(problem, values));
+    values.erase("iterations");
+    values["method"] = text("hill");
+    values["restarts"] = whole(2);
+    trials.push_back(trial(problem, values));
+  };
+  for (const std::int64_t size : {2, 3, 19}) add("qap", {{"size", whole(size)}, {"matrix", text(size < 4 ? "symmetric" : "asymmetric")}});
+  add("qap", {{"size", whole(11)}, {"neighborhood", text("exchange3")}, {"range", whole(1 << 25)}});
+  for (const char* neighborhood : {"hamming1", "hamming2", "hamming3"})
+    add("ppp", {{"m", whole(23)}, {"n", whole(23)}, {"neighborhood", text(neighborhood)}});
+  add("ppp", {{"m", whole(5)}, {"n", whole(5)}, {"neighborhood", text("hamming1")}});
+  for (const std::int64_t size : {3, 4, 101}) add("tsp", {{"size", whole(size)}});
+  add("tsp", {{"size", whole(30)}, {"extent", whole(100000)}, {"tenure", whole(3)}});
+  for (const char* precision : {"float", "double"})
+    for (const std::int64_t neighbors : {1, 5, 203})
+      add("weierstrass", {{"dimension", whole(3)}, {"neighbors", whole(neighbors)}, {"precision", text(precision)}});
+  return trials;
+}
+
+/// Of every problem, several restarts, of which ranks have different numbers, or none.
+inline std::vector<Trial> restart_trials() {
+  std::vector<Trial> trials;
+  for (const std::int64_t restarts : {1, 5, 12})
+    for (const std::int64_t threads : {1, 2}) {
+      const std::map<std::string, Value> shared{{"restarts", whole(restarts)}, {"threads", whole(threads)}};
+      for (auto [problem, values] :
+           {std::pair(std::string("qap"), std::map<std::string, Value>{{"size", whole(17)}, {"iterations", whole(30)}}),
+            {"ppp", {{"m", whole(21)}, {"n", whole(23)}, {"method", text("hill")}}},
+            {"tsp", {{"size", whole(30)}, {"method", text("hill")}}},
+            {"weierstrass",
+             {{"dimension", whole(3)}, {"neighbors", whole(70)}, {"iterations", whole(20)}, {"precision", text("double")}}}}) {
+        values.insert(shared.begin(), shared.end());
+        trials.push_back(trial(problem, values));
+      }
+    }
+  return trials;
+}
+
 /// Searches of every problem that take many slices of time.
 inline std::vector<Trial> slice_trials() {
   return {trial("qap", {{"size", whole(30)}, {"iterations", whole(100)}, {"restarts", whole(3)}, {"threads", whole(2)}}),

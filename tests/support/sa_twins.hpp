@@ -52,6 +52,16 @@ inline std::shared_ptr<const qap::Qap> random_qap(std::uint64_t seed, std::int32
 /// The instance of a trial of this system.
 inline const qap::Qap& qap_of(const Trial& trial) { return dynamic_cast<const qap::Qap&>(*trial.instance); }
 
+/// Chains for several ranks, which have different numbers of them, or none.
+inline std::vector<Trial> rank_trials() {
+  std::vector<Trial> trials;
+  for (const std::int64_t chains : {1, 3, 12})
+    for (const std::int64_t threads : {1, 2})
+      trials.push_back(trial(18 + chains, 4000, {{"chains", chains}, {"threads", threads}, {"instance_seed", threads}}));
+  trials.push_back(trial(65, 30000, {{"chains", std::int64_t{5}}, {"t0", 0.5}, {"tf", 0.1}}));
+  return trials;
+}
+
 /// The smallest sizes, one proposal, nothing but zeros, freezing at once and late, whole sweeps without a swap, nearly all swaps accepted,
 /// sizes around vectors, several chains, reheats at every place, every kind of entries.
 inline std::vector<Trial> edge_trials() {

@@ -1,18 +1,22 @@
-// gpu-tuned and gpu-chains: the same kernels, for one chain or for many.
+// gpu-tuned and gpu-chains: the same kernels, for one chain or for many; and gpu-chains of a rank of mpi-gpu-chains.
 #include "kernels/sa/implementations.hpp"
+#include "kernels/sa/ranks.hpp"
 #include "kernels/sa/tuned/annealing.cuh"
 
 namespace vicinity::sa {
 namespace {
 
-std::unique_ptr<Run> prepare(const Case& c, const Instance& instance, bool many) {
+std::unique_ptr<Run> prepare(const Case& c, const Instance& instance, bool many, Team* team = nullptr) {
   const auto& qap = dynamic_cast<const qap::Qap&>(instance);
-  return with_types(qap, [&]<class T>(T) { return tuned_run<T>(qap, task_of(c), many); });
+  return with_types(qap, [&]<class T>(T) { return tuned_run<T>(qap, task_of(c), many, team); });
 }
 
 }  // namespace
 
 std::unique_ptr<Run> prepare_tuned(const Case& c, const Instance& instance) { return prepare(c, instance, false); }
 std::unique_ptr<Run> prepare_chains(const Case& c, const Instance& instance) { return prepare(c, instance, true); }
+std::unique_ptr<Run> prepare_chains_of_rank(const Case& c, const Instance& instance, Team& team) {
+  return prepare(c, instance, true, &team);
+}
 
 }  // namespace vicinity::sa

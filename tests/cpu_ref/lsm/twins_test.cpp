@@ -77,12 +77,8 @@ TEST(LsmCpu, OneRunIsAsGoodAsANewOne) { expect_one_run_is_as_good_as_a_new_one(c
 
 TEST(LsmCpu, ARestartIsTheRunWithItsSeed) { expect_restarts_are_runs_with_their_seeds(cpu_implementations()); }
 
-/// No ceiling of several processes is measured, so what they do is not counted.
-bool counts_work(const Implementation& implementation) { return implementation.name != "mpi-openmp"; }
-
 TEST(LsmCpu, WorkGrowsWithWhatWasDone) {
   for (const Implementation& implementation : cpu_implementations()) {
-    if (!counts_work(implementation)) continue;
     double before = 0;
     for (const std::int64_t iterations : {10, 40}) {
       const Trial one = trial("qap", {{"size", whole(30)}, {"iterations", whole(iterations)}, {"threads", whole(1)}});
@@ -179,7 +175,7 @@ TEST(LsmCpu, OnlyKnownLimitsAreStated) {
       const auto run = implementation.prepare(one.c, *one.instance);
       run->reset(1);
       run->execute();
-      EXPECT_EQ(!run->work().empty(), known && counts_work(implementation)) << implementation.name << " on " << problem;
+      EXPECT_EQ(!run->work().empty(), known) << implementation.name << " on " << problem;
     }
 }
 

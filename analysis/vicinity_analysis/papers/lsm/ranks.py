@@ -10,7 +10,7 @@ from vicinity_analysis.views.cells import Cell, Column, Table, significant, with
 from vicinity_analysis.views.tables import MISSING, param_columns, params, provenance, rows_of, state_cell, tidy
 
 RANKS = "mpi-openmp"
-MESSAGE = 32  # bytes of an all-reduce (cpu_ref/lsm/mpi_programs/lsm_ranks.cpp)
+MESSAGE = 32  # bytes of an all-reduce (cpu_ref/run/mpi_programs/rank_loop.cpp)
 
 
 @dataclass(frozen=True)

@@ -316,18 +316,18 @@ class GenericSearch {
   std::size_t count_ = 0;                 ///< searches under way
 };
 
-/// A run of the first storage that fits.
+/// A run of the first storage that fits. `team`: of DeviceRestarts.
 template <Group group, class Neighborhood, EvaluatorStorage Storage, EvaluatorStorage... Others>
-[[nodiscard]] std::unique_ptr<Run> generic_run(const Neighborhood& neighborhood, const local_search::Task& task,
+[[nodiscard]] std::unique_ptr<Run> generic_run(const Neighborhood& neighborhood, const local_search::Task& task, Team* team,
                                                StorageList<Storage, Others...>) {
   if constexpr (sizeof...(Others) > 0)
     if (Storage::most_threads(neighborhood, GenericPolicy::most_shared()) == 0)
-      return generic_run<group>(neighborhood, task, StorageList<Others...>{});
-  return std::make_unique<DeviceRun<GenericSearch<Storage, group>>>(neighborhood, task);
+      return generic_run<group>(neighborhood, task, team, StorageList<Others...>{});
+  return std::make_unique<DeviceRun<GenericSearch<Storage, group>>>(neighborhood, task, team);
 }
 template <Group group, class Neighborhood>
-[[nodiscard]] std::unique_ptr<Run> generic_run(const Neighborhood& neighborhood, const local_search::Task& task) {
-  return generic_run<group>(neighborhood, task, typename Evaluators<Neighborhood>::Storages{});
+[[nodiscard]] std::unique_ptr<Run> generic_run(const Neighborhood& neighborhood, const local_search::Task& task, Team* team = nullptr) {
+  return generic_run<group>(neighborhood, task, team, typename Evaluators<Neighborhood>::Storages{});
 }
 
 }  // namespace vicinity::lsm

@@ -1,0 +1,88 @@
+// Local searches over several processes with a GPU each, or one that they share: the result of the reference, for any number of ranks.
+#include <string>
+#include <vector>
+
+#include "core/api/device.hpp"
+#include "core/util/error.hpp"
+#include "tests/support/lsm_twins.hpp"
+#include "tests/support/rank_twins.hpp"
+
+namespace vicinity::lsm {
+namespace {
+
+class LsmGpuRanks : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!device::info()) GTEST_SKIP() << device::absence();
+    if (const std::string absence = absence_of(gpu_rank_implementations()); !absence.empty()) GTEST_SKIP() << absence;
+  }
+};
+
+Implementation reference() { return cpu_implementations().front(); }
+Implementation slices() { return named(gpu_rank_implementations(), "mpi-gpu"); }
+Implementation chains() { return named(gpu_rank_implementations(), "mpi-gpu-chains"); }
+
+/// Uneven slices, more ranks than moves, climbs, several restarts.
+TEST_F(LsmGpuRanks, SlicesAreTwins) { expect_rank_twins(reference(), slices(), rank_trials()); }
+TEST_F(LsmGpuRanks, SlicesAreTwinsInSlicesOfTime) {
+  const std::vector<Trial> all = rank_trials();
+  expect_rank_twins(reference(), slices(), {all.begin(), all.begin() + 12}, in_slices);
+}
+/// Slices of several blocks; tabu times end in each.
+TEST_F(LsmGpuRanks, LargeSlicesAreTwins) {
+  expect_rank_twins(reference(), slices(),
+                    {trial("qap", {{"size", whole(150)}, {"iterations", whole(60)}, {"tenure", whole(5)}}),
+                     trial("ppp", {{"m", whole(101)}, {"n", whole(117)}, {"iterations", whole(60)}}),
+                     trial("tsp", {{"size", whole(400)}, {"iterations", whole(60)}, {"tenure", whole(7)}}),
+                     trial("weierstrass", {{"dimension", whole(10)}, {"neighbors", whole(10000)}, {"iterations", whole(20)}})});
+}
+/// Fewer restarts than ranks as well.
+TEST_F(LsmGpuRanks, RestartsAreTwins) { expect_rank_twins(reference(), chains(), restart_trials()); }
+TEST_F(LsmGpuRanks, RestartsAreTwinsInSlicesOfTime) {
+  const std::vector<Trial> all = restart_trials();
+  expect_rank_twins(reference(), chains(), {all.begin() + 4, all.begin() + 12}, in_slices);
+}
+
+TEST_F(LsmGpuRanks, RunsAreAsGoodAsNew) {
+  const Trial one = trial("tsp", {{"size", whole(60)}, {"iterations", whole(90)}, {"restarts", whole(3)}});
+  for (const Implementation& implementation : gpu_rank_implementations()) expect_rank_runs(reference(), implementation, one);
+}
+
+TEST_F(LsmGpuRanks, ATargetMayBeReachedByAnyRank) {
+  const Trial one = trial("tsp", {{"size", whole(60)}, {"method", text("hill")}, {"restarts", whole(8)}, {"ranks", whole(3)}});
+  for (const Implementation& implementation : gpu_rank_implementations()) {
+    const std::int64_t best = *outcome_of(implementation, one, at_once).objective;
+    const auto run = implementation.prepare(one.c, *one.instance);
+    run->reset(11);
+    static_cast<void>(run->execute({.target = best}));
+    EXPECT_TRUE(run->reached_target()) << implementation.name;
+    EXPECT_EQ(run->outcome().objective, best) << implementation.name;
+    run->reset(11);
+    EXPECT_FALSE(run->execute({.target = best - 1})) << implementation.name;
+    EXPECT_FALSE(run->reached_target()) << implementation.name;
+  }
+}
+
+TEST_F(LsmGpuRanks, AStartThatIsNoSolutionIsSaid) {
+  for (const Implementation& implementation : gpu_rank_implementations()) {
+    const Trial one = trial("qap", {{"size", whole(12)}, {"iterations", whole(5)}, {"restarts", whole(2)}, {"ranks", whole(3)}});
+    const auto run = implementation.prepare(one.c, *one.instance);
+    run->reset({1, Solution(12, 0)});
+    EXPECT_THROW(run->execute(), InputError) << implementation.name;
+    expect_twins(reference(), {implementation}, {one});
+  }
+}
+
+/// As many devices as the ranks of this host use: they share one where there are fewer.
+TEST_F(LsmGpuRanks, ThePolicySaysHowManyDevicesThereAre) {
+  for (const std::int64_t ranks : {1, 3}) {
+    const Trial one = trial("qap", {{"size", whole(12)}, {"iterations", whole(5)}, {"ranks", whole(ranks)}});
+    const Policy policy = slices().prepare(one.c, *one.instance)->policy();
+    EXPECT_EQ(policy.at("ranks"), ranks);
+    EXPECT_GE(policy.at("devices"), 1);
+    EXPECT_LE(policy.at("devices"), ranks);
+  }
+}
+
+}  // namespace
+}  // namespace vicinity::lsm
