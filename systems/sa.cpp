@@ -86,7 +86,7 @@ Solver solver() {
   solver.unit = "proposals";
   solver.default_work = 100'000'000;
   solver.most_work = most_iterations;
-  solver.settings = {"schedule", "t0", "tf", "leg", "samples", "chains", "threads"};
+  solver.settings = {"schedule", "t0", "tf", "leg", "samples", "chains", "threads", "ranks"};
   solver.better = {{"schedule", std::string("acceptance")}};
   solver.preference = {"gpu-tuned", "cpu-openmp", "cpu-serial"};
   solver.whole_work = [](const Case& c) {

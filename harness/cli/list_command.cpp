@@ -113,7 +113,7 @@ void print_system(const System& system) {
     const std::string absence = !i.absence.empty() ? i.absence : runs_here(i, device::info().has_value()) ? "" : "built, but no GPU here";
     fmt::print("    {:<16} {}{}{}\n", i.name, i.summary, own, absence.empty() ? "" : fmt::format("  [{}]", absence));
   }
-  if (!device::built()) fmt::print("    gpu, gpu-*       {}\n", device::absence());
+  if (!device::built()) fmt::print("    gpu-*, mpi-gpu-* {}\n", device::absence());
   print_solver(system);
 }
 

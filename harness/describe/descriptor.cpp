@@ -368,7 +368,7 @@ std::vector<std::string> system_names(const std::vector<System>& systems) { retu
 bool known_implementation(const System& system, const std::string& name) {
   const auto names = implementation_names(system);
   if (std::find(names.begin(), names.end(), name) != names.end()) return true;
-  return !device::built() && (name == "gpu" || name.starts_with("gpu-"));
+  return !device::built() && (name == "gpu" || name.starts_with("gpu-") || name == "mpi-gpu" || name.starts_with("mpi-gpu-"));
 }
 
 const Profile& Descriptor::profile(const std::string& name) const {

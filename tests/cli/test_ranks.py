@@ -1,4 +1,4 @@
-"""mpi-openmp: the path of the reference over any number of ranks, ranks that die, limits in time, signals."""
+"""Over ranks: the path of the reference for any number of them, ranks that die, limits in time, signals."""
 
 from __future__ import annotations
 
@@ -14,35 +14,57 @@ from conftest import ROOT, Program, environment
 from solving import write_qap
 
 RANKS = (1, 2, 3, 4, 7)
+OVER_RANKS = (("lsm", "mpi-openmp"), ("lsm", "mpi-chains"), ("sa", "mpi-chains"))
+OVER_GPUS = (("lsm", "mpi-gpu"), ("lsm", "mpi-gpu-chains"), ("sa", "mpi-gpu-chains"))
+OVER_LSM = tuple(name for name in OVER_RANKS + OVER_GPUS if name[0] == "lsm")
 DESCRIPTOR = """\
 schema: 1
 title: "Ranks"
 paper: lsm
 system: lsm
 problem: ppp
-axes: {m: [300], n: [300], neighborhood: [hamming2], iterations: [10], ranks: [1, 2, 3]}
-implementations: [cpu-serial, mpi-openmp]
+axes: {m: [300], n: [300], neighborhood: [hamming2], iterations: [10], ranks: [1, 2, 3], restarts: [2]}
+implementations: [cpu-serial, mpi-openmp, mpi-chains, mpi-gpu, mpi-gpu-chains]
 protocol: {repetitions: 1, warmup: 0, time: wall}
 check: {kind: identical, reference: cpu-serial}
 profiles:
   smoke: {}
   quick: {}
-  full: {axes: {m: [300], n: [300], neighborhood: [hamming2], iterations: [%d], ranks: [3]}}
+  full: {axes: {m: [300], n: [300], neighborhood: [hamming2], iterations: [%d], ranks: [3], restarts: [2]}}
 """
 
-LONG_SEARCH = ("solve", "lsm", "--instance", "mine.dat", "--implementation", "mpi-openmp", "--set", "ranks=3")
-LONG_SEARCH += ("--iterations", "1e9")
+
+def long_search(system: str, implementation: str) -> tuple[str, ...]:
+    several = {"lsm": "restarts=4", "sa": "chains=4"}[system] if "chains" in implementation else "threads=1"
+    asked = ("--implementation", implementation, "--set", "ranks=3", "--set", several)
+    return "solve", system, "--instance", "mine.dat", *asked, "--iterations", "1e9"
 
 
-def absence() -> str:
+def here(implementation: str) -> dict[str, str]:
+    """The environment of a program: GPUs hidden unless they are what is asked for."""
+    return environment() if "gpu" not in implementation else {**os.environ, "VICINITY_COMMIT": "0" * 40}
+
+
+def absence(system: str, implementation: str) -> str:
+    """Why it cannot run here; empty when it can."""
     listed = subprocess.run(
         [os.environ["VICINITY_BINARY"], "list", "--json"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    (lsm,) = (system for system in json.loads(listed.stdout)["systems"] if system["name"] == "lsm")
-    return next(i["absence"] for i in lsm["implementations"] if i["name"] == "mpi-openmp")
+    (found,) = (one for one in json.loads(listed.stdout)["systems"] if one["name"] == system)
+    known = [one for one in found["implementations"] if one["name"] == implementation]
+    if not known:
+        return "GPU code is not built"
+    return "" if known[0]["runnable"] else known[0]["absence"] or "no GPU"
 
 
-needs_mpi = pytest.mark.skipif(bool(absence()), reason=absence())
+def for_each(*names: tuple[str, str]) -> pytest.MarkDecorator:
+    """A test for each of these implementations, skipped where it cannot run."""
+    whys = {name: absence(*name) for name in names}
+    cases = [pytest.param(*name, marks=pytest.mark.skipif(bool(why), reason=why)) for name, why in whys.items()]
+    return pytest.mark.parametrize(("system", "implementation"), cases)
+
+
+needs_mpi = pytest.mark.skipif(bool(absence("lsm", "mpi-openmp")), reason=absence("lsm", "mpi-openmp"))
 
 
 @pytest.fixture
@@ -50,14 +72,21 @@ def program(tmp_path: Path) -> Program:
     return Program(os.environ["VICINITY_BINARY"], tmp_path)
 
 
+def run(program: Program, implementation: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command, folder = [program.binary, *arguments], program.folder
+    return subprocess.run(
+        command, cwd=folder, env=here(implementation), capture_output=True, text=True, timeout=280, check=False
+    )
+
+
 def ranks_of(parent: int) -> list[int]:
-    """Processes lsm-ranks below a process, in the order of their numbers."""
+    """Ranks below a process, in the order of their numbers."""
     listed = subprocess.run(["ps", "-eo", "pid=,ppid=,comm="], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 2) for line in listed.splitlines()]
     below = {parent}
     for _ in rows:
         below |= {int(pid) for pid, above, _ in rows if int(above) in below}
-    return sorted(int(pid) for pid, _, name in rows if int(pid) in below and name == "lsm-ranks")
+    return sorted(int(pid) for pid, _, name in rows if int(pid) in below and name in ("lsm-ranks", "sa-ranks"))
 
 
 def wait_for_ranks(parent: int, count: int) -> list[int]:
@@ -68,13 +97,12 @@ def wait_for_ranks(parent: int, count: int) -> list[int]:
     return found
 
 
-@needs_mpi
 @pytest.mark.parametrize("ranks", RANKS)
-def test_the_path_of_the_reference(program: Program, ranks: int) -> None:
+@for_each(*OVER_RANKS, *OVER_GPUS)
+def test_the_path_of_the_reference(program: Program, ranks: int, system: str, implementation: str) -> None:
     """Random cases of all problems: uneven slices, more ranks than moves, several restarts, hill climbing."""
-    result = program(
-        "verify", "--random", "12", "--system", "lsm", "--implementation", "mpi-openmp", "--set", f"ranks={ranks}"
-    )
+    asked = ("--system", system, "--implementation", implementation, "--set", f"ranks={ranks}")
+    result = run(program, implementation, "verify", "--random", "12", *asked)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "12 comparisons, 0 failed, 0 skipped" in result.stdout, result.stdout
 
@@ -86,61 +114,57 @@ def test_records_have_the_share_of_communication(program: Program) -> None:
     assert result.returncode == 0, result.stderr
     (file,) = program.folder.glob("results/m/**/*.jsonl")
     records = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    ours = [record for record in records if record["implementation"] == "mpi-openmp"]
-    assert [record["policy"]["ranks"] for record in ours] == [1, 2, 3]
     assert len({record["digest"] for record in records}) == 1
-    for record in ours:
-        (wall,), (kernel,), (communication,) = (record["samples"][part] for part in ("wall", "kernel", "communication"))
-        assert 0 < communication < wall and 0 < kernel < wall and kernel + communication <= wall
+    for implementation in ("mpi-openmp", "mpi-chains"):
+        ours = [record for record in records if record["implementation"] == implementation]
+        assert [record["policy"]["ranks"] for record in ours] == [1, 2, 3]
+        for record in ours:
+            (wall,), (kernel,), (communication,) = (
+                record["samples"][part] for part in ("wall", "kernel", "communication")
+            )
+            assert 0 < communication < wall and 0 < kernel < wall and kernel + communication <= wall
 
 
-@needs_mpi
-def test_a_rank_that_dies(program: Program) -> None:
+@for_each(*OVER_LSM)
+def test_a_rank_that_dies(program: Program, system: str, implementation: str) -> None:
     """One line, exit code 3, and what was recorded before stays."""
+    asked = ("run", "ranks.yaml", "--machine", "m", "--implementation", implementation)
     (program.folder / "ranks.yaml").write_text(DESCRIPTOR % 1_000_000, encoding="utf-8")
-    assert program("run", "ranks.yaml", "--profile", "quick", "--machine", "m").returncode == 0
+    assert run(program, implementation, *asked, "--profile", "quick").returncode == 0
     (file,) = program.folder.glob("results/m/**/*.jsonl")
     before = file.read_text(encoding="utf-8")
-    command = [
-        program.binary,
-        "run",
-        "ranks.yaml",
-        "--profile",
-        "full",
-        "--machine",
-        "m",
-        "--implementation",
-        "mpi-openmp",
-    ]
-    with subprocess.Popen(command, cwd=program.folder, env=environment(), stderr=subprocess.PIPE, text=True) as process:
+    assert before.count(f'"{implementation}"') >= 3
+    command = [program.binary, *asked, "--profile", "full"]
+    with subprocess.Popen(
+        command, cwd=program.folder, env=here(implementation), stderr=subprocess.PIPE, text=True
+    ) as process:
         victim = wait_for_ranks(process.pid, 3)[1]
-        time.sleep(1)
+        time.sleep(2)
         os.kill(victim, signal.SIGKILL)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 3, errors
     (line,) = (line for line in errors.splitlines() if "error" in line)
-    assert line.startswith("vicinity: error: ") and "lsm-ranks: its 3 ranks have ended" in line
+    assert line.startswith("vicinity: error: ") and f"{system}-ranks: its 3 ranks have ended" in line
     assert file.read_text(encoding="utf-8") == before
 
 
-@needs_mpi
-def test_a_limit_in_time_reaches_all_ranks(program: Program) -> None:
+@for_each(*OVER_RANKS, *OVER_GPUS)
+def test_a_limit_in_time_reaches_all_ranks(program: Program, system: str, implementation: str) -> None:
     write_qap(program.folder / "mine.dat", 60)
     began = time.monotonic()
-    result = program(*LONG_SEARCH, "--time", "3", "--json")
+    result = run(program, implementation, *long_search(system, implementation), "--time", "3", "--json")
     assert result.returncode == 0, result.stderr
-    assert time.monotonic() - began < 30  # starting ranks included
+    assert time.monotonic() - began < 40  # starting ranks included
     assert json.loads(result.stdout)["seconds"] < 3.5
 
 
-@needs_mpi
-def test_ctrl_c_keeps_the_best_and_ends_all_ranks(program: Program) -> None:
+@for_each(*OVER_RANKS, *OVER_GPUS)
+def test_ctrl_c_keeps_the_best_and_ends_all_ranks(program: Program, system: str, implementation: str) -> None:
     write_qap(program.folder / "mine.dat", 60)
-    with subprocess.Popen(
-        [program.binary, *LONG_SEARCH], cwd=program.folder, env=environment(), stderr=subprocess.PIPE
-    ) as process:
+    command = [program.binary, *long_search(system, implementation)]
+    with subprocess.Popen(command, cwd=program.folder, env=here(implementation), stderr=subprocess.PIPE) as process:
         ranks = wait_for_ranks(process.pid, 3)
-        time.sleep(2)
+        time.sleep(5 if "gpu" in implementation else 2)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
     assert process.returncode == 130 and (program.folder / "mine.sln").exists()
