@@ -83,7 +83,7 @@ Solver solver() {
   solver.unit = "calls";
   solver.default_work = 250;
   solver.most_work = most_calls;
-  solver.settings = {"processes", "threads"};
+  solver.settings = {"processes", "threads", "ranks"};
   solver.preference = {"gpu-hybrid", "cpu-hybrid"};
   solver.anytime = true;
   solver.whole_work = [](const Case& c) { return task_of(c).calls; };
@@ -107,7 +107,10 @@ System systems::alns() {
       {"calls",
        "calls of 100 iterations a process, generations of cpu-hybrid and gpu-hybrid; 0 (default): until the stopping rule of section 3.5, "
        "of cpu-hybrid and gpu-hybrid until six cycles bring nothing better"},
-      {"threads", "threads of cpu-openmp, its variants and cpu-hybrid: 1 to 4096 (default all cores); others ignore it"},
+      {"threads",
+       "threads of cpu-openmp, its variants and cpu-hybrid, and of each rank of mpi-islands: 1 to 4096 (default all cores, shared); others "
+       "ignore it"},
+      {"ranks", "processes of mpi-islands: 1 to 4096 (default 2); others ignore it"},
       {"memory", "where GPUs keep solutions: shared or global (default shared where they fit); others ignore it"}};
   system.problems = {
       {"vrp", "capacitated vehicle routing with route limits: instances of the catalogue, or random ones", joined(vrp_axes(), own)}};
@@ -118,7 +121,8 @@ System systems::alns() {
     return instance == nullptr ? std::nullopt : best_known_of(as_vrp(*instance));
   };
   system.solver = solver();
-  system.implementations = joined(joined(cpu_implementations(), cpu_variants()), cpu_hybrid_implementations());
+  system.implementations =
+      joined(joined(cpu_implementations(), cpu_variants()), joined(cpu_hybrid_implementations(), cpu_hybrid_rank_implementations()));
   if constexpr (device::with_cuda)
     system.implementations =
         joined(joined(joined(system.implementations, gpu_implementations()), gpu_variants()), gpu_hybrid_implementations());

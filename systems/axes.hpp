@@ -14,4 +14,9 @@ template <class T>
   return list;
 }
 
+/// Of systems whose ranks have a GPU each.
+[[nodiscard]] inline Axis gpus_axis() {
+  return {"gpus", "of ranks that need one: shared (default): those of a host share what GPUs it has; own: else the case does not fit"};
+}
+
 }  // namespace vicinity

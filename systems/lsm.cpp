@@ -145,7 +145,8 @@ Problem problem(const std::string& name, const std::string& meaning, const std::
       {"tenure", "iterations a move stays tabu: 1 to 10^9 (default an eighth of the neighbourhood)"},
       {"threads",
        "threads of cpu-openmp, and of each rank of mpi-openmp and mpi-chains: 1 to 4096 (default all cores, shared); others ignore it"},
-      {"ranks", "processes of mpi-openmp, mpi-chains, mpi-gpu and mpi-gpu-chains: 1 to 4096 (default 2); others ignore it"}};
+      {"ranks", "processes of mpi-openmp, mpi-chains, mpi-gpu and mpi-gpu-chains: 1 to 4096 (default 2); others ignore it"},
+      gpus_axis()};
   return {name, meaning, joined(axes, shared)};
 }
 

@@ -117,6 +117,7 @@ System systems::sa() {
       {"leg", "proposals of the schedule acceptance before it begins anew: 1 to 10^12 (default by the size)"},
       {"threads", "threads of cpu-openmp, and of each rank of mpi-chains: 1 to 4096 (default all cores, shared); others ignore it"},
       {"ranks", "processes of mpi-chains and mpi-gpu-chains: 1 to 4096 (default 2); others ignore it"},
+      gpus_axis(),
       {"scope", "where gpu-tuned runs a chain: block, cluster or grid (default by its size); others ignore it"}};
   system.problems = {
       {"qap", "quadratic assignment: instances of the catalogue, or random ones as Taillard's (section 4)", joined(qap_axes(), own)}};

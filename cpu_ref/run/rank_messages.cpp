@@ -12,6 +12,7 @@
 #include "core/problems/ppp/ppp.hpp"
 #include "core/problems/qap/qap.hpp"
 #include "core/problems/tsp/tsp.hpp"
+#include "core/problems/vrp/vrp.hpp"
 #include "core/problems/weierstrass/weierstrass.hpp"
 
 namespace vicinity {
@@ -43,6 +44,15 @@ Json to_json(const tsp::Tsp& tsp) {
 Json to_json(const weierstrass::Weierstrass& function) {
   return {{"kind", "weierstrass"}, {"dimension", function.dimension()}, {"neighbors", function.neighbors()}};
 }
+Json to_json(const vrp::Vrp& vrp) {
+  const vrp::Data& data = vrp.data();
+  Json json{{"kind", "vrp"},         {"name", data.name},         {"x", data.x},
+            {"y", data.y},           {"matrix", data.matrix},     {"rounding", static_cast<int>(data.rounding)},
+            {"demand", data.demand}, {"capacity", data.capacity}, {"service", data.service}};
+  if (data.limit) json["limit"] = *data.limit;
+  if (data.vehicles) json["vehicles"] = *data.vehicles;
+  return json;
+}
 
 /// Of the first of these kinds that it is one of.
 template <class Kind, class... Others>
@@ -64,6 +74,20 @@ std::unique_ptr<Instance> made_of(const Json& json) {
     return std::make_unique<ppp::Ppp>(json.at("name"), whole("m"), whole("n"), json.at("a").get<std::vector<std::int8_t>>(),
                                       numbers("target"));
   if (kind == "tsp") return std::make_unique<tsp::Tsp>(json.at("name"), reals("x"), reals("y"));
+  if (kind == "vrp") {
+    vrp::Data data;
+    data.name = json.at("name");
+    data.x = reals("x");
+    data.y = reals("y");
+    data.matrix = reals("matrix");
+    data.rounding = static_cast<vrp::Rounding>(whole("rounding"));
+    data.demand = numbers("demand");
+    data.capacity = whole("capacity");
+    data.service = reals("service");
+    if (json.contains("limit")) data.limit = json.at("limit").get<double>();
+    if (json.contains("vehicles")) data.vehicles = whole("vehicles");
+    return std::make_unique<vrp::Vrp>(std::move(data));
+  }
   return std::make_unique<weierstrass::Weierstrass>(whole("dimension"), json.at("neighbors").get<std::int64_t>());
 }
 
@@ -72,7 +96,7 @@ std::unique_ptr<Instance> made_of(const Json& json) {
 Json rank_message(const Case& c, const Instance& instance) {
   Json message{{"problem", c.problem}, {"values", Json::object()}, {"hash", instance.hash()}};
   for (const auto& [axis, value] : c.values) std::visit([&, name = axis](const auto& given) { message["values"][name] = given; }, value);
-  message["instance"] = to_json<qap::Qap, ppp::Ppp, tsp::Tsp, weierstrass::Weierstrass>(instance);
+  message["instance"] = to_json<qap::Qap, ppp::Ppp, tsp::Tsp, weierstrass::Weierstrass, vrp::Vrp>(instance);
   return message;
 }
 

@@ -64,11 +64,12 @@ bool found(const std::string& program) {
 }
 
 /// The environment of the launcher: this program's without its binding of threads, and what lets Open MPI start as root and more ranks than
-/// cores, and leave binding to the ranks. Other launchers do not look at it. What the user has set stays.
+/// cores, and leave binding to the ranks, whose threads wait passively: ranks may share cores. Other launchers do not look at it. What the
+/// user has set stays.
 std::vector<std::string> rank_environment() {
   constexpr std::array left_out{"OMP_PROC_BIND=", "OMP_PLACES=", "OMP_NUM_THREADS=", "GOMP_CPU_AFFINITY="};
   constexpr std::array added{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
-                             "OMPI_MCA_hwloc_base_binding_policy=none"};
+                             "OMPI_MCA_hwloc_base_binding_policy=none", "OMP_WAIT_POLICY=passive"};
   std::vector<std::string> all{"OMP_PROC_BIND=false"};
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
@@ -277,8 +278,10 @@ class RanksRun final : public Run {
     Trace trace;
     const Json answer = team_->ask({{"do", "trace"}});
     for (const Json& point : answer.at("trace"))
-      trace.push_back(
-          {.seconds = point.at(0), .iterations = point.at(1), .objective = point.at(2).get<std::int64_t>(), .digest = point.at(3)});
+      trace.push_back({.seconds = point.at(0),
+                       .iterations = point.at(1),
+                       .objective = point.at(2).is_null() ? Objective::infeasible() : Objective(point.at(2).get<std::int64_t>()),
+                       .digest = point.at(3)});
     return trace;
   }
   [[nodiscard]] Policy policy() const override { return policy_; }

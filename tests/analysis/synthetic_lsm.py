@@ -10,6 +10,7 @@ REPOSITORY = synthetic.REPOSITORY
 make_root = functools.partial(synthetic.make_real_root, system="lsm")
 make_machine = synthetic.write_records
 CPU = ("cpu-openmp", "cpu-serial")
+OVER_RANKS = ("mpi-openmp", "mpi-chains", "mpi-gpu", "mpi-gpu-chains")
 BEST = {"tai30a": 1818146, "tai100a": 21044752, "eil101": 629}
 ROUND_TRIP = 18e-6
 # implementation -> seconds a move (times the O(n) of QAP and PPP where it evaluates from scratch), an iteration
@@ -17,6 +18,9 @@ MODEL = {
     "cpu-serial": (1.5e-9, 1e-7),
     "cpu-openmp": (2e-11, 4e-6),
     "mpi-openmp": (2e-11, 8e-6),
+    "mpi-chains": (2e-11, 4e-6),
+    "mpi-gpu": (3e-12, 1.3 * ROUND_TRIP),
+    "mpi-gpu-chains": (3e-15, 2e-8),
     "gpu": (4e-12, ROUND_TRIP),
     "gpu-texture": (3.6e-12, ROUND_TRIP),
     "gpu-readonly": (3.8e-12, ROUND_TRIP),
@@ -49,6 +53,8 @@ def moves(problem, case):
 def seconds(name, problem, case):
     per_move, fixed = MODEL[name]
     count, work = moves(problem, case)
+    if "gpus" in case or "threads" in case:  # of the experiments over ranks alone
+        per_move /= case.get("threads", 1) * (case["ranks"] if name in OVER_RANKS else 1)
     return iterations(problem, case) * (fixed + per_move * count * work)
 
 
@@ -86,8 +92,8 @@ def record(machine, experiment, problem, name, case, random, repetitions=5, **ch
         if name in ("gpu", "gpu-texture", "gpu-host-neighborhood"):
             parts = {"host": 0.1, "transfer": 0.74 if "host" in name else 0.2}
             parts["kernel"] = 1 - sum(parts.values())
-        if name == "mpi-openmp":
-            parts = {"communication": communication(case) / time}
+        if name in OVER_RANKS:
+            parts = {"communication": communication(case) / time if name == "mpi-openmp" else 0.05}
             parts["kernel"] = 1 - parts["communication"]
         data["samples"] = {"wall": [float(v) for v in samples]}
         data["samples"] |= {part: [share * float(v) for v in samples] for part, share in parts.items()}
@@ -145,7 +151,7 @@ def quality(case, seed):
 
 TABLES = ("table1", "table2", "table3", "table4", "table5", "table6", "table7", "table8", "table9", "table9_small")
 TABLES += ("table10", "table11")
-BEYOND = ("precision", "quality_qap", "quality_long", "quality_tsp", "tenure_tsp")
+BEYOND = ("ranks", "gpus", "gpu_restarts", "precision", "quality_qap", "quality_long", "quality_tsp", "tenure_tsp")
 BEYOND += tuple(f"{what}_{problem}" for what in ("scaling", "climbing") for problem in ("qap", "tsp", "ppp"))
 
 

@@ -1,4 +1,4 @@
-// The CPU implementation of the hybrid genetic search.
+// The CPU implementations of the hybrid genetic search: cpu-hybrid, and mpi-islands, whose ranks are of the program alns-ranks.
 #include "cpu_ref/alns/hybrid/implementations.hpp"
 
 #include <omp.h>
@@ -9,6 +9,7 @@
 
 #include "core/methods/alns/task.hpp"
 #include "cpu_ref/alns/hybrid/search.hpp"
+#include "cpu_ref/run/ranks.hpp"
 #include "cpu_ref/run/search_run.hpp"
 
 namespace vicinity::alns {
@@ -23,12 +24,13 @@ class HybridSearch {
   using State = hybrid::GeneticSearch;
   using Result = Search;
 
-  HybridSearch(const vrp::Vrp& vrp, const Task& task) : vrp_(&vrp), task_(task) {}
+  /// `team`: of GeneticSearch.
+  HybridSearch(const vrp::Vrp& vrp, const Task& task, Team* team) : vrp_(&vrp), task_(task), team_(team) {}
 
   [[nodiscard]] static std::int64_t count() { return 1; }
   [[nodiscard]] std::unique_ptr<State> begin(Method& method, const Start& start, std::int64_t) const {
     check_start(*vrp_, start);
-    return std::make_unique<State>(*vrp_, task_, start, method.threads);
+    return std::make_unique<State>(*vrp_, task_, start, method.threads, team_);
   }
   static void step(Method&, State& state, const StepLimit& limit) {
     if (!state.done() && state.generations() < limit.iterations) state.advance(limit.briefly, limit.interruption);
@@ -43,25 +45,39 @@ class HybridSearch {
  private:
   const vrp::Vrp* vrp_;
   Task task_;
+  Team* team_;
 };
 
-std::unique_ptr<Run> prepare(const Case& c, const Instance& instance) {
+std::unique_ptr<Run> prepare(const Case& c, const Instance& instance, int cores, Team* team) {
   const Task task = hybrid::task_of(c);
-  const auto threads = static_cast<int>(std::min<std::int64_t>(task.threads > 0 ? task.threads : omp_get_max_threads(), task.processes));
+  const auto threads = static_cast<int>(std::min<std::int64_t>(task.threads > 0 ? task.threads : cores, task.processes));
   std::vector<std::unique_ptr<HybridSearch::Method>> methods;
   methods.push_back(std::make_unique<HybridSearch::Method>(threads));
-  return std::make_unique<SearchRun<HybridSearch>>(HybridSearch(dynamic_cast<const vrp::Vrp&>(instance), task), std::move(methods));
+  return std::make_unique<SearchRun<HybridSearch>>(HybridSearch(dynamic_cast<const vrp::Vrp&>(instance), task, team), std::move(methods));
 }
 
 }  // namespace
+
+std::unique_ptr<Run> prepare_islands_of_rank(const Case& c, const Instance& instance, Team& team) {
+  return prepare(c, instance, team.cores(), &team);
+}
 
 std::vector<Implementation> cpu_hybrid_implementations() {
   return {{.name = "cpu-hybrid",
            .backend = Backend::cpu,
            .summary = "all cores: ours, a hybrid genetic search: lines of annealing by string removal, crossover, local search",
            .limit = "integer throughput and first-level caches of all cores",
-           .prepare = prepare,
+           .prepare = [](const Case& c, const Instance& instance) { return prepare(c, instance, omp_get_max_threads(), nullptr); },
            .reference = "cpu-hybrid"}};
+}
+
+std::vector<Implementation> cpu_hybrid_rank_implementations() {
+  Implementation islands = over_ranks(
+      "alns-ranks", "mpi-islands", Backend::cpu,
+      "processes under MPI share the lines of cpu-hybrid; what lines hand back is exchanged each generation",
+      "integer throughput of all cores; the slowest rank of a generation", [](const Case& c) { static_cast<void>(hybrid::task_of(c)); });
+  islands.reference = "cpu-hybrid";
+  return {islands};
 }
 
 }  // namespace vicinity::alns

@@ -1,8 +1,9 @@
 // The search of cpu-hybrid: generations of lines, each a thread's work, and what is merged between them in the order of lines.
 //
 // What a line does, and what becomes of it, says core/methods/alns/hybrid/islands.hpp. Within a generation no line looks at another, so
-// that threads share nothing but the populations, which they only read. Cost: a genetic line makes one local search, an annealing one 2n
-// steps of string removal, each of which takes the same time at any number of customers.
+// that threads share nothing but the populations, which they only read. Ranks share lines likewise: each has all populations, and merges
+// what all lines hand back, which ranks tell each other once a generation (n numbers a line). Cost: a genetic line makes one local search,
+// an annealing one 2n steps of string removal, each of which takes the same time at any number of customers.
 #include "cpu_ref/alns/hybrid/search.hpp"
 
 #include <omp.h>
@@ -23,6 +24,24 @@ std::optional<Routes> given_routes(const Start& start) {
 
 bool feasible(const Tours& tours) { return tours.excess_load() == 0 && tours.excess_duration() == 0; }
 
+void append(const Routes& routes, std::vector<std::int64_t>& words) {
+  words.push_back(static_cast<std::int64_t>(routes.size()));
+  for (const auto& route : routes) {
+    words.push_back(static_cast<std::int64_t>(route.size()));
+    words.insert(words.end(), route.begin(), route.end());
+  }
+}
+/// What append() put there; `word` is then behind it.
+Routes taken(std::vector<std::int64_t>::const_iterator& word) {
+  Routes routes(static_cast<std::size_t>(*word++));
+  for (auto& route : routes) {
+    const std::int64_t count = *word++;
+    route.assign(word, word + count);
+    word += count;
+  }
+  return routes;
+}
+
 }  // namespace
 
 Task task_of(const Case& c) {
@@ -31,37 +50,61 @@ Task task_of(const Case& c) {
   return task;
 }
 
-GeneticSearch::GeneticSearch(const vrp::Vrp& vrp, const Task& task, const Start& start, int threads)
+GeneticSearch::GeneticSearch(const vrp::Vrp& vrp, const Task& task, const Start& start, int threads, Team* team)
     : vrp_(vrp.view()),
       task_(task),
       seed_(start.seed),
       islands_(vrp, task.processes, start.seed, given_routes(start)),
-      lines_(static_cast<std::size_t>(task.processes)) {
-  const auto most = std::min<std::int64_t>(threads, task.processes);
-  for (std::int64_t t = 0; t < most; ++t) workspaces_.push_back(std::make_unique<Workspace>(vrp_, islands_.granular()));
+      lines_(static_cast<std::size_t>(task.processes)),
+      team_(team),
+      last_line_(task.processes) {
+  if (team_ != nullptr) {
+    const std::int64_t lines = task.processes;
+    first_line_ = static_cast<std::int32_t>(lines * team_->rank() / team_->size());
+    last_line_ = static_cast<std::int32_t>(lines * (team_->rank() + 1) / team_->size());
+  }
+  const auto most = std::clamp(last_line_ - first_line_, 1, threads);
+  for (std::int32_t t = 0; t < most; ++t) workspaces_.push_back(std::make_unique<Workspace>(vrp_, islands_.granular()));
+}
+
+/// Does what line b hands back count in this generation?
+bool GeneticSearch::hands_over(std::int32_t b) const { return !anneals(b) || islands_.cycle_ends(); }
+/// Would the best solution of line b, an annealing one, be taken?
+bool GeneticSearch::improves(std::int32_t b, std::int64_t distance) const {
+  return anneals(b) && distance < islands_.best_distance().value_or(no_distance);
 }
 
 bool GeneticSearch::done() const { return task_.calls > 0 ? generations() >= task_.calls : islands_.idle_cycles() >= most_idle_cycles; }
 
 void GeneticSearch::advance(bool briefly, const Interruption& interruption) {
-  const auto count = static_cast<std::int32_t>(lines_.size()), threads = static_cast<std::int32_t>(workspaces_.size());
-  if (next_line_ == 0) islands_.next();
-  const std::int32_t end = briefly ? std::min(count, next_line_ + threads) : count;
-  const auto offer_all = [&] {
-    for (std::int32_t b = next_line_; b < end; ++b) offer(b);
-  };
+  if (next_line_ < 0) {
+    islands_.next();
+    next_line_ = first_line_;
+  }
+  const auto threads = static_cast<std::int32_t>(workspaces_.size());
+  const std::int32_t first = next_line_, end = briefly ? std::min(last_line_, first + threads) : last_line_;
+  bool interrupted = false, complete = end == last_line_;
   try {
-    for_each_in_parallel(end - next_line_, threads, [&](std::int64_t k) {
-      work(next_line_ + static_cast<std::int32_t>(k), *workspaces_[static_cast<std::size_t>(omp_get_thread_num())], interruption);
+    for_each_in_parallel(end - first, threads, [&](std::int64_t k) {
+      work(first + static_cast<std::int32_t>(k), *workspaces_[static_cast<std::size_t>(omp_get_thread_num())],
+           team_ == nullptr ? interruption : Interruption(team_->stop()));
     });
   } catch (const Interrupted&) {
-    offer_all();
-    throw;
+    interrupted = true;
   }
-  offer_all();
+  if (team_ == nullptr) {
+    offer(first, end);
+  } else {
+    agree(interrupted, complete);
+    if (interrupted || complete) {
+      exchange();
+      offer(0, static_cast<std::int32_t>(lines_.size()));
+    }
+  }
   next_line_ = end;
-  if (end < count) return;
-  next_line_ = 0;
+  if (interrupted) throw Interrupted();
+  if (!complete) return;
+  next_line_ = -1;
   merge();
 }
 
@@ -115,11 +158,13 @@ void GeneticSearch::hand_over(Line& line, const Workspace& workspace) const {
 
 // --- between generations -----------------------------------------------------------------------------------------------
 
-/// What line b found so far.
-void GeneticSearch::offer(std::int32_t b) {
-  const Line& line = lines_[static_cast<std::size_t>(b)];
-  if (anneals(b) && line.best_distance < no_distance) islands_.offer(line.best, line.best_distance);
-  if ((!anneals(b) || islands_.cycle_ends()) && line.handed_feasible) islands_.offer(line.handed.routes, line.handed_distance);
+/// What lines first .. end - 1 found so far.
+void GeneticSearch::offer(std::int32_t first, std::int32_t end) {
+  for (std::int32_t b = first; b < end; ++b) {
+    const Line& line = lines_[static_cast<std::size_t>(b)];
+    if (anneals(b) && line.best_distance < no_distance) islands_.offer(line.best, line.best_distance);
+    if (hands_over(b) && line.handed_feasible) islands_.offer(line.handed.routes, line.handed_distance);
+  }
 }
 
 void GeneticSearch::merge() {
@@ -132,6 +177,42 @@ void GeneticSearch::merge() {
 #pragma omp parallel for num_threads(static_cast <int>(workspaces_.size())) schedule(dynamic, 1) if (islands_.size() > 1)
   for (std::size_t i = 0; i < islands_.size(); ++i) islands_.merge(i, handed);
   islands_.end();
+}
+
+// --- ranks -------------------------------------------------------------------------------------------------------------
+
+/// Was any rank interrupted, have all come to the end of their lines?
+void GeneticSearch::agree(bool& interrupted, bool& complete) {
+  const Team::Offer mine{complete ? 1 : 0, 0, 0};
+  const std::optional<Team::Offer> least = team_->least(interrupted ? std::nullopt : std::optional(mine));
+  interrupted = !least;
+  complete = least && least->front() == 1;
+}
+
+/// What lines of other ranks hand back and found comes here: what is merged, offered and digested, no more.
+void GeneticSearch::exchange() {
+  std::vector<std::int64_t> mine;
+  for (std::int32_t b = first_line_; b < last_line_; ++b) {
+    const Line& line = lines_[static_cast<std::size_t>(b)];
+    mine.insert(mine.end(), {line.evaluations, line.best_distance, line.handed_distance, line.handed_feasible ? 1 : 0,
+                             line.handed.load_feasible ? 1 : 0, line.handed.duration_feasible ? 1 : 0});
+    append(improves(b, line.best_distance) ? line.best : Routes(), mine);
+    append(hands_over(b) ? line.handed.routes : Routes(), mine);
+  }
+  std::int32_t b = 0;
+  for (const std::vector<std::int64_t>& of_rank : team_->gathered(mine))
+    for (auto word = of_rank.begin(); word != of_rank.end(); ++b) {
+      Line other;
+      other.evaluations = *word++;
+      other.best_distance = *word++;
+      other.handed_distance = *word++;
+      other.handed_feasible = *word++ != 0;
+      other.handed.load_feasible = *word++ != 0;
+      other.handed.duration_feasible = *word++ != 0;
+      other.best = taken(word);
+      other.handed.routes = taken(word);
+      if (b < first_line_ || b >= last_line_) lines_[static_cast<std::size_t>(b)] = std::move(other);
+    }
 }
 
 TracePoint GeneticSearch::progress() const {

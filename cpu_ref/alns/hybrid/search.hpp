@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/api/run.hpp"
+#include "core/api/team.hpp"
 #include "core/methods/alns/hybrid/islands.hpp"
 #include "core/methods/alns/task.hpp"
 #include "core/util/digest.hpp"
@@ -20,10 +21,11 @@ namespace vicinity::alns::hybrid {
 /// A search under way.
 class GeneticSearch {
  public:
-  /// `threads` threads share the lines.
-  GeneticSearch(const vrp::Vrp& vrp, const Task& task, const Start& start, int threads);
+  /// `threads` threads share the lines. `team`: ranks share them before that, rank after rank having consecutive ones; null: this process
+  /// has all. It outlives the search.
+  GeneticSearch(const vrp::Vrp& vrp, const Task& task, const Start& start, int threads, Team* team = nullptr);
 
-  /// The next generation; where `briefly`, one line a thread of it. Interrupted it takes the best so far.
+  /// The next generation; where `briefly`, one line a thread of it. Interrupted it takes the best so far. Ranks are interrupted together.
   void advance(bool briefly, const Interruption& interruption = Interruption());
   [[nodiscard]] bool done() const;
   /// Whole generations.
@@ -54,8 +56,12 @@ class GeneticSearch {
   void make_child(const Job& job, Line& line, Workspace& workspace, const Interruption& interruption) const;
   void anneal(std::int32_t b, const Job& job, Line& line, Workspace& workspace, const Interruption& interruption) const;
   void hand_over(Line& line, const Workspace& workspace) const;
-  void offer(std::int32_t b);
+  [[nodiscard]] bool hands_over(std::int32_t b) const;
+  [[nodiscard]] bool improves(std::int32_t b, std::int64_t distance) const;
+  void offer(std::int32_t first, std::int32_t end);
   void merge();
+  void agree(bool& interrupted, bool& complete);
+  void exchange();
 
   vrp::View vrp_;
   Task task_;
@@ -63,7 +69,9 @@ class GeneticSearch {
   Islands islands_;
   std::vector<Line> lines_;
   std::vector<std::unique_ptr<Workspace>> workspaces_;
-  std::int32_t next_line_ = 0;  ///< of the generation under way
+  Team* team_;
+  std::int32_t first_line_ = 0, last_line_;  ///< of this rank
+  std::int32_t next_line_ = -1;              ///< of the generation under way; -1: none is
   Digest digest_;
 };
 

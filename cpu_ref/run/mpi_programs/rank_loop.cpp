@@ -26,6 +26,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -382,6 +383,8 @@ class Rank {
     }
     instance_ = instance_of(request);
     devices_ = part_->take_device ? part_->take_device(team_.host_rank()) : 0;
+    if (devices_ > 0 && devices_ < team_.host_size() && c.name_or("gpus", "shared", {"shared", "own"}) == "own")
+      throw DoesNotFit(std::to_string(team_.host_size()) + " ranks on a host with " + std::to_string(devices_) + " GPUs, and gpus = own");
     if (in_step() || share_.count > 0) run_ = part_->prepare(c, *instance_, team_);
   }
   void reset(const Json& request) {
@@ -450,7 +453,8 @@ class Rank {
   }
   Json trace() const {
     Json points = Json::array();
-    for (const TracePoint& point : run_->trace()) points.push_back({point.seconds, point.iterations, *point.objective, point.digest});
+    for (const TracePoint& point : run_->trace())
+      points.push_back({point.seconds, point.iterations, point.objective ? Json(*point.objective) : Json(), point.digest});
     return {{"trace", points}};
   }
   [[nodiscard]] bool in_step() const { return part_->searches.empty(); }

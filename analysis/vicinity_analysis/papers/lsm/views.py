@@ -1,6 +1,6 @@
 """What the report shows of each experiment of local search."""
 
-from vicinity_analysis.papers.lsm import ranks, tables
+from vicinity_analysis.papers.lsm import rank_scaling, ranks, tables
 from vicinity_analysis.papers.lsm.searches import lacking, stand_ins
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import usual
@@ -83,6 +83,13 @@ def _ranks(study: Study, _: list[Study]) -> View:
     return view
 
 
+def _over_ranks(study: Study, _: list[Study]) -> View:
+    """Ranks of one host beyond the paper's tables."""
+    figure = rank_scaling.scaling_figure(study)
+    shown = existing([rank_scaling.scaling_table(study)])
+    return View(shown, [times_table(study)], [figure] if figure else [])
+
+
 VIEWS: dict[str, MakeView] = {
     "lsm/table1": _placements,
     **{f"lsm/table{k}": _search for k in (2, 3, 4, 5)},
@@ -93,6 +100,9 @@ VIEWS: dict[str, MakeView] = {
     "lsm/table9_small": usual.shown_with("lsm/table9"),
     "lsm/table10": _ranks,
     "lsm/table11": _ranks,
+    "lsm/ranks": _over_ranks,
+    "lsm/gpus": _over_ranks,
+    "lsm/gpu_restarts": _over_ranks,
     "lsm/precision": _precision,
     "lsm/quality_qap": usual.gaps_over_seeds,
     "lsm/quality_long": usual.shown_with("lsm/quality_qap"),

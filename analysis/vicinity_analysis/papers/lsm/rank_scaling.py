@@ -1,0 +1,156 @@
+"""Experiments over ranks beyond the paper's tables: the speed-up over one rank. A network beside it is a model."""
+
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from vicinity_analysis.inputs.records import Machine, Record
+from vicinity_analysis.papers.lsm.ranks import MESSAGE, NETWORKS, communication
+from vicinity_analysis.study import Study
+from vicinity_analysis.views.cells import Cell, Column, Table, significant
+from vicinity_analysis.views.charts import told
+from vicinity_analysis.views.figures import Drawing, handle, legend, log_axis, panels, points, render, style_of
+from vicinity_analysis.views.tables import MISSING, param_columns, params, provenance, rows_of, state_cell, tidy
+
+NETWORK = NETWORKS["lsm/table10"]
+HOSTS = (1, 2, 4, 8, 16, 32, 64)
+GREY = "#7d7d7d"
+IN_STEP = ("mpi-openmp", "mpi-gpu")  # an all-reduce each iteration
+
+
+@dataclass(frozen=True)
+class Line:
+    """One implementation on one machine at any number of ranks, the rest of the case held."""
+
+    machine: Machine
+    implementation: str
+    held: tuple[tuple[str, str], ...]
+    points: dict[int, Record]  # ranks -> record
+
+    @property
+    def size(self) -> str:
+        """What tells panels apart: all but the threads."""
+        return ", ".join(f"{axis} = {value}" for axis, value in self.held if axis != "threads")
+
+    @property
+    def label(self) -> str:
+        threads = dict(self.held).get("threads")
+        return self.implementation + (f", {threads} thread{'' if threads == '1' else 's'}" if threads else "")
+
+    def speedups(self) -> dict[int, float]:
+        one = self.points.get(1)
+        if one is None or not one.ok:
+            return {}
+        base = one.estimate().value
+        return {ranks: base / record.estimate().value for ranks, record in self.points.items() if record.ok}
+
+    def modelled(self) -> dict[int, float]:
+        """Speed-up over hosts with one such rank each: what one rank computes, divided, and an all-reduce an
+        iteration. Of searches in step only."""
+        one = self.points.get(1)
+        if self.implementation not in IN_STEP or one is None or not one.ok or "kernel" not in one.parts:
+            return {}
+        alone, iterations = float(one.counted("kernel").mean()), one.data["iterations"]
+        return {hosts: alone / (alone / hosts + iterations * NETWORK.reduction(hosts)) for hosts in HOSTS}
+
+
+def lines(study: Study) -> list[Line]:
+    """Of the first machine that has any."""
+    for machine in study.machines:
+        runs = {name: of for name, of in study.series(machine).items() if name.startswith("mpi-")}
+        cases = [record.case for of in runs.values() for record in of.values()]
+        values = {axis: {str(case.get(axis)) for case in cases} for case in cases for axis in case}
+        varying = sorted(axis for axis in values if len(values[axis]) > 1 and axis not in ("ranks", "iterations"))
+        found: dict[tuple[str, tuple[tuple[str, str], ...]], dict[int, Record]] = {}
+        for name, of in runs.items():
+            for record in of.values():
+                held = tuple((axis, str(record.case.get(axis))) for axis in varying)
+                found.setdefault((name, held), {})[record.case["ranks"]] = record
+        several = [Line(machine, *key, dict(sorted(of.items()))) for key, of in found.items() if len(of) > 1]
+        if any(line.speedups() for line in several):
+            return several
+    return []
+
+
+def scaling_table(study: Study) -> Table | None:
+    """Each case with the speed-up over one rank, and the share of communication."""
+    found = lines(study)
+    if not found:
+        return None
+    machine = found[0].machine
+    names = list(dict.fromkeys(line.implementation for line in found))
+    by_record = {record.source: line for line in found for record in line.points.values()}
+    columns = param_columns(study)
+    for name in names:
+        columns += [Column(what, f"{machine.title}, {name}") for what in ("over one rank", "communication, %")]
+    table = Table(f"{study.slug}-over-ranks", f"{study.descriptor.title}: speed-up over one rank", columns, [])
+    for row, key in rows_of(study):
+        cells = params(study, key)
+        for name in names:
+            record = study.series(machine).get(name, {}).get(key)
+            if record is None or not record.ok:
+                cells += [MISSING if record is None else state_cell(record)] * 2
+                continue
+            line, source, share = by_record.get(record.source), provenance(record), communication(record)
+            speedup = line.speedups().get(record.case["ranks"]) if line else None
+            known = speedup is not None
+            cells.append(Cell(significant(speedup), source, marks=record.marks) if known else MISSING)
+            cells.append(Cell(f"{100 * share:.1f}" if share is not None else "—", source, marks=record.marks))
+            values = {"machine": machine.name, "implementation": name, "speedup": speedup, "communication": share}
+            table.tidy.append(tidy(study, row, key, **values, record=record.source))
+        table.rows.append(cells)
+    table.notes = [
+        "Over one rank: the time of one rank with as many threads, by the time of the row. Communication: what ranks "
+        "wait for each other and for messages, as rank 0 sees it, of computing and communication together."
+    ]
+    return table
+
+
+def scaling_figure(study: Study) -> Drawing | None:
+    """Speed-up over one rank along the ranks of a host; dotted a model of hosts with a rank each."""
+    found = lines(study)
+    if not found:
+        return None
+    sizes = list(dict.fromkeys(line.size for line in found))
+    modelled = any(line.modelled() for line in found)
+    caption = (
+        f"Ranks of one host, {found[0].machine.title}, over one rank with as many threads. Grey: as many times as fast "
+        "as there are ranks. Hollow: extrapolated. Both axes logarithmic."
+    )
+    if modelled:
+        caption += (
+            f" Dotted, a model and not measured: hosts with one such rank each, of which each has its part of what one "
+            f"rank computes, and for each iteration an all-reduce of {MESSAGE} bytes over a network ({NETWORK.name} a "
+            "message), 2 log2(hosts) messages after each other, rounded up."
+        )
+
+    def draw() -> Figure:
+        figure, axes = panels(len(sizes), 3.0)
+        labels = [line.label for line in found]
+        handles: dict[str, Line2D] = {}
+        for size, plot in zip(sizes, axes, strict=True):
+            plot.set_title(size)
+            own = [line for line in found if line.size == size]
+            most = max((ranks for line in own for ranks in (*line.points, *line.modelled())), default=1)
+            told(plot.plot([1, most], [1, most], color=GREY, linewidth=0.8), "as many times as fast")
+            for line in own:
+                colour, marker = style_of(study, line.label, labels)
+                speedups, where = line.speedups(), (line.label, line.machine.title)
+                told(plot.plot(list(speedups), list(speedups.values()), color=colour, linewidth=1.2), *where)
+                points(
+                    plot, [(ranks, y, line.points[ranks]) for ranks, y in speedups.items()], (colour, marker), *where
+                )
+                handles.setdefault(line.label, handle(colour, marker, line.label, line="-"))
+                if model := line.modelled():
+                    drawn = plot.plot(list(model), list(model.values()), ":", color=colour, linewidth=1.0)
+                    told(drawn, f"{line.label}, model", line.machine.title)
+            log_axis(plot, "x", "ranks", [float(hosts) for hosts in HOSTS if hosts <= most])
+            log_axis(plot, "y", "speed-up over one rank" if plot is axes[0] else "")
+        if modelled:
+            label = "hosts with a rank each, model"
+            handles[label] = Line2D([], [], color=GREY, linestyle=":", label=label)
+        legend(figure, list(handles.values()))
+        return figure
+
+    return render(f"{study.slug}-over-ranks", f"{study.descriptor.title}: speed-up over one rank", caption, draw)

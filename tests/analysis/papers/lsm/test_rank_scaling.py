@@ -1,0 +1,70 @@
+"""Experiments over ranks: speed-ups over one rank, and a network that is a model."""
+
+import pytest
+import synthetic_lsm
+from vicinity_analysis.papers.lsm import rank_scaling
+from vicinity_analysis.papers.lsm.views import VIEWS
+from worlds import GPU, studies_of, study_of
+
+NAMES = ("ranks", "gpus", "gpu_restarts")
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory):
+    root = synthetic_lsm.make_root(tmp_path_factory.mktemp("ranks"))
+    records = [r for name in NAMES for r in synthetic_lsm.experiment("gpu-a", name)]
+    synthetic_lsm.make_machine(root / "results", "gpu-a", records, GPU)
+    return studies_of(root, "gpu-a")
+
+
+def lines(studies, name):
+    return rank_scaling.lines(study_of(studies, f"lsm/{name}"))
+
+
+def test_lines_hold_all_but_the_ranks(studies):
+    found = {(line.size, line.label): list(line.points) for line in lines(studies, "ranks")}
+    assert found["m = 1301, n = 1317", "mpi-openmp, 1 thread"] == [1, 2, 4, 8, 16]
+    assert found["m = 1301, n = 1317", "mpi-openmp, 4 threads"] == [1, 2, 4]
+    assert found["m = 401, n = 417", "mpi-openmp, 1 thread"] == [1, 2, 4, 8, 16]
+    assert {line.implementation for line in lines(studies, "gpu_restarts")} == {"mpi-chains", "mpi-gpu-chains"}
+
+
+def test_the_speedup_is_over_one_rank_with_as_many_threads(studies):
+    (line,) = (found for found in lines(studies, "gpus") if found.size == "m = 2601, n = 2617")
+    speedups = line.speedups()
+    assert speedups[1] == 1 and 1.9 < speedups[2] < 2.05 and 3.7 < speedups[4] < 4.05
+    table = rank_scaling.scaling_table(study_of(studies, "lsm/gpus"))
+    assert len(table.rows) == 12 and any(cell.text.startswith("3.") for cell in table.rows[-2])
+
+
+def test_without_one_rank_there_is_no_speedup(studies):
+    (line,) = (found for found in lines(studies, "gpus") if found.size == "m = 401, n = 417")
+    without = rank_scaling.Line(line.machine, line.implementation, line.held, {2: line.points[2]})
+    assert without.speedups() == {} and without.modelled() == {}
+
+
+def test_a_modelled_network_ends_what_more_hosts_gain(studies):
+    small, large = (
+        next(found for found in lines(studies, "gpus") if found.size == size).modelled()
+        for size in ("m = 401, n = 417", "m = 2601, n = 2617")
+    )
+    assert small[1] == large[1] == 1
+    assert small[64] < small[8] < 8  # all-reduces take as long as the work
+    assert large[64] > large[8] > 7.5
+    assert not any(line.modelled() for line in lines(studies, "gpu_restarts"))  # no message in the loop
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_report_shows_a_table_and_a_figure(studies, name):
+    study = study_of(studies, f"lsm/{name}")
+    view = VIEWS[study.name](study, studies)
+    (figure,) = view.figures
+    assert "over one rank" in figure.caption and len(view.shown) == 1
+    assert ("a model and not measured" in figure.caption) == (name != "gpu_restarts")
+
+
+def test_nothing_measured_shows_nothing(tmp_path):
+    root = synthetic_lsm.make_root(tmp_path)
+    synthetic_lsm.make_machine(root / "results", "gpu-a", list(synthetic_lsm.experiment("gpu-a", "precision")), GPU)
+    study = study_of(studies_of(root, "gpu-a"), "lsm/gpus")
+    assert rank_scaling.scaling_table(study) is None and rank_scaling.scaling_figure(study) is None
