@@ -97,14 +97,16 @@ System systems::lns() {
   system.name = "lns";
   system.title = "Large neighbourhood search for constraint optimisation (Campeotto, Dovier, Fioretto, Pontelli)";
   const std::vector<Axis> own{
-      {"subsets", "t, random subsets of the free variables a step: from 1 (default 10); neighbourhoods a round of cpu-lns (default 8)"},
+      {"subsets",
+       "t, random subsets of the free variables a step: from 1 (default 10); neighbourhoods a round of cpu-lns (default 8) and gpu-lns "
+       "(256)"},
       {"released", "|N|, free variables of a subset; no more than there are"},
       {"percent", "instead: this part of the free variables, 1 to 100 (default 30)"},
       {"starts", "m, starting points a subset: from 1 (default 10)"},
       {"strategy", "local search from them (section 4): RL, RP, 2P, GS, ICM or CE (default RL)"},
       {"repetitions", "p of RL, RP and GS, sweeps of ICM: from 0 (default 1)"},
       {"start", "starting points: random values, cp (random values, propagated) or current (default current for RP and 2P, else random)"},
-      {"steps", "h, improving steps a pass (default 10); rounds of cpu-lns"},
+      {"steps", "h, improving steps a pass (default 10); rounds of cpu-lns and gpu-lns"},
       {"restarts", "s, further passes from the first solution (default 0)"},
       {"threads", "threads of cpu-openmp and cpu-lns: 1 to 4096 (default all cores); others ignore it"}};
   const auto problem = [&](const std::string& name, const std::string& meaning) {
@@ -122,7 +124,8 @@ System systems::lns() {
   system.best_known = [](const Case& c, const Instance*) { return best_known_model(c); };
   system.solver = solver();
   system.implementations = joined(cpu_implementations(), cpu_repair_implementations());
-  if constexpr (device::with_cuda) system.implementations = joined(system.implementations, gpu_implementations());
+  if constexpr (device::with_cuda)
+    system.implementations = joined(system.implementations, joined(gpu_implementations(), gpu_repair_implementations()));
   return system;
 }
 

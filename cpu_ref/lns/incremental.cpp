@@ -1,5 +1,5 @@
 // cpu-openmp: walkers on all cores, whose engine evaluates what has changed (incremental.hpp).
-#include "cpu_ref/lns/incremental.hpp"
+#include "core/methods/lns/incremental.hpp"
 
 #include <omp.h>
 

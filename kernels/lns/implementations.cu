@@ -13,4 +13,14 @@ std::vector<Implementation> gpu_implementations() {
            prepare_tuned}};
 }
 
+std::vector<Implementation> gpu_repair_implementations() {
+  return {{.name = "gpu-lns",
+           .backend = Backend::gpu,
+           .summary =
+               "ours, the rounds of cpu-lns: a neighbourhood a block, repaired by propagation; proof and exchanges on the host meanwhile",
+           .limit = "latency of shared memory, a chain of passes a node; one thread's chain for global constraints",
+           .prepare = prepare_repair,
+           .reference = "cpu-lns"}};
+}
+
 }  // namespace vicinity::lns

@@ -162,6 +162,51 @@ template <class T>
   return cuda::DeviceBuffer<T>(std::span<const T>(from, count));
 }
 
+/// A network in device memory, with its domains at the fixpoint of the root, which has not failed.
+class DeviceNetwork {
+ public:
+  DeviceNetwork() = default;
+  DeviceNetwork(const cp::Network& network, const cp::RootDomains& root) {
+    const cp::NetworkView host = network.view();
+    const auto variables = static_cast<std::size_t>(host.variables), constraints = static_cast<std::size_t>(host.constraints);
+    kind_ = on_device(host.kind, constraints);
+    constraint_begin_ = on_device(host.argument_begin, constraints + 1);
+    constraint_arguments_ = on_device(host.arguments, host.argument_begin[constraints]);
+    constraint_data_begin_ = on_device(host.data_begin, constraints + 1);
+    constraint_data_ = on_device(host.data, host.data_begin[constraints]);
+    watch_begin_ = on_device(host.watch_begin, variables + 1);
+    watches_ = on_device(host.watches, host.watch_begin[variables]);
+    origin_ = on_device(host.lower, variables);
+    upper_ = on_device(root.upper.data(), variables);
+    mask_begin_ = on_device(host.mask_begin, variables);
+    mask_ = on_device(root.mask.data(), root.mask.size());
+    view_ = {kind_.data(),
+             constraint_begin_.data(),
+             constraint_arguments_.data(),
+             constraint_data_begin_.data(),
+             constraint_data_.data(),
+             watch_begin_.data(),
+             watches_.data(),
+             origin_.data(),
+             upper_.data(),
+             mask_begin_.data(),
+             mask_.data(),
+             host.variables,
+             host.constraints,
+             host.mask_words};
+  }
+  /// Upper bounds and masks are those of the fixpoint; bit 0 of a mask is `lower` all the same.
+  [[nodiscard]] const cp::NetworkView& view() const { return view_; }
+
+ private:
+  cp::NetworkView view_{};
+  cuda::DeviceBuffer<cp::Kind> kind_;
+  cuda::DeviceBuffer<std::uint32_t> constraint_begin_, watch_begin_, watches_;
+  cuda::DeviceBuffer<std::int32_t> constraint_arguments_, origin_, upper_;
+  cuda::DeviceBuffer<std::uint64_t> constraint_data_begin_, mask_;
+  cuda::DeviceBuffer<std::int64_t> constraint_data_, mask_begin_;
+};
+
 /// A problem in device memory.
 class DeviceProblem {
  public:
@@ -193,45 +238,16 @@ class DeviceProblem {
   void load_network(const cp::Network& network) {
     const cp::RootDomains root = cp::root_domains(network);
     if (root.failed) return;  // then nothing is searched
-    const cp::NetworkView host = network.view();
-    const auto variables = static_cast<std::size_t>(host.variables), constraints = static_cast<std::size_t>(host.constraints);
-    kind_ = on_device(host.kind, constraints);
-    constraint_begin_ = on_device(host.argument_begin, constraints + 1);
-    constraint_arguments_ = on_device(host.arguments, host.argument_begin[constraints]);
-    constraint_data_begin_ = on_device(host.data_begin, constraints + 1);
-    constraint_data_ = on_device(host.data, host.data_begin[constraints]);
-    watch_begin_ = on_device(host.watch_begin, variables + 1);
-    watches_ = on_device(host.watches, host.watch_begin[variables]);
-    origin_ = on_device(host.lower, variables);
-    lower_ = on_device(root.lower.data(), variables);
-    upper_ = on_device(root.upper.data(), variables);
-    mask_begin_ = on_device(host.mask_begin, variables);
-    mask_ = on_device(root.mask.data(), root.mask.size());
-    view_.network = {kind_.data(),
-                     constraint_begin_.data(),
-                     constraint_arguments_.data(),
-                     constraint_data_begin_.data(),
-                     constraint_data_.data(),
-                     watch_begin_.data(),
-                     watches_.data(),
-                     origin_.data(),
-                     upper_.data(),
-                     mask_begin_.data(),
-                     mask_.data(),
-                     host.variables,
-                     host.constraints,
-                     host.mask_words};
+    network_ = DeviceNetwork(network, root);
+    lower_ = on_device(root.lower.data(), root.lower.size());
+    view_.network = network_.view();
     view_.root_lower = lower_.data();
   }
 
   ProblemView view_{};
   cuda::DeviceBuffer<cp::FreeVariable> free_;
-  cuda::DeviceBuffer<std::int32_t> values_, network_variable_;
-  cuda::DeviceBuffer<cp::Kind> kind_;
-  cuda::DeviceBuffer<std::uint32_t> constraint_begin_, watch_begin_, watches_;
-  cuda::DeviceBuffer<std::int32_t> constraint_arguments_, origin_, lower_, upper_;
-  cuda::DeviceBuffer<std::uint64_t> constraint_data_begin_, mask_;
-  cuda::DeviceBuffer<std::int64_t> constraint_data_, mask_begin_;
+  cuda::DeviceBuffer<std::int32_t> values_, network_variable_, lower_;
+  DeviceNetwork network_;
 };
 
 /// What the domains of a walker need; nothing without CP starting points.

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <barrier>
+#include <atomic>
 #include <cstdint>
 #include <numeric>
 #include <thread>
@@ -28,10 +28,10 @@ struct Alone {
 /// Threads of the host, as a block's.
 class Together {
  public:
-  /// What they share.
+  /// What they share. Barriers are many and short: nobody sleeps.
   struct Meeting {
-    explicit Meeting(std::int32_t threads) : barrier(threads), numbers(static_cast<std::size_t>(threads)) {}
-    std::barrier<> barrier;
+    explicit Meeting(std::int32_t threads) : numbers(static_cast<std::size_t>(threads)) {}
+    std::atomic<std::size_t> arrived = 0, meetings = 0;
     std::vector<std::int64_t> numbers;  ///< [thread]
   };
 
@@ -39,7 +39,15 @@ class Together {
 
   [[nodiscard]] std::int32_t rank() const { return rank_; }
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(meeting_->numbers.size()); }
-  void sync() const { meeting_->barrier.arrive_and_wait(); }
+  void sync() const {
+    const std::size_t before = meeting_->meetings;
+    if (++meeting_->arrived < meeting_->numbers.size()) {
+      while (meeting_->meetings == before) std::this_thread::yield();
+      return;
+    }
+    meeting_->arrived = 0;
+    ++meeting_->meetings;
+  }
   [[nodiscard]] bool any(bool flag) const { return sum(flag ? 1 : 0) > 0; }
   [[nodiscard]] std::int64_t sum(std::int64_t number) const {
     meeting_->numbers[static_cast<std::size_t>(rank_)] = number;

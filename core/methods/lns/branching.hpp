@@ -8,6 +8,8 @@
 #include "core/problems/cp/compile.hpp"
 #include "core/problems/cp/model.hpp"
 #include "core/problems/cp/store.hpp"
+#include "core/util/hd.hpp"
+#include "core/util/rng.hpp"
 
 namespace vicinity::lns {
 
@@ -76,11 +78,15 @@ struct Decision {
   cp::Var variable = 0;
   std::int64_t value = 0;
 
-  [[nodiscard]] Decision opposite() const {
-    constexpr Kind opposites[] = {Kind::unequal, Kind::equal, Kind::above, Kind::at_most};
-    return {opposites[static_cast<std::size_t>(kind)], variable, value};
+  [[nodiscard]] VICINITY_HD Decision opposite() const {
+    return {kind == Kind::equal     ? Kind::unequal
+            : kind == Kind::unequal ? Kind::equal
+            : kind == Kind::at_most ? Kind::above
+                                    : Kind::at_most,
+            variable, value};
   }
-  [[nodiscard]] bool apply(cp::Store& store) const {
+  template <class S>
+  [[nodiscard]] VICINITY_HD bool apply(S& store) const {
     switch (kind) {
       case Kind::equal:
         return store.assign(variable, value);
@@ -97,6 +103,53 @@ struct Decision {
 
 /// The decision about an open variable. A value inside a domain of bounds only becomes a split. `random`: 64 bits; `saved`: of this
 /// variable.
-[[nodiscard]] Decision decision_on(const cp::Store& store, cp::Var x, ValueChoice choice, std::uint64_t random, std::int64_t saved);
+template <class S>
+[[nodiscard]] VICINITY_HD_CALLED Decision decision_on(const S& store, cp::Var x, ValueChoice choice, std::uint64_t random,
+                                                      std::int64_t saved) {
+  using Kind = Decision::Kind;
+  const std::int64_t low = store.lower(x), high = store.upper(x), half = low + (high - low) / 2;
+  const auto equal = [&](std::int64_t v) -> Decision {
+    if (store.masked(x) || v == low || v == high) return {Kind::equal, x, v};
+    return {Kind::at_most, x, v};
+  };
+  const auto ranked = [&](std::int64_t rank) {  // the value with so many below it
+    if (!store.masked(x)) return low + rank;
+    std::int64_t v = low;
+    for (; rank > 0; --rank) v = store.next(x, v + 1);
+    return v;
+  };
+  switch (choice) {
+    case ValueChoice::min:
+      return {Kind::equal, x, low};
+    case ValueChoice::max:
+      return {Kind::equal, x, high};
+    case ValueChoice::median:
+      return equal(ranked((store.size(x) - 1) / 2));
+    case ValueChoice::middle: {
+      const std::int64_t above = store.next(x, half), below = store.previous(x, half);
+      return equal(above - half < half - below ? above : below);
+    }
+    case ValueChoice::random:
+      return equal(ranked(static_cast<std::int64_t>(scale_to(random, static_cast<std::uint64_t>(store.size(x))))));
+    case ValueChoice::split:
+      return {Kind::at_most, x, half};
+    case ValueChoice::reverse_split:
+      return {Kind::above, x, half};
+    case ValueChoice::split_random:
+      return {(random & 1) != 0 ? Kind::above : Kind::at_most, x, half};
+    case ValueChoice::interval: {
+      std::int64_t v = low;
+      while (store.masked(x) && v < high && store.contains(x, v + 1)) ++v;
+      return {Kind::at_most, x, !store.masked(x) || v == high ? half : v};
+    }
+    case ValueChoice::outdomain_min:
+      return {Kind::unequal, x, low};
+    case ValueChoice::outdomain_max:
+      return {Kind::unequal, x, high};
+    case ValueChoice::saved:
+      return store.contains(x, saved) ? equal(saved) : Decision{Kind::equal, x, low};
+  }
+  return {Kind::equal, x, low};
+}
 
 }  // namespace vicinity::lns

@@ -10,8 +10,6 @@ namespace vicinity::lns {
 namespace {
 
 constexpr Restarts usual_restarts{Restarts::Kind::geometric, 1.2, 200};
-/// Of larger domains no value is tried for its impact.
-constexpr std::int64_t most_tried = 64;
 
 }  // namespace
 

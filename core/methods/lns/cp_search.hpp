@@ -38,6 +38,9 @@ enum class RepairValues : std::uint8_t {
            ///< 2017)
 };
 
+/// Of larger domains no value is tried for its impact.
+inline constexpr std::int64_t most_tried = 64;
+
 struct Neighborhood {
   std::span<const std::int32_t> incumbent;  ///< [variable of the network]
   std::span<const cp::Var> kept;            ///< to be fixed, in this order; what leaves nothing acceptable stays open

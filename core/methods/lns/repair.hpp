@@ -58,8 +58,9 @@ inline constexpr std::int64_t sideways_one_in = 4;   ///< so many neighbourhoods
 inline constexpr std::int64_t patience = 25;         ///< rounds without improvement until more is accepted
 inline constexpr std::int64_t deviations = 4;        ///< steps of acceptance, the first of which is none
 inline constexpr std::int64_t deviation_part = 500;  ///< of the best objective, each step
-inline constexpr std::int64_t proof_share = 3;       ///< a round's neighbourhoods have so many times the nodes of its share of the proof
-inline constexpr std::int64_t hops = 30;             ///< of a walk for each variable that it is to release
+inline constexpr std::int64_t proof_share =
+    3;  ///< neighbourhoods, `round_neighborhoods` at most, have so many times the nodes of the proof's share
+inline constexpr std::int64_t hops = 30;  ///< of a walk for each variable that it is to release
 
 /// Draws of one neighbourhood, one after the other.
 class Draws {

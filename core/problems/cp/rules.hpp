@@ -3,6 +3,9 @@
 // scope and a store, removes values that no solution of the constraint has, and returns false when none is left. Rules look at the store
 // alone, so they can be called in any order, on host and device, and repeated until nothing changes.
 //
+// Rules of this file may run side by side on a store that others make smaller meanwhile: what they conclude follows from what was absent
+// when they looked, and that stays absent. So what decides together is read once.
+//
 // All of them are monotone: from a smaller store they never leave more. When all arguments are fixed they fail unless the constraint holds.
 // Sums and linear relations are bounds consistent over the reals with integer rounding; binary relations and elements use holes as well.
 #include <algorithm>
@@ -112,7 +115,8 @@ template <class S>
   if (is_true(store, l)) return store.assign(x, c);
   if (is_false(store, l)) return store.remove(x, c);
   if (!store.contains(x, c)) return set_false(store, l);
-  return !is_fixed(store, x) || set_true(store, l);
+  if (!is_fixed(store, x)) return true;
+  return store.lower(x) == c ? set_true(store, l) : set_false(store, l);
 }
 
 /// Removes the values from low to high; of bounds only, as far as they are at an end.
@@ -220,10 +224,10 @@ template <class S>
 [[nodiscard]] VICINITY_HD bool follow(S& store, Var x, Var y, std::int64_t c) {
   if (!within(store, x, store.lower(y) + c, store.upper(y) + c)) return false;
   if (!store.masked(y)) return true;
-  while (!store.contains(y, store.lower(x) - c))
-    if (!store.raise(x, store.lower(x) + 1)) return false;
-  while (!store.contains(y, store.upper(x) - c))
-    if (!store.cut(x, store.upper(x) - 1)) return false;
+  for (std::int64_t v = store.lower(x); !store.contains(y, v - c); v = store.lower(x))
+    if (!store.raise(x, v + 1)) return false;
+  for (std::int64_t v = store.upper(x); !store.contains(y, v - c); v = store.upper(x))
+    if (!store.cut(x, v - 1)) return false;
   if (!store.masked(x)) return true;
   for (std::int64_t v = store.lower(x); v < store.upper(x); ++v) {
     v = store.next(x, v);
@@ -304,7 +308,7 @@ template <class S>
   const Interval a = bounds(store, x), b = bounds(store, y);
   if (b.has(0)) {
     if (!within(store, z, -a.greatest(), a.greatest())) return false;
-    if (is_fixed(store, y)) return false;
+    if (b.low == b.high) return false;
   } else {
     const std::int64_t p = a.low / b.low, q = a.low / b.high, r = a.high / b.low, s = a.high / b.high;
     std::int64_t low = std::min(std::min(p, q), std::min(r, s)), high = std::max(std::max(p, q), std::max(r, s));
@@ -375,7 +379,8 @@ template <class S>
   if (store.upper(y) < 0 && !store.remove(x, 0)) return false;
   if (store.lower(x) == 0 && store.upper(x) == 0 && !store.raise(y, 0)) return false;
   const Interval a = bounds(store, x), e = bounds(store, y);
-  if (is_fixed(store, x) && is_fixed(store, y)) {
+  const bool fixed_exponent = e.low == e.high;
+  if (a.low == a.high && fixed_exponent) {
     if (e.low >= 0) return store.assign(z, power_of(a.low, e.low));
     if (a.low == 0) return false;
     const std::int64_t below = power_of(a.low, -e.low);
@@ -390,10 +395,10 @@ template <class S>
     if (!within(store, z, low, std::max<std::int64_t>(high, e.low == 0 ? 1 : high))) return false;
   } else {
     const std::int64_t most = std::max<std::int64_t>(power_of(a.greatest(), e.high), 1);
-    const bool even = is_fixed(store, y) && e.low % 2 == 0, odd = is_fixed(store, y) && e.low % 2 != 0;
+    const bool even = fixed_exponent && e.low % 2 == 0, odd = fixed_exponent && e.low % 2 != 0;
     if (!within(store, z, even ? 0 : odd ? power_of(a.low, e.low) : -most, odd ? power_of(a.high, e.low) : most)) return false;
   }
-  if (!is_fixed(store, y) || e.low <= 0) return true;
+  if (!fixed_exponent || e.low <= 0) return true;
   // A fixed exponent: ends of x whose power lies beyond z.
   const bool odd = e.low % 2 != 0;
   std::int64_t root = 1;  // the least whose power is above the greatest magnitude of z
@@ -539,10 +544,10 @@ template <class S>
 /// Keeps the indices for which `fits`, and calls `keep` for the others' values.
 template <class S, class Fits>
 [[nodiscard]] VICINITY_HD bool filter_index(S& store, Var i, const Fits& fits) {
-  while (!fits(store.lower(i)))
-    if (!store.raise(i, store.lower(i) + 1)) return false;
-  while (!fits(store.upper(i)))
-    if (!store.cut(i, store.upper(i) - 1)) return false;
+  for (std::int64_t k = store.lower(i); !fits(k); k = store.lower(i))
+    if (!store.raise(i, k + 1)) return false;
+  for (std::int64_t k = store.upper(i); !fits(k); k = store.upper(i))
+    if (!store.cut(i, k - 1)) return false;
   if (!store.masked(i)) return true;
   for (std::int64_t k = store.lower(i); k < store.upper(i); ++k) {
     k = store.next(i, k);

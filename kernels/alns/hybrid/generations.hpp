@@ -2,32 +2,19 @@
 // The host's part of gpu-hybrid: what lines are given, and what becomes of what they hand back, in memory that is copied in one piece each
 // way. Islands are worked on by a thread each.
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "core/methods/alns/hybrid/islands.hpp"
 #include "core/methods/alns/task.hpp"
 #include "core/util/digest.hpp"
+#include "core/util/parallel.hpp"
 #include "kernels/alns/hybrid/memory.hpp"
 
 namespace vicinity::alns::hybrid::block {
-
-/// f(i) for i of [0, count), by as many threads as there are cores.
-template <class F>
-void in_parallel(std::size_t count, const F& f) {
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < count; i = next++) f(i);
-  };
-  std::vector<std::jthread> others;
-  for (std::size_t t = 1; t < std::min<std::size_t>(count, std::thread::hardware_concurrency()); ++t) others.emplace_back(work);
-  work();
-}
 
 class Generations {
  public:

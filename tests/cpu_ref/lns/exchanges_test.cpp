@@ -1,4 +1,4 @@
-#include "cpu_ref/lns/exchanges.hpp"
+#include "core/methods/lns/exchanges.hpp"
 
 #include <gtest/gtest.h>
 

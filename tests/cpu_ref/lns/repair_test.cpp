@@ -9,10 +9,10 @@
 
 #include "core/methods/lns/branching.hpp"
 #include "core/methods/lns/cp_search.hpp"
+#include "core/methods/lns/feasibility_jump.hpp"
 #include "core/methods/lns/repair.hpp"
 #include "core/problems/cp/oracle.hpp"
 #include "core/util/error.hpp"
-#include "cpu_ref/lns/feasibility_jump.hpp"
 #include "tests/support/complaint.hpp"
 #include "tests/support/lns_twins.hpp"
 

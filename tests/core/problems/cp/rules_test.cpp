@@ -72,8 +72,8 @@ std::string picture(const Network& network, const Store& store, bool failed) {
 
 /// All rules in random order until nothing changes.
 bool propagate_at_random(const Network& network, Store& store, Draws& draws) {
-  rules::Workspace work;
   const NetworkView view = network.view();
+  rules::OwnWorkspace work(view);
   std::vector<std::int32_t> order(static_cast<std::size_t>(network.constraints()));
   std::iota(order.begin(), order.end(), 0);
   for (bool changed = true; changed;) {
@@ -81,7 +81,7 @@ bool propagate_at_random(const Network& network, Store& store, Draws& draws) {
     for (std::size_t k = order.size(); k > 1; --k)
       std::swap(order[k - 1], order[static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(k)))]);
     for (const std::int32_t c : order) {
-      if (!rules::propagate(view.kind[c], scope_of(view, c), store, work)) return false;
+      if (!rules::propagate(view.kind[c], scope_of(view, c), store, work.view())) return false;
       store.changes([&](Var, std::uint8_t) { changed = true; });
     }
   }

@@ -1,12 +1,12 @@
-#include "cpu_ref/lns/feasibility_jump.hpp"
+#include "core/methods/lns/feasibility_jump.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <limits>
 #include <span>
 
+#include "core/methods/lns/incremental.hpp"
 #include "core/util/rng.hpp"
-#include "cpu_ref/lns/incremental.hpp"
 
 namespace vicinity::lns {
 namespace {

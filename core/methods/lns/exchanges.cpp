@@ -1,11 +1,11 @@
-#include "cpu_ref/lns/exchanges.hpp"
+#include "core/methods/lns/exchanges.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "core/methods/lns/incremental.hpp"
 #include "core/util/rng.hpp"
-#include "cpu_ref/lns/incremental.hpp"
 
 namespace vicinity::lns {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/problems/cp/problem.hpp"
-#include "cpu_ref/run/interruption.hpp"
+#include "core/util/interruption.hpp"
 
 namespace vicinity::lns {
 
