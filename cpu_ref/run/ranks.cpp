@@ -272,6 +272,7 @@ class RanksRun final : public Run {
     outcome.evaluations = answer.at("evaluations");
     outcome.counters = answer.at("counters").get<std::map<std::string, std::int64_t>>();
     outcome.solution = answer.at("solution").get<Solution>();
+    policy_ = answer.at("policy").get<Policy>();  // some is chosen on the way
     return outcome;
   }
   [[nodiscard]] Trace trace() const override {

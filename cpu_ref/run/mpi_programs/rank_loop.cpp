@@ -23,6 +23,7 @@
 #include <deque>
 #include <iostream>
 #include <mutex>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -318,7 +319,11 @@ class Rank {
       } catch (const InputError& error) {
         fault = {error.what(), true};
       } catch (const DoesNotFit& error) {
+        if (request.at("do") == "execute" && in_step()) throw;  // others wait for it in an all-reduce
         fault = {error.what(), false};
+      } catch (const std::bad_alloc&) {
+        if (request.at("do") == "execute" && in_step()) throw;
+        fault = {"not enough host memory", false};
       }
       Json answer;
       if (agree(fault)) {
@@ -446,10 +451,15 @@ class Rank {
       return {};
     }
     const Outcome outcome = run_->outcome();
-    return {{"digest", outcome.digest},         {"objective", outcome.objective ? Json(*outcome.objective) : Json()},
-            {"feasible", outcome.feasible},     {"complaint", outcome.complaint},
-            {"iterations", outcome.iterations}, {"evaluations", outcome.evaluations},
-            {"counters", outcome.counters},     {"solution", outcome.solution}};
+    return {{"digest", outcome.digest},
+            {"objective", outcome.objective ? Json(*outcome.objective) : Json()},
+            {"feasible", outcome.feasible},
+            {"complaint", outcome.complaint},
+            {"iterations", outcome.iterations},
+            {"evaluations", outcome.evaluations},
+            {"counters", outcome.counters},
+            {"solution", outcome.solution},
+            {"policy", policy()}};
   }
   Json trace() const {
     Json points = Json::array();

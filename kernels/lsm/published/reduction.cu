@@ -171,7 +171,7 @@ class RankSearch final : public Run {
  public:
   RankSearch(const Neighborhood& neighborhood, const local_search::Task& task, Team& team)
       : neighborhood_(neighborhood), task_(task), team_(team), method_(neighborhood_, stream_, slice_of(team, neighborhood.moves())) {
-    stream_.synchronize();
+    VICINITY_CUDA_CHECK(cudaDeviceSynchronize());  // the instance is in place
   }
 
   void reset(const Start& start) override {

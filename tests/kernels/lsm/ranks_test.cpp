@@ -84,5 +84,24 @@ TEST_F(LsmGpuRanks, ThePolicySaysHowManyDevicesThereAre) {
   }
 }
 
+/// Where every rank is to have a GPU of its own, too few do not fit; the ranks serve the next run.
+TEST_F(LsmGpuRanks, TooFewDevicesDoNotFit) {
+  Trial one = trial("qap", {{"size", whole(12)}, {"iterations", whole(5)}, {"ranks", whole(9)}});
+  if (slices().prepare(one.c, *one.instance)->policy().at("devices") == 9) GTEST_SKIP() << "a GPU for each rank";
+  one.c.values["gpus"] = text("own");
+  EXPECT_THROW(static_cast<void>(slices().prepare(one.c, *one.instance)), DoesNotFit);
+  one.c.values["gpus"] = text("shared");
+  expect_twins(reference(), {slices()}, {one});
+}
+
+TEST_F(LsmGpuRanks, ThePolicyOfTheLastLaunchIsSaid) {
+  const Trial one = trial("qap", {{"size", whole(12)}, {"iterations", whole(5)}, {"ranks", whole(2)}});
+  const auto run = slices().prepare(one.c, *one.instance);
+  run->reset(1);
+  run->execute();
+  static_cast<void>(run->outcome());
+  EXPECT_GE(run->policy().at("blocks"), 1);
+}
+
 }  // namespace
 }  // namespace vicinity::lsm
