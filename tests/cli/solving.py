@@ -22,6 +22,15 @@ def write_qap(path: Path, n: int) -> None:
     path.write_text("\n".join([str(n), "", *rows[:n], "", *rows[n:]]) + "\n")
 
 
+def write_vrp(path: Path, n: int) -> None:
+    """n customers around a depot."""
+    places = [(500, 500)] + [((37 * k * k + 11 * k) % 1000, (53 * k * k + 29 * k + 7) % 1000) for k in range(1, n + 1)]
+    lines = ["NAME : mine", "TYPE : CVRP", f"DIMENSION : {n + 1}", "EDGE_WEIGHT_TYPE : EUC_2D", "CAPACITY : 40"]
+    lines += ["NODE_COORD_SECTION", *(f"{k} {x} {y}" for k, (x, y) in enumerate(places, start=1))]
+    lines += ["DEMAND_SECTION", "1 0", *(f"{k} {1 + k % 9}" for k in range(2, n + 2))]
+    path.write_text("\n".join([*lines, "DEPOT_SECTION", "1", "-1", "EOF"]) + "\n")
+
+
 def cost(n: int, permutation: list[int]) -> int:
     a, b = qap(n)
     return sum(a[i][j] * b[permutation[i]][permutation[j]] for i in range(n) for j in range(n))

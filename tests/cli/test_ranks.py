@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Program, environment
-from solving import write_qap
+from solving import write_qap, write_vrp
 
 RANKS = (1, 2, 3, 4, 7)
-OVER_RANKS = (("lsm", "mpi-openmp"), ("lsm", "mpi-chains"), ("sa", "mpi-chains"))
+OVER_RANKS = (("lsm", "mpi-openmp"), ("lsm", "mpi-chains"), ("sa", "mpi-chains"), ("alns", "mpi-islands"))
 OVER_GPUS = (("lsm", "mpi-gpu"), ("lsm", "mpi-gpu-chains"), ("sa", "mpi-gpu-chains"))
 OVER_LSM = tuple(name for name in OVER_RANKS + OVER_GPUS if name[0] == "lsm")
 DESCRIPTOR = """\
@@ -34,10 +34,17 @@ profiles:
 """
 
 
-def long_search(system: str, implementation: str) -> tuple[str, ...]:
-    several = {"lsm": "restarts=4", "sa": "chains=4"}[system] if "chains" in implementation else "threads=1"
-    asked = ("--implementation", implementation, "--set", "ranks=3", "--set", several)
-    return "solve", system, "--instance", "mine.dat", *asked, "--iterations", "1e9"
+def long_search(folder: Path, system: str, implementation: str) -> tuple[str, ...]:
+    """Writes an instance, and says how to search for long on three ranks."""
+    several = {"lsm": "restarts=4", "sa": "chains=4", "alns": "processes=6"}
+    shared = several[system] if "openmp" not in implementation and implementation != "mpi-gpu" else "threads=1"
+    if system == "alns":
+        write_vrp(folder / "mine.vrp", 200)
+    else:
+        write_qap(folder / "mine.dat", 60)
+    asked = ("--implementation", implementation, "--set", "ranks=3", "--set", shared)
+    instance, work = ("mine.vrp", "--calls") if system == "alns" else ("mine.dat", "--iterations")
+    return "solve", system, "--instance", instance, *asked, work, "1e9"
 
 
 def here(implementation: str) -> dict[str, str]:
@@ -86,7 +93,9 @@ def ranks_of(parent: int) -> list[int]:
     below = {parent}
     for _ in rows:
         below |= {int(pid) for pid, above, _ in rows if int(above) in below}
-    return sorted(int(pid) for pid, _, name in rows if int(pid) in below and name in ("lsm-ranks", "sa-ranks"))
+    return sorted(
+        int(pid) for pid, _, name in rows if int(pid) in below and name in ("lsm-ranks", "sa-ranks", "alns-ranks")
+    )
 
 
 def wait_for_ranks(parent: int, count: int) -> list[int]:
@@ -150,9 +159,8 @@ def test_a_rank_that_dies(program: Program, system: str, implementation: str) ->
 
 @for_each(*OVER_RANKS, *OVER_GPUS)
 def test_a_limit_in_time_reaches_all_ranks(program: Program, system: str, implementation: str) -> None:
-    write_qap(program.folder / "mine.dat", 60)
     began = time.monotonic()
-    result = run(program, implementation, *long_search(system, implementation), "--time", "3", "--json")
+    result = run(program, implementation, *long_search(program.folder, system, implementation), "--time", "3", "--json")
     assert result.returncode == 0, result.stderr
     assert time.monotonic() - began < 40  # starting ranks included
     assert json.loads(result.stdout)["seconds"] < 3.5
@@ -160,14 +168,13 @@ def test_a_limit_in_time_reaches_all_ranks(program: Program, system: str, implem
 
 @for_each(*OVER_RANKS, *OVER_GPUS)
 def test_ctrl_c_keeps_the_best_and_ends_all_ranks(program: Program, system: str, implementation: str) -> None:
-    write_qap(program.folder / "mine.dat", 60)
-    command = [program.binary, *long_search(system, implementation)]
+    command = [program.binary, *long_search(program.folder, system, implementation)]
     with subprocess.Popen(command, cwd=program.folder, env=here(implementation), stderr=subprocess.PIPE) as process:
         ranks = wait_for_ranks(process.pid, 3)
         time.sleep(5 if "gpu" in implementation else 2)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
-    assert process.returncode == 130 and (program.folder / "mine.sln").exists()
+    assert process.returncode == 130 and any(file.suffix in (".sln", ".sol") for file in program.folder.glob("mine.*"))
     deadline = time.monotonic() + 20
     while any(Path(f"/proc/{rank}").exists() for rank in ranks):
         assert time.monotonic() < deadline
