@@ -46,8 +46,9 @@ qap::Permutation start_of(const qap::Qap& qap, const Task& task, const Start& st
 
 std::int64_t leg_of(const Task& task, std::int32_t n) {
   if (task.leg > 0) return task.leg;
-  const double size = n, iterations = static_cast<double>(task.iterations), usual = size * size * size * size * size * leg_share;
-  return divide_up(task.iterations, std::max<std::int64_t>(1, static_cast<std::int64_t>(iterations / usual + 0.5)));
+  const double cube = static_cast<double>(n) * n * n, usual = std::max(leg_share * cube * cube, leg_sweeps * static_cast<double>(pairs(n)));
+  const double legs = static_cast<double>(task.iterations) / usual + 0.5;
+  return divide_up(task.iterations, std::max<std::int64_t>(1, static_cast<std::int64_t>(legs)));
 }
 
 Cooling cooling_in(const Window& window, const Task& task, std::int32_t n) {

@@ -188,9 +188,9 @@ struct Task {
   [[nodiscard]] std::uint64_t seed(std::uint64_t run, std::int64_t chain) const { return run + static_cast<std::uint64_t>(chain); }
 };
 
-/// Proposals between two reheats: about this share of n^5, or all of them, where they are not half as many again. Up to there a longer leg
-/// is worth more than another one.
-inline constexpr double leg_share = 0.01;
+/// Proposals between two reheats: about this share of n^6, at least so many sweeps; or all of them, where they are not half as many again.
+/// Up to there a longer leg is worth more than another one.
+inline constexpr double leg_share = 1e-4, leg_sweeps = 50;
 [[nodiscard]] std::int64_t leg_of(const Task& task, std::int32_t n);
 
 /// By the task's schedule, between these temperatures.
