@@ -17,7 +17,7 @@ constexpr std::uint32_t probe_stream = 0x80000002u;
 constexpr double stage_factor = 0.84;
 constexpr std::int64_t samples = 1000;
 
-/// A walk by the Metropolis test, pair after pair.
+/// A walk by the Metropolis test. Pairs are drawn: those of a few rows would not stand for all.
 class Probe {
  public:
   Probe(const qap::FromScratch& from_scratch, std::int32_t n, const std::atomic<bool>* stop)
@@ -41,7 +41,7 @@ class Probe {
     const auto inverse = static_cast<float>(1 / t);
     double expected = 0;
     for (std::int64_t k = 0; k < proposals && !stopped(); ++k) {
-      const Swap swap = pair_at(n_, next_ % pairs(n_));
+      const Swap swap = sample_swap(probe_seed, n_, samples + next_);
       const std::int64_t delta = from_scratch_->delta(p_, swap.r, swap.s);
       if (delta > 0) expected += acceptance(static_cast<double>(delta) / t);
       const auto word = static_cast<std::uint32_t>(random_bits(probe_seed, static_cast<std::uint64_t>(next_), 0, probe_stream));
