@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "core/methods/lns/repair.hpp"
@@ -255,7 +256,10 @@ struct Candidate {
 };
 /// What all threads see.
 struct Board {
-  std::uint32_t queued[2], trail, costly, first, stop;
+  std::uint32_t queued[2];  ///< constraints in each queue
+  std::uint32_t trail;      ///< entries; more than there is memory for: full
+  std::uint32_t costly;     ///< some of these wait
+  std::uint32_t first, fixed, stop;
 };
 
 struct TeamMemory {
@@ -323,7 +327,7 @@ static_assert(sizeof(Candidate) % 8 == 0 && sizeof(TrailEntry) % 8 == 0 && sizeo
 class TeamDomains {
  public:
   VICINITY_HD TeamDomains(const ModelView& model, const TeamMemory& memory, std::uint32_t most_trail)
-      : model_(model), network_(model.network), memory_(memory), most_trail_(most_trail) {}
+      : network_(model.network), memory_(memory), costly_(model.costly), most_trail_(most_trail) {}
 
   /// Those that are woken from here on are put into that queue.
   VICINITY_HD void wake_into(std::int32_t turn) { turn_ = turn; }
@@ -486,16 +490,16 @@ class TeamDomains {
       if ((network_.watches[w] & static_cast<unsigned>(events)) == 0) continue;
       const std::uint32_t c = network_.watches[w] >> 4, bit = 1u << (c % 32);
       if ((load(memory_.waits + c / 32) & bit) != 0 || (fetch_or(memory_.waits + c / 32, bit) & bit) != 0) continue;
-      if ((model_.costly[c / 32] & bit) != 0)
+      if ((costly_[c / 32] & bit) != 0)
         store(&memory_.board->costly, 1u);
       else
         memory_.queue[turn_][fetch_add(&memory_.board->queued[turn_], 1)] = static_cast<std::int32_t>(c);
     }
   }
 
-  const ModelView& model_;
-  const cp::NetworkView& network_;
-  const TeamMemory& memory_;
+  cp::NetworkView network_;  // copies: one step less to what they point to
+  TeamMemory memory_;
+  const std::uint32_t* costly_;
   std::uint32_t most_trail_;
   std::int32_t turn_ = 0;
 };
@@ -565,7 +569,7 @@ class TeamSearch {
     });
     for_own(network_.mask_words, [&](std::int64_t w) { memory_.mask[w] = network_.mask[w]; });
     for_own((network_.constraints + 31) / 32, [&](std::int64_t w) { memory_.waits[w] = 0; });
-    if (leads()) *memory_.board = {{0, 0}, 0, 0, ~0u, 0};
+    if (leads()) *memory_.board = {{0, 0}, 0, 0, ~0u, 0, 0};
     team_.sync();
   }
 
@@ -633,6 +637,7 @@ class TeamSearch {
     const cp::Kind kind = network_.kind[c];
     if (kind == cp::Kind::linear_le || kind == cp::Kind::linear_eq)
       return sum_fails(cp::scope_of(network_, c), kind == cp::Kind::linear_eq);
+    if (kind == cp::Kind::all_different) return different_fails(cp::scope_of(network_, c).arguments);
     return leads() && !propagate_global(c);
   }
   /// As rules::linear_le and linear_eq, by all.
@@ -672,6 +677,26 @@ class TeamSearch {
       high += one.high;
     });
     return {team_.sum(low), team_.sum(high), 0};
+  }
+  /// As rules::all_different, by all: each variable loses the values of all others that are fixed. What that fixes wakes it again.
+  [[nodiscard]] VICINITY_HD_CALLED bool different_fails(std::span<const std::int32_t> x) {
+    if (leads()) store(&memory_.board->fixed, 0u);
+    team_.sync();
+    const auto n = static_cast<std::int64_t>(x.size());
+    for_own(n, [&](std::int64_t k) {
+      if (!domains_.is_fixed(x[static_cast<std::size_t>(k)])) return;
+      const std::uint32_t at = fetch_add(&memory_.board->fixed, 1);
+      memory_.work.order[at] = static_cast<std::int32_t>(k);
+      memory_.work.values[at] = domains_.lower(x[static_cast<std::size_t>(k)]);
+    });
+    team_.sync();
+    const std::uint32_t count = load(&memory_.board->fixed);
+    bool failed = false;
+    for_own(n, [&](std::int64_t k) {
+      for (std::uint32_t other = 0; other < count && !failed; ++other)
+        if (memory_.work.order[other] != k) failed = !domains_.remove(x[static_cast<std::size_t>(k)], memory_.work.values[other]);
+    });
+    return failed;
   }
   /// Nothing waits any more.
   VICINITY_HD void forget() {

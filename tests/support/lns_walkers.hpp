@@ -1,10 +1,12 @@
 #pragma once
 // Walkers of the device on the host: teams of one thread or of several, and a problem as walkers see it.
 #include <gtest/gtest.h>
+#include <ucontext.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -71,6 +73,81 @@ class Together {
 
  private:
   Meeting* meeting_;
+  std::int32_t rank_;
+};
+
+/// Threads that one thread of the host plays in turns: each goes to the next barrier, in an order that changes from barrier to barrier. As
+/// many as a block has, and quick wherever the cores are busy.
+class Played {
+ public:
+  struct Stage {
+    explicit Stage(std::int32_t threads)
+        : contexts(static_cast<std::size_t>(threads)), done(contexts.size(), false), numbers(contexts.size()) {}
+    std::vector<ucontext_t> contexts;
+    std::vector<bool> done;
+    std::vector<std::int64_t> numbers;  ///< [thread]
+    ucontext_t director{};
+    std::size_t next = 0;  ///< to begin
+    std::function<void(std::int32_t)> work;
+  };
+
+  Played(Stage& stage, std::int32_t rank) : stage_(&stage), rank_(rank) {}
+
+  [[nodiscard]] std::int32_t rank() const { return rank_; }
+  [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(stage_->numbers.size()); }
+  void sync() const { swapcontext(&stage_->contexts[static_cast<std::size_t>(rank_)], &stage_->director); }
+  [[nodiscard]] bool any(bool flag) const { return sum(flag ? 1 : 0) > 0; }
+  [[nodiscard]] std::int64_t sum(std::int64_t number) const {
+    stage_->numbers[static_cast<std::size_t>(rank_)] = number;
+    sync();
+    std::uint64_t total = 0;
+    for (const std::int64_t one : stage_->numbers) total += static_cast<std::uint64_t>(one);
+    sync();
+    return static_cast<std::int64_t>(total);
+  }
+  static void add(std::uint64_t* sum, std::uint64_t number) { *sum += number; }
+  static void set_bits(std::uint32_t* word, std::uint32_t bits) { *word |= bits; }
+
+  /// work(team) by so many threads, all of which come to the same barriers.
+  template <class Work>
+  static void do_all(std::int32_t threads, const Work& work) {
+    Stage stage(threads);
+    stage.work = [&](std::int32_t rank) { work(Played(stage, rank)); };
+    on_stage = &stage;
+    for (std::size_t k = 0; k < stage.contexts.size(); ++k) {
+      if (stacks.size() == k) stacks.emplace_back(1 << 18);
+      getcontext(&stage.contexts[k]);
+      stage.contexts[k].uc_stack.ss_sp = stacks[k].data();
+      stage.contexts[k].uc_stack.ss_size = stacks[k].size();
+      stage.contexts[k].uc_link = &stage.director;
+      makecontext(&stage.contexts[k], enter, 0);
+    }
+    std::vector<std::size_t> order(stage.contexts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::uint64_t barrier = 0; !stage.done.front(); ++barrier) {
+      for (const std::size_t k : order) {
+        ASSERT_FALSE(stage.done[k]) << "threads come to different barriers";
+        stage.next = k;
+        swapcontext(&stage.director, &stage.contexts[k]);
+      }
+      const auto shift = static_cast<std::ptrdiff_t>(random_bits(1, barrier, 0, 0) % order.size());
+      std::rotate(order.begin(), order.begin() + shift, order.end());
+      if (barrier % 2 != 0) std::reverse(order.begin(), order.end());
+    }
+    for (const bool done : stage.done) EXPECT_TRUE(done) << "threads come to different barriers";
+  }
+
+ private:
+  static void enter() {
+    Stage& stage = *on_stage;
+    const std::size_t mine = stage.next;
+    stage.work(static_cast<std::int32_t>(mine));
+    stage.done[mine] = true;
+  }
+  static inline thread_local Stage* on_stage = nullptr;
+  static inline thread_local std::vector<std::vector<unsigned char>> stacks;  ///< kept: they are many and large
+
+  Stage* stage_;
   std::int32_t rank_;
 };
 

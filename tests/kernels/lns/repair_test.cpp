@@ -24,6 +24,9 @@
 namespace vicinity::lns::repair {
 namespace {
 
+/// Threads of teams that work at the same time; others have one thread that plays them.
+constexpr std::int32_t at_the_same_time = 2;
+
 /// What a team finds; not done: all else means nothing.
 struct Searched {
   Found found;
@@ -57,7 +60,14 @@ Searched by_team(const ModelArrays& arrays, const Drawn& drawn, std::span<const 
 Searched by_team(const ModelArrays& arrays, const Drawn& drawn, std::span<const std::int32_t> incumbent, const CostOf& cost,
                  std::int32_t threads) {
   const TeamMemory::Sizes sizes(arrays.view.network, static_cast<std::size_t>(threads));
-  return by_team(arrays, drawn, incumbent, cost, sizes, [&](const auto& work) { Together::do_all(threads, work); });
+  return by_team(arrays, drawn, incumbent, cost, sizes, [&](const auto& work) {
+    if (threads == at_the_same_time)
+      Together::do_all(threads, work);
+    else if (threads == 1)
+      work(Alone());
+    else
+      Played::do_all(threads, work);
+  });
 }
 
 /// What has been seen of a kind of neighbourhoods.
@@ -115,8 +125,11 @@ TEST(LnsTeamSearch, NeighborhoodsOfRandomModels) {
   for (std::int64_t k = 0; k < 200; ++k) {
     const auto seed = static_cast<std::uint64_t>(1000 + k);
     const Trial one = trial(random_model(2 + k % 19, 1 + k % 24, 2 + k % 16, seed), {});
-    expect_same_neighborhoods(fmt::format("model {}", k), dynamic_cast<const cp::Problem&>(*one.instance), seed, 24, {1}, seen);
-    expect_same_neighborhoods(fmt::format("model {}", k), dynamic_cast<const cp::Problem&>(*one.instance), seed, 6, {2, 3}, seen);
+    const std::string name = fmt::format("model {}", k);
+    const auto& problem = dynamic_cast<const cp::Problem&>(*one.instance);
+    expect_same_neighborhoods(name, problem, seed, 18, {1}, seen);
+    expect_same_neighborhoods(name, problem, seed, 6, {3, 32}, seen);
+    if (k % 20 == 0) expect_same_neighborhoods(name, problem, seed, 2, {at_the_same_time}, seen);
     if (HasFatalFailure()) return;
   }
   EXPECT_GT(seen.solved, 300);
@@ -154,7 +167,8 @@ TEST(LnsTeamSearch, NeighborhoodsWithEachPredicate) {
       const cp::NetworkView network = problem.compiled().network->view();
       kinds.insert(network.kind, network.kind + network.constraints);
       expect_same_neighborhoods(predicate.first, problem, seed, 12, {1}, seen);
-      expect_same_neighborhoods(predicate.first, problem, seed, 3, {2}, seen);
+      expect_same_neighborhoods(predicate.first, problem, seed, 4, {3, 32}, seen);
+      if (seed == 0) expect_same_neighborhoods(predicate.first, problem, seed, 1, {at_the_same_time}, seen);
       if (HasFatalFailure()) return;
     }
   }
@@ -203,7 +217,9 @@ TEST(LnsTeamSearch, NeighborhoodsOfLargerModels) {
   for (const std::string& text : texts) {
     Seen seen;
     const Trial one = trial(text, {});
-    expect_same_neighborhoods(text.substr(0, 400), dynamic_cast<const cp::Problem&>(*one.instance), 7, 18, {1, 3}, seen);
+    const auto& problem = dynamic_cast<const cp::Problem&>(*one.instance);
+    expect_same_neighborhoods(text.substr(0, 400), problem, 7, 18, {1, 64}, seen);
+    expect_same_neighborhoods(text.substr(0, 400), problem, 8, 1, {at_the_same_time}, seen);
     if (HasFatalFailure()) return;
     EXPECT_GT(seen.solved, 2) << text.substr(0, 400);
     EXPECT_GT(seen.failures, 0) << text.substr(0, 400);

@@ -21,7 +21,9 @@ def _results(study: Study, _: list[Study]) -> View:
 
 
 ANYTIME = "lns/anytime"
-POOLS = {ANYTIME: ("lns/anytime_qap", "lns/anytime_gpu", "lns/anytime_qap_gpu", "lns/anytime_paper", "lns/anytime_qap_paper")}  # drawn in one figure
+POOLS = {
+    ANYTIME: ("lns/anytime_qap", "lns/anytime_gpu", "lns/anytime_qap_gpu", "lns/anytime_paper", "lns/anytime_qap_paper")
+}  # drawn in one figure
 
 VIEWS: dict[str, MakeView] = {COLOURING: _colouring, BENCHMARKS: _results, QAP: _results, ANYTIME: anytime}
 VIEWS |= {name: shown_with(ANYTIME) for name in POOLS[ANYTIME]}
