@@ -11,7 +11,6 @@
 // caches; global constraints take one thread.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -123,8 +122,7 @@ class DeviceModel {
 /// Blocks, and what only threads of the host can do beside them.
 class BlockSearchers final : public Searchers {
  public:
-  BlockSearchers(const cp::Problem& problem, std::int64_t neighborhoods) : neighborhoods_(neighborhoods), stop_(1) {
-    stop_[0] = 0;
+  BlockSearchers(const cp::Problem& problem, std::int64_t neighborhoods) : neighborhoods_(neighborhoods) {
     // The surrogate of the relaxation may add a constraint and some variables; what fits here fits then.
     place(problem.compiled().network->view());
   }
@@ -160,11 +158,7 @@ class BlockSearchers final : public Searchers {
           }
         });
       if (count > 0) launch(round, drawn);
-      while (cudaStreamQuery(stream_.get()) == cudaErrorNotReady && !interruption.wanted())
-        std::this_thread::sleep_for(std::chrono::microseconds(20));
-      stop_[0] = interruption.wanted() ? 1 : 0;
-      stream_.synchronize();
-      stop_[0] = 0;
+      stop_.wait(stream_, interruption);
     }
     if (interrupted) throw Interrupted();
     interruption.check();
@@ -211,7 +205,7 @@ class BlockSearchers final : public Searchers {
     copy(incumbent_.data(), round.incumbent.data(), round.incumbent.size());
     const RoundView view{model_.view(),     sizes_,          jobs_.data(),   static_cast<std::int64_t>(drawn.size()),
                          incumbent_.data(), results_.data(), values_.data(), near_.data(),
-                         far_.data(),       stop_.data()};
+                         far_.data(),       stop_.word()};
     const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(policy_->blocks, view.count));
     search_kernel<<<blocks, static_cast<unsigned>(policy_->threads), policy_->shared_bytes, stream_.get()>>>(view);
     VICINITY_CUDA_CHECK(cudaGetLastError());
@@ -253,7 +247,7 @@ class BlockSearchers final : public Searchers {
   cuda::DeviceBuffer<JobResult> results_;
   std::vector<cp::Var> kept_host_;
   std::vector<Job> jobs_host_;
-  cuda::HostBuffer<std::int32_t> stop_;
+  cuda::StopSignal stop_;
 };
 
 /// The one search of a case, for the driver (kernels/run/search_run.cuh). Its iterations are rounds, and slices until there is a solution.

@@ -7,7 +7,6 @@
 // the host waits for the copy of the subsets before the last alone.
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -15,13 +14,13 @@
 #include <numeric>
 #include <optional>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "core/methods/lns/task.hpp"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/cuda/runtime/memory.cuh"
+#include "kernels/cuda/runtime/stop.cuh"
 #include "kernels/lns/walker.hpp"
 #include "kernels/run/search_run.cuh"
 
@@ -293,10 +292,7 @@ class DeviceSearch {
         evaluations_(costs_.size()),
         assignments_(costs_.size() * static_cast<std::size_t>(released_)),
         subsets_{Subsets(subset_ints()), Subsets(subset_ints())},
-        record_(1),
-        stop_(1) {
-    stop_[0] = 0;
-  }
+        record_(1) {}
 
   [[nodiscard]] static std::int64_t count() { return 1; }
   [[nodiscard]] static std::int64_t batch_size() { return 1; }
@@ -344,10 +340,8 @@ class DeviceSearch {
   }
   /// Steps that are under way when the flag rises end soon, and do not count: the next launch makes them again.
   [[nodiscard]] bool wait(const std::atomic<bool>& stop) {
-    while (cudaStreamQuery(stream_.get()) == cudaErrorNotReady && !stop) std::this_thread::sleep_for(std::chrono::microseconds(20));
-    stop_[0] = 1;
+    stop_.wait(stream_, Interruption(&stop));
     const bool done = wait();
-    stop_[0] = 0;
     queued_ = state_.steps;
     return done;
   }
@@ -411,7 +405,7 @@ class DeviceSearch {
             evaluations_.data(),
             assignments_.data(),
             record_.data(),
-            stop_.data()};
+            stop_.word()};
   }
   /// Asynchronous but for the subsets of the step before the last.
   void step() {
@@ -449,7 +443,7 @@ class DeviceSearch {
   cuda::DeviceBuffer<std::int32_t> assignments_;
   Subsets subsets_[2];
   cuda::DeviceBuffer<Record> record_;
-  cuda::HostBuffer<std::int32_t> stop_;
+  cuda::StopSignal stop_;
   std::vector<std::int32_t> order_;
   std::uint64_t seed_ = 0;
   std::int64_t first_cost_ = inconsistent, queued_ = 0;

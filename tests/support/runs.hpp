@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -68,6 +69,14 @@ inline void at_once(Run& run) { run.execute(); }
 inline void in_slices(Run& run) {
   while (run.execute({.seconds = 0})) {
   }
+}
+
+/// Interrupted five times within its second iteration.
+inline void interrupted(Run& run) {
+  const std::atomic<bool> stop = true;
+  EXPECT_TRUE(run.execute({.iterations = 1}));
+  for (int k = 0; k < 5; ++k) EXPECT_TRUE(run.execute({.stop = &stop}));
+  run.execute();
 }
 
 inline void expect_same(const Outcome& outcome, const Outcome& expected, const std::string& name) {

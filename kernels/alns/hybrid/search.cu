@@ -8,6 +8,7 @@
 // states and what lines hand back are copied to the host; islands are merged and asked again, a thread each. Synchronisation: blocks share
 // nothing; a launch a generation. Cost: that of a child a block (local_search.hpp), beside which one warp of every fourth block makes 2n
 // steps of string removal; copies of 4 (n + m) bytes a line.
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,6 +25,7 @@
 #include "kernels/alns/implementations.hpp"
 #include "kernels/alns/run.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/cuda/runtime/stop.cuh"
 
 namespace vicinity::alns {
 namespace hybrid::block {
@@ -41,9 +43,11 @@ struct Lines {
   LineState* states;
   unsigned char* memory;  ///< [line][bytes], where shared memory is too small
   std::size_t bytes;
+  std::int32_t* done;                 ///< [line] 1: it has made this generation
+  const volatile std::int32_t* stop;  ///< page-locked on the host; 1: lines that have not begun are left for the next launch
 };
 
-/// Mapping: a line a block.
+/// Mapping: a line a block; those that are done are left out.
 template <bool Shared>
 __global__ void __launch_bounds__(Threads::count, 4) generation_kernel(const __grid_constant__ Lines lines) {
   extern __shared__ __align__(16) unsigned char shared[];
@@ -51,8 +55,10 @@ __global__ void __launch_bounds__(Threads::count, 4) generation_kernel(const __g
   const std::int32_t n = lines.problem.vrp.n;
   const LineMemory line{Packed::at(lines.inputs + at, n), Packed::at(lines.current + at, n), Packed::at(lines.best + at, n),
                         Packed::at(lines.handed + at, n), lines.states + b};
+  if (__syncthreads_or(threadIdx.x == 0 && (lines.done[b] != 0 || *lines.stop != 0) ? 1 : 0) != 0) return;
   Threads team;
   Line<Threads>(lines.problem, Shared ? shared : lines.memory + b * lines.bytes).run(team, lines.jobs[b], line);
+  if (threadIdx.x == 0) lines.done[b] = 1;
 }
 
 /// The one search of a case, for the driver (kernels/run/search_run.cuh). Its iterations are generations.
@@ -69,7 +75,8 @@ class Generating {
   void reset(const Start& start) {
     check_start(vrp_, start);
     generations_.emplace(vrp_, task_, start.seed, start.solution ? std::optional(vrp::routes_of(*start.solution)) : std::nullopt);
-    begun_ = false;
+    begun_ = under_way_ = false;
+    limit_ = 0;
     seconds_ = 0;
     place();
     states_.fill(0xA5, stream_);
@@ -80,10 +87,10 @@ class Generating {
     begun_ = true;
     states_.fill(0, stream_);
   }
-  void launch(std::int64_t limit) {
-    while (!generations_->done() && generations_->count() < limit) generation();
-  }
-  [[nodiscard]] bool wait() const { return generations_->done(); }
+  void launch(std::int64_t limit) { limit_ = limit; }
+  [[nodiscard]] bool wait() { return generate(Interruption()); }
+  /// Of a generation under way when the flag rises, lines that have begun end; the others follow when the run goes on.
+  [[nodiscard]] bool wait(const std::atomic<bool>& stop) { return generate(Interruption(&stop)); }
   [[nodiscard]] TracePoint progress() const {
     return {.iterations = generations_->count(), .objective = best(), .digest = generations_->digest()};
   }
@@ -120,6 +127,7 @@ class Generating {
                          std::to_string(cuda::most_shared()));
       jobs_ = cuda::DeviceBuffer<LineJob>(count);
       states_ = cuda::DeviceBuffer<LineState>(count);
+      done_ = cuda::DeviceBuffer<std::int32_t>(count);
       for (auto* buffer : {&inputs_, &current_, &best_, &handed_}) *buffer = cuda::DeviceBuffer<Node>(count * lines_.nodes);
       memory_ = cuda::DeviceBuffer<unsigned char>(shared_ ? 0 : count * lines_.bytes);
       if (shared_) cuda::allow_shared(generation_kernel<true>, lines_.bytes);
@@ -131,6 +139,8 @@ class Generating {
     lines_.best = best_.data();
     lines_.handed = handed_.data();
     lines_.memory = memory_.data();
+    lines_.done = done_.data();
+    lines_.stop = stop_.word();
   }
 
   template <class T>
@@ -138,25 +148,40 @@ class Generating {
     VICINITY_CUDA_CHECK(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream_.get()));
   }
 
-  void generation() {
+  bool generate(const Interruption& interruption) {
+    while (!generations_->done() && generations_->count() < limit_ && made(interruption)) finish();
+    return generations_->done();
+  }
+  /// Lines make their generation. False: interrupted.
+  [[nodiscard]] bool made(const Interruption& interruption) {
     Generations& generations = *generations_;
-    generations.prepare();
-    copy(jobs_.data(), generations.jobs.data(), generations.jobs.size());
-    copy(inputs_.data(), generations.inputs.data(), generations.inputs.size());
+    if (!under_way_) {
+      generations.prepare();
+      copy(jobs_.data(), generations.jobs.data(), generations.jobs.size());
+      copy(inputs_.data(), generations.inputs.data(), generations.inputs.size());
+      done_.fill(0, stream_);
+      under_way_ = true;
+    }
     started_.record(stream_);
     const cuda::Shape shape{.blocks = task_.processes, .threads = Threads::count, .shared_bytes = shared_ ? lines_.bytes : 0};
     VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, shared_ ? generation_kernel<true> : generation_kernel<false>, lines_));
     ended_.record(stream_);
+    stop_.wait(stream_, interruption);
+    seconds_ += ended_.seconds_since(started_);
+    return !interruption.wanted();
+  }
+  void finish() {
+    Generations& generations = *generations_;
     copy(generations.states.data(), states_.data(), generations.states.size());
     copy(generations.handed.data(), handed_.data(), generations.handed.size());
     stream_.synchronize();
-    seconds_ += ended_.seconds_since(started_);
     std::vector<Node> best(lines_.nodes);
     generations.finish([&](std::size_t b) {
       copy(best.data(), best_.data() + b * lines_.nodes, best.size());
       stream_.synchronize();
       return best.data();
     });
+    under_way_ = false;
   }
 
   const vrp::Vrp& vrp_;
@@ -167,12 +192,16 @@ class Generating {
   std::optional<Generations> generations_;
   Lines lines_{};
   bool shared_ = false, begun_ = false;
+  bool under_way_ = false;  ///< some lines have not made the generation that the others have
+  std::int64_t limit_ = 0;
   cuda::DeviceBuffer<Node> nearest_;
   cuda::DeviceBuffer<std::int32_t> rank_;
   cuda::DeviceBuffer<LineJob> jobs_;
   cuda::DeviceBuffer<LineState> states_;
   cuda::DeviceBuffer<Node> inputs_, current_, best_, handed_;
   cuda::DeviceBuffer<unsigned char> memory_;
+  cuda::DeviceBuffer<std::int32_t> done_;
+  cuda::StopSignal stop_;
   double seconds_ = 0;  ///< on the clock of the device
 };
 

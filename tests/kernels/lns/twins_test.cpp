@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -48,12 +47,6 @@ TEST_F(LnsGpu, SlicesGiveTheSame) {
   for (const Implementation& one : gpu_implementations()) expect_prefix_twins({reference(), one}, trials);
 }
 
-void interrupted(Run& run) {
-  std::atomic<bool> stop = true;
-  EXPECT_TRUE(run.execute({.iterations = 1}));
-  for (int k = 0; k < 5; ++k) EXPECT_TRUE(run.execute({.stop = &stop}));
-  run.execute();
-}
 TEST_F(LnsGpu, AnInterruptedStepIsMadeAgain) {
   std::vector<Trial> trials = trials_of_many_steps();
   for (Trial& one : trials) one.c.values["repetitions"] = std::int64_t{2000};

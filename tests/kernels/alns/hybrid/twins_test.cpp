@@ -63,6 +63,12 @@ TEST_F(HybridGpu, EdgeTwins) { expect_hybrid_twins(edge_trials(5, 30)); }
 
 TEST_F(HybridGpu, EdgeTwinsInSlices) { expect_hybrid_twins(edge_trials(5, 4), in_slices); }
 
+/// More lines than run at a time, so that some have not begun when the others are told to end.
+TEST_F(HybridGpu, AnInterruptedGenerationGoesOn) {
+  expect_hybrid_twins(edge_trials(5, 4), interrupted);
+  expect_hybrid_twins({trial(7, 150, Kind::plain, 1500, 3)}, interrupted);
+}
+
 TEST_F(HybridGpu, EdgeTwinsInDeviceMemory) { expect_hybrid_twins(in_device_memory(edge_trials(5, 8))); }
 
 TEST_F(HybridGpu, WhereVehiclesMayNotSuffice) {
