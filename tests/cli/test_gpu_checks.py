@@ -22,7 +22,8 @@ CRASH = WORDS + "========= Target application returned an error\n"
 PROGRAM = """\
 #!/usr/bin/env python3
 import json, sys
-implementations = [{"name": name, "backend": name[:3]} for name in ("gpu-tuned", "gpu-chains", "cpu-serial")]
+names = ("gpu-tuned", "gpu-chains", "cpu-serial")
+implementations = [{"name": name, "backend": name[:3], "reference": "cpu-serial"} for name in names]
 if sys.argv[1] == "environment":
     print('{"machine": "fake"}')
 elif sys.argv[1] == "list":

@@ -15,9 +15,10 @@ from solving import write_qap
 ENDS = 60  # seconds: what does not end by itself is found by this limit alone
 
 # Set-up that would take hours: sampled temperatures. Long steps: an iteration of tabu search, a call of alns.
+SAMPLED = ("sa", "--instance", "mine.dat", "--iterations", "10", "--set", "schedule=connolly", "samples=1e10")
 LONG = {
-    "samples": ["sa", "--instance", "mine.dat", "--iterations", "10", "--set", "samples=1e10"],
-    "samples of chains": ["sa", "--instance", "mine.dat", "--iterations", "10", "--set", "samples=1e10", "chains=4"],
+    "samples": [*SAMPLED],
+    "samples of chains": [*SAMPLED, "chains=4"],
     "annealing": ["sa", "--instance", "mine.dat", "--iterations", "1e12"],
     "tabu": ["lsm", "--instance", "large.dat", "--iterations", "1e8"],
     "alns": ["alns", "--instance", "large.vrp", "--calls", "1e6"],
@@ -113,8 +114,8 @@ def test_its_time_ends_it_within_a_step(work: Program, kind: str, implementation
 
 
 def test_its_time_alone_covers_the_planning(work: Program) -> None:
-    words = ["--instance", "mine.dat", "--set", "samples=1e10", "--time", "0.5", "--output", "o", "--json"]
-    out, errors = work.start("solve", "sa", *words).communicate(timeout=ENDS)
+    words = ["--time", "0.5", "--output", "o", "--json"]
+    out, errors = work.start("solve", "sa", "--instance", "mine.dat", *SAMPLED[5:], *words).communicate(timeout=ENDS)
     assert json.loads(out)["feasible"], errors
 
 
