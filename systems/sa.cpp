@@ -47,8 +47,11 @@ Case random_case(std::uint64_t seed) {
     c.values["t0"] = 4 * cold + 0.5;
     c.values["tf"] = cold + 0.25;
   }
-  if (below(3) == 0) c.values["schedule"] = std::string("acceptance");
-  if (c.values.contains("schedule") && below(2) == 0) c.values["leg"] = 1 + below(std::min<std::int64_t>(budget, 3 * sweeps));
+  if (below(3) == 0) {
+    c.values.erase("samples");
+    c.values["schedule"] = std::string("acceptance");
+    if (below(2) == 0) c.values["leg"] = 1 + below(std::min<std::int64_t>(budget, 3 * sweeps));
+  }
   return c;
 }
 

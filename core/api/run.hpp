@@ -92,6 +92,8 @@ struct Implementation {
   std::optional<Pace> pace = {};
   /// Why it cannot run here, in one line: what it needs beside the program is missing. Empty: nothing is.
   std::string absence = {};
+  /// Its runs are those of processes that it starts, its ranks: to start them takes a second or more.
+  bool over_ranks = false;
 };
 
 }  // namespace vicinity

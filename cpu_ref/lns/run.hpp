@@ -6,7 +6,6 @@
 // threads one by one: what they cost differs. Synchronisation: one barrier a step.
 #include <omp.h>
 
-#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -354,24 +353,12 @@ class LnsState {
     }
   }
   [[nodiscard]] Results walk(const Interruption& interruption) {
-    const std::int64_t count = task_.walkers();
-    const auto threads = static_cast<int>(walkers_.size());
-    std::atomic<bool> interrupted = false;
-#pragma omp parallel num_threads(threads) if (threads > 1)
-    {
-      Walker<E>& walker = *walkers_[static_cast<std::size_t>(omp_get_thread_num())];
-      walker.begin_step(incumbent_, interruption);
-#pragma omp for schedule(dynamic, 1)
-      for (std::int64_t w = 0; w < count; ++w) {
-        if (interrupted) continue;
-        try {
-          walker.walk({seed_, search_.steps, w}, subset(w / task_.starts));
-        } catch (const Interrupted&) {
-          interrupted = true;
-        }
-      }
-    }
-    if (interrupted) throw Interrupted();
+    const auto mine = [this]() -> Walker<E>& { return *walkers_[static_cast<std::size_t>(omp_get_thread_num())]; };
+    for_each_in_parallel(
+        task_.walkers(), static_cast<int>(walkers_.size()), [&] { mine().begin_step(incumbent_, interruption); },
+        [&](std::int64_t w) {
+          mine().walk({seed_, search_.steps, w}, subset(w / task_.starts));
+        });
     Results all;
     for (const auto& walker : walkers_) all.merge(walker->results());
     return all;

@@ -308,7 +308,8 @@ Implementation over_ranks(const std::string& program, const std::string& name, B
                 check(c);
                 return prepare_on_ranks(program, name, c, instance);
               },
-          .absence = absence_of_ranks(program)};
+          .absence = absence_of_ranks(program),
+          .over_ranks = true};
 }
 
 std::string absence_of_ranks(const std::string& program) {

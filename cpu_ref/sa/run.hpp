@@ -31,10 +31,8 @@ class ChainState {
   }
   /// Given, calibrated or sampled temperatures, before the first proposal.
   void set_temperatures(const qap::FromScratch& from_scratch, const annealing::Task& task, const Interruption& interruption) {
-    std::optional<annealing::Window> window = task.window;
-    if (!window && task.schedule == annealing::Schedule::acceptance)
-      window = annealing::calibrated(from_scratch, qap_->size(), task.iterations, interruption.flag());
-    cooling_ = window ? annealing::cooling_in(*window, task, qap_->size()) : sampled(from_scratch, task, interruption);
+    const std::optional<annealing::Cooling> known = annealing::known_cooling(from_scratch, qap_->size(), task, interruption.flag());
+    cooling_ = known ? *known : sampled(from_scratch, task, interruption);
     interruption.check();
   }
 

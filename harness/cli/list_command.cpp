@@ -79,6 +79,7 @@ Json system_json(const System& system) {
                                        {"reference", i.reference.empty() ? system.reference : i.reference},
                                        {"built", true},
                                        {"absence", i.absence},
+                                       {"over_ranks", i.over_ranks},
                                        {"runnable", runs_here(i, device::info().has_value())}});
   }
   return json;

@@ -51,7 +51,7 @@ class Verifier {
     finish();
   }
 
-  /// Implementations over ranks that nobody asked for take one case in so many: to start processes takes a second, and on a GPU more.
+  /// Implementations over ranks that nobody asked for take one case in so many.
   static constexpr int cases_a_launch_of_ranks = 10;
 
   void random(const System& system, int cases, std::uint64_t seed) {
@@ -69,7 +69,7 @@ class Verifier {
       again += ")";
       for (const Implementation* implementation : implementations) {
         const bool asked_for = !options_.implementations.empty();
-        if (!asked_for && index % cases_a_launch_of_ranks != 0 && implementation->name.starts_with("mpi-")) continue;
+        if (implementation->over_ranks && !asked_for && index % cases_a_launch_of_ranks != 0) continue;
         const Job job{.asked = c, .executed = c, .scaling = std::nullopt, .implementation = implementation, .seed = own_seed};
         compare(referee, job, again);
       }

@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -76,7 +75,7 @@ class DeviceChains {
     first_ = first;
     count_ = count;
     if (first > 0) return;
-    const std::optional<annealing::Cooling> cooling = known_cooling(stop);
+    const auto cooling = annealing::known_cooling(qap::FromScratch(qap_), qap_.size(), task_, stop);
     open();
     setup_.launch(view(), start_.data(), seeds_, cooling, stop, stream_);
     begun_ = true;
@@ -139,14 +138,6 @@ class DeviceChains {
   }
 
  private:
-  /// Of all chains: given, or calibrated on the host; empty where each chain samples its own.
-  [[nodiscard]] std::optional<annealing::Cooling> known_cooling(const std::atomic<bool>* stop) const {
-    std::optional<annealing::Window> window = task_.window;
-    if (!window && task_.schedule == annealing::Schedule::acceptance)
-      window = annealing::calibrated(qap::FromScratch(qap_), qap_.size(), task_.iterations, stop);
-    if (!window) return std::nullopt;
-    return annealing::cooling_in(*window, task_, qap_.size());
-  }
   [[nodiscard]] std::size_t chains() const { return static_cast<std::size_t>(task_.chains); }
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(qap_.size()); }
   [[nodiscard]] Chains view() { return {states_.data(), current_.data(), best_.data()}; }

@@ -23,11 +23,12 @@ PROGRAM = """\
 #!/usr/bin/env python3
 import json, sys
 names = ("gpu-tuned", "gpu-chains", "cpu-serial")
-implementations = [{"name": name, "backend": name[:3], "reference": "cpu-serial"} for name in names]
+known = {"reference": "cpu-serial", "over_ranks": False}
+implementations = [{"name": name, "backend": name[:3], **known} for name in names]
 if sys.argv[1] == "environment":
     print('{"machine": "fake"}')
 elif sys.argv[1] == "list":
-    systems = [{"name": name, "implementations": implementations} for name in ("sa", "lsm")]
+    systems = [{"name": name, "reference": "cpu-serial", "implementations": implementations} for name in ("sa", "lsm")]
     watched = {"lsm/scaling_tsp": {"set": {"blocks": 1}}, "lsm/scaling_qap": {"leave_out": ["gpu-chains"]}}
     experiments = [{"experiment": name, "watched": {"racecheck": watch}} for name, watch in watched.items()]
     print(json.dumps({"systems": systems, "experiments": experiments}))

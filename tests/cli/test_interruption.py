@@ -15,7 +15,8 @@ from solving import write_qap
 ENDS = 60  # seconds: what does not end by itself is found by this limit alone
 
 # Set-up that would take hours: sampled temperatures. Long steps: an iteration of tabu search, a call of alns.
-SAMPLED = ("sa", "--instance", "mine.dat", "--iterations", "10", "--set", "schedule=connolly", "samples=1e10")
+SAMPLES = ("--set", "schedule=connolly", "samples=1e10")
+SAMPLED = ("sa", "--instance", "mine.dat", "--iterations", "10", *SAMPLES)
 LONG = {
     "samples": [*SAMPLED],
     "samples of chains": [*SAMPLED, "chains=4"],
@@ -115,7 +116,7 @@ def test_its_time_ends_it_within_a_step(work: Program, kind: str, implementation
 
 def test_its_time_alone_covers_the_planning(work: Program) -> None:
     words = ["--time", "0.5", "--output", "o", "--json"]
-    out, errors = work.start("solve", "sa", "--instance", "mine.dat", *SAMPLED[5:], *words).communicate(timeout=ENDS)
+    out, errors = work.start("solve", "sa", "--instance", "mine.dat", *SAMPLES, *words).communicate(timeout=ENDS)
     assert json.loads(out)["feasible"], errors
 
 

@@ -27,6 +27,17 @@ struct Alone {
   static void set_bits(std::uint32_t* word, std::uint32_t bits) { *word |= bits; }
 };
 
+/// Of what all threads of a team bring, by way of `numbers`, [thread].
+template <class T>
+[[nodiscard]] std::int64_t sum_of_all(const T& team, std::vector<std::int64_t>& numbers, std::int64_t number) {
+  numbers[static_cast<std::size_t>(team.rank())] = number;
+  team.sync();
+  std::uint64_t total = 0;
+  for (const std::int64_t one : numbers) total += static_cast<std::uint64_t>(one);
+  team.sync();
+  return static_cast<std::int64_t>(total);
+}
+
 /// Threads of the host, as a block's.
 class Together {
  public:
@@ -51,14 +62,7 @@ class Together {
     ++meeting_->meetings;
   }
   [[nodiscard]] bool any(bool flag) const { return sum(flag ? 1 : 0) > 0; }
-  [[nodiscard]] std::int64_t sum(std::int64_t number) const {
-    meeting_->numbers[static_cast<std::size_t>(rank_)] = number;
-    sync();
-    std::uint64_t total = 0;
-    for (const std::int64_t one : meeting_->numbers) total += static_cast<std::uint64_t>(one);
-    sync();
-    return static_cast<std::int64_t>(total);
-  }
+  [[nodiscard]] std::int64_t sum(std::int64_t number) const { return sum_of_all(*this, meeting_->numbers, number); }
   static void add(std::uint64_t* sum, std::uint64_t number) { __atomic_fetch_add(sum, number, __ATOMIC_RELAXED); }
   static void set_bits(std::uint32_t* word, std::uint32_t bits) { __atomic_fetch_or(word, bits, __ATOMIC_RELAXED); }
 
@@ -97,14 +101,7 @@ class Played {
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(stage_->numbers.size()); }
   void sync() const { swapcontext(&stage_->contexts[static_cast<std::size_t>(rank_)], &stage_->director); }
   [[nodiscard]] bool any(bool flag) const { return sum(flag ? 1 : 0) > 0; }
-  [[nodiscard]] std::int64_t sum(std::int64_t number) const {
-    stage_->numbers[static_cast<std::size_t>(rank_)] = number;
-    sync();
-    std::uint64_t total = 0;
-    for (const std::int64_t one : stage_->numbers) total += static_cast<std::uint64_t>(one);
-    sync();
-    return static_cast<std::int64_t>(total);
-  }
+  [[nodiscard]] std::int64_t sum(std::int64_t number) const { return sum_of_all(*this, stage_->numbers, number); }
   static void add(std::uint64_t* sum, std::uint64_t number) { *sum += number; }
   static void set_bits(std::uint32_t* word, std::uint32_t bits) { *word |= bits; }
 

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "core/util/error.hpp"
 #include "tests/support/runs.hpp"
 
 namespace vicinity {
@@ -39,6 +41,15 @@ inline void expect_rank_runs(const Implementation& reference, const Implementati
     expect_prefix_twins({reference, implementation}, {trial});
     EXPECT_EQ(implementation.prepare(trial.c, *trial.instance)->policy().at("ranks"), ranks);
   }
+}
+
+/// A start that is no solution is said, and the ranks serve the next run.
+inline void expect_a_bad_start_is_said(const Implementation& reference, const Implementation& implementation, const Trial& one,
+                                       const Solution& start) {
+  const auto run = implementation.prepare(one.c, *one.instance);
+  run->reset({1, start});
+  EXPECT_THROW(run->execute(), InputError) << implementation.name;
+  expect_twins(reference, {implementation}, {one});
 }
 
 }  // namespace vicinity

@@ -111,6 +111,20 @@ inline void expect_a_run_is_as_good_as_new(const std::vector<Implementation>& im
   }
 }
 
+/// A target that the whole run from seed 11 reaches ends a run, one beyond does not.
+inline void expect_a_target_ends_it(const Implementation& implementation, const Trial& one) {
+  const Outcome whole_run = outcome_of(implementation, one, at_once);
+  const auto run = implementation.prepare(one.c, *one.instance);
+  run->reset(11);
+  static_cast<void>(run->execute({.target = *whole_run.objective}));
+  EXPECT_TRUE(run->reached_target()) << implementation.name;
+  EXPECT_EQ(run->outcome().objective, whole_run.objective) << implementation.name;
+  EXPECT_LE(run->outcome().iterations, whole_run.iterations) << implementation.name;
+  run->reset(11);
+  EXPECT_FALSE(run->execute({.target = *whole_run.objective - 1})) << implementation.name;
+  EXPECT_FALSE(run->reached_target()) << implementation.name;
+}
+
 /// The trace of the run at iteration `prefix` of its first search; the rest of it afterwards gives the `whole` run's digest.
 inline TracePoint point_at(const Implementation& implementation, const Trial& trial, std::int64_t prefix, std::uint64_t whole) {
   const auto run = implementation.prepare(trial.c, *trial.instance);

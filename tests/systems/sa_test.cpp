@@ -48,6 +48,7 @@ TEST(TaskOf, RefusesTemperaturesThatMakeNoSense) {
   EXPECT_EQ(told({{"t0", 5.0}, {"tf", 5.5}}), "qap: t0 = 5 is below tf = 5.5");
   EXPECT_EQ(told({{"t0", 5.0}, {"tf", std::int64_t{0}}}), "qap: tf = 0 is not a number above 0");
   EXPECT_EQ(told({{"leg", std::int64_t{5}}}), "qap: leg is of the schedule acceptance");
+  EXPECT_EQ(told({{"schedule", std::string("acceptance")}, {"samples", std::int64_t{5}}}), "qap: samples is of the schedule connolly");
   EXPECT_NE(told({{"schedule", std::string("warm")}}), "");
   EXPECT_NE(told({{"schedule", std::string("acceptance")}, {"leg", std::int64_t{0}}}), "");
   EXPECT_EQ(told({{"t0", std::string("hot")}, {"tf", 1.0}}), "qap: t0 = hot is not a number above 0");

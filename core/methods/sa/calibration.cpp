@@ -92,4 +92,11 @@ Window calibrated(const qap::FromScratch& from_scratch, std::int32_t n, std::int
   return {std::max(warm * first_part, t), t};
 }
 
+std::optional<Cooling> known_cooling(const qap::FromScratch& from_scratch, std::int32_t n, const Task& task,
+                                     const std::atomic<bool>* stop) {
+  if (task.window) return cooling_in(*task.window, task, n);
+  if (task.schedule == Schedule::connolly) return std::nullopt;
+  return cooling_in(calibrated(from_scratch, n, task.iterations, stop), task, n);
+}
+
 }  // namespace vicinity::annealing

@@ -6,6 +6,7 @@
 // Cost: O(n) a proposal of the probe, as many proposals as some dozens of stages have (`stage_of`); on the host, whatever runs the search.
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "core/methods/sa/annealing.hpp"
 #include "core/problems/qap/from_scratch.hpp"
@@ -26,5 +27,9 @@ inline constexpr double first_share = 0.2, first_part = 1.0 / 3, last_share = 0.
 /// Probes the instance. Where `stop` is raised (null: never) the probe ends, and what it gives is of no use.
 [[nodiscard]] Window calibrated(const qap::FromScratch& from_scratch, std::int32_t n, std::int64_t iterations,
                                 const std::atomic<bool>* stop = nullptr);
+
+/// Of all chains of a task: its window's or, by the schedule acceptance, the calibrated one's. Nothing where each chain samples its own.
+[[nodiscard]] std::optional<Cooling> known_cooling(const qap::FromScratch& from_scratch, std::int32_t n, const Task& task,
+                                                   const std::atomic<bool>* stop = nullptr);
 
 }  // namespace vicinity::annealing

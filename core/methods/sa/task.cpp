@@ -25,15 +25,15 @@ annealing::Task task_of(const Case& c) {
   annealing::Task task;
   task.iterations = c.integer("iterations", 1, most_iterations);
   task.chains = c.integer_or("chains", 1, 1, 65536);
-  task.samples = c.integer_or("samples", 1000, 1, 10'000'000'000);
   task.threads = c.integer_or("threads", 0, 0, 4096);
   if (c.values.contains("scope")) task.scope = c.name_or("scope", "", {"block", "cluster", "grid"});
   task.window = window_of(c);
   if (c.name_or("schedule", "connolly", {"connolly", "acceptance"}) == "acceptance") task.schedule = annealing::Schedule::acceptance;
-  if (c.values.contains("leg")) {
-    if (task.schedule == annealing::Schedule::connolly) throw InputError(fmt::format("{}: leg is of the schedule acceptance", c.problem));
-    task.leg = c.integer("leg", 1, most_iterations);
-  }
+  const bool connolly = task.schedule == annealing::Schedule::connolly;
+  if (c.values.contains("samples") && !connolly) throw InputError(fmt::format("{}: samples is of the schedule connolly", c.problem));
+  if (c.values.contains("leg") && connolly) throw InputError(fmt::format("{}: leg is of the schedule acceptance", c.problem));
+  task.samples = c.integer_or("samples", task.samples, 1, 10'000'000'000);
+  task.leg = c.integer_or("leg", task.leg, 1, most_iterations);
   return task;
 }
 

@@ -246,7 +246,9 @@ class WorldTeam final : public Team {
     const Wish wish = !mine ? Wish::stop : inbox_.wish() == Wish::pause ? Wish::pause : Wish::none;
     Words sent{static_cast<std::int64_t>(wish)}, received{};
     if (mine) std::copy(mine->begin(), mine->end(), sent.begin() + 1);
-    all_reduce(sent, received, type_, operation_);
+    const Stopwatch watch;
+    MPI_Allreduce(sent.data(), received.data(), 1, type_, operation_, MPI_COMM_WORLD);
+    seconds_ += watch.seconds();
     if (received[0] == static_cast<std::int64_t>(Wish::stop)) return std::nullopt;
     if (received[0] == static_cast<std::int64_t>(Wish::pause)) paused_ = true;
     return Offer{received[1], received[2], received[3]};
@@ -281,12 +283,6 @@ class WorldTeam final : public Team {
   [[nodiscard]] double seconds() const { return seconds_; }
 
  private:
-  void all_reduce(const Words& sent, Words& received, MPI_Datatype type, MPI_Op operation) {
-    const Stopwatch watch;
-    MPI_Allreduce(sent.data(), received.data(), 1, type, operation, MPI_COMM_WORLD);
-    seconds_ += watch.seconds();
-  }
-
   int rank_, size_;
   Place place_;
   const Inbox& inbox_;

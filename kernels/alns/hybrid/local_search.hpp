@@ -323,7 +323,9 @@ class LocalSearch {
       team.lower(&claims_[other_route(u)], claim_in(word, u));
       common_->any = 1;
     });
-    if (common_->any == 0) return false;
+    const bool any = common_->any != 0;
+    team.sync();  // choose_exchanges(), which may come next, writes it
+    if (!any) return false;
     team.each(n_, [&](std::int32_t index) {
       const std::int32_t u = index + 1;
       const std::uint64_t word = best_[u];

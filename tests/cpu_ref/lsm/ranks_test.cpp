@@ -41,28 +41,13 @@ TEST_F(LsmRanks, ARestartIsTheRunWithItsSeed) { expect_restarts_are_runs_with_th
 /// A target that one rank reaches ends the run on all.
 TEST_F(LsmRanks, ATargetMayBeReachedByAnyRank) {
   const Trial one = trial("tsp", {{"size", whole(60)}, {"method", text("hill")}, {"restarts", whole(8)}, {"ranks", whole(3)}});
-  for (const Implementation& implementation : cpu_rank_implementations()) {
-    const Outcome whole_run = outcome_of(implementation, one, at_once);
-    const auto run = implementation.prepare(one.c, *one.instance);
-    run->reset(11);
-    static_cast<void>(run->execute({.target = *whole_run.objective}));
-    EXPECT_TRUE(run->reached_target()) << implementation.name;
-    EXPECT_EQ(run->outcome().objective, whole_run.objective) << implementation.name;
-    run->reset(11);
-    EXPECT_FALSE(run->execute({.target = *whole_run.objective - 1})) << implementation.name;
-    EXPECT_FALSE(run->reached_target()) << implementation.name;
-  }
+  for (const Implementation& implementation : cpu_rank_implementations()) expect_a_target_ends_it(implementation, one);
 }
 
-/// What a rank finds wrong is said, and the ranks serve the next run.
 TEST_F(LsmRanks, AStartThatIsNoSolutionIsSaid) {
-  for (const Implementation& implementation : cpu_rank_implementations()) {
-    Trial one = trial("qap", {{"size", whole(12)}, {"iterations", whole(5)}, {"restarts", whole(2)}, {"ranks", whole(3)}});
-    const auto run = implementation.prepare(one.c, *one.instance);
-    run->reset({1, Solution(12, 0)});
-    EXPECT_THROW(run->execute(), InputError) << implementation.name;
-    expect_twins(reference(), {implementation}, {one});
-  }
+  const Trial one = trial("qap", {{"size", whole(12)}, {"iterations", whole(5)}, {"restarts", whole(2)}, {"ranks", whole(3)}});
+  for (const Implementation& implementation : cpu_rank_implementations())
+    expect_a_bad_start_is_said(reference(), implementation, one, Solution(12, 0));
 }
 
 TEST_F(LsmRanks, PartsOfTheTime) {

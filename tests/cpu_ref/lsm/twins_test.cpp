@@ -183,18 +183,7 @@ TEST(LsmCpu, PrefixesAreTheSame) { expect_prefix_twins(cpu_implementations(), ra
 
 TEST(LsmCpu, ATargetMayBeReachedByAnyRestart) {
   const Trial one = trial("tsp", {{"size", whole(60)}, {"method", text("hill")}, {"restarts", whole(8)}, {"threads", whole(1)}});
-  for (const Implementation& implementation : cpu_implementations()) {
-    const Outcome whole_run = outcome_of(implementation, one, at_once);
-    const auto run = implementation.prepare(one.c, *one.instance);
-    run->reset(11);
-    static_cast<void>(run->execute({.target = *whole_run.objective}));
-    EXPECT_TRUE(run->reached_target()) << implementation.name;
-    EXPECT_EQ(run->outcome().objective, whole_run.objective) << implementation.name;
-    EXPECT_LE(run->outcome().iterations, whole_run.iterations) << implementation.name;
-    run->reset(11);
-    EXPECT_FALSE(run->execute({.target = *whole_run.objective - 1})) << implementation.name;
-    EXPECT_FALSE(run->reached_target()) << implementation.name;
-  }
+  for (const Implementation& implementation : cpu_implementations()) expect_a_target_ends_it(implementation, one);
 }
 
 }  // namespace

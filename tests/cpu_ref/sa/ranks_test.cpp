@@ -1,7 +1,6 @@
 // Annealing over several processes on the cores of this host: the result of the reference, for any number of ranks.
 #include <vector>
 
-#include "core/util/error.hpp"
 #include "tests/support/rank_twins.hpp"
 #include "tests/support/sa_twins.hpp"
 
@@ -27,11 +26,8 @@ TEST_F(SaRanks, RunsAreAsGoodAsNew) {
 }
 
 TEST_F(SaRanks, AStartThatIsNoPermutationIsSaid) {
-  const Trial one = trial(12, 500, {{"chains", std::int64_t{2}}, {"ranks", std::int64_t{3}}});
-  const auto run = chains().prepare(one.c, *one.instance);
-  run->reset({1, Solution(12, 0)});
-  EXPECT_THROW(run->execute(), InputError);
-  expect_twins(reference(), {chains()}, {one});
+  expect_a_bad_start_is_said(reference(), chains(), trial(12, 500, {{"chains", std::int64_t{2}}, {"ranks", std::int64_t{3}}}),
+                             Solution(12, 0));
 }
 
 }  // namespace

@@ -50,27 +50,13 @@ TEST_F(LsmGpuRanks, RunsAreAsGoodAsNew) {
 
 TEST_F(LsmGpuRanks, ATargetMayBeReachedByAnyRank) {
   const Trial one = trial("tsp", {{"size", whole(60)}, {"method", text("hill")}, {"restarts", whole(8)}, {"ranks", whole(3)}});
-  for (const Implementation& implementation : gpu_rank_implementations()) {
-    const std::int64_t best = *outcome_of(implementation, one, at_once).objective;
-    const auto run = implementation.prepare(one.c, *one.instance);
-    run->reset(11);
-    static_cast<void>(run->execute({.target = best}));
-    EXPECT_TRUE(run->reached_target()) << implementation.name;
-    EXPECT_EQ(run->outcome().objective, best) << implementation.name;
-    run->reset(11);
-    EXPECT_FALSE(run->execute({.target = best - 1})) << implementation.name;
-    EXPECT_FALSE(run->reached_target()) << implementation.name;
-  }
+  for (const Implementation& implementation : gpu_rank_implementations()) expect_a_target_ends_it(implementation, one);
 }
 
 TEST_F(LsmGpuRanks, AStartThatIsNoSolutionIsSaid) {
-  for (const Implementation& implementation : gpu_rank_implementations()) {
-    const Trial one = trial("qap", {{"size", whole(12)}, {"iterations", whole(5)}, {"restarts", whole(2)}, {"ranks", whole(3)}});
-    const auto run = implementation.prepare(one.c, *one.instance);
-    run->reset({1, Solution(12, 0)});
-    EXPECT_THROW(run->execute(), InputError) << implementation.name;
-    expect_twins(reference(), {implementation}, {one});
-  }
+  const Trial one = trial("qap", {{"size", whole(12)}, {"iterations", whole(5)}, {"restarts", whole(2)}, {"ranks", whole(3)}});
+  for (const Implementation& implementation : gpu_rank_implementations())
+    expect_a_bad_start_is_said(reference(), implementation, one, Solution(12, 0));
 }
 
 /// As many devices as the ranks of this host use: they share one where there are fewer.
