@@ -86,6 +86,7 @@ class HostTeam {
   void once(const F& f) {
     f();
   }
+  static void sync() {}
   static void lower(std::uint64_t* place, std::uint64_t value) { *place = std::min(*place, value); }
   static void raise(std::uint64_t* place, std::uint64_t bits) { *place |= bits; }
   static void add(std::int64_t* place, std::int64_t value) { *place += value; }
