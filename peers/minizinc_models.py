@@ -21,7 +21,7 @@ from gecode import FAILURES, KEPT
 OPTIMISES = re.compile(r"\bsolve\b[^;]*\b(?:mini|maxi)mi[sz]e\b", re.DOTALL)
 GOAL = re.compile(r"solve[^;]*?\b(minimize|maximize)\s+(\w+)\s*;", re.DOTALL)
 LARGEST = 30_000_000  # bytes of FlatZinc
-OURS, GECODE, GECODE_LNS = "vicinity -f", "Gecode", "Gecode LNS"
+OURS, GECODE, GECODE_RELAX = "vicinity -f", "Gecode", "Gecode relax"
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ def asked(text: str, relax: bool) -> tuple[str, int, str]:
     text = re.sub(r":: *output_(var|array\(\[[^\]]*\]\))", "", text)
     text = re.sub(rf"(?m)^(var [^:;]*: *{goal[2]}\b)", r"\1 :: output_var", text)
     if relax and "relax_and_reconstruct" not in text:
-        lns = f"relax_and_reconstruct([{','.join(searched(text))}],{KEPT}) :: restart_constant({FAILURES})"
-        text = re.sub(r"(?m)^solve\b", f"solve :: {lns}", text)
+        relaxing = f"relax_and_reconstruct([{','.join(searched(text))}],{KEPT}) :: restart_constant({FAILURES})"
+        text = re.sub(r"(?m)^solve\b", f"solve :: {relaxing}", text)
     return text, 1 if goal[1] == "minimize" else -1, goal[2]
 
 
@@ -107,12 +107,12 @@ def compare(model: Path, data: Path | None, options: argparse.Namespace, scratch
     """A line about one model, and how often ours was better, equal or worse."""
     name, milliseconds = f"{model.parent.name:24}", str(round(1000 * options.seconds))
     gecode = ["fzn-gecode", "-a", "-time", milliseconds]
-    commands = {OURS: [options.ours, "-f", "-a", "-t", milliseconds], GECODE: gecode, GECODE_LNS: gecode}
+    commands = {OURS: [options.ours, "-f", "-a", "-t", milliseconds], GECODE: gecode, GECODE_RELAX: gecode}
     try:
         texts = {solver: flatzinc_for(solver, model, data, scratch) for solver in ("vicinity", "gecode")}
         found: dict[str, Found] = {}
         for solver, command in commands.items():
-            text, sign, objective = asked(texts["vicinity" if solver == OURS else "gecode"], solver == GECODE_LNS)
+            text, sign, objective = asked(texts["vicinity" if solver == OURS else "gecode"], solver == GECODE_RELAX)
             file = scratch / f"{model.parent.name}.{solver.replace(' ', '')}.run.fzn"
             file.write_text(text)
             found[solver] = solve(command, file, sign, objective, options.seconds)
@@ -120,7 +120,7 @@ def compare(model: Path, data: Path | None, options: argparse.Namespace, scratch
         return f"{name} left out: {error}", Counter()
     values = {solver: float("inf") if f.best is None else f.best for solver, f in found.items()}
     counts: Counter = Counter()
-    for other in (GECODE, GECODE_LNS):
+    for other in (GECODE, GECODE_RELAX):
         verdict = "better" if values[OURS] < values[other] else "worse" if values[OURS] > values[other] else "equal"
         counts[other, verdict] += 1
     line = name + "  ".join(f"{found[solver].said(sign):>12}" for solver in commands)
@@ -147,13 +147,13 @@ def main() -> int:
         )
         return 2
     counts: Counter = Counter()
-    print(f"{'':24}" + "  ".join(f"{solver:>12}" for solver in (OURS, GECODE, GECODE_LNS)) + "  * proved")
+    print(f"{'':24}" + "  ".join(f"{solver:>12}" for solver in (OURS, GECODE, GECODE_RELAX)) + "  * proved")
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(options.at_once) as pool:
         lines = pool.map(lambda pair: compare(*pair, options, Path(scratch)), instances(options.folder))
         for line, of_model in lines:
             print(line, flush=True)
             counts += of_model
-    for other in (GECODE, GECODE_LNS):
+    for other in (GECODE, GECODE_RELAX):
         print(
             f"Beside {other}: "
             + ", ".join(f"{counts[other, verdict]} {verdict}" for verdict in ("better", "equal", "worse"))

@@ -19,14 +19,14 @@ echo "$2 $4 $5" >>"$PLAYED/compiled"
 SOLVER = """\
 #!/bin/sh
 for model; do :; done
-case "$0 $(grep relax_and $model)" in *fzn-vicinity*) who=ours ;; *relax_and*) who=lns ;; *) who=gecode ;; esac
+case "$0 $(grep relax_and $model)" in *fzn-vicinity*) who=ours ;; *relax_and*) who=relax ;; *) who=gecode ;; esac
 cp "$model" "$PLAYED/asked.$who"
 sed -n "s/^% $who: //p" "$model" | tr '|' '\\n'
 """
 MODEL = """\
 % ours: {ours}
 % gecode: {gecode}
-% lns: {lns}
+% relax: {relax}
 var 0..9: x :: output_var;
 var 0..99: cost;
 var bool: b;
@@ -46,7 +46,7 @@ def stage(tmp_path: Path):
     def add(name: str, goal: str = "minimize", **found: str) -> None:
         folder = tmp_path / "models" / name
         folder.mkdir(parents=True)
-        said = {who: found.get(who, "").replace(";", ";|----------|") for who in ("ours", "gecode", "lns")}
+        said = {who: found.get(who, "").replace(";", ";|----------|") for who in ("ours", "gecode", "relax")}
         (folder / f"{name}.mzn").write_text(MODEL.format(goal=goal, **said))
         for size in (3, 1, 2):
             (folder / f"{size}.dzn").write_text("%" * size)
@@ -66,7 +66,7 @@ def stage(tmp_path: Path):
 
 
 def test_the_last_value_counts_in_the_direction_of_the_goal(stage) -> None:
-    stage.add("low", ours="cost = 9;cost = 4;==========", gecode="cost = 5;", lns="cost = 4;")
+    stage.add("low", ours="cost = 9;cost = 4;==========", gecode="cost = 5;", relax="cost = 4;")
     stage.add("high", "maximize", ours="cost = 9;", gecode="cost = 11;")
     stage.add("nothing")
     (stage.folder / "models" / "nogoal").mkdir()
@@ -76,19 +76,19 @@ def test_the_last_value_counts_in_the_direction_of_the_goal(stage) -> None:
     lines = [line.split() for line in result.stdout.splitlines()[1:]]
     assert lines[:3] == [["high", "9", "11", "none"], ["low", "4*", "5", "4"], ["nothing", "none", "none", "none"]]
     assert "Beside Gecode: 1 better, 1 equal, 1 worse" in result.stdout
-    assert "Beside Gecode LNS: 1 better, 2 equal, 0 worse" in result.stdout
+    assert "Beside Gecode relax: 1 better, 2 equal, 0 worse" in result.stdout
 
 
 def test_everyone_gets_the_instance_of_middle_size_and_prints_the_objective(stage) -> None:
-    stage.add("low", ours="cost = 4;", gecode="cost = 4;", lns="cost = 4;")
+    stage.add("low", ours="cost = 4;", gecode="cost = 4;", relax="cost = 4;")
     stage()
     compiled = (stage.folder / "compiled").read_text().splitlines()
     assert [line.split()[0] for line in compiled] == ["vicinity", "gecode"]
     assert all(line.endswith("/2.dzn") for line in compiled)
-    for who in ("ours", "gecode", "lns"):
+    for who in ("ours", "gecode", "relax"):
         model = (stage.folder / f"asked.{who}").read_text()
         assert "var 0..99: cost :: output_var;" in model and "x :: output_var" not in model
-        assert ("relax_and_reconstruct([x],80) :: restart_constant(200)" in model) == (who == "lns")
+        assert ("relax_and_reconstruct([x],80) :: restart_constant(200)" in model) == (who == "relax")
 
 
 def test_a_value_better_than_a_proved_one_is_an_error(stage) -> None:
