@@ -60,6 +60,7 @@ class Record:
     source: str  # "<machine>/<system>/<name>.jsonl:<line>"
     order: int  # position among the experiment's records, later ones replace earlier ones
     _estimates: dict[tuple[str | None, str | None], stats.Estimate] = field(default_factory=dict, compare=False)
+    _typical: dict[tuple[str | None, str | None], float] = field(default_factory=dict, compare=False)
 
     @property
     def experiment(self) -> str:
@@ -231,9 +232,12 @@ class Record:
             raise InputError(f"{self.source}: no time '{part}'; there are: total, {', '.join(samples)}")
         return np.asarray(samples[part], dtype=float)
 
-    def typical(self, part: str | None = None) -> float:
-        """The paper's statistic of the samples, seconds."""
-        return stats.centre(self.by_process(part), self.protocol.get("statistic", "median"))
+    def typical(self, part: str | None = None, statistic: str | None = None) -> float:
+        """The value of `estimate`, without its interval: nothing is resampled."""
+        if (part, statistic) not in self._typical:
+            chosen = statistic or self.protocol.get("statistic", "median")
+            self._typical[part, statistic] = stats.centre(self.by_process(part), chosen)
+        return self._typical[part, statistic]
 
     def estimate(self, part: str | None = None, statistic: str | None = None) -> stats.Estimate:
         """The paper's statistic (or `statistic`) of the samples with its bootstrap 95% interval, seconds."""

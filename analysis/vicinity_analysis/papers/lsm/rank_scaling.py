@@ -42,8 +42,8 @@ class Line:
         one = self.points.get(1)
         if one is None or not one.ok:
             return {}
-        base = one.estimate().value
-        return {ranks: base / record.estimate().value for ranks, record in self.points.items() if record.ok}
+        base = one.typical()
+        return {ranks: base / record.typical() for ranks, record in self.points.items() if record.ok}
 
     def modelled(self) -> dict[int, float]:
         """Speed-up over hosts with one such rank each: what one rank computes, divided, and an all-reduce an
