@@ -344,7 +344,14 @@ class Machine:
         return started or self.environment.get("time") or ""
 
     def of(self, experiment: str) -> list[Record]:
-        return [record for key, record in self.records.items() if key.experiment == experiment]
+        return self._by_experiment.get(experiment, [])
+
+    @cached_property
+    def _by_experiment(self) -> dict[str, list[Record]]:
+        found: dict[str, list[Record]] = {}
+        for key, record in self.records.items():
+            found.setdefault(key.experiment, []).append(record)
+        return found
 
     @property
     def cpu(self) -> str:

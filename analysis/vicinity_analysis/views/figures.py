@@ -37,6 +37,7 @@ STYLE = {
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "axes.titlesize": 9,
+    "axes.titley": 1.0,  # no tick stands above a panel, so no place is searched for
     "axes.spines.top": False,
     "axes.spines.right": False,
     "text.color": INK,
