@@ -361,8 +361,13 @@ class Machine:
 
     @property
     def title(self) -> str:
+        """What stands in pages: its GPU or CPU, and what its name has behind that of the hardware ("-x2"): another
+        host of the same kind must be told apart."""
         gpu = self.environment.get("gpu")
-        return gpu["name"] if gpu else (self.environment.get("cpu") or {}).get("model", self.name)
+        hardware = gpu["name"] if gpu else (self.environment.get("cpu") or {}).get("model", self.name)
+        usual = re.sub(r"[^a-z0-9]+", "-", hardware.lower()).strip("-")
+        more = self.name.removeprefix(f"{usual}-")
+        return hardware if more == self.name else f"{hardware} {more}"
 
     def build_of(self, record: Record) -> dict[str, Any] | None:
         """sources, version, compilers (with flags) and libraries that made a record. None: environment.json does not
