@@ -219,7 +219,7 @@ def _context(known: Catalogue, machines: list[Machine], sections: list[Section])
     scores = _scores(known, sections)
     coverage = coverage_table(studies)
     every += [coverage, *(score.summary for score in scores if score.summary)]
-    chooser = next((m for m in machines if any(r.backend == "gpu" for r in m.all_records)), machines[0])
+    chooser = _chooser(machines)
     problems = choice.problems_of(studies, chooser, known.sizes())
     used = {mark for table in every for mark in table.marks()}
     titles = {system: paper.title for system, paper in known.papers.items()}
@@ -251,6 +251,13 @@ def _context(known: Catalogue, machines: list[Machine], sections: list[Section])
         "states": cells.STATES,
         "badge": BADGE,
     }
+
+
+def _chooser(machines: list[Machine]) -> Machine:
+    """Whose times say which implementation to use: the first with a GPU, and with more than one experiment on it."""
+    found = {m.name: {r.experiment for r in m.all_records if r.backend == "gpu"} for m in machines}
+    several = next((m for m in machines if len(found[m.name]) > 1), None)
+    return several or next((m for m in machines if found[m.name]), machines[0])
 
 
 def _scores(known: Catalogue, sections: list[Section]) -> list[Score]:
@@ -299,6 +306,7 @@ def _summary_table(sections: list[Section], system: str = "") -> Table | None:
                 continue
             line = found.setdefault((section.study.name, row["implementation"], row["against"]), {})
             line.setdefault(row["machine"], []).append(row["ratio"])
+    machines = [machine for machine in machines if any(machine.name in by_machine for by_machine in found.values())]
     columns = [Column(label, kind="text") for label in ("table", "implementation", "against, as published")]
     columns += [Column(label, machine.title) for machine in machines for label in ("smallest", "median", "largest")]
     name = "summary" + f"-{system}" * bool(system)
