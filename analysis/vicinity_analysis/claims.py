@@ -222,7 +222,7 @@ def series_of(name: str, runs: dict[tuple[Key, int], Record]) -> Series:
     for (key, _), record in sorted(runs.items(), key=lambda item: item[0][1]):
         by_seed.setdefault(key, []).append(record)
     records = {key: over_seeds(found) for key, found in by_seed.items()}
-    times = {key: record.estimate().value for key, record in records.items()}
+    times = {key: record.typical() for key, record in records.items()}
     sources = {key: record.source for key, record in records.items()}
     marks = frozenset(mark for record in records.values() for mark in record.marks)
     return Series(name, next(iter(records.values())).backend, name, times, sources, marks, records, runs)

@@ -60,6 +60,7 @@ class Record:
     source: str  # "<machine>/<system>/<name>.jsonl:<line>"
     order: int  # position among the experiment's records, later ones replace earlier ones
     _estimates: dict[tuple[str | None, str | None], stats.Estimate] = field(default_factory=dict, compare=False)
+    _typical: dict[tuple[str | None, str | None], float] = field(default_factory=dict, compare=False)
 
     @property
     def experiment(self) -> str:
@@ -231,9 +232,12 @@ class Record:
             raise InputError(f"{self.source}: no time '{part}'; there are: total, {', '.join(samples)}")
         return np.asarray(samples[part], dtype=float)
 
-    def typical(self, part: str | None = None) -> float:
-        """The paper's statistic of the samples, seconds."""
-        return stats.centre(self.by_process(part), self.protocol.get("statistic", "median"))
+    def typical(self, part: str | None = None, statistic: str | None = None) -> float:
+        """The value of `estimate`, without its interval: nothing is resampled."""
+        if (part, statistic) not in self._typical:
+            chosen = statistic or self.protocol.get("statistic", "median")
+            self._typical[part, statistic] = stats.centre(self.by_process(part), chosen)
+        return self._typical[part, statistic]
 
     def estimate(self, part: str | None = None, statistic: str | None = None) -> stats.Estimate:
         """The paper's statistic (or `statistic`) of the samples with its bootstrap 95% interval, seconds."""
@@ -340,7 +344,14 @@ class Machine:
         return started or self.environment.get("time") or ""
 
     def of(self, experiment: str) -> list[Record]:
-        return [record for key, record in self.records.items() if key.experiment == experiment]
+        return self._by_experiment.get(experiment, [])
+
+    @cached_property
+    def _by_experiment(self) -> dict[str, list[Record]]:
+        found: dict[str, list[Record]] = {}
+        for key, record in self.records.items():
+            found.setdefault(key.experiment, []).append(record)
+        return found
 
     @property
     def cpu(self) -> str:
@@ -350,8 +361,13 @@ class Machine:
 
     @property
     def title(self) -> str:
+        """What stands in pages: its GPU or CPU, and what its name has behind that of the hardware ("-x2"): another
+        host of the same kind must be told apart."""
         gpu = self.environment.get("gpu")
-        return gpu["name"] if gpu else (self.environment.get("cpu") or {}).get("model", self.name)
+        hardware = gpu["name"] if gpu else (self.environment.get("cpu") or {}).get("model", self.name)
+        usual = re.sub(r"[^a-z0-9]+", "-", hardware.lower()).strip("-")
+        more = self.name.removeprefix(f"{usual}-")
+        return hardware if more == self.name else f"{hardware} {more}"
 
     def build_of(self, record: Record) -> dict[str, Any] | None:
         """sources, version, compilers (with flags) and libraries that made a record. None: environment.json does not

@@ -64,7 +64,8 @@ def _legend(machines: list[Machine]) -> str:
 
 
 def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Machine]) -> tuple[Table, list[str]]:
-    """With the sources of its numbers."""
+    """With the sources of its numbers; a machine that has none of its cases has no column."""
+    machines = [m for m in machines if _measures(declared, studies, m)] or machines[:1]
     table, sources = Table("measured", declared.title, _columns(declared, machines), []), []
     several = len(declared.quantities) > 1
     for row in declared.rows:
@@ -84,6 +85,11 @@ def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Ma
                 cells += [_cell(q, study, m, found[m.name, name]) for name in names for q in declared.quantities]
             table.rows.append(cells)
     return table, sources
+
+
+def _measures(declared: MeasuredTable, studies: dict[str, Study], machine: Machine) -> bool:
+    found = [(studies[row.experiment], row) for row in declared.rows if row.experiment in studies]
+    return any(_record(study, machine, name, row) for study, row in found for name in declared.implementations)
 
 
 def _columns(declared: MeasuredTable, machines: list[Machine]) -> list[Column]:

@@ -17,8 +17,9 @@ from vicinity_analysis.catalogue import Catalogue
 from vicinity_analysis.claims import CONTENDED, FAILS, HOLDS, NOT_JUDGED, OPEN, PART, Judged
 from vicinity_analysis.errors import InputError
 from vicinity_analysis.inputs.files import read_json
-from vicinity_analysis.inputs.records import Machine, load_machine
-from vicinity_analysis.pages import check, environment, folder, share
+from vicinity_analysis.inputs.published import Key
+from vicinity_analysis.inputs.records import Machine, Record, load_machine
+from vicinity_analysis.pages import check, environment, folder, forks, share
 from vicinity_analysis.pages.coverage import coverage_of, coverage_table
 from vicinity_analysis.paper import Paper
 from vicinity_analysis.study import Study
@@ -155,8 +156,13 @@ def _files(known: Catalogue, machines: list[Machine]) -> Iterator[tuple[str, byt
     yield SCOREBOARD, share.text(machines[0].title, lines).encode()
     yield "report.md", _environment("report.md.j2").get_template("report.md.j2").render(context).encode()
     made = _environment("base.html.j2", machines, context["scores"])
-    for template, name, more in _pages(context):
-        yield name, made.get_template(template).render(context | more | {"here": name}).encode()
+    pages = list(_pages(context))
+
+    def page(index: int) -> bytes:
+        template, name, more = pages[index]
+        return made.get_template(template).render(context | more | {"here": name}).encode()
+
+    yield from zip((name for _, name, _ in pages), forks.divided(page, len(pages)), strict=True)
 
 
 def _plotly() -> bytes:
@@ -179,13 +185,25 @@ def _pages(context: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]
 
 
 def build(known: Catalogue, studies: list[Study]) -> list[Section]:
-    sections = []
-    for study in studies:
+    """A process for each core: nearly all the time goes into figures."""
+    order = sorted(range(len(studies)), key=lambda index: -sum(len(runs) for runs in _runs(studies[index])))
+
+    def section(position: int) -> Section:
+        study = studies[order[position]]
         paper = known.papers.get(study.descriptor.system) or Paper(study.descriptor.system, "")
         judged = claims.judge_all(study, studies, paper.claims)
         view = view_of(study, studies, paper.views)
-        sections.append(Section(study, judged, view, limits.limits_table(study)))
-    return sections
+        return Section(study, judged, view, limits.limits_table(study))
+
+    kept = [*studies, *(machine for study in studies for machine in study.machines)]
+    kept += [claim for paper in known.papers.values() for claim in paper.claims]
+    made = forks.divided(section, len(studies), kept)
+    return [made[order.index(index)] for index in range(len(studies))]
+
+
+def _runs(study: Study) -> Iterator[dict[Key, Record]]:
+    """Of every machine and implementation; read here once for all processes."""
+    return (runs for series in study.records.values() for runs in series.values())
 
 
 def _context(known: Catalogue, machines: list[Machine], sections: list[Section]) -> dict[str, Any]:
@@ -201,7 +219,7 @@ def _context(known: Catalogue, machines: list[Machine], sections: list[Section])
     scores = _scores(known, sections)
     coverage = coverage_table(studies)
     every += [coverage, *(score.summary for score in scores if score.summary)]
-    chooser = next((m for m in machines if any(r.backend == "gpu" for r in m.all_records)), machines[0])
+    chooser = _chooser(machines)
     problems = choice.problems_of(studies, chooser, known.sizes())
     used = {mark for table in every for mark in table.marks()}
     titles = {system: paper.title for system, paper in known.papers.items()}
@@ -233,6 +251,13 @@ def _context(known: Catalogue, machines: list[Machine], sections: list[Section])
         "states": cells.STATES,
         "badge": BADGE,
     }
+
+
+def _chooser(machines: list[Machine]) -> Machine:
+    """Whose times say which implementation to use: the first with a GPU, and with more than one experiment on it."""
+    found = {m.name: {r.experiment for r in m.all_records if r.backend == "gpu"} for m in machines}
+    several = next((m for m in machines if len(found[m.name]) > 1), None)
+    return several or next((m for m in machines if found[m.name]), machines[0])
 
 
 def _scores(known: Catalogue, sections: list[Section]) -> list[Score]:
@@ -281,6 +306,7 @@ def _summary_table(sections: list[Section], system: str = "") -> Table | None:
                 continue
             line = found.setdefault((section.study.name, row["implementation"], row["against"]), {})
             line.setdefault(row["machine"], []).append(row["ratio"])
+    machines = [machine for machine in machines if any(machine.name in by_machine for by_machine in found.values())]
     columns = [Column(label, kind="text") for label in ("table", "implementation", "against, as published")]
     columns += [Column(label, machine.title) for machine in machines for label in ("smallest", "median", "largest")]
     name = "summary" + f"-{system}" * bool(system)

@@ -42,9 +42,17 @@ def text(title: str, lines: Sequence[Line]) -> str:
     width = max(len(row[0]) for row in rows)
     told = [f"{row[0]:<{width}}  {row[1]:>11}  {row[2]:>8}  {row[3]}".rstrip() for row in rows]
     over = [
-        f"  {line.title.split(' (')[0]}: times as fast as {line.headline.over}" for line in lines if line.headline.over
+        f"  {line.title.split(' (')[0]}: {_where(line, title)}times as fast as {line.headline.over}"
+        for line in lines
+        if line.headline.over
     ]
     return "\n".join([f"vicinity on {title}", *told, *over]) + "\n"
+
+
+def _where(line: Line, title: str) -> str:
+    """Which machine a line is of, if it is not the one of the report: that has no records of the paper."""
+    machine = line.headline.machine
+    return f"on {machine.title}, " if machine and machine.title != title else ""
 
 
 def picture(title: str, lines: Sequence[Line]) -> bytes:
@@ -57,7 +65,7 @@ def picture(title: str, lines: Sequence[Line]) -> bytes:
         )
         room, top = 0.70 / max(1, len(lines)), top_of([line.headline for line in lines])
         for index, line in enumerate(lines):
-            _line(figure, line, 0.77 - index * room, room, top)
+            _line(figure, line, title, 0.77 - index * room, room, top)
         figure.text(
             0.04, 0.035, "blue: the paper's algorithm    green: ours    bars logarithmic", fontsize=11, color=SOFT
         )
@@ -66,7 +74,7 @@ def picture(title: str, lines: Sequence[Line]) -> bytes:
     return out.getvalue()
 
 
-def _line(figure: Figure, line: Line, at: float, room: float, top: float) -> None:
+def _line(figure: Figure, line: Line, title: str, at: float, room: float, top: float) -> None:
     figure.text(0.04, at - 0.36 * room, _short(line.title), fontsize=13, color=INK, va="center")
     claims = f"{line.holding} of {line.judged} claims hold" if line.judged else "no claims judged"
     figure.text(0.96, at - 0.36 * room, claims, fontsize=13, color=INK, ha="right", va="center")
@@ -83,7 +91,14 @@ def _line(figure: Figure, line: Line, at: float, room: float, top: float) -> Non
         figure.text(0.41 + width, height, bar.text, fontsize=13, color=INK, va="center")
     if line.headline.over:
         over = line.headline.over.split(" (")[0].split(", as published")[0]
-        figure.text(0.40, at - 0.78 * room, f"times as fast as {over}", fontsize=10, color=SOFT, va="center")
+        figure.text(
+            0.40,
+            at - 0.78 * room,
+            f"{_where(line, title)}times as fast as {over}",
+            fontsize=10,
+            color=SOFT,
+            va="center",
+        )
 
 
 def _short(title: str) -> str:

@@ -67,7 +67,7 @@ def without_latency(record: Record) -> bool:
 def percent(record: Record, machine: Machine) -> float | None:
     """100 * floor / median time."""
     found = floor(record, machine) if record.ok else None
-    return 100 * found.seconds / record.estimate(statistic="median").value if found else None
+    return 100 * found.seconds / record.typical(statistic="median") if found else None
 
 
 def percentage(value: float) -> str:

@@ -38,7 +38,7 @@ def table_figure(study: Study) -> Drawing | None:
             _printed_points(study, plot, unit)
             for name, series in study.series(machine).items():
                 found = [(position, series.get(key)) for position, (_, key) in enumerate(rows)]
-                shown = [(r.estimate().value / UNITS[unit], position, r) for position, r in found if r and r.ok]
+                shown = [(r.typical() / UNITS[unit], position, r) for position, r in found if r and r.ok]
                 points(plot, shown, style_of(study, name, names), name, machine.title, zorder=3)
             plot.set_title(machine.title)
             log_axis(plot, "x", f"time, {unit}")

@@ -109,7 +109,7 @@ def columns_of(studies: Sequence[Study]) -> list[tuple[Machine, str]]:
 
 def median_seconds(group: Group, machine: Machine, name: str) -> float | None:
     records = group.records.get((machine.name, name))
-    return float(np.median([record.estimate().value for record in records.values()])) if records else None
+    return float(np.median([record.typical() for record in records.values()])) if records else None
 
 
 def gap_table(study: Study, studies: Sequence[Study]) -> Table | None:
@@ -191,7 +191,7 @@ def _tidy(group: Group) -> list[dict[str, Any]]:
                 "implementation": name,
             }
             row |= {"objective": record.objective, "best_known": group.best_known, "gap_percent": gap_of(record)}
-            row |= {"seconds": record.estimate().value, "marks": " ".join(record.marks), "record": record.source}
+            row |= {"seconds": record.typical(), "marks": " ".join(record.marks), "record": record.source}
             rows.append(row)
     return rows
 

@@ -74,7 +74,7 @@ def _series(study: Study, plot: Axes, machine: Machine, name: str, names: list[s
     for group in groups:
         records = group.records[machine.name, name]
         gaps = {seed: gap for seed, record in records.items() if (gap := quality.gap_of(record)) is not None}
-        times = {seed: records[seed].estimate().value for seed in gaps}
+        times = {seed: records[seed].typical() for seed in gaps}
         setting = ", ".join(
             f"{study.symbol(axis)} = {plain(value)}" for axis, value in group.setting if value is not None
         )

@@ -23,7 +23,7 @@ class Line:
     points: dict[float, Record]
 
     def seconds(self) -> dict[float, float]:
-        return {at: record.estimate().value for at, record in self.points.items() if record.ok}
+        return {at: record.typical() for at, record in self.points.items() if record.ok}
 
     def rates(self) -> dict[float, float]:
         """Iterations a second."""
@@ -111,7 +111,7 @@ def fastest_cpu(series: Iterable[tuple[str, dict[Any, Record]]]) -> dict[Any, fl
         if name.startswith("cpu-"):
             for at, record in points.items():
                 if record.ok:
-                    found.setdefault(at, []).append((record.estimate().value, record.whole))
+                    found.setdefault(at, []).append((record.typical(), record.whole))
     least = {at: min(values) for at, values in found.items()}
     return {at: seconds for at, (seconds, whole) in least.items() if whole}
 
@@ -122,7 +122,7 @@ def speedups(panel: Panel) -> dict[tuple[str, str], dict[float, float]]:
     for line in panel.lines:
         if line.implementation.startswith("gpu"):
             own = [(other.implementation, other.points) for other in panel.lines if other.machine == line.machine]
-            slow, fast = fastest_cpu(own), {at: r.estimate().value for at, r in line.points.items() if r.whole}
+            slow, fast = fastest_cpu(own), {at: r.typical() for at, r in line.points.items() if r.whole}
             ratios = {at: slow[at] / fast[at] for at in fast if at in slow}
             if ratios:
                 result[(line.machine.title, line.implementation)] = ratios
@@ -225,7 +225,7 @@ def wins_table(study: Study) -> Table | None:
         slow = fastest_cpu(series.items())
         for name, records in series.items():
             kept = [(key, r) for key, r in records.items() if r.whole and key in slow]
-            pairs = [(record, slow[key] / record.estimate().value) for key, record in kept]
+            pairs = [(record, slow[key] / record.typical()) for key, record in kept]
             if name.startswith("gpu") and pairs:
                 table.rows.append([Cell(text) for text in (machine.title, name, *_wins(pairs))])
     bases = [f"{m.title}: {baseline(m)}" for m in study.machines if any(r[0].text == m.title for r in table.rows)]

@@ -78,7 +78,7 @@ def core_cell(core: PrintedCore, row: str, record: Record | None) -> Cell:
         return MISSING
     if not record.ok:
         return state_cell(record)
-    printed, ratio = core.seconds[row], core.seconds[row] / record.estimate().value
+    printed, ratio = core.seconds[row], core.seconds[row] / record.typical()
     source = f"{with_unit(printed, 's')}, {core.sources[row]} ÷ {provenance(record)}"
     return Cell(f"{significant(ratio, 2)}×", source, marks=record.marks)
 

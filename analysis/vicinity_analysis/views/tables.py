@@ -237,10 +237,12 @@ def _listed(values: Sequence[str]) -> str:
 
 
 def gaps(study: Study) -> list[str]:
-    """One line a machine on what has no record, and how to get it."""
+    """One line a machine on what has no record, and how to get it; none of another machine that has nothing at all."""
     notes = []
     for machine in study.machines:
         names = study.missing(machine)
+        if machine is not study.machines[0] and not study.series(machine):
+            continue
         if not machine.environment.get("gpu"):
             absent = [name for name in names if name.startswith("gpu")]
             names = [name for name in names if name not in absent]

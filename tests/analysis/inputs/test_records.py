@@ -186,3 +186,11 @@ def test_processes_of_one_number_on_two_hosts_are_two(tmp_path):
         Record(one(1.0, process=process | {"host": host}), "m/fang/table1.jsonl:1", 1) for host in ("a", "b")
     )
     assert set(first.processes).isdisjoint(second.processes)
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [("nvidia-x-80gb", "NVIDIA X 80GB"), ("nvidia-x-80gb-x2", "NVIDIA X 80GB x2"), ("mine", "NVIDIA X 80GB")],
+)
+def test_a_title_tells_hosts_of_the_same_hardware_apart(name, title):
+    assert Machine(Path(name), {"machine": name, "gpu": {"name": "NVIDIA X 80GB"}}, []).title == title

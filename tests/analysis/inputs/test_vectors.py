@@ -87,4 +87,5 @@ def test_the_line_of_a_field(tmp_path):
 def test_recorded_results_are_whole():
     for folder in sorted((synthetic.REPOSITORY / "results").glob("nvidia-*")):
         assert load_machine(folder).damaged == ()
-        read_json(folder / "verification.json", "verification")
+        for path in folder.glob("verification.json"):  # a machine may have had no time for it
+            read_json(path, "verification")

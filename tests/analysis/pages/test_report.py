@@ -7,6 +7,7 @@ import synthetic
 from vicinity_analysis.__main__ import main
 from vicinity_analysis.inputs.records import load_machine
 from vicinity_analysis.pages import check, environment
+from vicinity_analysis.pages import report as report_module
 
 
 def write(root, machine, out, *others):
@@ -192,3 +193,21 @@ def test_as_many_machines_as_there_are_newest_first(tmp_path):
     assert places == sorted(places)
     rows = (tmp_path / "report" / "tables" / "fang-table1-times.csv").read_text()
     assert all(f"{machine}/fang/table1.jsonl:1" in rows for machine in "abcde")
+
+
+def test_a_machine_with_one_experiment_does_not_advise(root, tmp_path):
+    few = {"table1": synthetic.TABLE1}
+    one = load_machine(synthetic.make_machine(tmp_path, "one", "GPU", experiments=few))
+    several, without = (load_machine(root / "results" / name) for name in ("gpu-a", "cpu-only"))
+    assert report_module._chooser([one, without, several]) is several
+    assert report_module._chooser([without, one]) is one
+    assert report_module._chooser([without]) is without
+
+
+def test_other_machines_without_any_value_of_a_table_are_not_told(root, tmp_path):
+    few = {"scaling": synthetic.SCALING | {"load": [1], "possibilities": [8]}}
+    synthetic.make_machine(tmp_path, "one", "Other", experiments=few)
+    arguments = ["report", str(root / "results" / "gpu-a"), "--with", str(tmp_path / "one"), "--root", str(root)]
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
+    text = (tmp_path / "out" / "report.md").read_text()
+    assert "Not measured on Other" not in text and "Other: median" not in text

@@ -1,5 +1,8 @@
 """The scoreboard as text: what a run on a terminal ends with."""
 
+from pathlib import Path
+
+from vicinity_analysis.inputs.records import Machine
 from vicinity_analysis.pages import share
 from vicinity_analysis.views.headline import Bar, Headline, Ratio
 
@@ -22,3 +25,15 @@ def test_a_line_a_paper_and_what_it_is_over() -> None:
         ["Third", "-", "-", "0", "of", "0"],
     ]
     assert told[5:] == [["One:", "times", "as", "fast", "as", "a", "card,", "as", "published"]]
+
+
+def test_a_line_of_another_machine_names_it() -> None:
+    own, other = (Machine(Path(name), {"gpu": {"name": name}}, []) for name in ("NVIDIA X", "NVIDIA Y"))
+    lines = [
+        share.Line(title, Headline(machine, (bar("theirs", 2.0), bar("ours", 3.0)), "a card", None), 0, 0, 0)
+        for title, machine in (("One", own), ("Another", other))
+    ]
+    assert share.text("NVIDIA X", lines).splitlines()[-2:] == [
+        "  One: times as fast as a card",
+        "  Another: on NVIDIA Y, times as fast as a card",
+    ]

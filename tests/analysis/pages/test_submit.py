@@ -42,7 +42,7 @@ def test_the_archive_has_the_records_and_nothing_else(folder, tmp_path, capsys):
 
 def test_checking_packs_nothing(folder, tmp_path, capsys):
     assert submit(folder, tmp_path, "--check") == 0
-    assert not list(tmp_path.glob("*.tar.gz")) and "60 records of GPU, sound" in capsys.readouterr().out
+    assert not list(tmp_path.glob("*.tar.gz")) and "60 records of GPU a, sound" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

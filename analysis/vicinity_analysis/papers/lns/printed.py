@@ -93,7 +93,7 @@ def runs_of(records: Sequence[Record]) -> Runs | None:
         mean=float(values.mean()),
         deviation=float(values.std()),
         best=float(values.max() if maximises else values.min()),
-        seconds=float(np.mean([record.estimate("wall").value for record in found])),
+        seconds=float(np.mean([record.typical("wall") for record in found])),
         maximises=maximises,
         best_known=found[0].best_known,
         records=tuple(found),

@@ -5,17 +5,30 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from vicinity_analysis.inputs.records import Machine, Record
+from vicinity_analysis.inputs.published import UNITS
+from vicinity_analysis.inputs.records import Machine, Record, over_processes
 from vicinity_analysis.papers.lsm.ranks import MESSAGE, NETWORKS, communication
-from vicinity_analysis.study import Study
+from vicinity_analysis.study import Study, without
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
 from vicinity_analysis.views.charts import told
 from vicinity_analysis.views.figures import Drawing, handle, legend, log_axis, panels, points, render, style_of
-from vicinity_analysis.views.tables import MISSING, param_columns, params, provenance, rows_of, state_cell, tidy
+from vicinity_analysis.views.tables import (
+    MISSING,
+    by_interest,
+    param_columns,
+    params,
+    provenance,
+    rows_of,
+    state_cell,
+    tidy,
+    unit_of,
+    value_cell,
+)
 
 NETWORK = NETWORKS["lsm/table10"]
 HOSTS = (1, 2, 4, 8, 16, 32, 64)
 GREY = "#7d7d7d"
+RATIOS = ("over one rank", "efficiency, %", "communication, %")
 IN_STEP = ("mpi-openmp", "mpi-gpu")  # an all-reduce each iteration
 
 
@@ -38,12 +51,18 @@ class Line:
         threads = dict(self.held).get("threads")
         return self.implementation + (f", {threads} thread{'' if threads == '1' else 's'}" if threads else "")
 
+    @property
+    def with_gpus(self) -> bool:
+        """Has each rank a GPU of its own?"""
+        policies = [record.data.get("policy") or {} for record in self.points.values() if record.ok]
+        return bool(policies) and all(policy.get("devices", 0) == policy.get("ranks") for policy in policies)
+
     def speedups(self) -> dict[int, float]:
         one = self.points.get(1)
         if one is None or not one.ok:
             return {}
-        base = one.estimate().value
-        return {ranks: base / record.estimate().value for ranks, record in self.points.items() if record.ok}
+        base = one.typical()
+        return {ranks: base / record.typical() for ranks, record in self.points.items() if record.ok}
 
     def modelled(self) -> dict[int, float]:
         """Speed-up over hosts with one such rank each: what one rank computes, divided, and an all-reduce an
@@ -74,37 +93,75 @@ def lines(study: Study) -> list[Line]:
 
 
 def scaling_table(study: Study) -> Table | None:
-    """Each case with the speed-up over one rank, and the share of communication."""
+    """Each case that ranks measured: time, speed-up over one rank, efficiency, and the share of communication; beside
+    the first of a size the implementations that no ranks share, once."""
     found = lines(study)
     if not found:
         return None
     machine = found[0].machine
     names = list(dict.fromkeys(line.implementation for line in found))
-    by_record = {record.source: line for line in found for record in line.points.values()}
-    columns = param_columns(study)
+    series = study.series(machine)
+    alone = [name for name in by_interest(series) if not name.startswith("mpi-")]
+    columns, unit = param_columns(study), unit_of(study)
     for name in names:
-        columns += [Column(what, f"{machine.title}, {name}") for what in ("over one rank", "communication, %")]
+        columns += [Column(what, f"{machine.title}, {name}") for what in (unit, *RATIOS)]
+    columns += [Column(f"{name}, {unit}", f"{machine.title}, without ranks") for name in alone]
     table = Table(f"{study.slug}-over-ranks", f"{study.descriptor.title}: speed-up over one rank", columns, [])
+    told, lacking = set(), {}
     for row, key in rows_of(study):
+        records = [series.get(name, {}).get(key) for name in names]
+        if not any(record and record.ok for record in records):
+            lacking |= {record.data.get("message", ""): None for record in records if record}
+            continue
         cells = params(study, key)
-        for name in names:
-            record = study.series(machine).get(name, {}).get(key)
-            if record is None or not record.ok:
-                cells += [MISSING if record is None else state_cell(record)] * 2
+        for name, record in zip(names, records, strict=True):
+            values = {"machine": machine.name, "implementation": name}
+            cells += _of_ranks(study, found, record, unit)
+            if record and record.ok:
+                values |= _numbers(found, record) | {"seconds": record.typical(), "record": record.source}
+                table.tidy.append(tidy(study, row, key, **values))
+        size = without(key, "ranks")
+        for name in alone:
+            runs = [record for at, record in series[name].items() if without(at, "ranks") == size]
+            if size in told or not runs:
+                cells.append(Cell("", "as above: no ranks share it" if runs else "not measured"))
                 continue
-            line, source, share = by_record.get(record.source), provenance(record), communication(record)
-            speedup = line.speedups().get(record.case["ranks"]) if line else None
-            known = speedup is not None
-            cells.append(Cell(significant(speedup), source, marks=record.marks) if known else MISSING)
-            cells.append(Cell(f"{100 * share:.1f}" if share is not None else "—", source, marks=record.marks))
-            values = {"machine": machine.name, "implementation": name, "speedup": speedup, "communication": share}
-            table.tidy.append(tidy(study, row, key, **values, record=record.source))
+            one = over_processes(runs)
+            cells.append(value_cell(one, lambda record: significant(record.typical() / UNITS[unit])))
+            if one.ok:
+                values = {"machine": machine.name, "implementation": name, "seconds": one.typical()}
+                table.tidy.append(tidy(study, row, size, **values, record=one.source))
+        told.add(size)
         table.rows.append(cells)
     table.notes = [
-        "Over one rank: the time of one rank with as many threads, by the time of the row. Communication: what ranks "
-        "wait for each other and for messages, as rank 0 sees it, of computing and communication together."
+        "Over one rank: the time of one rank with as many threads, by the time of the row; efficiency: of as many "
+        "times as there are ranks. Communication: what ranks wait for each other and for messages, as rank 0 sees it, "
+        "of computing and communication together."
     ]
+    if alone:
+        table.notes.append("Without ranks: the samples taken beside every number of ranks, together.")
+    table.notes += [f"Left out: {message}." for message in lacking if message]
     return table
+
+
+def _numbers(found: list[Line], record: Record) -> dict[str, float | None]:
+    line = next((line for line in found if record in line.points.values()), None)
+    ranks = record.case["ranks"]
+    speedup = line.speedups().get(ranks) if line else None
+    efficiency = speedup / ranks if speedup is not None else None
+    return {"speedup": speedup, "efficiency": efficiency, "communication": communication(record)}
+
+
+def _of_ranks(study: Study, found: list[Line], record: Record | None, unit: str) -> list[Cell]:
+    if record is None or not record.ok:
+        return [MISSING if record is None else state_cell(record)] * (1 + len(RATIOS))
+    speedup, efficiency, share = _numbers(found, record).values()
+    source, marks = provenance(record), record.marks
+    times = Cell(significant(speedup), source, marks=marks) if speedup is not None else MISSING
+    shares = [
+        Cell(f"{100 * part:.1f}" if part is not None else "—", source, marks=marks) for part in (efficiency, share)
+    ]
+    return [Cell(significant(record.typical() / UNITS[unit]), source, marks=marks), times, *shares]
 
 
 def scaling_figure(study: Study) -> Drawing | None:
@@ -118,6 +175,8 @@ def scaling_figure(study: Study) -> Drawing | None:
         f"Ranks of one host, {found[0].machine.title}, over one rank with as many threads. Grey: as many times as fast "
         "as there are ranks. Hollow: extrapolated. Both axes logarithmic."
     )
+    gpus = all(line.with_gpus for line in found)
+    caption += " Each rank has a GPU of its own." if gpus else ""
     if modelled:
         caption += (
             f" Dotted, a model and not measured: hosts with one such rank each, of which each has its part of what one "
@@ -145,7 +204,9 @@ def scaling_figure(study: Study) -> Drawing | None:
                 if model := line.modelled():
                     drawn = plot.plot(list(model), list(model.values()), ":", color=colour, linewidth=1.0)
                     told(drawn, f"{line.label}, model", line.machine.title)
-            log_axis(plot, "x", "ranks", [float(hosts) for hosts in HOSTS if hosts <= most])
+            log_axis(
+                plot, "x", "ranks, a GPU each" if gpus else "ranks", [float(hosts) for hosts in HOSTS if hosts <= most]
+            )
             log_axis(plot, "y", "speed-up over one rank" if plot is axes[0] else "")
         if modelled:
             label = "hosts with a rank each, model"

@@ -65,14 +65,12 @@ def ranks_table(study: Study) -> Table | None:
             if record is None or not record.ok:
                 cells += [MISSING if record is None else state_cell(record)] * (3 + len(several))
                 continue
-            source, share, seconds = provenance(record), communication(record), record.estimate().value
+            source, share, seconds = provenance(record), communication(record), record.typical()
             policy = record.data.get("policy") or {}
             cells.append(Cell(f"{policy.get('ranks', '?')} × {policy.get('threads', '?')}", source))
             cells.append(Cell(f"{100 * share:.1f}" if share is not None else "—", source, marks=record.marks))
             known = base is not None and base.ok
-            cells.append(
-                Cell(significant(base.estimate().value / seconds), source, marks=record.marks) if known else MISSING
-            )
+            cells.append(Cell(significant(base.typical() / seconds), source, marks=record.marks) if known else MISSING)
             modelled = {m: seconds + record.case["iterations"] * network.reduction(m) for m in several}
             cells += [Cell(with_unit(value, "s"), source, marks=record.marks) for value in modelled.values()]
             values = {"machine": machine.name, "implementation": RANKS, "communication": share, "seconds": seconds}

@@ -162,7 +162,7 @@ def whole(record: Record) -> bool:
 def iteration_seconds(record: Record) -> float | None:
     """Time of one iteration: the whole search over its moves."""
     moves = record.data.get("iterations")
-    return record.estimate().value / moves if record.ok and moves else None
+    return record.typical() / moves if record.ok and moves else None
 
 
 def smallest(study: Study, machine: Machine, name: str) -> tuple[Key, Record] | None:

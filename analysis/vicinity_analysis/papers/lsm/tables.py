@@ -125,7 +125,7 @@ def gain_sentences(study: Study, fast: str, slow: str, why: str, trials: bool = 
         common = [key for key in ours if key in theirs and ours[key].ok and theirs[key].ok]
         common = [key for key in common if whole(ours[key])] if trials else common
         if common:
-            ratios = [theirs[key].estimate().value / ours[key].estimate().value for key in common]
+            ratios = [theirs[key].typical() / ours[key].typical() for key in common]
             where = ", where all iterations were run" if trials else ""
             told.append(f"{fast} over {slow}, {machine.title}{where}: {span(ratios)}; {why}.")
     return told
@@ -240,7 +240,7 @@ def rate_table(study: Study) -> Table | None:
 
 
 def _rate(record: Record, what: str) -> float:
-    return record.data[what] / record.estimate().value
+    return record.data[what] / record.typical()
 
 
 def climbing_table(study: Study) -> Table | None:
@@ -259,10 +259,10 @@ def climbing_table(study: Study) -> Table | None:
         best = f"{run.data['objective']:,}" if run else "—"
         cells = [*params(study, key), *(Cell(text, provenance(run) if run else "") for text in (moves, best))]
         for machine, name, record in records:
-            cells.append(value_cell(record, lambda r, n=climbs: with_unit(r.estimate().value / n, "s")))
+            cells.append(value_cell(record, lambda r, n=climbs: with_unit(r.typical() / n, "s")))
             if record and record.ok:
                 values = {"machine": machine.name, "implementation": name}
-                values |= {"seconds_a_climb": record.estimate().value / climbs, "record": record.source}
+                values |= {"seconds_a_climb": record.typical() / climbs, "record": record.source}
                 table.tidy.append(tidy(study, row, key, **values))
         table.rows.append(cells)
     return table
@@ -288,7 +288,7 @@ def precision_table(study: Study) -> Table | None:
         cells = [*(Cell(value, kind="param") for value in values), Cell(str(len(by_seed)))]
         cells.append(Cell(f"{mean:.4f}" if mean is not None else "—", sources))
         for (machine, name, _), records in zip(chosen, found, strict=True):
-            times = [record.estimate().value for record in records if record.ok]
+            times = [record.typical() for record in records if record.ok]
             if not times:
                 cells.append(MISSING)
                 continue

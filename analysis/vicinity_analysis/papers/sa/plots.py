@@ -72,7 +72,7 @@ def _times(study: Study, own: Machine, series: list[tuple[Machine, Series]]) -> 
                 row = found.get(n, {})
                 colour, marker = style_of(study, name, names)
                 line = "-" if machine is own else "--"
-                seconds = [r.estimate().value for r in row.values()]
+                seconds = [r.typical() for r in row.values()]
                 told(plot.plot(list(row), seconds, line, color=colour, linewidth=1.1), name, machine.title)
                 places = [(i, at, record) for (i, record), at in zip(row.items(), seconds, strict=True)]
                 points(plot, places, (colour, marker), name, machine.title, markersize=4)

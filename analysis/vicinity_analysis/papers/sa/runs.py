@@ -98,7 +98,7 @@ def pairs(evidence: Evidence, slow: Baseline, fast: str) -> Grid[Pair]:
         measured = [s for name in slow.implementations if (s := evidence.named(name)) is not None and key in s.records]
         others = [s.records[key] for s in measured]
         if others and measured[0].implementation == slow.implementations[0]:
-            best = min(others, key=lambda r: ("extrapolated" in r.marks, r.estimate().value))
+            best = min(others, key=lambda r: ("extrapolated" in r.marks, r.typical()))
             found[key] = Pair(best, record)
     return grid(found)
 

@@ -139,7 +139,7 @@ def growth_sentences(study: Study, studies: list[Study]) -> list[str]:
 
 
 def _last_exponent(series: Series) -> float | None:
-    times = runs.grid({k: r.estimate().value for k, r in series.records.items() if "extrapolated" not in r.marks})
+    times = runs.grid({k: r.typical() for k, r in series.records.items() if "extrapolated" not in r.marks})
     return scaling.exponent({float(i): t for i, t in times[max(times)].items()}) if times else None
 
 

@@ -37,6 +37,21 @@ def test_the_speedup_is_over_one_rank_with_as_many_threads(studies):
     assert len(table.rows) == 12 and any(cell.text.startswith("3.") for cell in table.rows[-2])
 
 
+def test_efficiency_is_the_speedup_of_a_rank(studies):
+    rows = [row for row in rank_scaling.scaling_table(study_of(studies, "lsm/gpus")).tidy if "ranks" in row]
+    assert all(
+        row["efficiency"] == row["speedup"] / int(row["ranks"]) for row in rows if row["implementation"] == "mpi-gpu"
+    )
+
+
+def test_what_no_ranks_share_stands_once_for_each_size(studies):
+    table = rank_scaling.scaling_table(study_of(studies, "lsm/gpus"))
+    rows = [row for row in table.tidy if row["implementation"] == "gpu-tuned"]
+    assert [row["m"] for row in rows] == ["401", "1301", "2601"] and not any("ranks" in row for row in rows)
+    (at,) = (index for index, column in enumerate(table.columns) if column.label.startswith("gpu-tuned"))
+    assert [bool(row[at].text) for row in table.rows] == [True, False, False, False] * 3
+
+
 def test_without_one_rank_there_is_no_speedup(studies):
     (line,) = (found for found in lines(studies, "gpus") if found.size == "m = 401, n = 417")
     without = rank_scaling.Line(line.machine, line.implementation, line.held, {2: line.points[2]})
