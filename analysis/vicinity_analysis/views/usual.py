@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from vicinity_analysis.study import Study
-from vicinity_analysis.views import plots, quality, quality_plots, scaling, speedups, tables
+from vicinity_analysis.views import plots, quality, quality_plots, rank_scaling, scaling, speedups, tables
 from vicinity_analysis.views.cells import Table
 from vicinity_analysis.views.figures import Drawing
 
@@ -22,6 +22,18 @@ MakeView = Callable[[Study, list[Study]], View]  # of an experiment, from it and
 
 def existing(found: Iterable[Table | None]) -> list[Table]:
     return [table for table in found if table]
+
+
+def over_ranks(study: Study, network: rank_scaling.NetworkModel | None = None) -> View:
+    """Ranks of one host: the speed-up over one; `network`: what joins hosts with a rank each."""
+    figure = rank_scaling.scaling_figure(study, network)
+    shown = existing([rank_scaling.scaling_table(study)])
+    return View(shown, [tables.times_table(study)], [figure] if figure else [])
+
+
+def independent_ranks(study: Study, _: list[Study]) -> View:
+    """Of ranks that send nothing while they search."""
+    return over_ranks(study)
 
 
 def printed_table(study: Study, total: bool = True) -> View:

@@ -25,7 +25,7 @@ from vicinity_analysis.claims import (
 )
 from vicinity_analysis.inputs.published import Key
 from vicinity_analysis.inputs.records import Record
-from vicinity_analysis.papers.lsm.ranks import RANKS, communication
+from vicinity_analysis.papers.lsm.ranks import RANKS
 from vicinity_analysis.papers.lsm.searches import (
     ONE_CORE,
     PRINTED_PARTS,
@@ -44,6 +44,7 @@ from vicinity_analysis.papers.lsm.searches import shares as shares_of
 from vicinity_analysis.study import without
 from vicinity_analysis.views import quality
 from vicinity_analysis.views.cells import significant
+from vicinity_analysis.views.rank_scaling import communication
 
 Judge = Callable[[Evidence], list[Finding]]
 FALL = 0.9  # a speed-up may fall by a tenth from row to row and still counts as growing: two digits are printed

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from math import ceil, log2
 
-from vicinity_analysis.inputs.records import Record
 from vicinity_analysis.papers.lsm.searches import ONE_CORE, label
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, significant, with_unit
+from vicinity_analysis.views.rank_scaling import NetworkModel, communication
 from vicinity_analysis.views.tables import MISSING, param_columns, params, provenance, rows_of, state_cell, tidy
 
 RANKS = "mpi-openmp"
@@ -34,13 +34,12 @@ NETWORKS = {
 }
 
 
-def communication(record: Record) -> float | None:
-    """The share of the measured time that ranks spend in the all-reduce, waiting for others included."""
-    if not record.ok or "communication" not in record.parts:
-        return None
-    parts = {part: float(record.counted(part).mean()) for part in ("kernel", "communication")}
-    whole = sum(parts.values())
-    return parts["communication"] / whole if whole > 0 else None
+IN_STEP = NetworkModel(
+    (RANKS, "mpi-gpu"),
+    NETWORKS["lsm/table10"].reduction,
+    f"an all-reduce of {MESSAGE} bytes over a network ({NETWORKS['lsm/table10'].name} a message), 2 log2(hosts) "
+    "messages after each other, rounded up",
+)
 
 
 def ranks_table(study: Study) -> Table | None:

@@ -1,6 +1,6 @@
 """What the report shows of each experiment of local search."""
 
-from vicinity_analysis.papers.lsm import rank_scaling, ranks, tables
+from vicinity_analysis.papers.lsm import ranks, tables
 from vicinity_analysis.papers.lsm.searches import lacking, stand_ins
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import usual
@@ -84,10 +84,7 @@ def _ranks(study: Study, _: list[Study]) -> View:
 
 
 def _over_ranks(study: Study, _: list[Study]) -> View:
-    """Ranks of one host beyond the paper's tables."""
-    figure = rank_scaling.scaling_figure(study)
-    shown = existing([rank_scaling.scaling_table(study)])
-    return View(shown, [times_table(study)], [figure] if figure else [])
+    return usual.over_ranks(study, ranks.IN_STEP)
 
 
 VIEWS: dict[str, MakeView] = {

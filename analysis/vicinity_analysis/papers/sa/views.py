@@ -44,4 +44,6 @@ VIEWS: dict[str, MakeView] = {
     "sa/temperatures": usual.gaps_alone,
     "sa/schedules": usual.gaps_alone,
     "sa/steady": _steady,
+    "sa/ranks": usual.independent_ranks,
+    "sa/gpus": usual.independent_ranks,
 }

@@ -2,8 +2,9 @@
 
 import pytest
 import synthetic_lsm
-from vicinity_analysis.papers.lsm import rank_scaling
+from vicinity_analysis.papers.lsm.ranks import IN_STEP
 from vicinity_analysis.papers.lsm.views import VIEWS
+from vicinity_analysis.views import rank_scaling
 from worlds import GPU, studies_of, study_of
 
 NAMES = ("ranks", "gpus", "gpu_restarts")
@@ -18,7 +19,7 @@ def studies(tmp_path_factory):
 
 
 def lines(studies, name):
-    return rank_scaling.lines(study_of(studies, f"lsm/{name}"))
+    return rank_scaling.lines(study_of(studies, f"lsm/{name}"), IN_STEP)
 
 
 def test_lines_hold_all_but_the_ranks(studies):

@@ -1,5 +1,6 @@
-"""Experiments over ranks beyond the paper's tables: the speed-up over one rank. A network beside it is a model."""
+"""Experiments over ranks: the speed-up over one rank. A network beside it is a model."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from matplotlib.figure import Figure
@@ -7,7 +8,6 @@ from matplotlib.lines import Line2D
 
 from vicinity_analysis.inputs.published import UNITS
 from vicinity_analysis.inputs.records import Machine, Record, over_processes
-from vicinity_analysis.papers.lsm.ranks import MESSAGE, NETWORKS, communication
 from vicinity_analysis.study import Study, without
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
 from vicinity_analysis.views.charts import told
@@ -25,11 +25,18 @@ from vicinity_analysis.views.tables import (
     value_cell,
 )
 
-NETWORK = NETWORKS["lsm/table10"]
 HOSTS = (1, 2, 4, 8, 16, 32, 64)
 GREY = "#7d7d7d"
 RATIOS = ("over one rank", "efficiency, %", "communication, %")
-IN_STEP = ("mpi-openmp", "mpi-gpu")  # an all-reduce each iteration
+
+
+@dataclass(frozen=True)
+class NetworkModel:
+    """Hosts with a rank each, modelled: of implementations whose ranks meet in each iteration."""
+
+    implementations: tuple[str, ...]
+    meeting: Callable[[int], float]  # seconds that so many hosts take
+    told: str  # of an iteration, for the caption
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,7 @@ class Line:
     implementation: str
     held: tuple[tuple[str, str], ...]
     points: dict[int, Record]  # ranks -> record
+    network: NetworkModel | None = None
 
     @property
     def size(self) -> str:
@@ -65,16 +73,26 @@ class Line:
         return {ranks: base / record.typical() for ranks, record in self.points.items() if record.ok}
 
     def modelled(self) -> dict[int, float]:
-        """Speed-up over hosts with one such rank each: what one rank computes, divided, and an all-reduce an
-        iteration. Of searches in step only."""
-        one = self.points.get(1)
-        if self.implementation not in IN_STEP or one is None or not one.ok or "kernel" not in one.parts:
+        """Speed-up over hosts with one such rank each: what one rank computes, divided, and a meeting an iteration."""
+        one, network = self.points.get(1), self.network
+        if network is None or self.implementation not in network.implementations:
+            return {}
+        if one is None or not one.ok or "kernel" not in one.parts:
             return {}
         alone, iterations = float(one.counted("kernel").mean()), one.data["iterations"]
-        return {hosts: alone / (alone / hosts + iterations * NETWORK.reduction(hosts)) for hosts in HOSTS}
+        return {hosts: alone / (alone / hosts + iterations * network.meeting(hosts)) for hosts in HOSTS}
 
 
-def lines(study: Study) -> list[Line]:
+def communication(record: Record) -> float | None:
+    """The share of the measured time that ranks spend in messages, waiting for others included."""
+    if not record.ok or "communication" not in record.parts:
+        return None
+    parts = {part: float(record.counted(part).mean()) for part in ("kernel", "communication")}
+    whole = sum(parts.values())
+    return parts["communication"] / whole if whole > 0 else None
+
+
+def lines(study: Study, network: NetworkModel | None = None) -> list[Line]:
     """Of the first machine that has any."""
     for machine in study.machines:
         runs = {name: of for name, of in study.series(machine).items() if name.startswith("mpi-")}
@@ -86,7 +104,7 @@ def lines(study: Study) -> list[Line]:
             for record in of.values():
                 held = tuple((axis, str(record.case.get(axis))) for axis in varying)
                 found.setdefault((name, held), {})[record.case["ranks"]] = record
-        several = [Line(machine, *key, dict(sorted(of.items()))) for key, of in found.items() if len(of) > 1]
+        several = [Line(machine, *key, dict(sorted(of.items())), network) for key, of in found.items() if len(of) > 1]
         if any(line.speedups() for line in several):
             return several
     return []
@@ -164,9 +182,9 @@ def _of_ranks(study: Study, found: list[Line], record: Record | None, unit: str)
     return [Cell(significant(record.typical() / UNITS[unit]), source, marks=marks), times, *shares]
 
 
-def scaling_figure(study: Study) -> Drawing | None:
+def scaling_figure(study: Study, network: NetworkModel | None = None) -> Drawing | None:
     """Speed-up over one rank along the ranks of a host; dotted a model of hosts with a rank each."""
-    found = lines(study)
+    found = lines(study, network)
     if not found:
         return None
     sizes = list(dict.fromkeys(line.size for line in found))
@@ -177,11 +195,10 @@ def scaling_figure(study: Study) -> Drawing | None:
     )
     gpus = all(line.with_gpus for line in found)
     caption += " Each rank has a GPU of its own." if gpus else ""
-    if modelled:
+    if network and modelled:
         caption += (
-            f" Dotted, a model and not measured: hosts with one such rank each, of which each has its part of what one "
-            f"rank computes, and for each iteration an all-reduce of {MESSAGE} bytes over a network ({NETWORK.name} a "
-            "message), 2 log2(hosts) messages after each other, rounded up."
+            " Dotted, a model and not measured: hosts with one such rank each, of which each has its part of what one "
+            f"rank computes, and for each iteration {network.told}."
         )
 
     def draw() -> Figure:
