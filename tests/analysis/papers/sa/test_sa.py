@@ -322,12 +322,15 @@ def test_the_descriptors_ask_for_every_implementation_and_for_the_papers_own():
     for name in ("sa/figure2", "sa/steady", "sa/quality_times"):
         assert {"gpu", *runs.MATRIX.implementations} <= set(asked[name].implementations), name
     assert set(asked["sa/quality"].seeds) == set(asked["sa/quality_times"].seeds)
-    tables = [
-        synthetic.REPOSITORY / f"{layer}/sa/implementations.{end}"
-        for layer, end in (("cpu_ref", "cpp"), ("kernels", "cu"))
-    ]
-    registered = {name for table in tables for name in re.findall(r'\{"([a-z-]+)", Backend::', table.read_text())}
-    assert len(registered) == 8 and registered == {name for one in asked.values() for name in one.implementations}
+    named = {
+        "cpu_ref/sa/implementations.cpp": r'\{"([a-z-]+)", Backend::',
+        "kernels/sa/implementations.cu": r'\{"([a-z-]+)", Backend::',
+        "cpu_ref/sa/mpi.cpp": r'on_ranks\(Backend::\w+, "([a-z-]+)"',
+    }
+    registered = {
+        name for file, words in named.items() for name in re.findall(words, (synthetic.REPOSITORY / file).read_text())
+    }
+    assert len(registered) == 10 and registered == {name for one in asked.values() for name in one.implementations}
 
 
 def test_csv(studies):
