@@ -40,6 +40,12 @@ def read(path: Path) -> Model:
     return model
 
 
+def printing(text: str, names: str) -> str:
+    """The model that prints the variables whose names match the pattern `names`, and nothing else."""
+    text = re.sub(r":: *output_(var|array\(\[[^\]]*\]\))", "", text)
+    return re.sub(rf"(?m)^(var [^:;]*: *{names}\b)", r"\1 :: output_var", text)
+
+
 class _Tokens:
     def __init__(self, text: str) -> None:
         self._tokens, self._next = TOKEN.findall(text), 0

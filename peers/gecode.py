@@ -56,13 +56,14 @@ def search(task: Task, report: Report) -> None:
 
 def _told_all(text: str, source: flatzinc.Model) -> str:
     """The model as Gecode knows its constraints, with each variable among what it prints."""
-    text = re.sub(r":: output_(var|array\(\[[^]]*\]\))", "", text)
-    text = re.sub(r"(?m)^(var [^:;]*: *\w+)", r"\1 :: output_var", text)
-    text = text.replace("fzn_all_different_int", "all_different_int")
-    if not RELAX:
-        return text
-    relaxed = f"relax_and_reconstruct([{','.join(source.searched)}],{KEPT})"
-    return re.sub(r"(?m)^solve", f"solve :: {relaxed} :: restart_constant({FAILURES})", text)
+    text = flatzinc.printing(text, r"\w+").replace("fzn_all_different_int", "all_different_int")
+    return relaxing(text, source.searched) if RELAX else text
+
+
+def relaxing(text: str, searched: list[str]) -> str:
+    """The model with large neighbourhood search over these variables."""
+    relaxed = f"relax_and_reconstruct([{','.join(searched)}],{KEPT})"
+    return re.sub(r"(?m)^solve\b", f"solve :: {relaxed} :: restart_constant({FAILURES})", text)
 
 
 def _value_of(name: str, solution: str) -> int:

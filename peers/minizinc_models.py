@@ -16,7 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from gecode import FAILURES, KEPT
+import flatzinc
+from gecode import relaxing
 
 OPTIMISES = re.compile(r"\bsolve\b[^;]*\b(?:mini|maxi)mi[sz]e\b", re.DOTALL)
 GOAL = re.compile(r"solve[^;]*?\b(minimize|maximize)\s+(\w+)\s*;", re.DOTALL)
@@ -85,11 +86,9 @@ def asked(text: str, relax: bool) -> tuple[str, int, str]:
     goal = GOAL.search(text)
     if not goal:
         raise ValueError("has no goal")
-    text = re.sub(r":: *output_(var|array\(\[[^\]]*\]\))", "", text)
-    text = re.sub(rf"(?m)^(var [^:;]*: *{goal[2]}\b)", r"\1 :: output_var", text)
+    text = flatzinc.printing(text, goal[2])
     if relax and "relax_and_reconstruct" not in text:
-        relaxing = f"relax_and_reconstruct([{','.join(searched(text))}],{KEPT}) :: restart_constant({FAILURES})"
-        text = re.sub(r"(?m)^solve\b", f"solve :: {relaxing}", text)
+        text = relaxing(text, searched(text))
     return text, 1 if goal[1] == "minimize" else -1, goal[2]
 
 

@@ -197,8 +197,8 @@ def build(known: Catalogue, studies: list[Study]) -> list[Section]:
 
     kept = [*studies, *(machine for study in studies for machine in study.machines)]
     kept += [claim for paper in known.papers.values() for claim in paper.claims]
-    made = forks.divided(section, len(studies), kept)
-    return [made[order.index(index)] for index in range(len(studies))]
+    made = dict(zip(order, forks.divided(section, len(studies), kept), strict=True))
+    return [made[index] for index in range(len(studies))]
 
 
 def _runs(study: Study) -> Iterator[dict[Key, Record]]:

@@ -125,7 +125,7 @@ def scaling_table(study: Study) -> Table | None:
         columns += [Column(what, f"{machine.title}, {name}") for what in (unit, *RATIOS)]
     columns += [Column(f"{name}, {unit}", f"{machine.title}, without ranks") for name in alone]
     table = Table(f"{study.slug}-over-ranks", f"{study.descriptor.title}: speed-up over one rank", columns, [])
-    told, lacking = set(), {}
+    placed, lacking = set(), {}
     for row, key in rows_of(study):
         records = [series.get(name, {}).get(key) for name in names]
         if not any(record and record.ok for record in records):
@@ -141,7 +141,7 @@ def scaling_table(study: Study) -> Table | None:
         size = without(key, "ranks")
         for name in alone:
             runs = [record for at, record in series[name].items() if without(at, "ranks") == size]
-            if size in told or not runs:
+            if size in placed or not runs:
                 cells.append(Cell("", "as above: no ranks share it" if runs else "not measured"))
                 continue
             one = over_processes(runs)
@@ -149,7 +149,7 @@ def scaling_table(study: Study) -> Table | None:
             if one.ok:
                 values = {"machine": machine.name, "implementation": name, "seconds": one.typical()}
                 table.tidy.append(tidy(study, row, size, **values, record=one.source))
-        told.add(size)
+        placed.add(size)
         table.rows.append(cells)
     table.notes = [
         "Over one rank: the time of one rank with as many threads, by the time of the row; efficiency: of as many "
