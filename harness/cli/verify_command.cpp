@@ -56,6 +56,7 @@ class Verifier {
 
   void random(const System& system, int cases, std::uint64_t seed) {
     const std::vector<const Implementation*> implementations = runnable(system);
+    const bool asked_for = !options_.implementations.empty();
     begin(fmt::format("twins random {}", system.name));
     for (int index = 0; index < cases; ++index) {
       const std::uint64_t own_seed = seed + static_cast<std::uint64_t>(index);
@@ -68,7 +69,6 @@ class Verifier {
       for (const std::string& setting : options_.settings) again += " --set " + setting;
       again += ")";
       for (const Implementation* implementation : implementations) {
-        const bool asked_for = !options_.implementations.empty();
         if (implementation->over_ranks && !asked_for && index % cases_a_launch_of_ranks != 0) continue;
         const Job job{.asked = c, .executed = c, .scaling = std::nullopt, .implementation = implementation, .seed = own_seed};
         compare(referee, job, again);
