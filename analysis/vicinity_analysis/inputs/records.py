@@ -94,8 +94,7 @@ class Record:
     @property
     def sources(self) -> list[str]:
         """The line it stands on; several where the samples of several seeds or processes are together."""
-        pieces = [piece.rpartition(":") for piece in self.source.split(" ")]
-        return [f"{file}:{line}" for file, _, lines in pieces for line in lines.split(",")]
+        return [f"{file}:{line}" for file, lines in _lines_of([self.source]).items() for line in sorted(lines)]
 
     @property
     def key(self) -> RecordKey:
@@ -311,12 +310,27 @@ def ratio_value(slow: Record, fast: Record) -> float:
 
 
 def shorten(sources: Iterable[str]) -> str:
-    """a.jsonl:1, a.jsonl:4, b.jsonl:2 -> a.jsonl:1,4 b.jsonl:2; also of what is shortened already."""
+    """a.jsonl:1, a.jsonl:4, a.jsonl:5, b.jsonl:2 -> a.jsonl:1,4-5 b.jsonl:2; also of what is shortened already."""
+    return " ".join(f"{file}:{_ranges(lines)}" for file, lines in sorted(_lines_of(sources).items()))
+
+
+def _lines_of(sources: Iterable[str]) -> dict[str, set[int]]:
+    """file -> its lines; of what `shorten` wrote, too."""
     files: dict[str, set[int]] = {}
     for source in (one for several in sources for one in several.split(" ")):
         file, _, lines = source.rpartition(":")
-        files.setdefault(file, set()).update(map(int, lines.split(",")))
-    return " ".join(f"{file}:{','.join(map(str, sorted(lines)))}" for file, lines in sorted(files.items()))
+        for first, _, last in (piece.partition("-") for piece in lines.split(",")):
+            files.setdefault(file, set()).update(range(int(first), int(last or first) + 1))
+    return files
+
+
+def _ranges(lines: set[int]) -> str:
+    """1,4-6,9"""
+    ends = [line for line in sorted(lines) if line + 1 not in lines]
+    starts = [line for line in sorted(lines) if line - 1 not in lines]
+    return ",".join(
+        str(first) if first == last else f"{first}-{last}" for first, last in zip(starts, ends, strict=True)
+    )
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from vicinity_analysis.study import Study
 from vicinity_analysis.views import cells, choice, limits
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
 from vicinity_analysis.views.headline import Headline, headline_of
-from vicinity_analysis.views.layout import layout_of
+from vicinity_analysis.views.layout import layout_of, nearby
 from vicinity_analysis.views.tables import MISSING
 from vicinity_analysis.views.usual import View, view_of
 
@@ -373,6 +373,7 @@ def _environment(template: str, machines: list[Machine] = (), scores: list[Score
     made.filters["slug"] = cells.slug
     made.filters["within"] = lambda title, outer: _capital(title.removeprefix(f"{outer}: "))
     made.filters["layout"] = lambda table: layout_of(table, machines)
+    made.filters["nearby"] = lambda title, column: nearby(title, column, machines)
     made.filters["coded"] = coded
     made.filters["data"] = data_of
     made.filters["times"] = lambda value: f"{significant(value)}×"

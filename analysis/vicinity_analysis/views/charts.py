@@ -4,10 +4,11 @@ Every figure of the report is drawn once, with matplotlib, and read here: its li
 adds to what is drawn the words that a reader sees under the pointer; where a figure does not use it, the legend's
 label of the same colour and marker stands in. The JSON object:
 
-    {"panels": [{"title", "x": axis, "y": axis, "series": [...], "rules": [{"axis", "at"}]}], "shared": "xy"}
+    {"panels": [{"title", "x": axis, "y": axis, "series": [...], "rules": [{"axis", "at"}]}], "shared": "xy", "texts"}
     axis:   {"title", "log", "ticks": [[position, text], ...] or null, "range": [first, last]}
     series: {"label", "machine", "colour", "symbol", "dash", "width", "size", "hollow", "band", "x", "y", "notes"}
 
+`notes` are positions in `texts`, where each text stands once. A band has none: it is told by the points on it.
 Positions on an axis that is neither linear nor logarithmic are transformed as matplotlib does; its ticks have the
 values as text."""
 
@@ -40,15 +41,12 @@ class Told:
     label: str
     machine: str = ""
     notes: tuple[str, ...] = ()
-    band: bool = False  # a wide line of published values
 
 
-def told(
-    artists: Iterable[Artist] | Artist, label: str, machine: str = "", notes: Sequence[str] = (), band: bool = False
-) -> None:
+def told(artists: Iterable[Artist] | Artist, label: str, machine: str = "", notes: Sequence[str] = ()) -> None:
     """Says what `artists` (what `plot.plot` and `plot.hlines` return) are."""
     for artist in [artists] if isinstance(artists, Artist) else artists:
-        setattr(artist, ATTRIBUTE, Told(label, machine, tuple(notes), band))
+        setattr(artist, ATTRIBUTE, Told(label, machine, tuple(notes)))
 
 
 def chart_of(figure: Figure) -> dict[str, Any]:
@@ -61,7 +59,11 @@ def chart_of(figure: Figure) -> dict[str, Any]:
         for which, group in (("x", first and first.get_shared_x_axes()), ("y", first and first.get_shared_y_axes()))
         if first and group and len(every) > 1 and all(group.joined(first, other) for other in every)
     )
-    return {"panels": [_panel(axes, labels) for axes in every], "shared": joined}
+    panels = [_panel(axes, labels) for axes in every]
+    texts: dict[str, int] = {}
+    for series in (one for panel in panels for one in panel["series"] if "notes" in one):
+        series["notes"] = [texts.setdefault(note, len(texts)) for note in series["notes"]]
+    return {"panels": panels, "shared": joined, "texts": list(texts)}
 
 
 def _legend(figure: Figure) -> dict[tuple[str, str], str]:
@@ -98,11 +100,10 @@ def _add(merged: dict[tuple[Any, ...], dict[str, Any]], series: dict[str, Any]) 
     if found is None or (series["dash"] and not series["band"]):
         merged[(*same, len(merged)) if found else same] = series
         return
-    gap = [None] if series["band"] else []
-    for name, hole in (("x", gap), ("y", gap), ("notes", [""] if gap else [])):
-        if name in found or series.get(name):
-            found.setdefault(name, [""] * len(found["x"]))
-            found[name] += hole + series.get(name, [""] * len(series["x"]))
+    if "notes" in found or "notes" in series:
+        found["notes"] = [note for one in (found, series) for note in one.get("notes", [""] * len(one["x"]))]
+    for name in ("x", "y"):
+        found[name] += [None] * series["band"] + series[name]
 
 
 def _series(axes: Axes, line: Line2D, labels: dict[tuple[str, str], str]) -> dict[str, Any]:
@@ -125,13 +126,11 @@ def _series(axes: Axes, line: Line2D, labels: dict[tuple[str, str], str]) -> dic
 def _segments(axes: Axes, lines: LineCollection, labels: dict[tuple[str, str], str]) -> Iterable[dict[str, Any]]:
     said: Told | None = getattr(lines, ATTRIBUTE, None)
     colour = to_hex(lines.get_color()[0], keep_alpha=False)
-    for index, segment in enumerate(lines.get_segments()):
+    for segment in lines.get_segments():
         found: dict[str, Any] = {"label": said.label if said else labels.get((colour, ""), "")}
         found |= {"machine": said.machine if said else "", "colour": colour, "symbol": "", "dash": "solid"}
         found |= {"width": _number(float(lines.get_linewidth()[0])), "size": 0, "hollow": False, "band": True}
-        found |= {"x": _places(axes.xaxis, segment[:, 0]), "y": _places(axes.yaxis, segment[:, 1])}
-        note = said.notes[index] if said and index < len(said.notes) else ""
-        yield found | ({"notes": [note] * len(segment)} if note else {})
+        yield found | {"x": _places(axes.xaxis, segment[:, 0]), "y": _places(axes.yaxis, segment[:, 1])}
 
 
 def _colour(line: Line2D) -> str:

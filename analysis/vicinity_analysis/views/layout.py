@@ -4,6 +4,7 @@ What all rows have in common goes into the caption. In sight are the columns of 
 that a table marks as main (the paper's fastest device); other machines, other published devices and what would make
 the table too wide stand in tables of their own behind a click, each with the columns that name the rows."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -95,6 +96,14 @@ def _machine(group: str, titles: Sequence[str]) -> int | None:
     """Which machine a group of columns is of; the longest name counts, since one may begin another."""
     named = [index for index, title in enumerate(titles) if title in group]
     return max(named, key=lambda index: len(titles[index]), default=None)
+
+
+def nearby(title: str, column: Column, machines: Sequence[Machine]) -> str:
+    """What stands over a number, its files without the folders that the page names: data/published, and that of the
+    machine in the column's head."""
+    at = _machine(column.group, [machine.title for machine in machines])
+    folders = "data/published" if at is None else f"(data/published|{re.escape(machines[at].name)})"
+    return re.sub(rf"(?<!\S){folders}/", "", title)
 
 
 def _fold(column: Column, titles: Sequence[str]) -> str:

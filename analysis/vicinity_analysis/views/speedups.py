@@ -113,7 +113,8 @@ def speedup_table(study: Study) -> Table | None:
             if observation is None:
                 cells.append(Cell("", "not in the paper", kind="published"))
                 continue
-            cells.append(Cell(f"{observation.text}×", f"{observation.source} {observation.notes}", kind="published"))
+            title = f"{observation.source} {observation.notes}".strip()
+            cells.append(Cell(f"{observation.text}×", title, kind="published"))
             collected[index].append(observation.value)
         cells += [core_cell(core, row, study.series(m)[ONE_CORE].get(key)) for m in cores if core]
         for index, (machine, name, base) in enumerate(chosen, start=len(devices)):

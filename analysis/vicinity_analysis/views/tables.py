@@ -338,11 +338,9 @@ def ratio_table(study: Study) -> Table | None:
 
 def ratio_cell(ratio: stats.Estimate, title: str, marks: tuple[str, ...]) -> Cell:
     """27.3× [27.1, 27.5], with an arrow when the interval excludes 1."""
-    verdict = verdict_of(ratio)
-    arrow = {"faster": "▲", "slower": "▼", "no difference": "≈"}[verdict]
-    kind = {"faster": "better", "slower": "worse", "no difference": ""}[verdict]
+    arrow, kind = {"faster": ("▲", "better"), "slower": ("▼", "worse"), "no difference": ("≈", "")}[verdict_of(ratio)]
     interval = f"[{significant(ratio.low)}, {significant(ratio.high)}]" if ratio.samples > 1 else ""
-    return Cell(f"{arrow} {significant(ratio.value)}×", f"{verdict}; {title}", interval, marks, kind)
+    return Cell(f"{arrow} {significant(ratio.value)}×", title, interval, marks, kind)
 
 
 def verdict_of(ratio: stats.Estimate) -> str:

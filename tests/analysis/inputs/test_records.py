@@ -142,7 +142,10 @@ def test_the_build_of_a_record():
 
 
 def test_sources_of_many_seeds_are_shortened_together():
-    assert shorten(["m/a.jsonl:1,4", "m/a.jsonl:2", "m/b.jsonl:7 m/a.jsonl:9"]) == "m/a.jsonl:1,2,4,9 m/b.jsonl:7"
+    short = shorten(["m/a.jsonl:1,4", "m/a.jsonl:2", "m/b.jsonl:7 m/a.jsonl:9-11", "m/a.jsonl:3"])
+    assert short == shorten([short]) == "m/a.jsonl:1-4,9-11 m/b.jsonl:7"
+    lines = [f"m/a.jsonl:{line}" for line in (1, 2, 3, 4, 9, 10, 11)]
+    assert Record({}, short, 1).sources == [*lines, "m/b.jsonl:7"]
 
 
 def shard(machine, name, *records):

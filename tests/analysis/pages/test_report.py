@@ -61,7 +61,7 @@ def test_what_a_reader_expects(report):
     text = text_of(report)
     for word in ("GeForce GTX Titan X", "Ryzen 7 2700X", "NVIDIA H200", "holds in part", "Speed of light", "skipped"):
         assert word in text
-    assert "gpu-a/fang/table1.jsonl:60" in text
+    assert 'title="fang/table1.jsonl:60 (full' in text
     markdown = (report / "report.md").read_text()
     assert "66.30" in markdown and "(figures/fang-table1-times.png)" in markdown
     for name in ("figures/fang-scaling-states.svg", "tables/fang-table1-times.tex", "tables/claims.csv"):

@@ -16,11 +16,11 @@ def test_lines_points_bands_and_rules():
         figure = Figure(layout="constrained")
         plot = figure.subplots()
         told(plot.plot([1, 10], [2.0, float("nan")], "--", color="#009E73"), "gpu", "H100")
-        for x in (1, 10):
+        for x, note in ((1, "measured"), (5, "measured"), (10, "line 10")):
             point = plot.plot(x, 2.0, "o", color="#009E73", markerfacecolor="none")
-            told(point, "gpu", "H100", [f"line {x}"])
+            told(point, "gpu", "H100", [note])
         band = plot.hlines(3, 1, 10, color="#7d7d7d", linewidth=7)
-        told(band, "published", notes=["old: 1 s; new: 10 s"], band=True)
+        told(band, "published")
         plot.axhline(1)
         log_axis(plot, "x", "N (size)")
         plot.set_title("H100")
@@ -28,6 +28,7 @@ def test_lines_points_bands_and_rules():
         return figure
 
     chart = drawn(draw).chart
+    assert chart["texts"] == ["measured", "line 10"]
     (panel,) = json.loads(json.dumps(chart, allow_nan=False))["panels"]
     line, points, band = panel["series"]
     assert (line["dash"], line["x"], line["y"], line["label"], line["machine"]) == (
@@ -40,10 +41,10 @@ def test_lines_points_bands_and_rules():
     assert (points["symbol"], points["hollow"], points["x"], points["notes"]) == (
         "circle",
         True,
-        [1, 10],
-        ["line 1", "line 10"],
+        [1, 5, 10],
+        [0, 0, 1],
     )
-    assert band["band"] and band["x"] == [1, 10] and band["notes"] == ["old: 1 s; new: 10 s"] * 2
+    assert band["band"] and band["x"] == [1, 10] and "notes" not in band
     assert panel["rules"] == [{"axis": "y", "at": 1}] and panel["title"] == "H100"
     assert panel["x"]["log"] and panel["x"]["title"] == "N (size)" and panel["y"]["range"] == [4, 0]
 
@@ -77,7 +78,7 @@ def test_a_scale_that_pages_lack_is_transformed_and_its_ticks_keep_their_values(
 
 
 def test_an_empty_figure_has_no_panels():
-    assert chart_of(Figure()) == {"panels": [], "shared": ""}
+    assert chart_of(Figure()) == {"panels": [], "shared": "", "texts": []}
 
 
 def test_numbers_along_an_axis_have_one_notation():

@@ -5,7 +5,7 @@ from pathlib import Path
 import synthetic
 from vicinity_analysis.inputs.records import Machine
 from vicinity_analysis.views.cells import Cell, Column, Table
-from vicinity_analysis.views.layout import PRINTED, WIDEST, layout_of, width_of
+from vicinity_analysis.views.layout import PRINTED, WIDEST, layout_of, nearby, width_of
 from vicinity_analysis.views.tables import times_table
 from worlds import studies_of, study_of
 
@@ -79,3 +79,11 @@ def test_a_table_of_nothing(tmp_path):
     synthetic.make_machine(root / "results", "m", "GPU", experiments={"table1": synthetic.TABLE1})
     study = study_of(studies_of(root, "m"), "fang/table1")
     assert [piece.title for piece in layout_of(times_table(study), study.machines).pieces] == ["", PRINTED]
+
+
+def test_titles_leave_out_the_folder_that_the_head_names():
+    machines = [H100, Machine(Path("h100-x2"), {"gpu": {"name": "H100"}, "machine": "h100-x2"}, [])]
+    title = "data/published/a.csv:1 ÷ H100/lsm/a.jsonl:2 (full, 3 samples)"
+    assert nearby(title, Column("gpu", "H100, s"), machines) == "a.csv:1 ÷ lsm/a.jsonl:2 (full, 3 samples)"
+    assert nearby(title, Column("gpu"), machines) == "a.csv:1 ÷ H100/lsm/a.jsonl:2 (full, 3 samples)"
+    assert nearby("h100-x2/lsm/a.jsonl:2", Column("gpu", "H100, s"), machines) == "h100-x2/lsm/a.jsonl:2"

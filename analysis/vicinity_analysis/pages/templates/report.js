@@ -67,12 +67,21 @@
     return tick ? tick[1] : shown(value);
   }
 
+  // What the points on a band are, each with its value: the devices that the paper prints.
+  function within(panel, band, at) {
+    const first = at - (at % 3), [low, high] = band.x.slice(first, first + 2);
+    const points = panel.series.filter((one) => one.notes && one.label === band.label && one.machine === band.machine);
+    const found = points.flatMap((one) => one.notes.map((note, k) => ({note, x: one.x[k], y: one.y[k]}))).filter(({x, y}) => y === band.y[at] && low <= x && x <= high);
+    return found.length ? [panel.x.title, ...found.map(({note, x}) => `${note}: ${said(panel.x, x)}`)].map(escaped) : [];
+  }
+
   function traceOf(panel, series, number) {
     const colour = visible(series.colour), single = !series.dash;
     const texts = series.x.map((x, at) => {
       const lines = [`<b>${escaped(series.label)}</b>`, series.machine && escaped(series.machine)];
       const note = series.notes && series.notes[at];
-      if (!series.band) lines.push(`${escaped(panel.x.title || "x")}: ${escaped(said(panel.x, x))}`, `${escaped(panel.y.title || "y")}: ${escaped(said(panel.y, series.y[at]))}`);
+      if (series.band) lines.push(...within(panel, series, at));
+      else lines.push(`${escaped(panel.x.title || "x")}: ${escaped(said(panel.x, x))}`, `${escaped(panel.y.title || "y")}: ${escaped(said(panel.y, series.y[at]))}`);
       if (note) lines.push(...escaped(note).split("; "));
       return lines.filter(Boolean).join("<br>");
     });
@@ -179,6 +188,7 @@
 
   function prepare(holder) {
     const data = JSON.parse(holder.querySelector("script").textContent);
+    for (const series of data.panels.flatMap((panel) => panel.series)) if (series.notes) series.notes = series.notes.map((at) => data.texts[at]);
     const figure = holder.closest("figure"), plot = make("div", {className: "plot"});
     const chart = {data, figure, plot, drawn: false, name: figure.id.replace(/^figure-/, "")};
     holder.append(chips(chart), plot);
