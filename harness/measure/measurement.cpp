@@ -47,23 +47,19 @@ class Timing {
   /// From now on, what each repetition meets.
   void observe(ContentionWatch& contention) noexcept { contention_ = &contention; }
 
-  /// Warms up, chooses the batch, and returns the seconds one repetition takes, reset included. `checked` seconds went into the run
-  /// that was just checked: with warmup 0 it is the only one before the repetitions.
-  [[nodiscard]] double warm_up(double checked) {
+  /// Warms up, chooses the batch, and returns the seconds one repetition takes, reset included. `seconds` went into the run that was just
+  /// checked: with warmup 0 it is the only one before the repetitions.
+  [[nodiscard]] double warm_up(const Sample& checked, double seconds) {
     const double limit = protocol_.max_seconds > 0 ? protocol_.max_seconds / 4 : INFINITY;
     const Stopwatch watch;
-    double kernel = INFINITY, each = checked;
-    if (protocol_.warmup == 0) {
-      const Times times = run_.times();
-      if (times[Part::kernel]) kernel = times[Part::kernel]->seconds;
-      require_chosen_part(times);
-    }
+    double kernel = INFINITY, each = seconds;
+    contention_ = nullptr;
+    if (protocol_.warmup == 0 && checked.parts[Part::kernel]) kernel = checked.parts[Part::kernel]->seconds;
     for (int done = 0; done < protocol_.warmup && (done == 0 || watch.seconds() < limit); ++done) {
       const Stopwatch repetition;
       const Sample sample = once();
       each = repetition.seconds();
       if (sample.parts[Part::kernel]) kernel = std::min(kernel, sample.parts[Part::kernel]->seconds);
-      require_chosen_part(sample.parts);
     }
     const int wanted = batch_for(job_.implementation->backend, kernel, protocol_.flush_l2);
     if (wanted == 1 || !run_.set_batch(wanted)) return each;
@@ -75,18 +71,18 @@ class Timing {
 
   [[nodiscard]] int batch() const noexcept { return batch_; }
 
- private:
-  static void spin_until(const Stopwatch& watch, double seconds) {
-    while (watch.seconds() < seconds) {
-    }
-  }
-
   void require_chosen_part(const Times& times) const {
     std::vector<std::string> allowed{"total", "wall"};
     times.for_each([&](Part part, const PartTime&) { allowed.emplace_back(name_of(part)); });
     if (std::find(allowed.begin(), allowed.end(), protocol_.time) != allowed.end()) return;
     throw InputError(fmt::format("{}: time: {} does not report the part '{}'; {}", protocol_.time_location, job_.implementation->name,
                                  protocol_.time, hint(protocol_.time, allowed)));
+  }
+
+ private:
+  static void spin_until(const Stopwatch& watch, double seconds) {
+    while (watch.seconds() < seconds) {
+    }
   }
 
   Run& run_;
@@ -98,12 +94,8 @@ class Timing {
   int batch_ = 1;
 };
 
-/// Runs once and compares with the reference. Sets the status to ok or invalid. Returns the seconds the run took, reset included.
-double prove(Referee& referee, const Job& job, const Protocol& protocol, Run& run, Result& result) {
-  const Stopwatch watch;
-  run.reset(job.seed);
-  execute(run, referee.check(), protocol);
-  const double seconds = watch.seconds();
+/// Compares what a run gave with the reference. Sets the status to ok or invalid.
+void judge(Referee& referee, const Job& job, Run& run, Result& result) {
   const Verdict found{run.outcome(), run.trace()};
   result.outcome = found.outcome;
   if (job.implementation->name == referee.check().reference) referee.adopt(job.executed, job.seed, found);
@@ -111,7 +103,6 @@ double prove(Referee& referee, const Job& job, const Protocol& protocol, Run& ru
   result.reference = expected.outcome;
   result.message = referee.complaint(found, expected);
   result.status = result.message.empty() ? Status::ok : Status::invalid;
-  return seconds;
 }
 
 /// The result of the last repetition must be that of the first: a race, or work skipped when nobody looks, shows here.
@@ -169,20 +160,41 @@ bool known_well_enough(const std::vector<Sample>& taken, const ContentionWatch& 
   return known_within(times, protocol.precision);
 }
 
-void time(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options, double checked, Run& run,
-          Result& result) {
+/// The checked run, and after it the repetitions; or where a run takes long and one is enough, the checked run alone.
+void time(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options, Run& run, Result& result) {
   Timing timing(run, job, protocol, referee.check(), options.slowdown);
-  const double each = timing.warm_up(checked);
-  sample_conditions(job, options.control, true, result);
   const LinuxCounts linux;
-  ContentionWatch contention(options.counts != nullptr ? *options.counts : linux);
+  const CountSource& counts = options.counts != nullptr ? *options.counts : linux;
+  const auto ended = [&](const std::vector<Sample>& samples, ContentionWatch& contention) {
+    keep_samples(samples, options.slowdown, result);
+    result.contention = contention.finish();
+    sample_conditions(job, options.control, false, result);
+    result.batch = timing.batch();
+    if (protocol.trace) result.trace = run.trace();
+  };
+
+  sample_conditions(job, options.control, true, result);
+  ContentionWatch first(counts);
+  timing.observe(first);
+  const Stopwatch watch;
+  const Sample checked = timing.once();
+  const double seconds = watch.seconds();
+  judge(referee, job, run, result);
+  if (result.status != Status::ok) {  // there are no samples for these to be of
+    result.clocks.reset();
+    result.cpu_control.reset();
+    result.gpu_control.reset();
+    return;
+  }
+  timing.require_chosen_part(checked.parts);
+  if (seconds >= options.long_run && repetitions_for(protocol, seconds) == 1) return ended({checked}, first);
+
+  const double each = timing.warm_up(checked, seconds);
+  sample_conditions(job, options.control, true, result);
+  ContentionWatch contention(counts);
   timing.observe(contention);
   const auto enough = [&](const std::vector<Sample>& taken) { return known_well_enough(taken, contention, protocol); };
-  keep_samples(sample([&] { return timing.once(); }, repetitions_for(protocol, each), enough), options.slowdown, result);
-  result.contention = contention.finish();
-  sample_conditions(job, options.control, false, result);
-  result.batch = timing.batch();
-  if (protocol.trace) result.trace = run.trace();
+  ended(sample([&] { return timing.once(); }, repetitions_for(protocol, each), enough), contention);
   prove_again(referee, job, protocol, run, result);
 }
 
@@ -236,8 +248,7 @@ Result measure(Referee& referee, const Job& job, const Protocol& protocol, const
     });
   }
   return guarded(referee, job, [&](Run& run, Result& result) {
-    const double checked = prove(referee, job, protocol, run, result);
-    if (result.status == Status::ok) time(referee, job, protocol, options, checked, run, result);
+    time(referee, job, protocol, options, run, result);
     result.policy = run.policy();
     result.work = run.work();
   });
@@ -246,7 +257,11 @@ Result measure(Referee& referee, const Job& job, const Protocol& protocol, const
 Result verify(Referee& referee, const Job& job) {
   Protocol whole_or_prefix;
   if (referee.check().kind == Check::Kind::prefix) whole_or_prefix.budget.iterations = referee.check().iterations;
-  return guarded(referee, job, [&](Run& run, Result& result) { static_cast<void>(prove(referee, job, whole_or_prefix, run, result)); });
+  return guarded(referee, job, [&](Run& run, Result& result) {
+    run.reset(job.seed);
+    execute(run, referee.check(), whole_or_prefix);
+    judge(referee, job, run, result);
+  });
 }
 
 int batch_for(Backend backend, double kernel_seconds, bool flush_l2) {

@@ -13,8 +13,8 @@
 namespace vicinity {
 namespace {
 
-std::string outcome_key(const std::string& reference, const Case& c, std::uint64_t seed) {
-  return fmt::format("{};{};seed={}", reference, c.key(), seed);
+std::string outcome_key(const std::string& reference, const std::string& key, std::uint64_t seed) {
+  return fmt::format("{};{};seed={}", reference, key, seed);
 }
 
 std::string objective_text(const Objective& objective) { return objective ? fmt::format("{}", *objective) : "none"; }
@@ -46,7 +46,7 @@ std::shared_ptr<const Instance> Referee::instance(const Case& c) {
 }
 
 const Verdict& Referee::reference(const Case& c, std::uint64_t seed) {
-  const std::string key = outcome_key(check_.reference, c, seed);
+  const std::string key = outcome_key(check_.reference, c.key(), seed);
   if (const auto known = verdicts_.find(key); known != verdicts_.end()) return known->second;
   const auto& all = system_->implementations;
   const auto found = std::find_if(all.begin(), all.end(), [&](const auto& i) { return i.name == check_.reference; });
@@ -64,7 +64,11 @@ const Verdict& Referee::reference(const Case& c, std::uint64_t seed) {
 void Referee::adopt(const Case& c, std::uint64_t seed, Verdict found) {
   if (check_.kind == Check::Kind::prefix)  // what came after the prefix need not come again: the clock may have ended it
     std::erase_if(found.trace, [&](const TracePoint& point) { return point.iterations > check_.iterations; });
-  verdicts_.emplace(outcome_key(check_.reference, c, seed), std::move(found));
+  verdicts_.emplace(outcome_key(check_.reference, c.key(), seed), std::move(found));
+}
+
+void Referee::recall(const std::string& reference, const std::string& key, std::uint64_t seed, Outcome found) {
+  verdicts_.emplace(outcome_key(reference, key, seed), Verdict{std::move(found), {}});
 }
 
 std::string Referee::complaint(const Verdict& found, const Verdict& expected) const {

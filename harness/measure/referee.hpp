@@ -1,5 +1,5 @@
 #pragma once
-// Judges results: builds instances, runs the reference implementation once a case, compares.
+// Judges results: builds instances, runs the reference implementation once a case where nobody did before, compares.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -36,6 +36,8 @@ class Referee {
   [[nodiscard]] const Verdict& reference(const Case& c, std::uint64_t seed);
   /// Takes what the reference implementation gave when it was run anyway.
   void adopt(const Case& c, std::uint64_t seed, Verdict found);
+  /// The same, as it was found before, by these very sources; `key` is the case's.
+  void recall(const std::string& reference, const std::string& key, std::uint64_t seed, Outcome found);
   /// What is wrong with `found`, in one line; empty when it passes.
   [[nodiscard]] std::string complaint(const Verdict& found, const Verdict& reference) const;
 

@@ -46,6 +46,21 @@ def test_what_a_process_lacks_is_measured(fake: Program) -> None:
     assert len(fake.records()) == 12
 
 
+def test_the_reference_of_one_process_is_that_of_the_next(fake: Program) -> None:
+    """What the reference gave stands in the records of what was equal to it: with another digest there, the next result differs."""
+    descriptor = fake.descriptor(implementations="implementations: [cpu-openmp]")
+    arguments = ("run", descriptor, "--machine", "m", "--where", "size=10", "--processes")
+    assert fake(*arguments, "1").returncode == 0
+    path = fake.folder / "results/m/fake/table.jsonl"
+    (first,) = fake.records()
+    path.write_text(json.dumps(first | {"reference_digest": "00000000000000ff"}) + "\n")
+    assert fake(*arguments, "2").returncode == 1
+    assert "cpu-serial has 00000000000000ff" in fake.records()[-1]["message"]
+    path.write_text(json.dumps(first | {"reference_digest": "00000000000000ff", "sources": "other"}) + "\n")
+    assert fake(*arguments, "2").returncode == 0
+    assert fake(*arguments, "2", "--fresh").returncode == 0
+
+
 def test_processes_share_the_seeds_of_what_is_short(fake: Program) -> None:
     seeds = "seeds: {first: 1, count: 6, divided: true, under: 1}"  # cpu-straight says it takes 7 s
     protocol = f"protocol: {{repetitions: 1, warmup: 0, time: kernel, processes: 3, {seeds}}}"

@@ -68,6 +68,21 @@ TEST(Measurement, WithoutWarmUpTheCheckedRunIsTheOnlyOneBefore) {
   EXPECT_EQ(measure(judge, job("cpu-late", 10), warm).status, Status::invalid);
 }
 
+/// Nor then where one run is enough and it takes long: it is checked and timed at once.
+TEST(Measurement, ALongRunIsCheckedAndTimedAtOnce) {
+  Protocol once = protocol(1), thrice = protocol(3);
+  once.warmup = thrice.warmup = 3;
+  Referee judge = referee();
+  const MeasureOptions long_ones{.long_run = 0};
+  const Result result = measure(judge, job("cpu-late", 10), once, long_ones);
+  EXPECT_EQ(result.status, Status::ok);
+  EXPECT_EQ(result.samples.at("kernel").size(), 1U);
+  EXPECT_EQ(result.contention->samples.size(), 1U);
+  EXPECT_EQ(measure(judge, job("cpu-late", 10), once).status, Status::invalid) << "a run before, three to warm up, and one";
+  EXPECT_EQ(measure(judge, job("cpu-late", 10), thrice, long_ones).status, Status::invalid) << "three were asked for";
+  EXPECT_EQ(measure(judge, job("cpu-wrong", 13), once, long_ones).status, Status::invalid);
+}
+
 TEST(Measurement, ToleranceComparesObjectives) {
   Referee wide = referee({.kind = Check::Kind::tolerance, .tolerance = 0.01, .reference = "cpu-serial"});
   EXPECT_EQ(measure(wide, job("cpu-wrong", 13), protocol(3)).status, Status::ok);  // 131 against 130
