@@ -40,8 +40,8 @@ struct Result {
   std::optional<Around<double>> gpu_control;
 };
 
-/// Seconds from which nothing shows of what a run pays as the first one: the first of its kind in a process, or one after another seed of
-/// the same case.
+/// Seconds from which nothing shows of what a run pays as the first one: the first of its kind in a process; one after another seed of the
+/// same case, or whose time is given.
 inline constexpr double long_first_run = 10, long_later_run = 0.1;
 
 struct MeasureOptions {
@@ -51,10 +51,10 @@ struct MeasureOptions {
   const CountSource* counts = nullptr;  ///< tests only: what the system says of contention; null: Linux's
 };
 
-/// Checks, warms up, times, checks again; a run that takes long and need not be repeated is checked and timed at once. Times are those of the asked case. A job with a scaling is run at each of its lengths, and its
-/// times are predicted, or it is run whole after all (harness/measure/prediction.hpp).
-/// Skipped, and says why: what does not fit, is not supported, lacks its instance file, or can be neither predicted nor run whole. Throws
-/// InputError for a broken case or a part of the time that the implementation does not report.
+/// Checks, warms up, times, checks again; a run that takes long and need not be repeated is checked and timed at once. Times are those of
+/// the asked case. A job with a scaling is run at each of its lengths, and its times are predicted, or it is run whole after all
+/// (harness/measure/prediction.hpp). Skipped, and says why: what does not fit, is not supported, lacks its instance file, or can be neither
+/// predicted nor run whole. Throws InputError for a broken case or a part of the time that the implementation does not report.
 [[nodiscard]] Result measure(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options = {});
 
 /// The check alone, of a run of the whole work, or of the prefix alone where the check is of one: what follows may have no end of its own.
