@@ -1,0 +1,42 @@
+# With VICINITY_UNITY the sources of a folder are compiled as one, but for those that define a name that another of the folder defines.
+set(VICINITY_ALONE
+    core/methods/alns/hybrid/islands.cpp cpu_ref/alns/hybrid/split.cpp cpu_ref/alns/hybrid/string_removal.cpp cpu_ref/alns/hybrid/tours.cpp
+    cpu_ref/lsm/tour_search_recompute.cpp cpu_ref/sa/delta_matrix.cpp data/formats/flatzinc.cpp data/formats/qaplib.cpp
+    data/qaps.cpp data/tsps.cpp data/vrps.cpp
+    kernels/alns/tuned.cu kernels/cuda/runtime/ceilings_latency.cu kernels/lns/tuned.cu kernels/lsm/tuned/tsp/scan.cu
+    tests/core/problems/qap/qap_test.cpp tests/cpu_ref/alns/hybrid/ranks_test.cpp tests/cpu_ref/lns/twins_test.cpp
+    tests/cpu_ref/lsm/tour_search_test.cpp tests/cpu_ref/lsm/twins_test.cpp tests/cpu_ref/sa/twins_test.cpp
+    tests/data/formats/dimacs_test.cpp tests/data/formats/flatzinc_test.cpp tests/data/formats/qaplib_test.cpp
+    tests/data/formats/tsplib_test.cpp tests/data/vrps_test.cpp tests/kernels/lsm/twins_test.cpp tests/kernels/sa/twins_test.cpp)
+function(vicinity_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${VICINITY_UNITY} UNITY_BUILD_MODE GROUP)
+  if(VICINITY_UNITY)  # g++ takes a source that is included for a header, whose types others would see
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+  endif()
+  foreach(source ${ARGN})
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE path)
+    if(NOT path IN_LIST VICINITY_ALONE AND NOT path MATCHES "^\\.\\.")  # of this tree: a further system may stand anywhere
+      cmake_path(GET path PARENT_PATH folder)
+      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${folder})
+    endif()
+  endforeach()
+endfunction()
+
+# The same for .cu, which CMake does not join: replaces in a list those of a folder by one that includes them.
+function(vicinity_join_cuda list)
+  set(joined "")
+  foreach(source ${${list}})
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE path)
+    if(path IN_LIST VICINITY_ALONE OR path MATCHES "^\\.\\.")
+      list(APPEND joined ${source})
+    else()
+      cmake_path(GET path PARENT_PATH folder)
+      set(file ${CMAKE_BINARY_DIR}/generated/joined/${folder}.cu)
+      string(APPEND text_of_${folder} "#include \"${source}\"\n")
+      file(CONFIGURE OUTPUT ${file} CONTENT "${text_of_${folder}}")
+      list(APPEND joined ${file})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES joined)
+  set(${list} ${joined} PARENT_SCOPE)
+endfunction()
