@@ -83,6 +83,32 @@ def test_the_same_without_propagators_for_globals(run) -> None:
     assert ours.endswith("==========\n")
 
 
+TABLE_START = """
+include "table.mzn";
+array[0..2] of var 0..4: x;
+array[1..5, 0..2] of int: t = array2d(1..5, 0..2, [1, 2, 3, 1, 3, 3, 2, 2, 2, 4, 0, 1, 4, 0, 1]);
+"""
+TABLE_END = "constraint table(x, t); solve satisfy;"
+
+
+@pytest.mark.parametrize(
+    ("fixed", "solutions"),
+    [
+        ("true", 4),
+        ("x[0] = 1", 2),
+        ("x[0] = 1 /\\ x[2] = 3", 2),
+        ("x[0] = 4 /\\ x[1] = 0 /\\ x[2] = 1", 1),
+        ("x[0] = 4 /\\ x[1] = 0 /\\ x[2] = 2", 0),
+        ("x[1] = 1", 0),
+    ],
+)
+def test_fixed_variables_leave_rows_of_a_table_out(run, fixed: str, solutions: int) -> None:
+    """The table comes last: MiniZinc knows then which of its variables are fixed."""
+    for solver_options in ([], ["-G", "std"]):
+        text = run(f"{TABLE_START}constraint {fixed};{TABLE_END}", "-a", *solver_options)
+        assert len({line for line in text.splitlines() if line.startswith("x =")}) == solutions
+
+
 COLORS = """
 int: n = 40;
 array[1..n] of var 1..8: color;
