@@ -216,8 +216,7 @@ class Experiment {
       const RunContext context = context_of(job);
       const bool first = ran.insert(job.asked.key() + " " + job.implementation->name).second;
       const Result result = measure_one(
-          referee, job,
-          {.control = options_.control, .slowdown = context.slowdown, .long_run = first ? long_first_run : long_later_run});
+          referee, job, {.control = options_.control, .slowdown = context.slowdown, .long_run = first ? long_first_run : long_later_run});
       const Json record = to_record(context, descriptor_, job, profile_.protocol, result);
       if (!said_before(recorder, record)) recorder.append(record);
       repeats_.note(job, record);

@@ -47,7 +47,7 @@ def test_what_a_process_lacks_is_measured(fake: Program) -> None:
 
 
 def test_the_reference_of_one_process_is_that_of_the_next(fake: Program) -> None:
-    """What the reference gave stands in the records of what was equal to it: with another digest there, the next result differs."""
+    """It stands in the records of what was equal to it: with another digest there, the next result differs."""
     descriptor = fake.descriptor(implementations="implementations: [cpu-openmp]")
     arguments = ("run", descriptor, "--machine", "m", "--where", "size=10", "--processes")
     assert fake(*arguments, "1").returncode == 0
