@@ -21,9 +21,12 @@ globalThis.reader = {
       scrollTo({top: at, behavior: "instant"});
       await wait(30);
     }
-    const left = () => document.querySelectorAll("figure:not(.drawn)").length;
-    for (let tries = 0; tries < 200 && left(); tries++) await wait(50);
-    return left();
+    const left = () => document.querySelectorAll("figure:not(.drawn)");
+    for (let tries = 0; tries < 200 && left().length; tries++) {
+      left()[0].scrollIntoView({behavior: "instant"});  // a busy browser may have passed it unseen
+      await wait(50);
+    }
+    return left().length;
   },
   // Links to places that this page does not have.
   lost() {
