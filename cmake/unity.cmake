@@ -8,35 +8,49 @@ set(VICINITY_ALONE
     tests/cpu_ref/lsm/tour_search_test.cpp tests/cpu_ref/lsm/twins_test.cpp tests/cpu_ref/sa/twins_test.cpp
     tests/data/formats/dimacs_test.cpp tests/data/formats/flatzinc_test.cpp tests/data/formats/qaplib_test.cpp
     tests/data/formats/tsplib_test.cpp tests/data/vrps_test.cpp tests/kernels/lsm/twins_test.cpp tests/kernels/sa/twins_test.cpp)
+
+# The folder with which a source is compiled, from the root; none for one that is compiled alone, as those of a further system outside are.
+function(vicinity_unity_folder source variable)
+  cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE path)
+  cmake_path(GET path PARENT_PATH folder)
+  if(path IN_LIST VICINITY_ALONE OR path MATCHES "^\\.\\.")
+    set(folder "")
+  endif()
+  set(${variable} "${folder}" PARENT_SCOPE)
+endfunction()
+
 function(vicinity_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${VICINITY_UNITY} UNITY_BUILD_MODE GROUP)
   if(VICINITY_UNITY)  # g++ takes a source that is included for a header, whose types others would see
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
   endif()
   foreach(source ${ARGN})
-    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE path)
-    if(NOT path IN_LIST VICINITY_ALONE AND NOT path MATCHES "^\\.\\.")  # of this tree: a further system may stand anywhere
-      cmake_path(GET path PARENT_PATH folder)
+    vicinity_unity_folder(${source} folder)
+    if(folder)
       set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${folder})
     endif()
   endforeach()
 endfunction()
 
-# The same for .cu, which CMake does not join: replaces in a list those of a folder by one that includes them.
+# The same for .cu, which CMake does not join: replaces in a list those of a folder by one that includes them. Each is written once: one that
+# grew on the disk would be new to the build whenever CMake runs.
 function(vicinity_join_cuda list)
   set(joined "")
+  set(folders "")
   foreach(source ${${list}})
-    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE path)
-    if(path IN_LIST VICINITY_ALONE OR path MATCHES "^\\.\\.")
-      list(APPEND joined ${source})
-    else()
-      cmake_path(GET path PARENT_PATH folder)
-      set(file ${CMAKE_BINARY_DIR}/generated/joined/${folder}.cu)
+    vicinity_unity_folder(${source} folder)
+    if(folder)
       string(APPEND text_of_${folder} "#include \"${source}\"\n")
-      file(CONFIGURE OUTPUT ${file} CONTENT "${text_of_${folder}}")
-      list(APPEND joined ${file})
+      list(APPEND folders ${folder})
+    else()
+      list(APPEND joined ${source})
     endif()
   endforeach()
-  list(REMOVE_DUPLICATES joined)
+  list(REMOVE_DUPLICATES folders)
+  foreach(folder ${folders})
+    set(file ${CMAKE_BINARY_DIR}/generated/joined/${folder}.cu)
+    file(CONFIGURE OUTPUT ${file} CONTENT "${text_of_${folder}}")
+    list(APPEND joined ${file})
+  endforeach()
   set(${list} ${joined} PARENT_SCOPE)
 endfunction()
