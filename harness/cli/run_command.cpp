@@ -60,6 +60,8 @@ void recall_reference(const Json& record, Referee& referee) {
 /// Protocol::seeds_under or processes_under says otherwise.
 class Repeats {
  public:
+  static std::string key(const Job& job) { return job.asked.key() + " " + job.implementation->name; }
+
   Repeats(const Protocol& protocol, int process)
       : seeds_under_(protocol.seeds_under), processes_under_(process > 1 ? protocol.processes_under : 0) {}
 
@@ -76,7 +78,6 @@ class Repeats {
  private:
   using Times = std::map<std::string, double>;
 
-  static std::string key(const Job& job) { return job.asked.key() + " " + job.implementation->name; }
   static bool shorter(const Times& first, const Job& job, double under) {
     const auto known = first.find(key(job));
     return under <= 0 || known == first.end() || known->second < under;  // no time is a NaN: not shorter
@@ -214,9 +215,9 @@ class Experiment {
       }
       progress.begin(job);
       const RunContext context = context_of(job);
-      const bool first = ran.insert(job.asked.key() + " " + job.implementation->name).second;
+      const bool settled = !ran.insert(Repeats::key(job)).second || profile_.protocol.budget.seconds;
       const Result result = measure_one(
-          referee, job, {.control = options_.control, .slowdown = context.slowdown, .long_run = first ? long_first_run : long_later_run});
+          referee, job, {.control = options_.control, .slowdown = context.slowdown, .long_run = settled ? long_later_run : long_first_run});
       const Json record = to_record(context, descriptor_, job, profile_.protocol, result);
       if (!said_before(recorder, record)) recorder.append(record);
       repeats_.note(job, record);

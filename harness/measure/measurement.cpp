@@ -187,8 +187,7 @@ void time(Referee& referee, const Job& job, const Protocol& protocol, const Meas
     return;
   }
   timing.require_chosen_part(checked.parts);
-  const double long_enough = protocol.budget.seconds ? std::min(options.long_run, long_later_run) : options.long_run;
-  if (seconds >= long_enough && repetitions_for(protocol, seconds) == 1) return ended({checked}, first);
+  if (seconds >= options.long_run && repetitions_for(protocol, seconds) == 1) return ended({checked}, first);
 
   const double each = timing.warm_up(checked, seconds);
   sample_conditions(job, options.control, true, result);
