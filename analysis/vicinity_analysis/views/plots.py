@@ -69,7 +69,8 @@ def _printed_points(study: Study, plot: Axes, unit: str) -> None:
         band = plot.hlines(position, times[0], times[-1], color=GREY, linewidth=7, alpha=0.3, zorder=1)
         told(band, label)
         ticks = plot.plot(times, [position] * len(times), "|", color=GREY, markersize=7, zorder=2)
-        told(ticks, label, notes=[device for _, device in found])
+        notes = [f"{device}: {observation.text} {observation.unit} (published)" for observation, device in found]
+        told(ticks, label, notes=notes)
 
 
 def _band_label(study: Study) -> str:

@@ -139,7 +139,7 @@ def test_an_implementation_is_filtered_on_the_whole_page(tab, pages):
 def test_the_pointer_shows_which_devices_are_in_the_grey_band(tab, pages):
     visit(tab, pages["fang.html"], walk=True)
     notes = tab.run("reader.notes('figure-fang-table1-times', 'published')")
-    for device in ("time, ms<br>GeForce GTX 1080 Ti: 2.2<br>", "GeForce GTX Titan X", "Core i9 7940X", "Ryzen 7 2700X"):
+    for device in ("GeForce GTX 1080 Ti: 2.20 ms (published)", "GeForce GTX Titan X", "Core i9 7940X", "Ryzen 7 2700X"):
         assert device in notes
 
 

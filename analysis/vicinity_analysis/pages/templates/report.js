@@ -71,8 +71,7 @@
   function within(panel, band, at) {
     const first = at - (at % 3), [low, high] = band.x.slice(first, first + 2);
     const points = panel.series.filter((one) => one.notes && one.label === band.label && one.machine === band.machine);
-    const found = points.flatMap((one) => one.notes.map((note, k) => ({note, x: one.x[k], y: one.y[k]}))).filter(({x, y}) => y === band.y[at] && low <= x && x <= high);
-    return found.length ? [panel.x.title, ...found.map(({note, x}) => `${note}: ${said(panel.x, x)}`)].map(escaped) : [];
+    return points.flatMap((one) => one.notes.filter((note, k) => one.y[k] === band.y[at] && low <= one.x[k] && one.x[k] <= high)).map(escaped);
   }
 
   function traceOf(panel, series, number) {
