@@ -43,12 +43,14 @@ bool said_before(const Recorder& recorder, const Json& record) {
   return record.value("missing_input", false) && std::any_of(recorder.existing().begin(), recorder.existing().end(), same);
 }
 
-/// A result that was equal to the reference's says what the reference gave: it need not run again in another process.
+/// A result that was equal to the reference's says what the reference gave: it need not run again, in another process, in another
+/// experiment, or on another machine.
 void recall_reference(const Json& record, Referee& referee) {
   const Json& objective = record.at("objective");
   if (!record.at("verified").get<bool>() || !record.at("extrapolated").is_null() || objective.is_null()) return;
+  if (record.at("digest") != record.at("reference_digest")) return;  // compared otherwise
   Outcome outcome;
-  const auto& digest = record.at("reference_digest").get_ref<const std::string&>();
+  const auto& digest = record.at("digest").get_ref<const std::string&>();
   if (std::from_chars(digest.data(), digest.data() + digest.size(), outcome.digest, 16).ec != std::errc()) return;
   outcome.objective = {objective.get<std::int64_t>(), record.at("objective_sense") == "maximise" ? Sense::maximise : Sense::minimise};
   outcome.feasible = true;
@@ -60,7 +62,7 @@ void recall_reference(const Json& record, Referee& referee) {
 /// Protocol::seeds_under or processes_under says otherwise.
 class Repeats {
  public:
-  static std::string key(const Job& job) { return job.asked.key() + " " + job.implementation->name; }
+  static std::string key(const Job& job) { return key(job, job.implementation->name); }
 
   Repeats(const Protocol& protocol, int process)
       : seeds_under_(protocol.seeds_under), processes_under_(process > 1 ? protocol.processes_under : 0) {}
@@ -71,15 +73,20 @@ class Repeats {
   }
   /// Of jobs in the order of the plan: the first seed's record counts.
   void note(const Job& job, const Json& record) { first_seed_.emplace(key(job), chosen_median(record)); }
-  [[nodiscard]] bool wanted(const Job& job) const {
-    return shorter(first_seed_, job, seeds_under_) && shorter(first_process_, job, processes_under_);
+  /// For another seed that it does not know yet the reference must run, and may take three times as long as the job itself.
+  [[nodiscard]] bool wanted(const Job& job, const std::string& reference, bool known) const {
+    if (!shorter(first_seed_, key(job), seeds_under_) || !shorter(first_process_, key(job), processes_under_)) return false;
+    const std::string its = key(job, reference);
+    return known || !first_seed_.contains(key(job)) ||
+           shorter(first_seed_.contains(its) ? first_seed_ : first_process_, its, 3 * seeds_under_);
   }
 
  private:
   using Times = std::map<std::string, double>;
 
-  static bool shorter(const Times& first, const Job& job, double under) {
-    const auto known = first.find(key(job));
+  static std::string key(const Job& job, const std::string& implementation) { return job.asked.key() + " " + implementation; }
+  static bool shorter(const Times& first, const std::string& which, double under) {
+    const auto known = first.find(which);
     return under <= 0 || known == first.end() || known->second < under;  // no time is a NaN: not shorter
   }
 
@@ -142,11 +149,14 @@ class Experiment {
     }
     Recorder recorder(machine_folder(options_.results, identity) / (descriptor_.experiment + filter_.shard.suffix() + ".jsonl"));
     if (process() == 1) tell(recorder.damaged());
-    const std::vector<Job> jobs = unfinished(recorder);
+    Referee referee(*descriptor_.system, descriptor_.check);
+    if (!options_.fresh && descriptor_.check.kind == Check::Kind::identical)
+      for (const Json& record : records_of(options_.results, descriptor_.experiment, context_.sources)) recall_reference(record, referee);
+    const std::vector<Job> jobs = unfinished(recorder, referee);
     announce(jobs.size());
     if (jobs.empty()) return exit_ok;
     store_environment(options_.results, identity);
-    return measure_all(jobs, recorder);
+    return measure_all(jobs, recorder, referee);
   }
 
  private:
@@ -158,7 +168,12 @@ class Experiment {
     return context;
   }
 
-  [[nodiscard]] std::vector<Job> unfinished(const Recorder& recorder) {
+  [[nodiscard]] bool wanted(const Job& job, const Referee& referee) const {
+    const std::string reference = reference_of(*descriptor_.system, descriptor_.check, *job.implementation);
+    return repeats_.wanted(job, reference, referee.knows(reference, job.executed.key(), job.seed));
+  }
+
+  [[nodiscard]] std::vector<Job> unfinished(const Recorder& recorder, const Referee& referee) {
     std::map<std::string, const Json*> known;
     for (const Json& record : recorder.existing()) {
       if (!options_.fresh) known[resume_key(record)] = &record;
@@ -169,7 +184,7 @@ class Experiment {
       const auto record = known.find(resume_key(context_of(job), descriptor_, job, profile_.protocol));
       if (record != known.end())
         repeats_.note(job, *record->second);
-      else if (repeats_.wanted(job))
+      else if (wanted(job, referee))
         jobs.push_back(job);
     }
     return jobs;
@@ -198,18 +213,14 @@ class Experiment {
                count > 0 && most > 0 ? fmt::format("; about {} at most, and the checks", clock_text(most)) : "");
   }
 
-  int measure_all(const std::vector<Job>& jobs, Recorder& recorder) {
-    Referee referee(*descriptor_.system, descriptor_.check);
+  int measure_all(const std::vector<Job>& jobs, Recorder& recorder, Referee& referee) {
     Progress progress(descriptor_, profile_, jobs, part_);
-    for (const Json& record : recorder.existing()) {
-      if (record.value("sources", "") != context_.sources) continue;
-      if (record.value("profile", "") == options_.profile) progress.recall(record);
-      if (!options_.fresh && descriptor_.check.kind == Check::Kind::identical) recall_reference(record, referee);
-    }
+    for (const Json& record : recorder.existing())
+      if (record.value("sources", "") == context_.sources && record.value("profile", "") == options_.profile) progress.recall(record);
     bool failed = false;
     std::set<std::string> ran;  // cases and implementations
     for (const Job& job : jobs) {
-      if (!repeats_.wanted(job)) {
+      if (!wanted(job, referee)) {
         progress.pass();
         continue;
       }

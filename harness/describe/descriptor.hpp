@@ -25,7 +25,8 @@ struct Protocol {
   bool flush_l2 = false;
   std::vector<std::uint64_t> seeds{1};  ///< a distribution: each case is run, and recorded, once a seed
   bool seeds_divided = false;           ///< each process has a share of the seeds, not all
-  double seeds_under = 0;  ///< seconds: what takes no less with a process's first seed is not run with others; 0: no such limit
+  double seeds_under = 0;  ///< seconds: what takes no less with a process's first seed is not run with others, nor what only a reference of
+                           ///< three times that can check; 0: no such limit
   Budget budget;           ///< of a search that is judged by how good and how soon: seconds, target
   bool trace = false;      ///< records have the trace of each search
   double max_seconds = 0;  ///< limit a case and implementation; 0 = none

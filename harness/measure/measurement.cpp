@@ -240,11 +240,12 @@ Result guarded(Referee& referee, const Job& job, Body body) {
 
 Result measure(Referee& referee, const Job& job, const Protocol& protocol, const MeasureOptions& options) {
   if (job.scaling) {
-    Protocol at_lengths = protocol;
-    at_lengths.repetitions = std::max(protocol.repetitions, fewest_to_predict);
-    at_lengths.min_repetitions = std::max(protocol.min_repetitions, fewest_to_predict);
-    return predict(job, protocol.time, [&](const Job& run) {
-      return measure(referee, run, run.executed.key() == run.asked.key() ? protocol : at_lengths, options);
+    Protocol once = protocol;
+    once.repetitions = once.min_repetitions = 1;
+    return predict(job, protocol.time, [&](const Job& run, int round) {
+      MeasureOptions how = options;
+      if (round > 0) how.long_run = long_later_run;
+      return measure(referee, run, round == whole_run ? protocol : once, how);
     });
   }
   return guarded(referee, job, [&](Run& run, Result& result) {

@@ -71,6 +71,10 @@ void Referee::recall(const std::string& reference, const std::string& key, std::
   verdicts_.emplace(outcome_key(reference, key, seed), Verdict{std::move(found), {}});
 }
 
+bool Referee::knows(const std::string& reference, const std::string& key, std::uint64_t seed) const {
+  return verdicts_.contains(outcome_key(reference, key, seed));
+}
+
 std::string Referee::complaint(const Verdict& found, const Verdict& expected) const {
   const Outcome &outcome = found.outcome, &reference = expected.outcome;
   if (!outcome.feasible) return "infeasible: " + (outcome.complaint.empty() ? "the oracle rejects the result" : outcome.complaint);

@@ -38,6 +38,7 @@ class Referee {
   void adopt(const Case& c, std::uint64_t seed, Verdict found);
   /// The same, as it was found before, by these very sources; `key` is the case's.
   void recall(const std::string& reference, const std::string& key, std::uint64_t seed, Outcome found);
+  [[nodiscard]] bool knows(const std::string& reference, const std::string& key, std::uint64_t seed) const;
   /// What is wrong with `found`, in one line; empty when it passes.
   [[nodiscard]] std::string complaint(const Verdict& found, const Verdict& reference) const;
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <regex>
 #include <string_view>
@@ -172,6 +173,24 @@ void Recorder::append(const Json& record) {
   if (error == 0) return existing_.push_back(record);
   if (::ftruncate(file_, whole_lines) != 0) fail("cannot be written, and its last line is torn (the next run repairs it)", error);
   fail("cannot be written; the results before this one are kept", error);
+}
+
+std::vector<Json> records_of(const fs::path& results, const std::string& experiment, const std::string& sources) {
+  const std::string quoted = '"' + sources + '"';  // few lines need be parsed
+  std::vector<Json> found;
+  std::error_code none;
+  for (const auto& machine : fs::directory_iterator(results, none))
+    for (const auto& entry : fs::directory_iterator(machine.path() / fs::path(experiment).parent_path(), none)) {
+      if (entry.path().extension() != ".jsonl" || !entry.is_regular_file(none)) continue;
+      std::ifstream file(entry.path());
+      for (std::string line; std::getline(file, line);) {
+        if (line.find(quoted) == std::string::npos) continue;
+        ParsedJson parsed = parse_json(line);
+        if (parsed.fault || record_fault(parsed.value) || parsed.value.value("sources", "") != sources) continue;
+        found.push_back(std::move(parsed.value));
+      }
+    }
+  return found;
 }
 
 void write_atomically(const fs::path& path, const std::string& text) {

@@ -44,6 +44,10 @@ class Recorder {
   std::vector<std::string> damaged_;
 };
 
+/// What these sources gave in the experiments that share a folder with `experiment`, on all machines of a folder of results. Files and
+/// lines that are no records are left out.
+[[nodiscard]] std::vector<Json> records_of(const std::filesystem::path& results, const std::string& experiment, const std::string& sources);
+
 /// Replaces a file at once: readers see the old or the new text, never half. Throws EnvironmentError.
 void write_atomically(const std::filesystem::path& path, const std::string& text);
 

@@ -53,12 +53,26 @@ def test_the_reference_of_one_process_is_that_of_the_next(fake: Program) -> None
     assert fake(*arguments, "1").returncode == 0
     path = fake.folder / "results/m/fake/table.jsonl"
     (first,) = fake.records()
-    path.write_text(json.dumps(first | {"reference_digest": "00000000000000ff"}) + "\n")
+    other = {"digest": "00000000000000ff", "reference_digest": "00000000000000ff"}
+    path.write_text(json.dumps(first | other) + "\n")
     assert fake(*arguments, "2").returncode == 1
     assert "cpu-serial has 00000000000000ff" in fake.records()[-1]["message"]
-    path.write_text(json.dumps(first | {"reference_digest": "00000000000000ff", "sources": "other"}) + "\n")
+    path.write_text(json.dumps(first | other | {"sources": "other"}) + "\n")
     assert fake(*arguments, "2").returncode == 0
     assert fake(*arguments, "2", "--fresh").returncode == 0
+
+
+def test_and_that_of_another_experiment_on_another_machine(fake: Program) -> None:
+    arguments = ("--where", "size=10", "--implementation", "cpu-openmp", "--processes", "1", "--machine")
+    assert fake("run", fake.descriptor("other"), *arguments, "there").returncode == 0
+    path = fake.folder / "results/there/fake/other.jsonl"
+    wrong = json.loads(path.read_text()) | {"digest": "00000000000000ff", "reference_digest": "00000000000000ff"}
+    path.write_text(json.dumps(wrong) + "\n{torn")
+    descriptor = fake.descriptor()
+    assert fake("run", descriptor, *arguments, "here").returncode == 1
+    assert "cpu-serial has 00000000000000ff" in (fake.folder / "results/here/fake/table.jsonl").read_text()
+    path.write_text(json.dumps(wrong | {"reference_digest": "0000000000000001"}) + "\n")  # compared by something else
+    assert fake("run", descriptor, *arguments, "here").returncode == 0
 
 
 def test_processes_share_the_seeds_of_what_is_short(fake: Program) -> None:
@@ -74,6 +88,23 @@ def test_processes_share_the_seeds_of_what_is_short(fake: Program) -> None:
     again = fake("run", descriptor, "--machine", "m", "--where", "size=10")
     assert again.returncode == 0 and again.stderr.count("0 of 4 to measure") == 3
     assert len(fake.records()) == 9
+
+
+def test_seeds_whose_reference_takes_long_are_left_out(fake: Program) -> None:
+    """cpu-straight, here the reference, says that it takes 7 s: more than three times the second of `under`."""
+    changes = {"implementations": "implementations: [cpu-straight, cpu-serial]"}
+    changes["check"] = "check: {kind: identical, reference: cpu-straight}"
+    changes["protocol"] = "protocol: {repetitions: 1, warmup: 0, time: kernel, seeds: {first: 1, count: 3, under: 1}}"
+    arguments = ("--machine", "m", "--where", "size=10")
+    assert fake("run", fake.descriptor(**changes), *arguments).returncode == 0
+    assert [(r["implementation"], r["seeds"]) for r in fake.records()] == [("cpu-straight", [1]), ("cpu-serial", [1])]
+    changes["protocol"] = changes["protocol"].replace("under: 1", "under: 10")
+    known = fake.descriptor("known", **changes)
+    assert fake("run", known, *arguments).returncode == 0
+    assert len(fake.records("fake/known")) == 6
+    changes["protocol"] = changes["protocol"].replace("under: 10", "under: 1")
+    assert fake("run", fake.descriptor(**changes), *arguments).returncode == 0
+    assert [r["seeds"] for r in fake.records() if r["implementation"] == "cpu-serial"][-2:] == [[2], [3]]
 
 
 def test_what_is_long_is_measured_in_one_process(fake: Program) -> None:

@@ -130,29 +130,53 @@ TEST(Prediction, ATimeThatDoesNotGrowIsRunWhole) {
   EXPECT_EQ(result.outcome->iterations, 10'000);
 }
 
-/// Runs whose first times do not grow with the length.
+/// Runs whose first times do not grow with the length: one bad round is noise among six.
 TEST(Prediction, DoubtIsMeasuredAgainBeforeItStands) {
   const Case c{"count", "", {{"size", std::int64_t{1000}}}};
   Job job{.asked = c, .executed = c, .implementation = &fake::find("cpu-serial")};
   job.scaling = {.axis = "size", .at = lengths, .to = 1000, .whole_under = 1, .most_seconds = 2};
   for (const int good_from : {1, 4, 1000}) {
     int runs = 0;
-    const Result result = predict(job, "kernel", [&](const Job& run) {
+    const Result result = predict(job, "kernel", [&](const Job& run, int) {
       Result one;
       one.status = Status::ok;
       const auto size = static_cast<double>(std::get<std::int64_t>(run.executed.values.at("size")));
       const bool good = ++runs >= good_from;
-      one.samples["kernel"] = std::vector<double>(20, good ? 0.1 * size : 1);
+      one.samples["kernel"] = {good ? 0.1 * size : 1};
       one.outcome.emplace();
       return one;
     });
-    EXPECT_EQ(runs, good_from == 1 ? 3 : good_from == 4 ? 6 : 9) << good_from;
+    EXPECT_EQ(runs, 3 * (good_from == 1 ? fewest_to_predict : good_from == 4 ? 6 : most_rounds)) << good_from;
     EXPECT_EQ(result.prediction.has_value(), good_from != 1000) << good_from;
     EXPECT_EQ(result.samples.empty(), good_from == 1000) << good_from;
     if (good_from == 4) {
-      EXPECT_EQ(result.samples.at("kernel").size(), 40U) << "none is dropped";
+      EXPECT_EQ(result.samples.at("kernel").size(), 6U) << "none is dropped";
     }
   }
+}
+
+/// Of a machine that becomes slower from round to round: each line is of its round.
+TEST(Prediction, TheLengthsTakeTurns) {
+  const Case c{"count", "", {{"size", std::int64_t{1000}}}};
+  Job job{.asked = c, .executed = c, .implementation = &fake::find("cpu-serial")};
+  job.scaling = {.axis = "size", .at = lengths, .to = 1000, .whole_under = 1, .most_seconds = 2};
+  std::vector<int> rounds;
+  const Result result = predict(job, "kernel", [&](const Job& run, int round) {
+    rounds.push_back(round);
+    Result one;
+    one.status = Status::ok;
+    one.samples["kernel"] = {(round == 0   ? 0.1
+                              : round == 1 ? 0.12
+                                           : 0.14) *
+                             static_cast<double>(std::get<std::int64_t>(run.executed.values.at("size")))};
+    one.outcome.emplace();
+    return one;
+  });
+  EXPECT_EQ(rounds, (std::vector<int>{0, 0, 0, 1, 1, 1, 2, 2, 2}));
+  ASSERT_TRUE(result.prediction);
+  ASSERT_EQ(result.samples.at("kernel").size(), 3U);
+  EXPECT_NEAR(result.samples.at("kernel")[0], 100, 1e-9);
+  EXPECT_NEAR(result.samples.at("kernel")[2], 140, 1e-9);
 }
 
 TEST(Prediction, EachLengthPassesItsCheckFirst) {
