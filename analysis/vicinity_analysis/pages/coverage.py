@@ -15,7 +15,8 @@ DESCRIPTION = """\
 Prints a Markdown table: for each experiment and machine, how many values there are to be - a row of the printed table
 (elsewhere: a case of the profile full) and an implementation of the descriptor each -, how many of them rest on whole
 runs, how many are scaled from shorter ones, and how many are missing, with a reason (in the descriptor, left_out, or
-in the record) and without one. Records of the smoke profile count as missing.
+in the record) and without one; how many are contended, and which versions of vicinity measured them. Records of the
+smoke profile count as missing.
 
 Exit status: 0; with --strict 1 where a value is missing without a reason."""
 
@@ -30,6 +31,7 @@ class Coverage:
     explained: int = 0  # missing, and the descriptor or the record says why
     missing: int = 0  # without a reason
     contended: int = 0  # of the whole and scaled ones
+    versions: str = ""  # that measured them
 
     @property
     def values(self) -> int:
@@ -56,15 +58,14 @@ def coverage_of(study: Study, machine: Machine) -> Coverage:
     for."""
     rows = list(study.published.rows.values()) if study.published else list(study.descriptor.cases)
     series = study.series(machine)
-    states = [
-        _state(study, name, key, series.get(name, {}).get(key))
-        for name in study.descriptor.implementations
-        for key in rows
-    ]
+    asked = [(name, key) for name in study.descriptor.implementations for key in rows]
+    values = [series.get(name, {}).get(key) for name, key in asked]
+    states = [_state(study, name, key, record) for (name, key), record in zip(asked, values, strict=True)]
     counted = {state: states.count(state) for state in ("whole", "scaled", "explained", "missing")}
-    values = [series.get(name, {}).get(key) for name in study.descriptor.implementations for key in rows]
-    contended = sum(record is not None and "contended" in record.marks for record in values)
-    return Coverage(rows=len(rows), contended=contended, **counted)
+    measured = [record for record in values if record is not None and record.ok]
+    contended = sum("contended" in record.marks for record in measured)
+    versions = ", ".join(sorted({str(record.data.get("version", "")) for record in measured}))
+    return Coverage(len(rows), contended=contended, versions=versions, **counted)
 
 
 def _state(study: Study, implementation: str, key: Key, record: Record | None) -> str:
@@ -75,14 +76,17 @@ def _state(study: Study, implementation: str, key: Key, record: Record | None) -
     return "explained" if told or study.reason(implementation, key) else "missing"
 
 
-def coverage_table(studies: list[Study]) -> Table:
-    """One line an experiment and machine."""
+def coverage_table(studies: list[Study], *, empty: bool = True) -> Table:
+    """One line an experiment and machine; without `empty` only where it has a value."""
     labels = ("rows", "values", "whole", "scaled", "missing, with a reason", "missing, without one", "contended")
     columns = [Column(label, kind="text") for label in ("experiment", "machine")] + [Column(label) for label in labels]
+    columns.append(Column("by version", kind="text"))
     table = Table("coverage", "Values of each table: whole, scaled, missing", columns, [])
     for study in studies:
         for machine in study.machines:
             found = coverage_of(study, machine)
+            if not empty and found.whole + found.scaled == 0:
+                continue
             numbers = (
                 found.rows,
                 found.values,
@@ -92,7 +96,8 @@ def coverage_table(studies: list[Study]) -> Table:
                 found.missing,
                 found.contended,
             )
-            table.rows.append([Cell(study.name), Cell(machine.title), *(Cell(str(number)) for number in numbers)])
+            texts = (study.name, machine.title, *map(str, numbers), found.versions)
+            table.rows.append([Cell(text) for text in texts])
             named = dict(zip(labels, numbers, strict=True))
             table.tidy.append({"experiment": study.name, "machine": machine.name} | named)
     return table

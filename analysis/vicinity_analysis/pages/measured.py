@@ -8,6 +8,7 @@ from vicinity_analysis.catalogue import Catalogue
 from vicinity_analysis.errors import InputError
 from vicinity_analysis.inputs.published import UNITS
 from vicinity_analysis.inputs.records import Machine, Record, load_machine, shorten
+from vicinity_analysis.pages.coverage import coverage_table
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import MARKS, STATES, Cell, Column, Table, markdown, significant
 from vicinity_analysis.views.quantities import MeasuredTable, Quantity, Row
@@ -24,6 +25,11 @@ Written by `python -m vicinity_analysis measured --out docs/measured.md results/
 medians (or the statistic the paper states) of runs that were checked first. CPU columns are of the processor beside the
 GPU that heads them; `cpu-openmp` takes as many of its cores as pay. The report of a machine has every case with its
 interval."""
+VALUES = """\
+## Values of each table
+
+As `python -m vicinity_analysis coverage` counts them: rows times implementations. Version 0.2.0 measures
+more than 0.1.0 did: the papers' own code as a baseline, whole runs, several processes."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,9 +59,19 @@ def page(known: Catalogue, machines: list[Machine]) -> str:
         for declared, table, sources in found:
             marks |= set(table.marks())
             blocks += [f"### {declared.title}", markdown(table), f"Records: {shorten(sources)}."]
+    blocks += _values(list(studies.values()), machines)
     told = [f"- <sup>{MARKS[mark][0]}</sup> {MARKS[mark][1]}" for mark in MARKS if mark in marks - set(STATES)]
     blocks += ["## Marks", "\n".join(told)] if told else []
     return "\n\n".join(blocks) + "\n"
+
+
+def _values(studies: list[Study], machines: list[Machine]) -> list[str]:
+    """How many values of each experiment there are on the machines that have any, and which experiments have none."""
+    table = coverage_table(studies, empty=False)
+    recorded = {(line["machine"], line["experiment"]) for line in table.tidy}
+    none = {m.title: [s.name for s in studies if (m.name, s.name) not in recorded] for m in machines}
+    lines = [f"- {title}: {', '.join(names)}" for title, names in none.items() if names]
+    return [VALUES, markdown(table), *(["Not recorded:", "\n".join(lines)] if lines else [])]
 
 
 def _legend(machines: list[Machine]) -> str:

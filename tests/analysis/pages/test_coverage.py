@@ -88,7 +88,7 @@ def test_counts(world, printed):
     ]
     study = world(records, printed)
     found = coverage_of(study, study.machines[0])
-    assert found == Coverage(rows=3, whole=1, scaled=1, explained=3, missing=1)
+    assert found == Coverage(rows=3, whole=1, scaled=1, explained=3, missing=1, versions="0.1.0")
     assert found.values == 6
 
 
@@ -114,7 +114,7 @@ def test_the_command_prints_a_table_and_its_status(world, tmp_path, capsys):
     given += ["--experiments", str(tmp_path / "experiments")]
     assert main(["coverage", *given]) == 0
     line = next(line for line in capsys.readouterr().out.splitlines() if "one-max/climb" in line)
-    assert [word.strip() for word in line.split("|")[3:-1]] == ["3", "6", "4", "0", "2", "0", "0"]
+    assert [word.strip() for word in line.split("|")[3:-1]] == ["3", "6", "4", "0", "2", "0", "0", "0.1.0"]
     assert main(["coverage", "--strict", *given]) == 1  # of the other experiments nothing is measured
 
 
