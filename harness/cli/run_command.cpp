@@ -73,12 +73,12 @@ class Repeats {
   }
   /// Of jobs in the order of the plan: the first seed's record counts.
   void note(const Job& job, const Json& record) { first_seed_.emplace(key(job), chosen_median(record)); }
-  /// For another seed that it does not know yet the reference must run, and may take three times as long as the job itself.
+  /// `known`: what the reference gives for the job is. Else it must run for each further seed, and may take three times as long as a job.
   [[nodiscard]] bool wanted(const Job& job, const std::string& reference, bool known) const {
     if (!shorter(first_seed_, key(job), seeds_under_) || !shorter(first_process_, key(job), processes_under_)) return false;
+    if (known || !first_seed_.contains(key(job))) return true;
     const std::string its = key(job, reference);
-    return known || !first_seed_.contains(key(job)) ||
-           shorter(first_seed_.contains(its) ? first_seed_ : first_process_, its, 3 * seeds_under_);
+    return shorter(first_seed_.contains(its) ? first_seed_ : first_process_, its, 3 * seeds_under_);
   }
 
  private:
@@ -150,8 +150,6 @@ class Experiment {
     Recorder recorder(machine_folder(options_.results, identity) / (descriptor_.experiment + filter_.shard.suffix() + ".jsonl"));
     if (process() == 1) tell(recorder.damaged());
     Referee referee(*descriptor_.system, descriptor_.check);
-    if (!options_.fresh && descriptor_.check.kind == Check::Kind::identical)
-      for (const Json& record : records_of(options_.results, descriptor_.experiment, context_.sources)) recall_reference(record, referee);
     const std::vector<Job> jobs = unfinished(recorder, referee);
     announce(jobs.size());
     if (jobs.empty()) return exit_ok;
@@ -173,7 +171,16 @@ class Experiment {
     return repeats_.wanted(job, reference, referee.knows(reference, job.executed.key(), job.seed));
   }
 
-  [[nodiscard]] std::vector<Job> unfinished(const Recorder& recorder, const Referee& referee) {
+  /// Tells the referee what records know of the references of these jobs.
+  void recall(const std::vector<Job>& jobs, Referee& referee) const {
+    if (options_.fresh || descriptor_.check.kind != Check::Kind::identical) return;
+    CaseKeys cases;
+    for (const Job& job : jobs) cases.insert(job.executed.key());
+    for (const Json& record : records_of(options_.results, descriptor_.experiment, context_.sources, cases))
+      recall_reference(record, referee);
+  }
+
+  [[nodiscard]] std::vector<Job> unfinished(const Recorder& recorder, Referee& referee) {
     std::map<std::string, const Json*> known;
     for (const Json& record : recorder.existing()) {
       if (!options_.fresh) known[resume_key(record)] = &record;
@@ -184,9 +191,11 @@ class Experiment {
       const auto record = known.find(resume_key(context_of(job), descriptor_, job, profile_.protocol));
       if (record != known.end())
         repeats_.note(job, *record->second);
-      else if (wanted(job, referee))
+      else
         jobs.push_back(job);
     }
+    recall(jobs, referee);
+    std::erase_if(jobs, [&](const Job& job) { return !wanted(job, referee); });
     return jobs;
   }
 

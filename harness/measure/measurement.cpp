@@ -242,10 +242,10 @@ Result measure(Referee& referee, const Job& job, const Protocol& protocol, const
   if (job.scaling) {
     Protocol once = protocol;
     once.repetitions = once.min_repetitions = 1;
-    return predict(job, protocol.time, [&](const Job& run, int round) {
+    return predict(job, protocol, [&](const Job& run, int round) {
       MeasureOptions how = options;
       if (round > 0) how.long_run = long_later_run;
-      return measure(referee, run, round == whole_run ? protocol : once, how);
+      return measure(referee, run, run.executed.key() == run.asked.key() ? protocol : once, how);
     });
   }
   return guarded(referee, job, [&](Run& run, Result& result) {

@@ -52,9 +52,8 @@ void append(const Result& more, Result& result) {
     all.insert(all.end(), seconds.begin(), seconds.end());
   }
   if (more.clocks && result.clocks) {
-    const bool throttled = result.clocks->second.throttled || more.clocks->first.throttled;
+    result.clocks->first.throttled |= result.clocks->second.throttled || more.clocks->first.throttled;
     result.clocks->second = more.clocks->second;
-    result.clocks->second.throttled |= throttled;
   }
   if (!more.contention || !result.contention) return;
   std::vector<Disturbance>& all = result.contention->samples;
@@ -144,13 +143,14 @@ Fit fit(const Series& seconds, const Lengths& at, std::int64_t to) {
   return found;
 }
 
-Result predict(const Job& job, const std::string& time, const std::function<Result(const Job&, int round)>& run) {
+Result predict(const Job& job, const Protocol& protocol, const std::function<Result(const Job&, int round)>& run) {
   const Scaling& scaling = *job.scaling;
   std::array<Result, 3> cut;
   Series seconds;
   Fit found;
   const auto hopeless = [&] { return !found.doubt.empty() && found.most > scaling.most_seconds; };
-  for (int round = 0; round < fewest_to_predict || (round < most_rounds && hopeless()); ++round) {
+  const auto wanted = [&] { return std::max(fewest_to_predict, repetitions_for(protocol, seconds[2].back())); };
+  for (int round = 0; round < fewest_to_predict || round < wanted() || (round < most_rounds && hopeless()); ++round) {
     for (std::size_t k = 0; k < cut.size(); ++k) {
       Result one = run(run_of_length(job, scaling.at[k]), round);
       if (one.status == Status::invalid) one.message = fmt::format("at {} = {}: {}", scaling.axis, scaling.at[k], one.message);
@@ -159,12 +159,12 @@ Result predict(const Job& job, const std::string& time, const std::function<Resu
         cut[k] = std::move(one);
       else
         append(one, cut[k]);
-      seconds[k] = chosen_times(cut[k].samples, time);
+      seconds[k] = chosen_times(cut[k].samples, protocol.time);
     }
     found = fit(seconds, scaling.at, scaling.to);
   }
   const bool sound = found.doubt.empty();
-  if (sound ? median(found.whole) < scaling.whole_under : !hopeless()) return run(run_of_whole(job), whole_run);
+  if (sound ? median(found.whole) < scaling.whole_under : !hopeless()) return run(run_of_whole(job), 0);
   if (!sound) {
     Result unmeasurable;
     unmeasurable.instance = cut[2].instance;

@@ -25,15 +25,12 @@ struct Prediction {
 /// More change than this is no straight line; twice its standard error is added to it, but never more than itself.
 inline constexpr double most_change = 0.1;
 
-/// How often the three lengths are run, one after the other, each once: so often at least, however few repetitions the protocol asks for.
-/// A machine that is slower for some seconds is so for all lengths of a round, and a line goes through samples of one round.
+/// Rounds at least, however few repetitions the protocol asks for: in each the three lengths are run, one after the other. A machine that
+/// is slower for some seconds is so for all lengths of a round, and a line goes through samples of one round.
 inline constexpr int fewest_to_predict = 3;
 
-/// So often before a doubt stands.
+/// Rounds before a doubt stands.
 inline constexpr int most_rounds = 9;
-
-/// In the place of a round's number.
-inline constexpr int whole_run = -1;
 
 struct Fit {
   std::vector<double> whole;  ///< seconds at the length asked for: sample k by the line through the k-th of the shortest and of the longest
@@ -46,10 +43,10 @@ struct Fit {
 /// three samples, where the slope does not exceed its noise, and where a unit's cost changes by more than `most_change` and its noise.
 [[nodiscard]] Fit fit(const std::array<std::vector<double>, 3>& seconds, const std::array<std::int64_t, 3>& at, std::int64_t to);
 
-/// Measures `job`, which has a scaling, by `run`, which measures what has none, in the round told: once, or the whole run as the protocol
-/// says, for which the round is `whole_run`. `time` as in Protocol. At each length the result is checked
-/// like any other. What is predicted to take less than whole_under is run whole; what cannot be predicted is run whole where that may take
-/// no more than most_seconds, and skipped elsewhere.
-[[nodiscard]] Result predict(const Job& job, const std::string& time, const std::function<Result(const Job&, int round)>& run);
+/// Measures `job`, which has a scaling, by `run`, which measures what has none: a length once, in the round that it is told, or the whole.
+/// There are as many rounds as the protocol has repetitions of the longest. At each length the result is checked like any other. What is
+/// predicted to take less than whole_under is run whole; what cannot be predicted is run whole where that may take no more than
+/// most_seconds, and skipped elsewhere.
+[[nodiscard]] Result predict(const Job& job, const Protocol& protocol, const std::function<Result(const Job&, int round)>& run);
 
 }  // namespace vicinity

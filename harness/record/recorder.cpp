@@ -85,6 +85,16 @@ std::optional<Division> division_of(const fs::path& path) {
   return std::regex_match(stem, parts, shard) ? Division{parts[1], parts[2]} : Division{stem, ""};
 }
 
+/// The first text that follows this quoted name in a line of JSON, as it is written there.
+std::string_view text_in(std::string_view line, std::string_view name) {
+  const std::size_t at = line.find(name);
+  if (at == std::string_view::npos) return {};
+  const std::size_t begin = line.find('"', at + name.size());
+  if (begin == std::string_view::npos) return {};
+  const std::size_t end = line.find('"', begin + 1);
+  return end == std::string_view::npos ? "" : line.substr(begin + 1, end - begin - 1);
+}
+
 }  // namespace
 
 Recorder::Recorder(const fs::path& path) : path_(path) {
@@ -175,19 +185,18 @@ void Recorder::append(const Json& record) {
   fail("cannot be written; the results before this one are kept", error);
 }
 
-std::vector<Json> records_of(const fs::path& results, const std::string& experiment, const std::string& sources) {
-  const std::string quoted = '"' + sources + '"';  // few lines need be parsed
+std::vector<Json> records_of(const fs::path& results, const std::string& experiment, const std::string& sources, const CaseKeys& cases) {
   std::vector<Json> found;
+  if (cases.empty()) return found;
   std::error_code none;
   for (const auto& machine : fs::directory_iterator(results, none))
     for (const auto& entry : fs::directory_iterator(machine.path() / fs::path(experiment).parent_path(), none)) {
       if (entry.path().extension() != ".jsonl" || !entry.is_regular_file(none)) continue;
       std::ifstream file(entry.path());
       for (std::string line; std::getline(file, line);) {
-        if (line.find(quoted) == std::string::npos) continue;
+        if (text_in(line, "\"sources\"") != sources || !cases.contains(text_in(line, "\"case_key\""))) continue;
         ParsedJson parsed = parse_json(line);
-        if (parsed.fault || record_fault(parsed.value) || parsed.value.value("sources", "") != sources) continue;
-        found.push_back(std::move(parsed.value));
+        if (!parsed.fault && !record_fault(parsed.value)) found.push_back(std::move(parsed.value));
       }
     }
   return found;

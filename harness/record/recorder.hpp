@@ -2,6 +2,8 @@
 // The only writer of results: append-only JSON lines, each written whole and synchronised, one writer a file. The records of an experiment
 // are those of all its files: <experiment>.jsonl, and <experiment>.shard-I-of-N.jsonl of every shard.
 #include <filesystem>
+#include <functional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -44,9 +46,13 @@ class Recorder {
   std::vector<std::string> damaged_;
 };
 
-/// What these sources gave in the experiments that share a folder with `experiment`, on all machines of a folder of results. Files and
-/// lines that are no records are left out.
-[[nodiscard]] std::vector<Json> records_of(const std::filesystem::path& results, const std::string& experiment, const std::string& sources);
+/// Keys of cases.
+using CaseKeys = std::set<std::string, std::less<>>;
+
+/// What these sources gave in these cases, in the experiments that share a folder with `experiment`, on all machines of a folder of
+/// results. Files and lines that are no records are left out; other lines are not parsed.
+[[nodiscard]] std::vector<Json> records_of(const std::filesystem::path& results, const std::string& experiment, const std::string& sources,
+                                           const CaseKeys& cases);
 
 /// Replaces a file at once: readers see the old or the new text, never half. Throws EnvironmentError.
 void write_atomically(const std::filesystem::path& path, const std::string& text);

@@ -80,7 +80,7 @@ def test_extrapolation_is_marked(fake: Program) -> None:
     line = scaled["extrapolated"]
     assert (line["axis"], line["at"], line["to"]) == ("size", [2, 3, 4], 10)
     assert [line[name] for name in ("fixed_seconds", "seconds_per_unit", "change")] == pytest.approx([2, 0.5, 0])
-    assert scaled["case"]["size"] == 10 and scaled["samples"]["kernel"] == pytest.approx([7] * 3)
+    assert scaled["case"]["size"] == 10 and scaled["samples"]["kernel"] == pytest.approx([7] * 5)
     assert scaled["evaluations"] == 1000 and scaled["verified"]
     assert whole["extrapolated"] is None and whole["evaluations"] == 1000
 

@@ -130,19 +130,32 @@ TEST(Prediction, ATimeThatDoesNotGrowIsRunWhole) {
   EXPECT_EQ(result.outcome->iterations, 10'000);
 }
 
-/// Runs whose first times do not grow with the length: one bad round is noise among six.
-TEST(Prediction, DoubtIsMeasuredAgainBeforeItStands) {
+Protocol kernel_once() {
+  Protocol protocol;
+  protocol.repetitions = 1;
+  return protocol;
+}
+const Protocol once = kernel_once();
+
+/// Of a thousand, which would take too long.
+Job thousand() {
   const Case c{"count", "", {{"size", std::int64_t{1000}}}};
   Job job{.asked = c, .executed = c, .implementation = &fake::find("cpu-serial")};
   job.scaling = {.axis = "size", .at = lengths, .to = 1000, .whole_under = 1, .most_seconds = 2};
+  return job;
+}
+double size_of(const Job& job) { return static_cast<double>(std::get<std::int64_t>(job.executed.values.at("size"))); }
+
+/// Runs whose first times do not grow with the length: one bad round is noise among six.
+TEST(Prediction, DoubtIsMeasuredAgainBeforeItStands) {
+  const Job job = thousand();
   for (const int good_from : {1, 4, 1000}) {
     int runs = 0;
-    const Result result = predict(job, "kernel", [&](const Job& run, int) {
+    const Result result = predict(job, once, [&](const Job& run, int) {
       Result one;
       one.status = Status::ok;
-      const auto size = static_cast<double>(std::get<std::int64_t>(run.executed.values.at("size")));
       const bool good = ++runs >= good_from;
-      one.samples["kernel"] = {good ? 0.1 * size : 1};
+      one.samples["kernel"] = {good ? 0.1 * size_of(run) : 1};
       one.outcome.emplace();
       return one;
     });
@@ -157,18 +170,14 @@ TEST(Prediction, DoubtIsMeasuredAgainBeforeItStands) {
 
 /// Of a machine that becomes slower from round to round: each line is of its round.
 TEST(Prediction, TheLengthsTakeTurns) {
-  const Case c{"count", "", {{"size", std::int64_t{1000}}}};
-  Job job{.asked = c, .executed = c, .implementation = &fake::find("cpu-serial")};
-  job.scaling = {.axis = "size", .at = lengths, .to = 1000, .whole_under = 1, .most_seconds = 2};
+  const Job job = thousand();
+  constexpr std::array each{0.1, 0.12, 0.14};  // seconds a unit, by round
   std::vector<int> rounds;
-  const Result result = predict(job, "kernel", [&](const Job& run, int round) {
+  const Result result = predict(job, once, [&](const Job& run, int round) {
     rounds.push_back(round);
     Result one;
     one.status = Status::ok;
-    one.samples["kernel"] = {(round == 0   ? 0.1
-                              : round == 1 ? 0.12
-                                           : 0.14) *
-                             static_cast<double>(std::get<std::int64_t>(run.executed.values.at("size")))};
+    one.samples["kernel"] = {each.at(round) * size_of(run)};
     one.outcome.emplace();
     return one;
   });
