@@ -1,4 +1,5 @@
-# With VICINITY_UNITY the sources of a folder are compiled as one, but for those that define a name that another of the folder defines.
+# With VICINITY_UNITY the sources of a folder are compiled as one, but for those that define a name that another of the folder defines, and
+# for ppp/singles.cu, whose kernels get other registers beside others.
 set(VICINITY_ALONE
     core/methods/alns/hybrid/islands.cpp cpu_ref/alns/hybrid/split.cpp cpu_ref/alns/hybrid/string_removal.cpp cpu_ref/alns/hybrid/tours.cpp
     cpu_ref/lsm/tour_search_recompute.cpp cpu_ref/sa/delta_matrix.cpp data/formats/flatzinc.cpp data/formats/qaplib.cpp

@@ -62,7 +62,7 @@ def coverage_of(study: Study, machine: Machine) -> Coverage:
     values = [series.get(name, {}).get(key) for name, key in asked]
     states = [_state(study, name, key, record) for (name, key), record in zip(asked, values, strict=True)]
     counted = {state: states.count(state) for state in ("whole", "scaled", "explained", "missing")}
-    measured = [record for record in values if record is not None and record.ok]
+    measured = [record for record, state in zip(values, states, strict=True) if record and state in ("whole", "scaled")]
     contended = sum("contended" in record.marks for record in measured)
     versions = ", ".join(sorted({str(record.data.get("version", "")) for record in measured}))
     return Coverage(len(rows), contended=contended, versions=versions, **counted)

@@ -69,8 +69,8 @@ def _values(studies: list[Study], machines: list[Machine]) -> list[str]:
     """How many values of each experiment there are on the machines that have any, and which experiments have none."""
     table = coverage_table(studies, empty=False)
     recorded = {(line["machine"], line["experiment"]) for line in table.tidy}
-    none = {m.title: [s.name for s in studies if (m.name, s.name) not in recorded] for m in machines}
-    lines = [f"- {title}: {', '.join(names)}" for title, names in none.items() if names]
+    none = [(m.title, [s.name for s in studies if (m.name, s.name) not in recorded]) for m in machines]
+    lines = [f"- {title}: {', '.join(names)}" for title, names in none if names]
     return [VALUES, markdown(table), *(["Not recorded:", "\n".join(lines)] if lines else [])]
 
 
