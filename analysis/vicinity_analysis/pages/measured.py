@@ -10,7 +10,7 @@ from vicinity_analysis.inputs.published import UNITS
 from vicinity_analysis.inputs.records import Machine, Record, load_machine, shorten
 from vicinity_analysis.pages.coverage import coverage_table
 from vicinity_analysis.study import Study
-from vicinity_analysis.views.cells import MARKS, STATES, Cell, Column, Table, markdown, significant
+from vicinity_analysis.views.cells import MARKS, STATES, Cell, Column, Table, markdown, markdown_text, significant
 from vicinity_analysis.views.quantities import MeasuredTable, Quantity, Row
 from vicinity_analysis.views.tables import MISSING, short, value_cell
 
@@ -58,7 +58,8 @@ def page(known: Catalogue, machines: list[Machine]) -> str:
         blocks += [f"## {paper.title}"] if found else []
         for declared, table, sources in found:
             marks |= set(table.marks())
-            blocks += [f"### {declared.title}", markdown(table), f"Records: {shorten(sources)}."]
+            reasons = ["\n".join(f"- {markdown_text(note)}" for note in table.notes)] if table.notes else []
+            blocks += [f"### {declared.title}", markdown(table), *reasons, f"Records: {shorten(sources)}."]
     blocks += _values(list(studies.values()), machines)
     told = [f"- <sup>{MARKS[mark][0]}</sup> {MARKS[mark][1]}" for mark in MARKS if mark in marks - set(STATES)]
     blocks += ["## Marks", "\n".join(told)] if told else []
@@ -80,7 +81,7 @@ def _legend(machines: list[Machine]) -> str:
 
 
 def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Machine]) -> tuple[Table, list[str]]:
-    """With the sources of its numbers; a machine that has none of its cases has no column."""
+    """With the sources of its numbers, and why one is missing; a machine that has none of its cases has no column."""
     machines = [m for m in machines if _measures(declared, studies, m)] or machines[:1]
     table, sources = Table("measured", declared.title, _columns(declared, machines), []), []
     several = len(declared.quantities) > 1
@@ -91,6 +92,12 @@ def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Ma
         found = {(m.name, name): _record(study, m, name, row) for m in machines for name in declared.implementations}
         known = [record for record in found.values() if record]
         sources += [source for record in known if record.ok for source in record.sources]
+        table.notes += [
+            f"{', '.join(row.labels)}, {name} on {m.title}: {record.data['status']}: {record.data.get('message', '')}."
+            for m in machines
+            for name in declared.implementations
+            if (record := found[m.name, name]) and not record.ok
+        ]
         for names in [(name,) for name in declared.implementations] if several else [declared.implementations]:
             if not any(found[m.name, name] for m in machines for name in names):
                 continue

@@ -21,10 +21,10 @@ def test_the_page_is_what_the_records_say(tmp_path):
     assert (tmp_path / "page.md").read_text(encoding="utf-8") == text, "docs/measured.md is not that of results/"
 
 
-def page(root, *tables):
+def page(root, table, folder=None):
     known = open_catalogue(root)
-    papers = {"fang": Paper("fang", "A paper", measured=tables)}
-    return measured.page(type(known)(root, papers), [load_machine(root / "results" / "gpu-a")])
+    papers = {"fang": Paper("fang", "A paper", measured=(table,))}
+    return measured.page(type(known)(root, papers), [load_machine(folder or root / "results" / "gpu-a")])
 
 
 def test_cells_have_machine_implementation_and_marks(root):
@@ -43,6 +43,20 @@ def test_with_several_quantities_a_row_an_implementation(root):
     text = page(root, MeasuredTable("Times", ("case",), rows, ("gpu", "nobody"), (time_in("us"), THREADS)))
     assert "| case | implementation | H100 80GB HBM3: us | H100 80GB HBM3: threads |" in text
     assert text.count("| small |") == 1 and "| small | `gpu` |" in text
+
+
+def test_a_value_that_was_skipped_says_why(root, tmp_path):
+    case = {"states": 4096, "variables": 32, "possibilities": 9800}
+    records = [
+        synthetic.record("gpu-b", "fang/table1", case, "gpu-tuned", [1e-3] * 5),
+        synthetic.record("gpu-b", "fang/table1", case, "cpu-serial", [1.0])
+        | {"status": "skipped", "message": "it may take <b>4116 s"},
+    ]
+    folder = synthetic.write_records(tmp_path / "results", "gpu-b", records, "NVIDIA B")
+    rows = (Row(("largest",), "fang/table1", case),)
+    text = page(root, MeasuredTable("Times", ("case",), rows, ("gpu-tuned", "cpu-serial"), (time_in("ms"),)), folder)
+    assert re.search(r"^\| largest \| 1\.00 \| skipped \|$", text, re.MULTILINE)
+    assert "\n\n- largest, cpu-serial on NVIDIA B: skipped: it may take &lt;b>4116 s.\n\nRecords: " in text
 
 
 @pytest.mark.parametrize(
