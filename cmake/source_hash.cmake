@@ -1,16 +1,91 @@
-# Identity of the code that computes: a SHA-256 over every source of core/, data/, cpu_ref/, kernels/, systems/ and of the folders that the
-# lines of FOLDERS_FILE name (build/generated/system_folders.txt; there need not be one). Recorded with each result, and compared by
-# `make test` with what a GPU last verified. Run with -P it prints the hash; included, it adds the target that keeps
-# build/generated/source_hash.hpp current.
+# Identity of the code that computes: SHA-256 over sources of core/, data/, cpu_ref/, kernels/, systems/. One hash of each system, recorded with
+# its results and compared by `make test` with what a GPU last verified: over all files but those that only other systems use. That is
+#   core/methods/NAME/, cpu_ref/NAME/, kernels/NAME/, systems/NAME*  of another system,
+#   core/problems/PROBLEM/  of a problem that neither its own files include nor what these include of data/,
+#   in data/, a file (X.hpp and X.cpp as one) which includes such a problem,
+#   systems/list.hpp, where a further system adds its line.
+# "shared" is over what all of them use; "all" is over everything and the folders that the lines of FOLDERS_FILE
+# name (build/generated/system_folders.txt; there need not be one), and stands for systems of such folders. Run with -P it prints NAME HASH
+# lines; included, it adds the target that keeps build/generated/source_hash.hpp current.
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_minimum_required(VERSION 3.25)
   get_filename_component(root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
+  file(STRINGS ${root}/systems/list.hpp systems REGEX "^System [a-z0-9_]+\\(\\);")
+  list(TRANSFORM systems REPLACE "^System ([a-z0-9_]+)\\(\\);.*" "\\1")
   file(GLOB_RECURSE sources RELATIVE ${root} ${root}/core/*.?pp ${root}/data/*.?pp ${root}/cpu_ref/*.?pp ${root}/kernels/*.cu ${root}/kernels/*.cuh ${root}/kernels/*.?pp ${root}/systems/*.?pp)
   list(SORT sources)
-  set(all "")
+
+  # The problems, and the stems below data/, that a file includes, gathered for its own stem or its system.
+  set(stems "")
   foreach(source ${sources})
     file(SHA256 ${root}/${source} digest)
-    string(APPEND all "${source} ${digest}\n")
+    set(line_of_${source} "${source} ${digest}\n")
+    set(owner "")
+    if(source MATCHES "^(core/methods|cpu_ref|kernels|systems)/([a-z0-9]+)[/._]" AND CMAKE_MATCH_2 IN_LIST systems)
+      set(owner ${CMAKE_MATCH_2})
+    elseif(source MATCHES "^(data/.*)\\.")
+      set(owner ${CMAKE_MATCH_1})
+      list(APPEND stems ${owner})
+    endif()
+    set(owner_of_${source} "${owner}")
+    if(owner)
+      file(STRINGS ${root}/${source} includes REGEX "^#include \"(core/problems/|data/)")
+      foreach(include ${includes})
+        if(include MATCHES "\"core/problems/([^/\"]+)/")
+          list(APPEND problems_of_${owner} ${CMAKE_MATCH_1})
+        elseif(include MATCHES "\"(data/.*)\\.")
+          list(APPEND stems_of_${owner} ${CMAKE_MATCH_1})
+        endif()
+      endforeach()
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES stems)
+  set(grown TRUE)
+  while(grown)  # what is included by what is included
+    set(grown FALSE)
+    foreach(user ${stems} ${systems})
+      set(found ${problems_of_${user}})
+      foreach(stem ${stems_of_${user}})
+        list(APPEND found ${problems_of_${stem}})
+      endforeach()
+      list(REMOVE_DUPLICATES found)
+      list(SORT found)
+      if(NOT "${found}" STREQUAL "${problems_of_${user}}")
+        set(problems_of_${user} ${found})
+        set(grown TRUE)
+      endif()
+    endforeach()
+  endwhile()
+
+  function(hash_of text variable)
+    string(SHA256 hash "${text}")
+    string(SUBSTRING ${hash} 0 16 hash)
+    set(${variable} ${hash} PARENT_SCOPE)
+  endfunction()
+  set(all "")
+  foreach(user shared ${systems})
+    set(text_of_${user} "")
+  endforeach()
+  foreach(source ${sources})
+    string(APPEND all "${line_of_${source}}")
+    if(source STREQUAL "systems/list.hpp")
+      continue()
+    endif()
+    set(owner "${owner_of_${source}}")
+    set(needed "")
+    if(source MATCHES "^core/problems/([^/]+)/")
+      set(needed ${CMAKE_MATCH_1})
+    elseif(owner IN_LIST stems)
+      set(needed ${problems_of_${owner}})
+      set(owner "")
+    endif()
+    foreach(user shared ${systems})
+      set(lacking ${needed})
+      list(REMOVE_ITEM lacking "" ${problems_of_${user}})
+      if(NOT lacking AND (owner STREQUAL "" OR owner STREQUAL user))
+        string(APPEND text_of_${user} "${line_of_${source}}")
+      endif()
+    endforeach()
   endforeach()
   set(folders "")
   if(FOLDERS_FILE AND EXISTS ${FOLDERS_FILE})
@@ -26,12 +101,28 @@ if(CMAKE_SCRIPT_MODE_FILE)
       string(APPEND all "${name}/${source} ${digest}\n")
     endforeach()
   endforeach()
-  string(SHA256 hash "${all}")
-  string(SUBSTRING ${hash} 0 16 hash)
-  if(OUTPUT)
-    file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#pragma once\ninline constexpr char vicinity_source_hash[] = \"@hash@\";\n" @ONLY)
+  hash_of("${all}" hash)
+  set(lines "all ${hash}\n")
+  set(entries "")
+  foreach(user shared ${systems})
+    hash_of("${text_of_${user}}" own)
+    string(APPEND lines "${user} ${own}\n")
+    string(APPEND entries "    {\"${user}\", \"${own}\"},\n")
+  endforeach()
+  if(LIST)  # of a system: the files
+    message("${text_of_${LIST}}")
+  elseif(OUTPUT)
+    file(CONFIGURE OUTPUT ${OUTPUT} CONTENT [[#pragma once
+
+#include <string_view>
+#include <utility>
+
+inline constexpr char vicinity_source_hash[] = "@hash@";
+inline constexpr std::pair<std::string_view, std::string_view> vicinity_system_hashes[] = {
+@entries@};
+]] @ONLY)
   else()
-    execute_process(COMMAND ${CMAKE_COMMAND} -E echo ${hash})
+    execute_process(COMMAND ${CMAKE_COMMAND} -E echo_append "${lines}")
   endif()
   return()
 endif()

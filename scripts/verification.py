@@ -15,51 +15,68 @@ def read(path: str) -> dict[str, Any]:
         for check in found["checks"]:
             if (
                 not isinstance(check["name"], str)
+                or not check["name"].split()
+                or not isinstance(check.get("sources", ""), str)
                 or type(check["cases"]) is not int
                 or type(check["failed"]) is not int
             ):
-                raise ValueError("checks: one has no name, cases or failed")
+                raise ValueError("checks: one has no name, sources, cases or failed")
         return {"gpu": None, **found}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         told = f"{error.args[0]}: is missing" if isinstance(error, KeyError) else error
         raise ValueError(f"{path}: {told}; remove it and run make test-gpu again") from error
 
 
-def main(target: str, table: str, sources: str, *parts: str) -> int:
+def system_of(name: str) -> str:
+    """The system of a check: "twins SYSTEM/table2 smoke", "twins random SYSTEM", "gpu tests SYSTEM"."""
+    words = name.split()
+    return next((word.partition("/")[0] for word in words if "/" in word), words[-1])
+
+
+def main(target: str, table: str, hashes: str, *parts: str) -> int:
     """Joins the twin checks of `parts` (vicinity verify --json) with lines of `table`: name, cases, failed, a note.
 
-    `sources` is the hash of the tree, empty where it is not known; a program built from anything else verifies nothing.
-    Checks of the same sources that were not run this time stay as `target` has them.
+    `hashes` has lines NAME HASH of the tree (cmake/source_hash.cmake), none where they are not known; a program built
+    from anything else verifies nothing. A check has the hash of its system: those of the same hash that were not run
+    this time stay as `target` has them.
     """
+    now = dict(line.split() for line in hashes.splitlines())
     try:
         twins = [read(part) for part in parts]
-        earlier = read(target) if Path(target).exists() else {"sources": None}
+        earlier = read(target) if Path(target).exists() else None
     except (OSError, ValueError) as error:
         print(f"vicinity: error: {error}", file=sys.stderr)
         return 3
-    if not twins:  # only other checks were run
-        if earlier["sources"] != sources:
-            message = f"{target} knows nothing of these sources yet: run the twins as well"
-            print(f"vicinity: error: {message}", file=sys.stderr)
-            return 3
-        twins = [{**earlier, "checks": []}]
     built = {part["sources"] for part in twins}
-    if len(built) > 1 or (sources and built != {sources}):
-        message = f"the program was built from {', '.join(built)}, the tree is {sources}: build it again"
+    if len(built) > 1 or (now and built - {now["all"]}):
+        message = f"the program was built from {', '.join(built)}, the tree is {now.get('all')}: build it again"
         print(f"vicinity: error: {message}", file=sys.stderr)
         return 3
     if any(part["gpu"] is None for part in twins):
         print("vicinity: error: the program found no GPU, so nothing was verified on one", file=sys.stderr)
         return 3
     checks = [check for part in twins for check in part["checks"]]
+    known = {system_of(check["name"]): check.get("sources") for check in checks}
+
+    def current(name: str) -> str | None:
+        return now.get(system_of(name), now.get("all", known.get(system_of(name))))
+
     for line in Path(table).read_text().splitlines():
         name, cases, failed, *note = line.split("\t")
-        checks.append({"name": name, "cases": int(cases), "failed": int(failed), **({"note": note[0]} if note else {})})
-    if earlier["sources"] in built:
-        now = {check["name"] for check in checks}
-        checks = [check for check in earlier["checks"] if check["name"] not in now] + checks
+        check = {"name": name, "sources": current(name), "cases": int(cases), "failed": int(failed)}
+        checks.append(check | ({"note": note[0]} if note else {}))
+    run = {check["name"] for check in checks}
+    kept = [check for check in (earlier or {"checks": []})["checks"] if check["name"] not in run]
+    checks = [check for check in kept if check.get("sources") == current(check["name"])] + checks
+    proved = {system_of(check["name"]) for check in checks if check["name"].startswith("twins")}
+    strange = sorted({system_of(check["name"]) for check in checks} - proved - {"shared"})
+    if strange or not proved:
+        message = f"{target} knows nothing of these sources of {', '.join(strange)} yet: run the twins as well"
+        print(f"vicinity: error: {message}", file=sys.stderr)
+        return 3
     ok = all(check["failed"] == 0 for check in checks)
-    Path(target).write_text(json.dumps({**twins[0], "checks": checks, "ok": ok}, indent=1) + "\n")
+    told = {**(twins[0] if twins else earlier or {}), "sources": now.get("all", *built), "checks": checks, "ok": ok}
+    Path(target).write_text(json.dumps(told, indent=1) + "\n")
     for check in checks:
         verdict = "FAILED" if check["failed"] else "ok"
         print(f"{verdict}: {check['name']} ({check['cases']} cases, {check['failed']} failed)")

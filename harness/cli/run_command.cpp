@@ -135,7 +135,7 @@ class Experiment {
                 .machine = identity.machine,
                 .commit = identity.commit,
                 .dirty = identity.dirty,
-                .sources = identity.sources,
+                .sources = sources_of(descriptor_.system->name),
                 .version = identity.version,
                 .build = identity.build,
                 .started = utc_now(),

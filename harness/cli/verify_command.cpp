@@ -22,6 +22,7 @@ namespace {
 /// Outcome of one group of comparisons.
 struct Tally {
   std::string name;
+  std::string sources;  ///< of the system
   std::vector<std::string> implementations;
   int cases = 0, comparisons = 0, failed = 0, skipped = 0;
   Digest digest;  ///< of all outcomes: equal before and after a change that must not change results
@@ -38,7 +39,7 @@ class Verifier {
     const Plan plan = make_plan(descriptor, profile, {options_.implementations, parse_where(options_.where)}, has_device_);
     note_deviceless(plan.deviceless);
     for (const std::string& note : plan.absent) fmt::print(stderr, "{}\n", note);
-    begin(fmt::format("twins {} {}", descriptor.experiment, options_.profile));
+    begin(*descriptor.system, fmt::format("twins {} {}", descriptor.experiment, options_.profile));
     Referee referee(*descriptor.system, descriptor.check);
     std::string previous;
     for (Job job : plan.jobs) {
@@ -57,7 +58,7 @@ class Verifier {
   void random(const System& system, int cases, std::uint64_t seed) {
     const std::vector<const Implementation*> implementations = runnable(system);
     const bool asked_for = !options_.implementations.empty();
-    begin(fmt::format("twins random {}", system.name));
+    begin(system, fmt::format("twins random {}", system.name));
     for (int index = 0; index < cases; ++index) {
       const std::uint64_t own_seed = seed + static_cast<std::uint64_t>(index);
       Referee referee(system, {.kind = Check::Kind::identical, .tolerance = 0, .iterations = 0, .reference = system.reference});
@@ -95,6 +96,7 @@ class Verifier {
               {"ok", ok()}};
     for (const Tally& t : tallies_) {
       json["checks"].push_back({{"name", t.name},
+                                {"sources", t.sources},
                                 {"cases", t.cases},
                                 {"comparisons", t.comparisons},
                                 {"failed", t.failed},
@@ -133,7 +135,9 @@ class Verifier {
     }
   }
 
-  void begin(const std::string& name) { tallies_.push_back({.name = name, .implementations = {}, .digest = {}}); }
+  void begin(const System& system, const std::string& name) {
+    tallies_.push_back({.name = name, .sources = sources_of(system.name), .implementations = {}, .digest = {}});
+  }
 
   void finish() {
     say_where(0, 0);

@@ -126,6 +126,12 @@ Json builds_of(const Json& environment) {
 
 }  // namespace
 
+std::string sources_of(const std::string& system) {
+  for (const auto& [name, hash] : vicinity_system_hashes)
+    if (name == system) return std::string(hash);
+  return vicinity_source_hash;
+}
+
 Identity identify(const std::string& machine) {
   Identity identity;
   const auto gpu = device::info();

@@ -13,10 +13,14 @@ struct Identity {
   std::string machine;  ///< slug of the GPU, else of the CPU
   std::string commit;   ///< $VICINITY_COMMIT, else what git says of the source folder, else "unknown"
   bool dirty = false;
-  std::string sources;  ///< hash of core/, data/, cpu_ref/, kernels/
+  std::string sources;  ///< hash of all that computes (cmake/source_hash.cmake)
   std::string version;
   std::string build;  ///< hash of sources, version, compilers, flags and libraries: what a record was made by
 };
+
+/// Hash of the sources that a system's results depend on (cmake/source_hash.cmake); of all for one that is not of this repository.
+/// "shared": of what every system uses.
+[[nodiscard]] std::string sources_of(const std::string& system);
 
 /// `machine` overrides the slug when not empty.
 [[nodiscard]] Identity identify(const std::string& machine);

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,8 +34,15 @@ elif sys.argv[1] == "list":
     experiments = [{"experiment": name, "watched": {"racecheck": watch}} for name, watch in watched.items()]
     print(json.dumps({"systems": systems, "experiments": experiments}))
 elif "--json" in sys.argv:
-    check = {"name": "twins " + sys.argv[2], "cases": 1, "failed": 0}
-    found = {"schema": 1, "machine": "fake", "sources": "@SOURCES@", "gpu": "Fake", "checks": [check]}
+    hashes = @HASHES@
+    if "--random" in sys.argv:
+        system = sys.argv[sys.argv.index("--system") + 1]
+        name = f"twins random {system}"
+    else:
+        system = sys.argv[4].split("/")[1]
+        name = f"twins {system}/all smoke"
+    check = {"name": name, "sources": hashes[system], "cases": 1, "failed": 0}
+    found = {"schema": 1, "machine": "fake", "sources": hashes["all"], "gpu": "Fake", "checks": [check]}
     open(sys.argv[sys.argv.index("--json") + 1], "w").write(json.dumps(found))
 """
 SANITIZER = """\
@@ -51,13 +59,16 @@ for words, (text, status, seconds) in json.load(open("@FOLDER@/plays.json")).ite
 """
 
 
+def hashes() -> dict[str, str]:
+    command = ["cmake", "-P", "cmake/source_hash.cmake"]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return dict(line.split() for line in printed.splitlines())
+
+
 class Stage:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        hashed = subprocess.run(
-            ["cmake", "-P", "cmake/source_hash.cmake"], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-        self.play("build/vicinity", PROGRAM.replace("@SOURCES@", hashed.stdout.strip()))
+        self.play("build/vicinity", PROGRAM.replace("@HASHES@", repr(hashes())))
         self.play("bin/nvidia-smi", "#!/bin/sh\necho GPU 0: Fake\n")
         self.play("bin/compute-sanitizer", SANITIZER.replace("@FOLDER@", str(folder)))
 
@@ -161,8 +172,91 @@ def test_interrupted_it_records_what_ended(stage: Stage) -> None:
 
 
 def test_other_sources_verify_nothing(stage: Stage) -> None:
-    stage.play("build/vicinity", (stage.folder / "build/vicinity").read_text().replace('"sources": "', '"sources": "x'))
+    program = (stage.folder / "build/vicinity").read_text()
+    stage.play("build/vicinity", program.replace(hashes()["all"], "0123456789abcdef"))
     run = stage.start({})
     out, _ = run.communicate(timeout=120)
     assert run.returncode == 3 and "build it again" in out
     assert not (stage.folder / "fake" / "verification.json").exists()
+
+
+def record_of(stage: Stage) -> dict:
+    return json.loads((stage.folder / "fake" / "verification.json").read_text())
+
+
+def age(stage: Stage, *systems: str) -> None:
+    """Puts other sources into the record of these systems."""
+    found = record_of(stage)
+    for check in found["checks"]:
+        if any(f"{system}/" in check["name"] or check["name"].endswith(system) for system in systems):
+            check["sources"] = "0123456789abcdef"
+    (stage.folder / "fake" / "verification.json").write_text(json.dumps(found))
+
+
+def test_a_system_is_verified_alone_and_the_others_stay(stage: Stage) -> None:
+    stage.start({}).communicate(timeout=120)
+    before = record_of(stage)["checks"]
+    age(stage, "lsm")
+    run = stage.start({}, ONLY="lsm", EXPERIMENTS="lsm/scaling_tsp sa/steady")
+    out, _ = run.communicate(timeout=120)
+    assert run.returncode == 0, out
+    calls = (stage.folder / "calls").read_text().splitlines()
+    assert sum("sa/steady" in call for call in calls) == 2  # of the first time
+    assert sorted(record_of(stage)["checks"], key=str) == sorted(before, key=str)
+    assert {check["sources"] for check in before} == {hashes()["sa"], hashes()["lsm"]}
+
+
+def test_checks_of_other_sources_are_dropped(stage: Stage) -> None:
+    stage.start({}).communicate(timeout=120)
+    age(stage, "sa")
+    run = stage.start({}, ONLY="lsm")
+    out, _ = run.communicate(timeout=120)
+    assert run.returncode == 0, out
+    assert {check["sources"] for check in record_of(stage)["checks"]} == {hashes()["lsm"]}
+
+
+def test_no_tool_speaks_for_sources_without_twins(stage: Stage) -> None:
+    stage.start({}).communicate(timeout=120)
+    age(stage, "sa")
+    before = record_of(stage)
+    run = stage.start({}, CHECKS="sanitizers", ONLY="sa")
+    out, _ = run.communicate(timeout=120)
+    assert run.returncode == 3 and "knows nothing of these sources of sa yet: run the twins as well" in out
+    assert record_of(stage) == before
+
+
+def told(checks: list[dict]) -> str:
+    sys.path.insert(0, str(ROOT / "scripts"))
+    from verified import state
+
+    return state({"machine": "m", "checks": checks}, "all 00\nshared 01\nsa 02\nlsm 03\n")
+
+
+def test_what_make_test_says_of_a_machine() -> None:
+    sa = {"name": "twins random sa", "sources": "02", "cases": 1, "failed": 0}
+    lsm = {"name": "twins random lsm", "sources": "03", "cases": 1, "failed": 0}
+    race = {"name": "compute-sanitizer racecheck lsm/table1 gpu", "sources": "03", "cases": 1, "failed": 1}
+    assert told([sa, lsm]) == "m: verified exactly these sources of sa, lsm"
+    old = lsm | {"sources": "04"}
+    assert told([sa, old]) == (
+        'm: verified exactly these sources of sa; other sources of lsm: make test-gpu there again, ONLY="lsm"'
+    )
+    assert told([sa, lsm, race]).endswith("; a check of lsm FAILED there")
+    assert "FAILED" not in told([sa, lsm, race | {"sources": "04"}])
+
+
+def test_gpu_tests_are_counted_for_each_system(tmp_path: Path) -> None:
+    script = ["python3", str(ROOT / "scripts" / "gpu_tests.py")]
+    chosen = subprocess.run([*script, "filter", "sa"], capture_output=True, text=True, check=True).stdout
+    assert "SaGpu.*" in chosen and "Lsm" not in chosen and "ArgMin" not in chosen
+    ran = [("SaGpu", 5, 1), ("All/SaGpuScope", 2, 0), ("ArgMin/0", 3, 0), ("LsmGpu", 4, 0)]
+    suites = [{"name": name, "tests": tests, "failures": failed} for name, tests, failed in ran]
+    (tmp_path / "0.json").write_text(json.dumps({"testsuites": suites}))
+
+    def lines(*logs: str) -> list[str]:
+        names = "\n".join(str(tmp_path / log) for log in logs)
+        command = [*script, "count", "sa", "lsm", "shared"]
+        return subprocess.run(command, input=names, capture_output=True, text=True, check=True).stdout.splitlines()
+
+    assert lines("0.json") == ["gpu tests sa\t7\t1", "gpu tests lsm\t4\t0", "gpu tests shared\t3\t0"]
+    assert lines("0.json", "missing.json")[1] == "gpu tests lsm\t5\t1"  # a process that crashed

@@ -32,7 +32,8 @@ MORE = {
     "policy": {"threads": 4, "restarts_at_a_time": 2},
 }
 RECORD = synthetic.record("m", "fang/table1", CASE, "cpu-serial", [1e-3, 2e-3, 3e-3], **MORE)
-VERIFICATION = {"sources": "01", "gpu": "G", "checks": [{"name": "twins a/b", "cases": 3, "failed": 0}], "ok": True}
+VERIFICATION = {"sources": "01", "gpu": "G", "ok": True}
+VERIFICATION["checks"] = [{"name": "twins a/b", "sources": "02", "cases": 3, "failed": 0}]
 ODD = [
     None,
     True,
@@ -173,7 +174,7 @@ def test_verifications(tmp_path_factory, data):
     table = tmp_path_factory.getbasetemp() / "table"
     table.write_text("")
     with contextlib.redirect_stderr(io.StringIO()) as err, contextlib.redirect_stdout(io.StringIO()):
-        status = script("verification").main(str(path) + ".new", str(table), "01", str(path))
+        status = script("verification").main(str(path) + ".new", str(table), "all 01\na 02\n", str(path))
     assert status in (0, 1) or (status == 3 and len(err.getvalue().splitlines()) == 1)
 
 

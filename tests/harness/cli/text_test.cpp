@@ -93,6 +93,9 @@ TEST(Environment, KeepsCeilings) {
   const Identity identity = identify("Some Machine");
   EXPECT_EQ(identity.machine, "some-machine");
   EXPECT_EQ(identity.sources.size(), 16U);
+  EXPECT_EQ(sources_of("shared").size(), 16U);
+  EXPECT_NE(sources_of("shared"), identity.sources);
+  EXPECT_EQ(sources_of("of somebody else"), identity.sources);
   store_environment(folder / "results", identity, ceilings_json({{"launch", 3e-6}}));
   store_environment(folder / "results", identity);
   const Json json = Json::parse(contents(folder / "results/some-machine/environment.json"));
