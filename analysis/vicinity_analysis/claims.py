@@ -80,6 +80,7 @@ class Claim:
     rule: str  # when it counts as holding
     judge: Callable[[Evidence], Sequence[Finding]]
     also: tuple[str, ...] = ()  # further experiments whose times it sees
+    timed: bool = True  # False: whether and what, not how long, which contention does not change
 
 
 @dataclass(frozen=True)
@@ -245,10 +246,12 @@ def shares(flags: Sequence[bool]) -> str:
 
 
 def judge(claim: Claim, evidence: Evidence) -> list[Finding]:
-    """What the claim's judge finds. Contended values decide nothing: where leaving them out changes a verdict, or ends
+    """What the claim's judge finds. Contended times decide nothing: where leaving them out changes a verdict, or ends
     it, there is none."""
     findings = list(claim.judge(evidence))
-    if not any("contended" in record.marks for series in evidence.series for record in series.runs.values()):
+    if not claim.timed or not any(
+        "contended" in record.marks for series in evidence.series for record in series.runs.values()
+    ):
         return findings
     uncontended = _of_runs(evidence, lambda record: "contended" not in record.marks)
     clean = {found.subject: found for found in claim.judge(uncontended)}

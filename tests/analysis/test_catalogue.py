@@ -1,3 +1,5 @@
+import re
+
 import pytest
 import synthetic
 from vicinity_analysis.__main__ import main
@@ -130,3 +132,9 @@ def test_a_broken_package_names_its_file(tmp_path):
         (folder / name / "__init__.py").write_text(text)
         with pytest.raises(InputError, match=rf"{name}/__init__.py: .*{message}"):
             find_papers([folder.resolve()])
+
+
+def test_tables_stand_by_their_numbers():
+    names = [name for name in open_catalogue(synthetic.REPOSITORY).descriptors() if name.startswith("lsm/table")]
+    numbers = [int(re.match(r"lsm/table(\d+)", name)[1]) for name in names]
+    assert numbers == sorted(numbers) and numbers[-1] == 11

@@ -80,6 +80,21 @@ def test_the_judge_sees_uncontended_values_alone(tmp_path):
     }
 
 
+def test_contention_does_not_change_whether_something_ran(tmp_path):
+    root = world(tmp_path, slowed)
+    study = study_of(studies_of(root, "m"), "fang/table1")
+    evidence = claims.measured_evidence([study], study.machines[0])
+
+    def all_ran(seen: Evidence) -> list[Finding]:
+        return [finding(s.label, shares([len(s.times) == 12]), "", s) for s in seen.series]
+
+    verdicts = {
+        timed: [f.verdict for f in claims.judge(Claim("c", "fang/table1", "", "", "", all_ran, timed=timed), evidence)]
+        for timed in (True, False)
+    }
+    assert verdicts == {True: [HOLDS, CONTENDED], False: [HOLDS, HOLDS]}
+
+
 @pytest.mark.parametrize(
     ("count", "sign", "said"), [(20, "c", "20 of them contended)"), (5, "", "5 of them contended and left out")]
 )

@@ -3,6 +3,7 @@
 import csv
 import io
 import itertools
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -88,10 +89,11 @@ class Descriptor:
         return self.experiment.split("/")[0]
 
     @property
-    def rank(self) -> tuple[bool, str]:
-        """Printed tables before experiments of our own."""
+    def rank(self) -> tuple[bool, list[tuple[int, str]]]:
+        """Printed tables before experiments of our own, by their numbers."""
         name = self.experiment.split("/")[1]
-        return (self.csv is None and not name.startswith(("table", "figure")), self.experiment)
+        parts = [(int(part or 0), text) for text, part in re.findall(r"(\D+)(\d*)", self.experiment)]
+        return (self.csv is None and not name.startswith(("table", "figure")), parts)
 
 
 @dataclass(frozen=True)

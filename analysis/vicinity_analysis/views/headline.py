@@ -67,7 +67,8 @@ class Bar:
 
 @dataclass(frozen=True)
 class Split:
-    """The largest win of ours over a printed time, and what makes it: total = hardware × algorithm."""
+    """The largest win of ours over a printed time, and what makes it: total = hardware × algorithm. Of those that can
+    be divided so, where there are any."""
 
     ratio: Ratio
     hardware: float | None  # the paper's algorithm, the printed card to this one
@@ -146,9 +147,10 @@ def headline_of(studies: Sequence[Study], ratios: Ratios) -> Headline:
 def _split(best: Sequence[Ratio], every: Sequence[Ratio]) -> Split | None:
     if not best:
         return None
-    top = max(best, key=lambda ratio: ratio.value)
-    theirs = next((r for r in every if r.study is top.study and r.key == top.key and r.implementation == THEIRS), None)
-    hardware = theirs.value if theirs and theirs.counts else None
+    theirs = {(r.study.name, r.key): r.value for r in every if r.implementation == THEIRS and r.counts}
+    divided = [ratio for ratio in best if (ratio.study.name, ratio.key) in theirs]
+    top = max(divided or best, key=lambda ratio: ratio.value)
+    hardware = theirs.get((top.study.name, top.key))
     series = top.study.series(top.machine)
     ours, cores = (series.get(name, {}).get(top.key) for name in (OURS, ALL_CORES))
     over = ratio_value(cores, ours) if ours and cores and cores.ok and counts(cores) else None

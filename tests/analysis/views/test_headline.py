@@ -39,6 +39,14 @@ def test_bars_are_medians_over_whole_cases_and_the_largest_win_is_split(tmp_path
     assert round(split.cores, 6) == 8
 
 
+def test_the_largest_win_is_one_that_can_be_split(tmp_path):
+    records = [record(LARGE, "gpu", 4e-3), record(LARGE, "gpu-tuned", 1e-3), record(SMALL, "gpu-tuned", 1e-9)]
+    split = headline_of([world(tmp_path, records)], printed_ratios).split
+    assert dict(split.ratio.key)["states"] == str(LARGE["states"]) and split.hardware is not None
+    split = headline_of([world(tmp_path / "none", records[1:])], printed_ratios).split
+    assert dict(split.ratio.key)["states"] == str(SMALL["states"]) and split.hardware is None
+
+
 def test_contended_and_unverified_values_make_no_headline(tmp_path):
     for change in ({"contended": [True] * 5}, {"verified": False}, {"profile": "smoke"}):
         study = world(tmp_path / next(iter(change)), [record(LARGE, "gpu-tuned", 1e-3, **change)])

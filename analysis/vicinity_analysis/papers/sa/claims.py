@@ -284,6 +284,7 @@ CLAIMS = (
         "stricter here: every run of `gpu` recorded beside one of `cpu-traditional` has its accepted swaps, one by "
         "one, and its cost; a run that failed its check counts against it",
         same_as_traditional,
+        timed=False,
         also=ALSO,
     ),
     Claim(
