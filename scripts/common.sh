@@ -20,6 +20,12 @@ build_folder() {
   esac
 }
 
+# The GPUs of this host that are called as the first one, a number a line; of those that CUDA_VISIBLE_DEVICES names, where it is set.
+equal_gpus() {
+  if [[ -n ${CUDA_VISIBLE_DEVICES:-} ]]; then echo "${CUDA_VISIBLE_DEVICES//,/$'\n'}"; return; fi
+  nvidia-smi -L | awk -F ': | \\(UUID' '/^GPU/ { if (!name) name = $2; if ($2 == name) print substr($1, 5) }'
+}
+
 has_gpu() { [[ $(nvidia-smi -L 2>/dev/null) == GPU* ]]; }
 
 # The repository, and the folders of further systems that the program is built with (SYSTEMS).

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -259,7 +261,7 @@ exec env -i PATH="$PATH" HOME="$HOME" SHELL=/bin/bash bash -c "$*"
     [
         ("slurm", {"PATH": "/nowhere"}, 3, "LAUNCH=slurm needs sbatch, which is not here: call make on a login node"),
         ("parallel", {"PATH": "/nowhere"}, 3, "LAUNCH=parallel needs parallel, which is not here: apt-get install"),
-        ("pbs", {}, 2, "LAUNCH=pbs: slurm or parallel"),
+        ("pbs", {}, 2, "LAUNCH=pbs: slurm, parallel or gpus"),
         ("slurm", {"SHARDS": "0"}, 2, "SHARDS=0: give a whole number from 1 to 99999"),
         ("slurm", {"SHARDS": "x"}, 2, "SHARDS=x: give a whole number from 1 to 99999"),
         ("parallel", {"CORES": "all"}, 2, "CORES=all: give a whole number"),
@@ -286,3 +288,99 @@ def test_what_cannot_be_launched(
     (line,) = result.stderr.splitlines()
     assert line.startswith(f"vicinity: error: {told}")
     assert not list((tmp_path / "results").glob("*/*.jsonl"))
+
+
+PLAYED = """\
+#!/usr/bin/env python3
+import json, os, sys, time
+command, *words = sys.argv[1:]
+if command == "environment":
+    print(json.dumps({"machine": "fake"}))
+elif "--estimate" in words:
+    print(json.dumps({"measurements": 1, "seconds": 9 if "table2" in words[0] else 1, "gpu": True}))
+elif command == "run":
+    began = time.time()
+    time.sleep(float(os.environ.get("PLAYED_SECONDS", "0.3")))
+    told = {"what": words[0], "gpu": os.environ["CUDA_VISIBLE_DEVICES"], "cores": sorted(os.sched_getaffinity(0))}
+    with open(os.environ["PLAYED"], "a") as file:
+        file.write(json.dumps(told | {"began": began, "words": words}) + "\\n")
+    sys.exit(int(os.environ.get("PLAYED_STATUS", "0")) if "table1" in words[0] else 0)
+"""
+
+
+def over_gpus(folder: Path, listed: str, **settings: str) -> subprocess.Popen[str]:
+    """LAUNCH=gpus with a program and an nvidia-smi that are played."""
+    for name, text in {"build/vicinity": PLAYED, "bin/nvidia-smi": f"#!/bin/sh\nprintf '{listed}'\n"}.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    shutil.copytree(ROOT / "results" / "nvidia-h200" / "fang", folder / "results" / "fake" / "fang")
+    known = json.loads((ROOT / "results" / "nvidia-h200" / "environment.json").read_text())
+    (folder / "results" / "fake" / "environment.json").write_text(json.dumps(known | {"machine": "fake"}))
+    names = "fang/table1 fang/table2 fang/cores fang/scaling"
+    place = {
+        "BUILD": str(folder / "build"),
+        "SKIP_BUILD": "1",
+        "RESULTS": str(folder / "results"),
+        "EXPERIMENTS": names,
+    }
+    place |= {"PLAYED": str(folder / "played"), "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    return subprocess.Popen(
+        [ROOT / "scripts" / "launch", "gpus"],
+        env={**environment(), **place, **settings},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def played(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / "played").read_text().splitlines()]
+
+
+TWO = r"GPU 0: Fake (UUID: GPU-0)\nGPU 1: Fake (UUID: GPU-1)\nGPU 2: Other (UUID: GPU-2)\n"
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core for two GPUs")
+def test_experiments_are_dealt_to_the_gpus_of_a_host(tmp_path: Path) -> None:
+    run = over_gpus(tmp_path, TWO)
+    out, _ = run.communicate(timeout=300)
+    assert run.returncode == 0, out
+    runs = sorted(played(tmp_path), key=lambda one: one["began"])
+    assert sorted(Path(one["what"]).stem for one in runs) == ["cores", "scaling", "table1", "table2"]
+    assert "table2" in {Path(one["what"]).stem for one in runs[:2]}  # what takes longest begins
+    cores = {gpu: {tuple(one["cores"]) for one in runs if one["gpu"] == gpu} for gpu in ("0", "1")}
+    assert {one["gpu"] for one in runs} == {"0", "1"} and all(len(sets) == 1 for sets in cores.values())
+    (first,), (second,) = cores.values()
+    assert len(first) == len(second) > 0 and not set(first) & set(second)
+    assert all(one["words"][-2:] == ["--machine", "fake"] for one in runs)
+    assert (tmp_path / "results" / "fake" / "report" / "index.html").exists()
+
+
+def test_what_an_experiment_ends_with_is_told(tmp_path: Path) -> None:
+    run = over_gpus(tmp_path, r"GPU 0: Fake (UUID: GPU-0)\n", PLAYED_STATUS="1")
+    out, _ = run.communicate(timeout=300)
+    assert run.returncode == 1 and re.search(r"fang/table1, \d+ s, ended with 1\n", out), out
+    assert len(played(tmp_path)) == 4  # the others were run all the same
+    shutil.rmtree(tmp_path / "results")
+    run = over_gpus(tmp_path, r"GPU 0: Fake (UUID: GPU-0)\n", PLAYED_STATUS="3")
+    out, _ = run.communicate(timeout=300)
+    assert run.returncode == 3 and "the same command again runs what is lacking" in out
+
+
+def test_an_interrupted_deal_leaves_no_run_behind(tmp_path: Path) -> None:
+    run = over_gpus(tmp_path, r"GPU 0: Fake (UUID: GPU-0)\n", PLAYED_SECONDS="60")
+    said = ""
+    while "experiments over" not in said:
+        said = run.stdout.readline()
+        assert said
+    time.sleep(0.5)
+    run.terminate()
+    run.communicate(timeout=30)
+    assert run.returncode == 130 and not (tmp_path / "played").exists()
+
+
+def test_without_a_gpu_there_is_nothing_to_deal(tmp_path: Path) -> None:
+    run = over_gpus(tmp_path, "")
+    out, _ = run.communicate(timeout=60)
+    assert run.returncode == 3 and "LAUNCH=gpus: no GPU here" in out
