@@ -14,8 +14,8 @@ HELP = "count the rows of each table: whole, scaled, missing"
 DESCRIPTION = """\
 Prints a Markdown table: for each experiment and machine, how many values there are to be - a row of the printed table
 (elsewhere: a case of the profile full) and an implementation of the descriptor each -, how many of them rest on whole
-runs, how many are scaled from shorter ones, and how many are missing, with a reason (in the descriptor, left_out, or
-in the record) and without one; how many are contended, and which versions of vicinity measured them. Records of the
+runs, how many are scaled from shorter ones, and how many are missing, with a reason (in the descriptor, left_out, in
+the record, or that the machine has no GPU) and without one; how many are contended, and which versions of vicinity measured them. Records of the
 smoke profile count as missing.
 
 Exit status: 0; with --strict 1 where a value is missing without a reason."""
@@ -60,7 +60,8 @@ def coverage_of(study: Study, machine: Machine) -> Coverage:
     series = study.series(machine)
     asked = [(name, key) for name in study.descriptor.implementations for key in rows]
     values = [series.get(name, {}).get(key) for name, key in asked]
-    states = [_state(study, name, key, record) for (name, key), record in zip(asked, values, strict=True)]
+    deviceless = not machine.environment.get("gpu")
+    states = [_state(study, name, key, record, deviceless) for (name, key), record in zip(asked, values, strict=True)]
     counted = {state: states.count(state) for state in ("whole", "scaled", "explained", "missing")}
     measured = [record for record, state in zip(values, states, strict=True) if record and state in ("whole", "scaled")]
     contended = sum("contended" in record.marks for record in measured)
@@ -68,12 +69,13 @@ def coverage_of(study: Study, machine: Machine) -> Coverage:
     return Coverage(len(rows), contended=contended, versions=versions, **counted)
 
 
-def _state(study: Study, implementation: str, key: Key, record: Record | None) -> str:
+def _state(study: Study, implementation: str, key: Key, record: Record | None, deviceless: bool) -> str:
     counts = record is not None and record.profile != "smoke"
     if record and counts and record.ok:
         return "whole" if record.whole else "scaled"
     told = record.data["status"] == "skipped" and record.data.get("message") if record and counts else None
-    return "explained" if told or study.reason(implementation, key) else "missing"
+    no_gpu = deviceless and "gpu" in implementation.split("-")
+    return "explained" if told or no_gpu or study.reason(implementation, key) else "missing"
 
 
 def coverage_table(studies: list[Study], *, empty: bool = True) -> Table:

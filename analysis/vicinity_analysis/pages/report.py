@@ -285,7 +285,10 @@ def _minded(studies: list[Study], machine: Machine) -> list[tuple[int, str, str]
     """Count, words and link, of what a reader must know of this machine's values."""
     found = [coverage_of(study, machine) for study in studies]
     told = [("whole", "values of whole runs"), ("scaled", "scaled from shorter runs"), ("contended", "contended")]
-    told += [("explained", "missing, with a reason"), ("missing", "missing")]
+    reasons = (
+        "missing, with a reason" if machine.environment.get("gpu") else "need a GPU, or are left out with a reason"
+    )
+    told += [("explained", reasons), ("missing", "not measured yet; the profile full does")]
     return [(sum(getattr(one, name) for one in found), words, "machines.html#coverage") for name, words in told]
 
 

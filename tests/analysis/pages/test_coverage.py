@@ -92,6 +92,14 @@ def test_counts(world, printed):
     assert found.values == 6
 
 
+def test_what_needs_a_gpu_is_no_gap_of_a_machine_without_one(world):
+    study = world([record(size, "cpu-serial") for size in (64, 128)])
+    assert coverage_of(study, study.machines[0]).missing == 3  # the GPU's
+    study.machines[0].environment["gpu"] = None
+    found = coverage_of(study, study.machines[0])
+    assert (found.whole, found.explained, found.missing) == (2, 4, 0)
+
+
 def test_cases_of_the_profile_full(tmp_path):
     folder = tmp_path / "one-max"
     folder.mkdir()
