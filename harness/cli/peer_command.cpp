@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <system_error>
 
@@ -17,6 +19,7 @@
 #include "harness/peer/peer.hpp"
 #include "harness/record/environment.hpp"
 #include "harness/record/recorder.hpp"
+#include "harness/solve/solve.hpp"
 
 namespace vicinity {
 namespace {
@@ -144,8 +147,12 @@ class PeerExperiment {
     PeerTask task{.instance = folder.instance(), .solution = folder.solution()};
     try {
       result.instance = descriptor_.system->instance(one.asked);
-      const std::string text = files.instance_text(one.asked, *result.instance);
-      if (text.empty()) throw InputError(fmt::format("{}: system {} hands out no instances", descriptor_.path, descriptor_.system->name));
+      const std::string text = instance_text(one.asked, *result.instance);
+      if (text.empty()) {
+        result.message = fmt::format("system {} hands out no instances, and there is no file of {}", descriptor_.system->name,
+                                     one.asked.instance.empty() ? "this one" : one.asked.instance);
+        return result;
+      }
       write_atomically(task.instance, text);
     } catch (const MissingInput& error) {
       result.missing_input = true;
@@ -169,6 +176,16 @@ class PeerExperiment {
     result.contention = {{met}, before, after};
     result.contention->samples.front().contended = waited_too_long(met) || held_back(before, after);
     return result;
+  }
+
+  /// As its system writes it, else its file, whose contents are those of the catalogue; empty where there is none.
+  [[nodiscard]] std::string instance_text(const Case& asked, const Instance& instance) const {
+    std::string text = descriptor_.system->solver->files->instance_text(asked, instance);
+    if (!text.empty() || asked.instance.empty()) return text;
+    const fs::path path = instance_path(asked.instance);
+    if (path.empty()) return text;
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
   }
 
   /// By the oracle, from the file that the adapter wrote.

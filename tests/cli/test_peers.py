@@ -215,3 +215,90 @@ def test_make_peers_says_who_is_absent() -> None:
     command = [str(PYTHON), str(ROOT / "peers/gecode.py"), "--about"]
     absent = subprocess.run(command, env={**environment(), "PATH": ""}, capture_output=True, text=True, check=False)
     assert absent.returncode == 1 and "fzn-gecode is not on the path (Debian: flatzinc)" in absent.stdout
+
+
+# Prints what rots-qap of QAP-codes prints, and goes on until it is killed.
+ROTS = """\
+#!/usr/bin/env python3
+import sys, time
+seed = int(sys.argv[sys.argv.index("-s") + 1])
+print("QAP infos:  size:3")
+for k, cost in enumerate({costs}):
+    print(f"iter: {{8 * k:8}}  cost: {{cost + seed:9}}  time:      0.00 sec *** IMPROVED ***")
+    print("2 0 1 ")
+{end}
+"""
+
+
+def robust_tabu(folder: Path, costs: list[int], end: str, threads: int = 1) -> tuple[int, list[dict]]:
+    program = folder / "rots-qap"
+    program.write_text(ROTS.format(costs=costs, end=end))
+    program.chmod(0o755)
+    command = ["python3", str(ROOT / "peers" / "robust_tabu.py"), "--instance", "any.dat", "--seconds", "1.5"]
+    command += ["--solution", str(folder / "found.sln"), "--threads", str(threads), "--seed", "5"]
+    env = {**environment(), "ROTS_QAP": str(program)}
+    run = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    return run.returncode, [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def test_robust_tabu_is_ended_and_its_best_is_told(tmp_path: Path) -> None:
+    status, told = robust_tabu(tmp_path, [100, 70], "time.sleep(1000)", threads=2)  # seeds 10 and 11
+    assert status == 0, told
+    *improvements, end = told
+    assert improvements[-1]["objective"] == 80 and improvements[-1]["iterations"] == 8
+    objectives = [one["objective"] for one in improvements]
+    assert objectives == sorted(set(objectives), reverse=True) and set(objectives) <= {110, 111, 81, 80}
+    assert 1.5 <= end["seconds"] < 15 and end["iterations"] == 16
+    assert (tmp_path / "found.sln").read_text() == "3 80\n3 1 2\n"
+
+
+def test_robust_tabu_that_fails_or_finds_nothing(tmp_path: Path) -> None:
+    status, told = robust_tabu(tmp_path, [100], "sys.exit(4)")
+    assert status == 1 and told[-1] == {"error": "RuntimeError: rots-qap ended with exit code 4"}
+    status, told = robust_tabu(tmp_path, [], "time.sleep(1000)")
+    assert status == 0 and len(told) == 1 and not (tmp_path / "found.sln").exists()
+
+
+FILE = Path(os.environ.get("VICINITY_INSTANCES", "")) / "qaplib" / "tai12a.dat"
+QAP = """\
+schema: 1
+title: "A few facilities"
+paper: none
+system: sa
+problem: qap
+instances: [tai12a]
+axes: {iterations: [1000000000], schedule: [acceptance], threads: [1]}
+implementations: [cpu-openmp]
+protocol: {repetitions: 1, warmup: 0, time: wall, seeds: [1], budget: {seconds: 0.5}, trace: true}
+check: {kind: prefix, iterations: 1000, reference: cpu-serial}
+profiles: {smoke: {}, quick: {}, full: {}}
+"""
+
+
+def as_it_is(vicinity: Program) -> subprocess.CompletedProcess[str]:
+    """A peer that leaves the facilities where they are."""
+    action = """\
+numbers = [int(word) for word in open(given["--instance"]).read().split()]
+n = numbers[0]
+cost = sum(a * b for a, b in zip(numbers[1 : n * n + 1], numbers[n * n + 1 :]))
+solution.write_text(f"{n} {cost}\\n" + " ".join(str(k + 1) for k in range(n)) + "\\n")
+say(seconds=0.25, objective=cost, iterations=9); say(seconds=0.5, iterations=9)"""
+    (vicinity.folder / "few.yaml").write_text(QAP)
+    (vicinity.folder / "fake.py").write_text(ADAPTER.format(action=action, reads="QAPLIB .dat"))
+    return vicinity("peer", "few.yaml", "--machine", "m", "--adapter", "python3 fake.py")
+
+
+@pytest.mark.skipif(not FILE.is_file(), reason="VICINITY_INSTANCES has no qaplib/tai12a.dat")
+def test_a_quadratic_assignment_goes_to_a_peer_as_its_file(vicinity: Program) -> None:
+    result = as_it_is(vicinity)
+    (record,) = vicinity.records("sa/few")
+    assert result.returncode == 0 and record["status"] == "ok" and record["feasible"], record
+    numbers = [int(word) for word in FILE.read_text().split()]
+    assert record["objective"] == sum(a * b for a, b in zip(numbers[1:145], numbers[145:], strict=True))
+
+
+def test_without_a_file_the_case_is_skipped(vicinity: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VICINITY_INSTANCES", str(vicinity.folder))
+    as_it_is(vicinity)
+    (record,) = vicinity.records("sa/few")
+    assert record["status"] == "skipped" and record["message"].endswith("there is no file of tai12a")

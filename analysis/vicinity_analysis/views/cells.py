@@ -94,9 +94,9 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:,.{decimals}f}"
 
 
-def plain(value: float) -> str:
-    """A count or a setting in full, with commas: 30, 0.5, 1,000,000."""
-    return f"{value:,.10g}"
+def plain(value: float | str) -> str:
+    """A count or a setting in full, with commas: 30, 0.5, 1,000,000, swap."""
+    return value if isinstance(value, str) else f"{value:,.10g}"
 
 
 PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))

@@ -3,6 +3,7 @@
 from vicinity_analysis.papers.sa import plots, steady, tables
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import usual
+from vicinity_analysis.views.anytime import anytime
 from vicinity_analysis.views.tables import times_table
 from vicinity_analysis.views.usual import MakeView, View, existing
 
@@ -44,6 +45,7 @@ VIEWS: dict[str, MakeView] = {
     "sa/temperatures": usual.gaps_alone,
     "sa/schedules": usual.gaps_alone,
     "sa/steady": _steady,
+    "sa/anytime": anytime,
     "sa/ranks": usual.independent_ranks,
     "sa/gpus": usual.independent_ranks,
 }
