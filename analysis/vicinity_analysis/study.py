@@ -7,6 +7,8 @@ from functools import cached_property
 from vicinity_analysis.inputs.published import Descriptor, Key, Observation, Published
 from vicinity_analysis.inputs.records import SPECIAL, Machine, Record, over_seeds
 
+OVER_RANKS = "mpi-"  # how implementations begin whose runs are those of several processes
+
 
 @dataclass(frozen=True)
 class Notation:
@@ -64,6 +66,7 @@ class Study:
             key = self.key_of(record)
             if not self._full_cases or key in self._full_cases:
                 found.setdefault(record.implementation, {}).setdefault(key, {}).setdefault(record.seed, record)
+        _give_to_all_ranks(found)
         order = {name: position for position, name in enumerate(self.descriptor.implementations)}
         names = sorted(found, key=lambda name: (order.get(name, 99), name))
         return {n: {key: [r for _, r in sorted(runs.items())] for key, runs in found[n].items()} for n in names}
@@ -116,6 +119,23 @@ class Study:
         """How to measure what is missing."""
         chosen = " --implementation " + " ".join(implementations) if implementations else ""
         return f"build/vicinity run {self.descriptor.shown}{chosen}"
+
+
+def _give_to_all_ranks(found: dict[str, dict[Key, dict[int, Record]]]) -> None:
+    """An implementation of one process is measured once of cases that differ in the ranks of others, and in their GPUs:
+    its records count for all of them."""
+    ranked = {key for name, cases in found.items() if name.startswith(OVER_RANKS) for key in cases}
+    for name, cases in found.items():
+        if name.startswith(OVER_RANKS):
+            continue
+        alone = {_without_ranks(key): runs for key, runs in cases.items()}
+        for key in ranked - set(cases):
+            if runs := alone.get(_without_ranks(key)):
+                cases[key] = runs
+
+
+def _without_ranks(key: Key) -> Key:
+    return without(without(key, "ranks"), "gpus")
 
 
 def case_key(record: Record, order: tuple[str, ...]) -> Key:

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <system_error>
+#include <tuple>
 #include <unordered_set>
 
 #include "core/util/digest.hpp"
@@ -237,6 +239,27 @@ Job run_of_whole(const Job& job) {
   return run;
 }
 
+namespace {
+
+/// To an implementation of one process, cases that differ in the number of ranks and in their GPUs are one: the first is taken.
+class FirstOfRanks {
+ public:
+  explicit FirstOfRanks(const System& system)
+      : matters_(std::any_of(system.implementations.begin(), system.implementations.end(), [](const auto& i) { return i.over_ranks; })) {}
+
+  [[nodiscard]] bool takes(Case c, const Implementation& implementation, std::uint64_t seed) {
+    if (!matters_ || implementation.over_ranks) return true;
+    for (const char* axis : {"ranks", "gpus"}) c.values.erase(axis);
+    return seen_.emplace(&implementation, c.key(), seed).second;
+  }
+
+ private:
+  bool matters_;
+  std::set<std::tuple<const Implementation*, std::string, std::uint64_t>> seen_;
+};
+
+}  // namespace
+
 bool runs_here(const Implementation& implementation, bool has_device) {
   return implementation.absence.empty() && (implementation.backend == Backend::cpu || has_device);
 }
@@ -267,10 +290,12 @@ Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filte
   if (const std::size_t count = cases.size() * seeds.size() * runnable.size(); count > most_jobs)
     throw InputError(fmt::format("{}: {} measurements; at most {} are planned at a time: choose some by --where or --implementation",
                                  descriptor.path, count, most_jobs));
+  FirstOfRanks first(system);
   for (const Case& c : cases)
     for (const std::uint64_t seed : seeds)
       for (const Implementation* implementation : runnable)
-        if (filter.shard.has(c, implementation->name)) plan.jobs.push_back(make_job(c, *implementation, profile, seed));
+        if (first.takes(c, *implementation, seed) && filter.shard.has(c, implementation->name))
+          plan.jobs.push_back(make_job(c, *implementation, profile, seed));
   return plan;
 }
 

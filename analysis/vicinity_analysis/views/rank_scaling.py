@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 
 from vicinity_analysis.inputs.published import UNITS
 from vicinity_analysis.inputs.records import Machine, Record, over_processes
-from vicinity_analysis.study import Study, without
+from vicinity_analysis.study import OVER_RANKS, Study, without
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
 from vicinity_analysis.views.charts import told
 from vicinity_analysis.views.figures import Drawing, handle, legend, log_axis, panels, points, render, style_of
@@ -95,7 +95,7 @@ def communication(record: Record) -> float | None:
 def lines(study: Study, network: NetworkModel | None = None) -> list[Line]:
     """Of the first machine that has any."""
     for machine in study.machines:
-        runs = {name: of for name, of in study.series(machine).items() if name.startswith("mpi-")}
+        runs = {name: of for name, of in study.series(machine).items() if name.startswith(OVER_RANKS)}
         cases = [record.case for of in runs.values() for record in of.values()]
         values = {axis: {str(case.get(axis)) for case in cases} for case in cases for axis in case}
         varying = sorted(axis for axis in values if len(values[axis]) > 1 and axis not in ("ranks", "iterations"))
@@ -119,7 +119,7 @@ def scaling_table(study: Study) -> Table | None:
     machine = found[0].machine
     names = list(dict.fromkeys(line.implementation for line in found))
     series = study.series(machine)
-    alone = [name for name in by_interest(series) if not name.startswith("mpi-")]
+    alone = [name for name in by_interest(series) if not name.startswith(OVER_RANKS)]
     columns, unit = param_columns(study), unit_of(study)
     for name in names:
         columns += [Column(what, f"{machine.title}, {name}") for what in (unit, *RATIOS)]

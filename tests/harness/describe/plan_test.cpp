@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/util/error.hpp"
@@ -231,6 +232,25 @@ TEST(Plan, EachProcessBeginsACaseWithTheNextImplementation) {
     return keys;
   };
   EXPECT_EQ(cases(1), cases(2));
+}
+
+TEST(Plan, RanksAreSeenByThoseWhoHaveThem) {
+  Descriptor d = descriptor();
+  Profile& profile = d.profiles["quick"];
+  profile.axes = {{"size", {std::int64_t{4}}}, {"ranks", {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}}}, {"gpus", {std::string("own")}}};
+  profile.implementations = {"cpu-serial", "cpu-openmp"};
+  profile.protocol.seeds = {1, 2};
+  const auto jobs = [&](const System& system) {
+    d.system = &system;
+    std::string told;
+    for (const Job& job : make_plan(d, d.profile("quick"), {}, false).jobs)
+      told += fmt::format("{}{}.{} ", job.implementation->name == "cpu-openmp" ? "m" : "s", job.asked.integer("ranks", 1, 9), job.seed);
+    return told;
+  };
+  System system = fake::systems().front();
+  EXPECT_EQ(jobs(system), "s1.1 m1.1 s1.2 m1.2 s2.1 m2.1 s2.2 m2.2 s4.1 m4.1 s4.2 m4.2 ");  // the axis may mean anything
+  for (Implementation& i : system.implementations) i.over_ranks = i.name == "cpu-openmp";
+  EXPECT_EQ(jobs(system), "s1.1 m1.1 s1.2 m1.2 m2.1 m2.2 m4.1 m4.2 ");
 }
 
 TEST(Plan, ASearchTakesItsBudget) {

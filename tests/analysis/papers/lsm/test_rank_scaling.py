@@ -84,3 +84,18 @@ def test_nothing_measured_shows_nothing(tmp_path):
     synthetic_lsm.make_machine(root / "results", "gpu-a", list(synthetic_lsm.experiment("gpu-a", "precision")), GPU)
     study = study_of(studies_of(root, "gpu-a"), "lsm/gpus")
     assert rank_scaling.scaling_table(study) is None and rank_scaling.scaling_figure(study) is None
+
+
+def test_one_process_is_measured_once_and_counts_for_all_ranks(tmp_path):
+    root = synthetic_lsm.make_root(tmp_path)
+    every = list(synthetic_lsm.experiment("gpu-a", "gpu_restarts"))
+    once = [r for r in every if r["implementation"].startswith("mpi-") or r["case"]["ranks"] == 1]
+    assert len(once) < len(every)
+    for name, records in (("all", every), ("once", once)):
+        synthetic_lsm.make_machine(root / "results", name, records, GPU)
+    series = {
+        name: {i: set(cases) for i, cases in study.series(study.machines[0]).items()}
+        for name in ("all", "once")
+        for study in [study_of(studies_of(root, name), "lsm/gpu_restarts")]
+    }
+    assert series["once"] == series["all"]
