@@ -148,6 +148,12 @@ def test_an_experiment_there_is_not_is_said_before_anything_runs(stage: Stage) -
     assert not (stage.folder / "calls").exists()
 
 
+def test_a_system_there_is_not_is_said_before_anything_runs(stage: Stage) -> None:
+    run = stage.start({}, ONLY="sa lsn")
+    out, _ = run.communicate(timeout=120)
+    assert run.returncode == 3 and out == "vicinity: error: ONLY: there is no system lsn\n"
+
+
 def test_one_that_hangs_is_given_up(stage: Stage) -> None:
     run = stage.start({"racecheck figure2 tuned": ("", 0, 1000)}, LIMIT="15")
     out, _ = run.communicate(timeout=120)
