@@ -571,8 +571,55 @@ class Compiler {
     const Values rows = numbers(1);
     if (x.empty()) return;
     if (rows.size() % x.size() != 0) fail(fmt::format("a table of {} columns has {} elements", x.size(), rows.size()));
-    const std::size_t n = x.size(), count = rows.size() / n, words = (count + 63) / 64;
+    const std::size_t n = x.size(), count = rows.size() / n;
     if (count == 0) return void(draft_.failed = true);
+    if (const std::optional<std::size_t> key = key_of(rows, n)) return keyed_table(x, rows, *key);
+    supports(x, rows);
+  }
+  /// The first column that has each value from 1 on once, where these are too many for a mask.
+  [[nodiscard]] static std::optional<std::size_t> key_of(const Values& rows, std::size_t columns) {
+    const std::size_t count = rows.size() / columns;
+    if (columns < 2 || count <= static_cast<std::size_t>(most_masked)) return std::nullopt;
+    for (std::size_t c = 0; c < columns; ++c) {
+      std::vector<bool> seen(count, false);
+      std::size_t r = 0;
+      for (; r < count; ++r) {
+        const std::int64_t v = rows[r * columns + c];
+        if (v < 1 || v > static_cast<std::int64_t>(count) || seen[static_cast<std::size_t>(v) - 1]) break;
+        seen[static_cast<std::size_t>(v) - 1] = true;
+      }
+      if (r == count) return c;
+    }
+    return std::nullopt;
+  }
+  /// Each column is an element at the key, of which only bounds are known; the others' values together are a table without it. The bits of
+  /// a table with the key would be as many as the square of its rows.
+  void keyed_table(const Vars& x, const Values& rows, std::size_t key) {
+    const std::size_t n = x.size(), count = rows.size() / n;
+    Vars others;
+    std::vector<Values> rest;
+    for (std::size_t r = 0; r < count; ++r) rest.emplace_back();
+    for (std::size_t c = 0; c < n; ++c) {
+      if (c == key) continue;
+      others.push_back(x[c]);
+      Values at(count);
+      for (std::size_t r = 0; r < count; ++r) {
+        at[static_cast<std::size_t>(rows[r * n + key]) - 1] = rows[r * n + c];
+        rest[r].push_back(rows[r * n + c]);
+      }
+      draft_.restrict(x[key], Values{1, static_cast<std::int64_t>(count)});
+      draft_.add(Kind::element, Vars{x[key], x[c]}, at);
+    }
+    if (others.size() < 2) return;
+    std::sort(rest.begin(), rest.end());
+    rest.erase(std::unique(rest.begin(), rest.end()), rest.end());
+    Values together;
+    for (const Values& row : rest) together.insert(together.end(), row.begin(), row.end());
+    supports(others, together);
+  }
+  /// Of each value of a column, a bit for each of the rows that have it.
+  void supports(const Vars& x, const Values& rows) {
+    const std::size_t n = x.size(), count = rows.size() / n, words = (count + 63) / 64;
     Values data(1 + n);
     data[0] = static_cast<std::int64_t>(count);
     for (std::size_t c = 0; c < n; ++c) {

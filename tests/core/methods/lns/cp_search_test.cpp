@@ -170,5 +170,30 @@ TEST(Restarts, Cutoffs) {
   EXPECT_GT((Restarts{Restarts::Kind::geometric, 2, 3}.cutoff(1000)), 1'000'000);
 }
 
+/// Rows k, k mod 7, k / 150 for k from 1 on, in another order: the key has more values than a mask.
+std::string keyed_table(int rows, const std::string& rest) {
+  std::string table;
+  for (int r = 0; r < rows; ++r) {
+    const int k = 1 + r * 37 % rows;
+    table += fmt::format("{}{},{},{}", r > 0 ? "," : "", k % 7, k, k / 150);
+  }
+  return fmt::format(
+             "var 0..9: a :: output_var;\nvar 1..9999: k :: output_var;\nvar 0..99: b :: output_var;\n"
+             "constraint fzn_table_int([a,k,b],[{}]);\n",
+             table) +
+         rest + "solve satisfy;\n";
+}
+
+TEST(CpSearch, TablesWithAKeyOfManyValues) {
+  EXPECT_EQ(search(keyed_table(2000, "")).solutions.size(), 2000u);
+  EXPECT_EQ(search(keyed_table(2000, "constraint int_eq(k,1234);\n")).solutions, (std::vector<std::vector<std::int32_t>>{{2, 1234, 8}}));
+  std::set<std::vector<std::int32_t>> expected;
+  for (int k = 600; k < 750; ++k)
+    if (k % 7 == 3) expected.insert({3, k, 4});
+  const Found found = search(keyed_table(2000, "constraint int_eq(a,3);\nconstraint int_eq(b,4);\n"));
+  EXPECT_EQ(std::set<std::vector<std::int32_t>>(found.solutions.begin(), found.solutions.end()), expected);
+  EXPECT_TRUE(search(keyed_table(2000, "constraint int_eq(b,14);\n")).solutions.empty());
+}
+
 }  // namespace
 }  // namespace vicinity::lns
