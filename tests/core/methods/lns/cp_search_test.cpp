@@ -195,5 +195,22 @@ TEST(CpSearch, TablesWithAKeyOfManyValues) {
   EXPECT_TRUE(search(keyed_table(2000, "constraint int_eq(b,14);\n")).solutions.empty());
 }
 
+TEST(CpSearch, ElementsAtOneIndexOfManyValuesKnowOfEachOther) {
+  std::string first, second;
+  for (int k = 1; k <= 3000; ++k) {
+    first += fmt::format("{}{}", k > 1 ? "," : "", k * 7 % 11);
+    second += fmt::format("{}{}", k > 1 ? "," : "", (k * 7 + 3) % 11);
+  }
+  const std::string text = fmt::format(
+      "var 1..3000: i;\nvar 0..99: a;\nvar 0..99: b;\nconstraint array_int_element(i,[{}],a);\nconstraint array_int_element(i,[{}],b);\n",
+      first, second);
+  EXPECT_EQ(search(text + "solve satisfy;\n").solutions.size(), 3000u);
+  const Found none = search(text + "constraint int_eq(a,b);\nsolve satisfy;\n");
+  EXPECT_TRUE(none.solutions.empty());
+  const Found few = search(text + "constraint int_lin_eq([1,-1],[b,a],-8);\nconstraint int_le(i,50);\nsolve satisfy;\n");
+  EXPECT_EQ(few.solutions.size(), 14u);  // a from 8 on
+  EXPECT_EQ(few.statistics.failures, 0);
+}
+
 }  // namespace
 }  // namespace vicinity::lns
