@@ -34,9 +34,9 @@ struct Condition {
   Literal literal = true_literal;
 };
 
-/// Rows of a table that joins elements, and words of the bits of all such tables.
+/// Rows of a table that joins elements, words of the bits of all such tables, and of one for each value that its elements have.
 constexpr std::int64_t most_joined_rows = std::int64_t{1} << 16;
-constexpr std::size_t most_joined = std::size_t{1} << 22;
+constexpr std::size_t most_joined = std::size_t{1} << 22, most_joined_to_own = 4;
 
 class Compiler {
  public:
@@ -575,17 +575,22 @@ class Compiler {
         Values& row = rows.emplace_back();
         for (const auto& [z, elements] : all) row.push_back(elements[static_cast<std::size_t>(k) - 1]);
       }
-      std::sort(rows.begin(), rows.end());
-      rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-      const std::size_t bits = supports_of(rows);
-      if (bits > left) continue;
-      left -= bits;
+      const std::optional<std::size_t> bits = joined(rows);
+      if (!bits || *bits > left) continue;
+      left -= *bits;
       Vars x;
       for (const auto& [z, elements] : all) x.push_back(z);
       Values together;
       for (const Values& row : rows) together.insert(together.end(), row.begin(), row.end());
       supports(x, together);
     }
+  }
+  /// Rows once each, and how many words supports() makes of them; none: far more than the elements themselves have.
+  [[nodiscard]] static std::optional<std::size_t> joined(std::vector<Values>& rows) {
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    const std::size_t bits = supports_of(rows);
+    return bits > most_joined_to_own * rows.size() * rows.front().size() ? std::nullopt : std::optional(bits);
   }
   /// Words that supports() makes of the rows.
   [[nodiscard]] static std::size_t supports_of(const std::vector<Values>& rows) {
@@ -615,7 +620,7 @@ class Compiler {
     if (rows.size() % x.size() != 0) fail(fmt::format("a table of {} columns has {} elements", x.size(), rows.size()));
     const std::size_t n = x.size(), count = rows.size() / n;
     if (count == 0) return void(draft_.failed = true);
-    if (const std::optional<std::size_t> key = key_of(rows, n)) return keyed_table(x, rows, *key);
+    if (const std::optional<std::size_t> key = key_of(rows, n); key && is_joined_without(*key, rows, n)) return keyed_table(x, rows, *key);
     supports(x, rows);
   }
   /// The first column that has each value from 1 on once, where these are too many for a mask.
@@ -633,6 +638,15 @@ class Compiler {
       if (r == count) return c;
     }
     return std::nullopt;
+  }
+  [[nodiscard]] static bool is_joined_without(std::size_t key, const Values& rows, std::size_t columns) {
+    std::vector<Values> others;
+    for (std::size_t r = 0; r < rows.size() / columns; ++r) {
+      Values& row = others.emplace_back();
+      for (std::size_t c = 0; c < columns; ++c)
+        if (c != key) row.push_back(rows[r * columns + c]);
+    }
+    return joined(others).has_value();
   }
   /// The others are elements at the key. The bits of a table with it would be as many as the square of its rows.
   void keyed_table(const Vars& x, const Values& rows, std::size_t key) {

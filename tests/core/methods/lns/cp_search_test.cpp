@@ -195,6 +195,15 @@ TEST(CpSearch, TablesWithAKeyOfManyValues) {
   EXPECT_TRUE(search(keyed_table(2000, "constraint int_eq(b,14);\n")).solutions.empty());
 }
 
+TEST(CpSearch, TablesWithAKeyAndOtherColumnsOfManyValues) {
+  std::string table;
+  for (int k = 1; k <= 1500; ++k) table += fmt::format("{}{},{},{}", k > 1 ? "," : "", k, 7 * k, k * k % 1499);
+  const std::string text = "var 1..1500: k;\nvar 0..99999: a;\nvar 0..99999: b;\nconstraint fzn_table_int([k,a,b],[" + table + "]);\n";
+  EXPECT_EQ(search(text + "solve satisfy;\n").solutions.size(), 1500u);
+  EXPECT_EQ(search(text + "constraint int_eq(a,777);\nsolve satisfy;\n").solutions,
+            (std::vector<std::vector<std::int32_t>>{{111, 777, 111 * 111 % 1499}}));
+}
+
 TEST(CpSearch, ElementsAtOneIndexOfManyValuesKnowOfEachOther) {
   std::string first, second;
   for (int k = 1; k <= 3000; ++k) {
