@@ -11,8 +11,8 @@ namespace vicinity::lns::repair {
 namespace {
 
 /// Until there is a solution, a step is a slice of CP search and, from the second on, one of feasibility jumps and one of CP search without
-/// restarts. The first are short: where propagation takes long, each has its turn soon.
-constexpr std::int64_t slice_failures = 1'000, slice_jumps = 2'000, least_proof_nodes = 500, short_slices = 3;
+/// restarts.
+constexpr std::int64_t slice_failures = 1'000, slice_jumps = 2'000, least_proof_nodes = 500;
 /// Searches by exchange. After the first solution they go on without neighbourhoods until so many slices have not improved it. Then each
 /// makes at least a slice a round, and so many exchanges for each node of the last round: the more, the more often they are what improves
 /// the best.
@@ -37,9 +37,6 @@ Found go(CpSearch& search, SearchLimits limits, std::int64_t solutions, const Co
   found.failures = search.statistics().failures - before.failures;
   return found;
 }
-
-/// Of a slice, in step k.
-std::int64_t in_step(std::int64_t k, std::int64_t most) { return most >> std::max<std::int64_t>(0, short_slices - k); }
 
 /// The whole tree in the model's order, without restarts: what a model's annotations are made for.
 void open_whole(CpSearch& search, const cp::CompiledModel& compiled, std::uint64_t seed) {
@@ -152,8 +149,7 @@ void Rounds::find_first(const Interruption& interruption) {
   }
   Found found, straight;
   std::vector<std::int32_t> jumped;
-  const std::int64_t step = steps();
-  if (step > 0 && !jumps_) {
+  if (steps() > 0 && !jumps_) {
     jumps_ = std::make_unique<FeasibilityJump>(*problem_, seed_);
     open_whole(*completion_, *compiled_, seed_);
   }
@@ -162,9 +158,9 @@ void Rounds::find_first(const Interruption& interruption) {
                       {},
                       jumps_ ? 3 : 1,
                       [&](std::int64_t k) {
-                        if (k == 0) found = prove(all, in_step(step, slice_failures), interruption);
-                        if (k == 1) jumped = jumps_->search(in_step(step, slice_jumps), interruption);
-                        if (k == 2) straight = go_on(*completion_, in_step(step, slice_failures), cost_of_, interruption);
+                        if (k == 0) found = prove(all, slice_failures, interruption);
+                        if (k == 1) jumped = jumps_->search(slice_jumps, interruption);
+                        if (k == 2) straight = go_on(*completion_, slice_failures, cost_of_, interruption);
                       }},
                      interruption);
   count(found);

@@ -45,7 +45,8 @@ class Softener {
   [[nodiscard]] bool is_free_equation(const cp::Constraint& constraint) const {
     if (model_.text(constraint.predicate) != "int_lin_eq" || constraint.arguments.size != 3) return false;
     const auto notes = model_.elements(constraint.annotations);
-    return model_.elements(constraint.arguments)[2].is(Is::integer) && std::none_of(notes.begin(), notes.end(), [this](const Expression& note) {
+    return model_.elements(constraint.arguments)[2].is(Is::integer) &&
+           std::none_of(notes.begin(), notes.end(), [this](const Expression& note) {
              return note.is(Is::call) && model_.text(static_cast<cp::Name>(model_.elements(note)[0].value)) == "defines_var";
            });
   }

@@ -31,14 +31,16 @@ TEST(Softening, MinimisesWhatEquationsMiss) {
   const std::string variables = "var 0..3: x;\nvar 0..3: y;\n";
   EXPECT_EQ(least_deviation(variables + "constraint int_lin_eq([2,4],[x,y],5);\nsolve satisfy;\n"), 1);
   EXPECT_EQ(least_deviation(variables + "constraint int_lin_eq([2,4],[x,y],6);\nsolve maximize x;\n"), 0);
-  EXPECT_EQ(least_deviation(variables + "constraint int_lin_eq([1,1],[x,y],-2);\nconstraint int_lin_eq([1,1],[x,y],7);\nsolve satisfy;\n"), 9);
+  EXPECT_EQ(least_deviation(variables + "constraint int_lin_eq([1,1],[x,y],-2);\nconstraint int_lin_eq([1,1],[x,y],7);\nsolve satisfy;\n"),
+            9);
   EXPECT_EQ(least_deviation(variables + "constraint int_ne(x,y);\nconstraint int_lin_eq([1,-1],[x,y],0);\nsolve satisfy;\n"), 1)
       << "what is no equation has to hold";
 }
 
 TEST(Softening, LeavesDefinitions) {
   const std::string variables = "var 0..3: x;\nvar 0..9: y :: is_defined_var;\n";
-  EXPECT_FALSE(softened(read_flatzinc(variables + "constraint int_lin_eq([3,-1],[x,y],0) :: defines_var(y);\nsolve maximize y;\n", "m.fzn")));
+  EXPECT_FALSE(
+      softened(read_flatzinc(variables + "constraint int_lin_eq([3,-1],[x,y],0) :: defines_var(y);\nsolve maximize y;\n", "m.fzn")));
   EXPECT_FALSE(softened(read_flatzinc(variables + "constraint int_lin_le([3,-1],[x,y],0);\nsolve maximize y;\n", "m.fzn")));
 }
 
