@@ -29,6 +29,8 @@ class WeightedViolations {
   [[nodiscard]] std::span<const std::int32_t> violated() const { return violated_; }
   [[nodiscard]] std::int64_t total() const { return total_; }
   [[nodiscard]] std::size_t count() const { return violated_.size(); }
+  /// Operations so far, again each time.
+  [[nodiscard]] std::int64_t evaluated() const { return evaluated_; }
 
   /// How far an operation that does not hold is from holding: in sixteenths of the logarithm, so that sums of any size weigh alike.
   [[nodiscard]] static std::int64_t measure(const cp::EvaluationView& view, std::int32_t k, std::span<const std::int32_t> slots, Wide sum) {
@@ -39,6 +41,7 @@ class WeightedViolations {
   }
   [[nodiscard]] std::int64_t get(std::int32_t k) const { return violation_[static_cast<std::size_t>(k)]; }
   void set(std::int32_t k, std::int64_t violation) {
+    ++evaluated_;
     std::int64_t& old = violation_[static_cast<std::size_t>(k)];
     if (old == violation) return;
     total_ += weight_[static_cast<std::size_t>(k)] * (violation - old);
@@ -95,7 +98,7 @@ class WeightedViolations {
   std::vector<std::int64_t> violation_, weight_;  ///< [operation]
   std::vector<std::size_t> position_;             ///< among the violated
   std::vector<std::int32_t> violated_;
-  std::int64_t total_ = 0;
+  std::int64_t total_ = 0, evaluated_ = 0;
 };
 
 class Jumps {
@@ -142,6 +145,7 @@ class Jumps {
   }
   /// Operations that do not hold.
   [[nodiscard]] std::size_t violations() { return penalties().count(); }
+  [[nodiscard]] std::int64_t evaluated() { return penalties().evaluated(); }
   [[nodiscard]] std::vector<std::int32_t> values() const { return engine_.values(); }
 
  private:
@@ -214,26 +218,29 @@ class Jumps {
   std::int32_t chosen_ = 0, value_ = 0;
 };
 
-/// Is a slice of something worth its time? The longer it comes no closer, the more calls it is left out of.
+/// Is a slice of something worth its time? The longer it comes no closer, the more calls it is left out of: after so many slices one, then
+/// three, seven ... up to a number of doublings.
 class Share {
  public:
+  Share(std::int64_t patience, std::int64_t doublings) : patience_(patience), doublings_(doublings) {}
   [[nodiscard]] bool due() {
     if (rest_ == 0) return true;
     --rest_;
     return false;
   }
   void judge(bool closer) {
-    idle_ = closer ? 0 : idle_ + 1;
-    rest_ = std::min(idle_ / patience, most_rest);
+    idle_ = closer ? 0 : std::min(idle_ + 1, patience_ * doublings_);
+    rest_ = (std::int64_t{1} << (idle_ / patience_)) - 1;
   }
 
  private:
-  static constexpr std::int64_t patience = 8, most_rest = 4;
-  std::int64_t idle_ = 0, rest_ = 0;
+  std::int64_t patience_, doublings_, idle_ = 0, rest_ = 0;
 };
 
 /// Slices of jumps alone until a softened model takes turns with them.
 constexpr std::int64_t slices_before_softening = 3;
+/// Operations evaluated in a slice: it is over sooner where each jump looks at many.
+constexpr std::int64_t most_evaluated = 5'000'000;
 
 }  // namespace
 
@@ -255,7 +262,8 @@ class FeasibilityJump::Search {
  private:
   [[nodiscard]] bool jump(std::int64_t jumps, const Interruption& interruption) {
     const std::size_t before = fewest_;
-    for (; jumps > 0; --jumps) {
+    const std::int64_t last = jumps_.evaluated() + most_evaluated;
+    for (; jumps > 0 && jumps_.evaluated() < last; --jumps) {
       interruption.check();
       if (jumps_.jump()) return true;
       fewest_ = std::min(fewest_, jumps_.violations());
@@ -269,7 +277,7 @@ class FeasibilityJump::Search {
   Jumps jumps_;
   std::size_t fewest_ = std::numeric_limits<std::size_t>::max();  ///< violations so far
   std::unique_ptr<Softening> softening_;
-  Share jumps_share_, softening_share_;
+  Share jumps_share_{4, 5}, softening_share_{16, 2};
   std::int64_t slices_ = 0;
 };
 
