@@ -69,14 +69,52 @@ class Watchdog {
   std::thread thread_;
 };
 
+/// Says that nothing is known and leaves, a while after the limit or `stop`, where no answer has begun by then.
+class Leaving {
+ public:
+  Leaving(const FlatzincOptions& options, std::ostream& out, const std::atomic<bool>& stop, const std::function<void()>& leave) {
+    if (!leave) return;
+    std::optional<Clock::time_point> limit;
+    if (options.milliseconds) limit = Clock::now() + std::chrono::milliseconds(*options.milliseconds);
+    thread_ = std::thread([this, limit, &out, &stop, &leave] {
+      std::unique_lock lock(mutex_);
+      while (!answered_ && !stop && !(limit && Clock::now() >= *limit)) changed_.wait_for(lock, std::chrono::milliseconds(20));
+      if (changed_.wait_for(lock, patience, [this] { return answered_; })) return;
+      out << "=====UNKNOWN=====\n";
+      out.flush();
+      leave();
+    });
+  }
+  ~Leaving() {
+    answer();
+    if (thread_.joinable()) thread_.join();
+  }
+  Leaving(const Leaving&) = delete;
+  Leaving& operator=(const Leaving&) = delete;
+  /// Before the answer's first word.
+  void answer() {
+    const std::lock_guard lock(mutex_);
+    answered_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds patience{50};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool answered_ = false;
+  std::thread thread_;
+};
+
 /// One model on its way through the protocol.
 class Session {
  public:
-  Session(const FlatzincOptions& options, std::ostream& out, std::ostream& err, const std::atomic<bool>& stop)
+  Session(const FlatzincOptions& options, std::ostream& out, std::ostream& err, const std::atomic<bool>& stop, Leaving& leaving)
       : options_(options),
         out_(out),
         err_(err),
         stop_(stop),
+        leaving_(leaving),
         started_(Clock::now()),
         model_(read_flatzinc(std::filesystem::path(options.file))) {}
 
@@ -98,6 +136,7 @@ class Session {
     const std::int64_t wanted = options_.solutions.value_or(goal || options_.all ? 0 : 1);  // 0: any number
     for (;;) {
       status = search.next(limits);
+      leaving_.answer();
       if (status != CpSearch::Status::solution) break;
       check(compiled, search.values());
       if (!goal || each || wanted > 0) print(search, compiled);
@@ -132,6 +171,7 @@ class Session {
     const SearchLimits limits = limits_until(milliseconds, watchdog);
     ready_ = Clock::now();
     const CpSearch::Status status = search.next(limits);
+    leaving_.answer();
     if (status != CpSearch::Status::solution) return conclude(status, false, compiled.clipped);
     check(compiled, search.values());
     const auto run = search_from(problem, task, values_);
@@ -156,6 +196,7 @@ class Session {
     first.target = problem.sense() == Sense::minimise ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
     first.stop = limits.stop;
     static_cast<void>(run->execute(first));
+    leaving_.answer();
     Outcome outcome = run->outcome();
     if (outcome.feasible) {
       check(outcome.solution);
@@ -189,6 +230,7 @@ class Session {
     check(std::move(values));
   }
   void check(std::vector<std::int32_t> values) {
+    leaving_.answer();
     values_ = std::move(values);
     if (const std::string what = cp::complaint(model_, values_); !what.empty()) throw std::logic_error("a solution that is none: " + what);
   }
@@ -202,6 +244,7 @@ class Session {
   }
   /// `whole`: what is proved is that no other solution is wanted.
   void conclude(CpSearch::Status status, bool found, bool clipped, bool whole = true) {
+    leaving_.answer();
     const bool proved = status == CpSearch::Status::exhausted && !clipped;
     if (proved && (whole || !found))
       out_ << (found ? "==========\n" : "=====UNSATISFIABLE=====\n");
@@ -243,6 +286,7 @@ class Session {
   std::ostream& out_;
   std::ostream& err_;
   const std::atomic<bool>& stop_;
+  Leaving& leaving_;
   Clock::time_point started_, ready_;
   cp::Model model_;
   std::vector<std::int32_t> values_;  ///< [variable of the model]
@@ -307,8 +351,10 @@ std::string flatzinc_help() {
          "      --version          print the version\n";
 }
 
-void solve_flatzinc(const FlatzincOptions& options, std::ostream& out, std::ostream& err, const std::atomic<bool>& stop) {
-  Session(options, out, err, stop).run();
+void solve_flatzinc(const FlatzincOptions& options, std::ostream& out, std::ostream& err, const std::atomic<bool>& stop,
+                    const std::function<void()>& leave) {
+  Leaving leaving(options, out, stop, leave);
+  Session(options, out, err, stop, leaving).run();
 }
 
 }  // namespace vicinity::lns

@@ -2,6 +2,7 @@
 // FlatZinc's protocol for solvers (MiniZinc handbook, 4.3.5): options, solutions, what a search proved, statistics.
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <span>
@@ -28,7 +29,10 @@ struct FlatzincOptions {
 [[nodiscard]] std::string flatzinc_help();
 
 /// Reads and solves the model; solutions go to `out`, each checked by the oracle first. Throws InputError for models it cannot read and
-/// std::logic_error for a solution that is none. `stop`: true ends the search; the best solution is printed.
-void solve_flatzinc(const FlatzincOptions& options, std::ostream& out, std::ostream& err, const std::atomic<bool>& stop);
+/// std::logic_error for a solution that is none. `stop`: true ends the search; the best solution is printed. `leave` ends the program:
+/// another thread calls it where the limit or `stop` has come and what looks at neither, such as the set-up of large tables, goes on
+/// without a solution; that there is none is printed before.
+void solve_flatzinc(const FlatzincOptions& options, std::ostream& out, std::ostream& err, const std::atomic<bool>& stop,
+                    const std::function<void()>& leave = {});
 
 }  // namespace vicinity::lns

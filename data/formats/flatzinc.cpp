@@ -296,7 +296,7 @@ class Reader {
     tokens_.next();
     const Type declared = type();
     expect(':', "':'");
-    const cp::Name name = new_name(declared);
+    const cp::Name name = new_name(declared, last < first);
     const cp::Stretch notes = annotations();
     expect('=', "'='; an array has a value");
     if (!tokens_.is('[') && tokens_.kind() != Token::identifier) tokens_.expected("'['");
@@ -314,15 +314,15 @@ class Reader {
 
   void output(cp::Name name, const Type& declared, const Expression& value, const Expression& note) {
     cp::Output output{name, declared.base == Type::Base::boolean, value, {}};
-    if (declared.base == Type::Base::set)
+    if (declared.base == Type::Base::set && value.size > 0)
       tokens_.fail(fmt::format("array '{}' of sets cannot be printed: sets are not supported", shown(name)));
     if (note.size != 2 || !model_.elements(note)[1].is(Kind::array)) tokens_.fail("output_array expects an array of index sets");
-    std::uint64_t product = 1;
+    std::uint64_t product = 1;  // more than the elements: one more of them, so that it cannot overflow
     for (const Expression& dimension : model_.elements(model_.elements(note)[1])) {
       if (!dimension.is_set()) tokens_.fail("output_array expects an array of index sets");
       output.dimensions.push_back(dimension);
-      product *= size_of(dimension);
-      if (product > value.size) break;
+      const std::uint64_t size = size_of(dimension), most = std::uint64_t{value.size} + 1;
+      product = size > 0 && product > value.size / size ? most : product * size;
     }
     if (output.dimensions.empty() || product != value.size)
       tokens_.fail(fmt::format("the index sets of '{}' do not have {} elements", shown(name), value.size));
@@ -381,10 +381,11 @@ class Reader {
     throw InputError(fmt::format("{}:{}: float{}: floats are not supported", model_.file, line, name));
   }
 
-  cp::Name new_name(const Type& declared) {
+  /// `empty`: of an array without elements, which may be of anything.
+  cp::Name new_name(const Type& declared, bool empty = false) {
     const std::string_view text = tokens_.text();
     const cp::Name name = identifier("a name");
-    if (declared.var && declared.base == Type::Base::set)
+    if (declared.var && declared.base == Type::Base::set && !empty)
       tokens_.fail(fmt::format("set variable '{}': set variables are not supported", text::shown(text)));
     if (name < meanings_.size() && meanings_[name]) tokens_.fail(fmt::format("'{}' is declared twice", text::shown(text)));
     return name;

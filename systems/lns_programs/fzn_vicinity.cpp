@@ -1,6 +1,7 @@
 // fzn-vicinity: the constraint solver as MiniZinc calls it.
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <span>
@@ -33,7 +34,7 @@ int main(int argc, char** argv) {
       std::cout << "vicinity " << vicinity::build::version << "\n";
     } else {
       std::ios::sync_with_stdio(false);
-      vicinity::lns::solve_flatzinc(options, std::cout, std::cerr, stop);
+      vicinity::lns::solve_flatzinc(options, std::cout, std::cerr, stop, [] { std::_Exit(0); });
     }
     return 0;
   } catch (const std::exception& error) {

@@ -180,3 +180,32 @@ def test_an_interrupt_prints_the_best(tmp_path: Path, options: list[str]) -> Non
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert out.startswith("p = ") and out.endswith("----------\n")
+
+
+def large_table(rows: int) -> str:
+    """A model whose set-up takes seconds, and looks at no flag while it does."""
+    names = [f"x{k}" for k in range(8)]
+    draw = random.Random(1)
+    table = ",".join(str(draw.randint(1, 1000)) for _ in range(8 * rows))
+    return (
+        "predicate fzn_table_int(array [int] of var int: x, array [int, int] of int: t);\n"
+        + f"array [1..{8 * rows}] of int: t = [{table}];\n"
+        + "".join(f"var 1..1000: {name};\n" for name in names)
+        + "".join(f"constraint fzn_table_int([{','.join(names[k:] + names[:k])}],t);\n" for k in range(8))
+        + "solve maximize x0;\n"
+    )
+
+
+@pytest.mark.parametrize("options", [[], ["-f"], ["-t", "300"], ["-f", "-t", "300"]])
+def test_set_up_ends_at_the_limit_and_at_a_signal(tmp_path: Path, options: list[str]) -> None:
+    file = tmp_path / "model.fzn"
+    file.write_text(large_table(100_000))
+    program = Path(os.environ["VICINITY_BUILD"]) / "fzn-vicinity"
+    start = time.monotonic()
+    process = subprocess.Popen([str(program), *options, str(file)], stdout=subprocess.PIPE, text=True)
+    if "-t" not in options:
+        time.sleep(0.3)
+        process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, "=====UNKNOWN=====\n")
+    assert time.monotonic() - start < 1

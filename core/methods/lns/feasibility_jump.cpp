@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/methods/lns/incremental.hpp"
+#include "core/methods/lns/softening.hpp"
 #include "core/util/rng.hpp"
 
 namespace vicinity::lns {
@@ -27,6 +28,9 @@ class WeightedViolations {
   [[nodiscard]] bool any() const { return !violated_.empty(); }
   [[nodiscard]] std::span<const std::int32_t> violated() const { return violated_; }
   [[nodiscard]] std::int64_t total() const { return total_; }
+  [[nodiscard]] std::size_t count() const { return violated_.size(); }
+  /// Operations so far, again each time.
+  [[nodiscard]] std::int64_t evaluated() const { return evaluated_; }
 
   /// How far an operation that does not hold is from holding: in sixteenths of the logarithm, so that sums of any size weigh alike.
   [[nodiscard]] static std::int64_t measure(const cp::EvaluationView& view, std::int32_t k, std::span<const std::int32_t> slots, Wide sum) {
@@ -37,6 +41,7 @@ class WeightedViolations {
   }
   [[nodiscard]] std::int64_t get(std::int32_t k) const { return violation_[static_cast<std::size_t>(k)]; }
   void set(std::int32_t k, std::int64_t violation) {
+    ++evaluated_;
     std::int64_t& old = violation_[static_cast<std::size_t>(k)];
     if (old == violation) return;
     total_ += weight_[static_cast<std::size_t>(k)] * (violation - old);
@@ -93,14 +98,12 @@ class WeightedViolations {
   std::vector<std::int64_t> violation_, weight_;  ///< [operation]
   std::vector<std::size_t> position_;             ///< among the violated
   std::vector<std::int32_t> violated_;
-  std::int64_t total_ = 0;
+  std::int64_t total_ = 0, evaluated_ = 0;
 };
 
-}  // namespace
-
-class FeasibilityJump::Search {
+class Jumps {
  public:
-  Search(const cp::Problem& problem, std::uint64_t seed)
+  Jumps(const cp::Problem& problem, std::uint64_t seed)
       : free_(problem.free_variables()),
         view_(problem.evaluation().view()),
         seed_(seed),
@@ -140,6 +143,9 @@ class FeasibilityJump::Search {
     }
     return !penalties().any();
   }
+  /// Operations that do not hold.
+  [[nodiscard]] std::size_t violations() { return penalties().count(); }
+  [[nodiscard]] std::int64_t evaluated() { return penalties().evaluated(); }
   [[nodiscard]] std::vector<std::int32_t> values() const { return engine_.values(); }
 
  private:
@@ -212,15 +218,74 @@ class FeasibilityJump::Search {
   std::int32_t chosen_ = 0, value_ = 0;
 };
 
+/// Is a slice of something worth its time? The longer it comes no closer, the more calls it is left out of: after so many slices one, then
+/// three, seven ... up to a number of doublings.
+class Share {
+ public:
+  Share(std::int64_t patience, std::int64_t doublings) : patience_(patience), doublings_(doublings) {}
+  [[nodiscard]] bool due() {
+    if (rest_ == 0) return true;
+    --rest_;
+    return false;
+  }
+  void judge(bool closer) {
+    idle_ = closer ? 0 : std::min(idle_ + 1, patience_ * doublings_);
+    rest_ = (std::int64_t{1} << (idle_ / patience_)) - 1;
+  }
+
+ private:
+  std::int64_t patience_, doublings_, idle_ = 0, rest_ = 0;
+};
+
+/// Slices of jumps alone until a softened model takes turns with them.
+constexpr std::int64_t slices_before_softening = 3;
+/// Operations evaluated in a slice: it is over sooner where each jump looks at many.
+constexpr std::int64_t most_evaluated = 5'000'000;
+
+}  // namespace
+
+/// Jumps and, where they do not succeed soon, rounds of the softened model.
+class FeasibilityJump::Search {
+ public:
+  Search(const cp::Problem& problem, std::uint64_t seed) : problem_(&problem), seed_(seed), jumps_(problem, seed) {}
+
+  [[nodiscard]] std::vector<std::int32_t> search(std::int64_t jumps, const Interruption& interruption) {
+    ++slices_;
+    if (jumps_share_.due() && jump(jumps, interruption)) return jumps_.values();
+    if (slices_ <= slices_before_softening) return {};
+    if (!softening_) softening_ = std::make_unique<Softening>(problem_->model(), seed_);
+    if (softening_->done() || !softening_share_.due()) return {};
+    softening_share_.judge(softening_->step(interruption));
+    return softening_->values();
+  }
+
+ private:
+  [[nodiscard]] bool jump(std::int64_t jumps, const Interruption& interruption) {
+    const std::size_t before = fewest_;
+    const std::int64_t last = jumps_.evaluated() + most_evaluated;
+    for (; jumps > 0 && jumps_.evaluated() < last; --jumps) {
+      interruption.check();
+      if (jumps_.jump()) return true;
+      fewest_ = std::min(fewest_, jumps_.violations());
+    }
+    jumps_share_.judge(fewest_ < before);
+    return false;
+  }
+
+  const cp::Problem* problem_;
+  std::uint64_t seed_;
+  Jumps jumps_;
+  std::size_t fewest_ = std::numeric_limits<std::size_t>::max();  ///< violations so far
+  std::unique_ptr<Softening> softening_;
+  Share jumps_share_{4, 5}, softening_share_{16, 2};
+  std::int64_t slices_ = 0;
+};
+
 FeasibilityJump::FeasibilityJump(const cp::Problem& problem, std::uint64_t seed) : search_(std::make_unique<Search>(problem, seed)) {}
 FeasibilityJump::~FeasibilityJump() = default;
 
 std::vector<std::int32_t> FeasibilityJump::search(std::int64_t jumps, const Interruption& interruption) {
-  for (; jumps > 0; --jumps) {
-    interruption.check();
-    if (search_->jump()) return search_->values();
-  }
-  return {};
+  return search_->search(jumps, interruption);
 }
 
 }  // namespace vicinity::lns

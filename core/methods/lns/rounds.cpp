@@ -1,5 +1,6 @@
 #include "core/methods/lns/rounds.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -9,7 +10,8 @@
 namespace vicinity::lns::repair {
 namespace {
 
-/// Until there is a solution, a step is a slice of CP search and one of feasibility jumps.
+/// Until there is a solution, a step is a slice of CP search and, from the second on, one of feasibility jumps and one of CP search without
+/// restarts.
 constexpr std::int64_t slice_failures = 1'000, slice_jumps = 2'000, least_proof_nodes = 500;
 /// Searches by exchange. After the first solution they go on without neighbourhoods until so many slices have not improved it. Then each
 /// makes at least a slice a round, and so many exchanges for each node of the last round: the more, the more often they are what improves
@@ -34,6 +36,19 @@ Found go(CpSearch& search, SearchLimits limits, std::int64_t solutions, const Co
   found.nodes = search.statistics().nodes - before.nodes;
   found.failures = search.statistics().failures - before.failures;
   return found;
+}
+
+/// The whole tree in the model's order, without restarts: what a model's annotations are made for.
+void open_whole(CpSearch& search, const cp::CompiledModel& compiled, std::uint64_t seed) {
+  const std::vector<std::int32_t> unused(static_cast<std::size_t>(compiled.network->variables()), 0);
+  search.open({unused, {}, std::nullopt, false, RepairValues::strategy, seed});
+}
+
+/// On to a solution, for so many failures.
+Found go_on(CpSearch& search, std::int64_t failures, const CostOf& cost, const Interruption& interruption) {
+  SearchLimits limits;
+  limits.failures = search.statistics().failures + failures;
+  return go(search, limits, 1, cost, interruption);
 }
 
 }  // namespace
@@ -132,33 +147,37 @@ void Rounds::find_first(const Interruption& interruption) {
       return begin_with(std::move(rounded.values));
     }
   }
-  Found found;
+  Found found, straight;
   std::vector<std::int32_t> jumped;
-  if (result_.search.steps > 0 && !jumps_) jumps_ = std::make_unique<FeasibilityJump>(*problem_, seed_);
+  if (steps() > 0 && !jumps_) {
+    jumps_ = std::make_unique<FeasibilityJump>(*problem_, seed_);
+    open_whole(*completion_, *compiled_, seed_);
+  }
   searchers_->search({{},
                       {},
                       {},
-                      jumps_ ? 2 : 1,
+                      jumps_ ? 3 : 1,
                       [&](std::int64_t k) {
-                        if (k == 0)
-                          found = prove(all, slice_failures, interruption);
-                        else
-                          jumped = jumps_->search(slice_jumps, interruption);
+                        if (k == 0) found = prove(all, slice_failures, interruption);
+                        if (k == 1) jumped = jumps_->search(slice_jumps, interruption);
+                        if (k == 2) straight = go_on(*completion_, slice_failures, cost_of_, interruption);
                       }},
                      interruption);
   count(found);
-  result_.proved = found.exhausted;
-  if (found.values.empty() && !jumped.empty()) found.values = complete(jumped, interruption);
+  if (jumps_) count(straight);
+  result_.proved = found.exhausted || straight.exhausted;
+  if (found.values.empty()) found.values = std::move(straight.values);
+  if (found.values.empty() && !jumped.empty()) {
+    found.values = complete(jumped, interruption);
+    if (found.values.empty()) open_whole(*completion_, *compiled_, seed_);
+  }
   begin_with(std::move(found.values));
 }
 
 /// A dive that keeps of the relaxation's values what can be kept.
 Found Rounds::round_relaxation(const Interruption& interruption) {
-  const SearchStatistics before = completion_->statistics();
   completion_->open({relaxed_, neighborhoods_->all(), std::nullopt, true, RepairValues::incumbent, seed_});
-  SearchLimits limits;
-  limits.failures = before.failures + slice_failures;
-  return go(*completion_, limits, 1, cost_of_, interruption);
+  return go_on(*completion_, slice_failures, cost_of_, interruption);
 }
 
 /// A solution of the model in the variables of the network.

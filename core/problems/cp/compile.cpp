@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "core/problems/cp/rules.hpp"
@@ -33,6 +34,10 @@ struct Condition {
   Literal literal = true_literal;
 };
 
+/// Rows of a table that joins elements, words of the bits of all such tables, and of one for each value that its elements have.
+constexpr std::int64_t most_joined_rows = std::int64_t{1} << 16;
+constexpr std::size_t most_joined = std::size_t{1} << 22, most_joined_to_own = 4;
+
 class Compiler {
  public:
   explicit Compiler(const Model& model) : model_(model), result_{nullptr, {}, true_var, false} {}
@@ -48,6 +53,7 @@ class Compiler {
       if (handler == nullptr) handler = handler_of(model_.text(constraint.predicate));
       (this->*handler)();
     }
+    join_elements();
     if (model_.goal != Goal::satisfy) result_.objective = var(model_.objective);
     try {
       result_.network = std::make_shared<Network>(std::move(draft_));
@@ -549,11 +555,52 @@ class Compiler {
     const auto elements = array(1);
     if (elements.empty()) return void(draft_.failed = true);
     draft_.restrict(i, Values{1, static_cast<std::int64_t>(elements.size())});
-    if (std::all_of(elements.begin(), elements.end(), is_number))
-      return draft_.add(Kind::element, std::vector<std::int32_t>{i, z}, numbers(1));
+    if (std::all_of(elements.begin(), elements.end(), is_number)) return element_at(i, z, numbers(1));
     Vars all{i, z};
     for (const Var x : vars(1)) all.push_back(x);
     draft_.add(Kind::element_var, all);
+  }
+  void element_at(Var i, Var z, Values elements) {
+    draft_.add(Kind::element, Vars{i, z}, elements);
+    if (elements.size() > static_cast<std::size_t>(most_masked)) elements_at_[i].emplace_back(z, std::move(elements));
+  }
+  /// Of an index without a mask only bounds are known, so its elements learn little of each other: a table of them together tells more.
+  void join_elements() {
+    std::size_t left = most_joined;
+    for (const auto& [i, all] : elements_at_) {
+      const Draft::Domain& index = draft_.domains[static_cast<std::size_t>(i)];
+      if (all.size() < 2 || draft_.failed || index.upper - index.lower >= most_joined_rows) continue;
+      std::vector<Values> rows;
+      for (std::int64_t k = index.lower; k <= index.upper; ++k) {
+        Values& row = rows.emplace_back();
+        for (const auto& [z, elements] : all) row.push_back(elements[static_cast<std::size_t>(k) - 1]);
+      }
+      const std::optional<std::size_t> bits = joined(rows);
+      if (!bits || *bits > left) continue;
+      left -= *bits;
+      Vars x;
+      for (const auto& [z, elements] : all) x.push_back(z);
+      Values together;
+      for (const Values& row : rows) together.insert(together.end(), row.begin(), row.end());
+      supports(x, together);
+    }
+  }
+  /// Rows once each, and how many words supports() makes of them; none: far more than the elements themselves have.
+  [[nodiscard]] static std::optional<std::size_t> joined(std::vector<Values>& rows) {
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    const std::size_t bits = supports_of(rows);
+    return bits > most_joined_to_own * rows.size() * rows.front().size() ? std::nullopt : std::optional(bits);
+  }
+  /// Words that supports() makes of the rows.
+  [[nodiscard]] static std::size_t supports_of(const std::vector<Values>& rows) {
+    std::size_t values = 0;
+    for (std::size_t c = 0; c < rows.front().size(); ++c) {
+      std::unordered_set<std::int64_t> column;
+      for (const Values& row : rows) column.insert(row[c]);
+      values += column.size();
+    }
+    return values * ((rows.size() + 63) / 64);
   }
 
   // --- global constraints
@@ -571,8 +618,50 @@ class Compiler {
     const Values rows = numbers(1);
     if (x.empty()) return;
     if (rows.size() % x.size() != 0) fail(fmt::format("a table of {} columns has {} elements", x.size(), rows.size()));
-    const std::size_t n = x.size(), count = rows.size() / n, words = (count + 63) / 64;
+    const std::size_t n = x.size(), count = rows.size() / n;
     if (count == 0) return void(draft_.failed = true);
+    if (const std::optional<std::size_t> key = key_of(rows, n); key && is_joined_without(*key, rows, n)) return keyed_table(x, rows, *key);
+    supports(x, rows);
+  }
+  /// The first column that has each value from 1 on once, where these are too many for a mask.
+  [[nodiscard]] static std::optional<std::size_t> key_of(const Values& rows, std::size_t columns) {
+    const std::size_t count = rows.size() / columns;
+    if (columns < 2 || count <= static_cast<std::size_t>(most_masked)) return std::nullopt;
+    for (std::size_t c = 0; c < columns; ++c) {
+      std::vector<bool> seen(count, false);
+      std::size_t r = 0;
+      for (; r < count; ++r) {
+        const std::int64_t v = rows[r * columns + c];
+        if (v < 1 || v > static_cast<std::int64_t>(count) || seen[static_cast<std::size_t>(v) - 1]) break;
+        seen[static_cast<std::size_t>(v) - 1] = true;
+      }
+      if (r == count) return c;
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] static bool is_joined_without(std::size_t key, const Values& rows, std::size_t columns) {
+    std::vector<Values> others;
+    for (std::size_t r = 0; r < rows.size() / columns; ++r) {
+      Values& row = others.emplace_back();
+      for (std::size_t c = 0; c < columns; ++c)
+        if (c != key) row.push_back(rows[r * columns + c]);
+    }
+    return joined(others).has_value();
+  }
+  /// The others are elements at the key. The bits of a table with it would be as many as the square of its rows.
+  void keyed_table(const Vars& x, const Values& rows, std::size_t key) {
+    const std::size_t n = x.size(), count = rows.size() / n;
+    draft_.restrict(x[key], Values{1, static_cast<std::int64_t>(count)});
+    for (std::size_t c = 0; c < n; ++c) {
+      if (c == key) continue;
+      Values at(count);
+      for (std::size_t r = 0; r < count; ++r) at[static_cast<std::size_t>(rows[r * n + key]) - 1] = rows[r * n + c];
+      element_at(x[key], x[c], std::move(at));
+    }
+  }
+  /// Of each value of a column, a bit for each of the rows that have it.
+  void supports(const Vars& x, const Values& rows) {
+    const std::size_t n = x.size(), count = rows.size() / n, words = (count + 63) / 64;
     Values data(1 + n);
     data[0] = static_cast<std::int64_t>(count);
     for (std::size_t c = 0; c < n; ++c) {
@@ -759,7 +848,8 @@ class Compiler {
   Draft draft_;
   std::vector<std::uint32_t> parent_;  ///< [variable of the model]
   std::map<std::int64_t, Var> constants_;
-  std::vector<Handler> handlers_;  ///< [name]
+  std::vector<Handler> handlers_;                                   ///< [name]
+  std::map<Var, std::vector<std::pair<Var, Values>>> elements_at_;  ///< [index] those that are too long for a mask
   const Constraint* constraint_ = nullptr;
   std::span<const Expression> arguments_;
 };

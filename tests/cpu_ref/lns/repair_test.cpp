@@ -188,6 +188,38 @@ TEST(FeasibilityJumps, FindSumsOfLargeDomains) {
   EXPECT_EQ(cp::complaint(problem.model(), found), "");
 }
 
+/// Items of which a subset has just this profit within this weight.
+std::string given_profit() {
+  std::string text, names, weights, profits;
+  for (int k = 0; k < 60; ++k) {
+    const std::string comma = k > 0 ? "," : "";
+    text += fmt::format("var 0..1: x{};\n", k);
+    names += fmt::format("{}x{}", comma, k);
+    weights += fmt::format("{}{}", comma, 100 + 7919 * k % 883);
+    profits += fmt::format("{}{}", comma, 100 + 6007 * k % 991);
+  }
+  return text + fmt::format("constraint int_lin_le([{0}],[{1}],15000);\nconstraint int_lin_eq([{2}],[{1}],20000);\nsolve satisfy;\n",
+                            weights, names, profits);
+}
+
+TEST(LnsRepair, AnyNumberOfThreadsFindsTheSameFirstSolution) {
+  const std::string search = ":: int_search([q1,q2,q3],first_fail,indomain_max,complete)";
+  for (const std::string& text : {given_profit(), weighted_queens(40, search)}) {
+    const Outcome expected = outcome_of(repair_search(), rounds(text, 40, 1), at_once);
+    EXPECT_TRUE(expected.feasible) << expected.complaint;
+    for (const std::int64_t threads : {2, 4}) expect_same(outcome_of(repair_search(), rounds(text, 40, threads), at_once), expected, text);
+  }
+}
+
+TEST(FeasibilityJumps, TakeTurnsWithASoftenedModel) {
+  const cp::Problem problem(read_flatzinc(given_profit(), "m.fzn"));
+  FeasibilityJump jumps(problem, 1);
+  std::vector<std::int32_t> found;
+  for (int slices = 0; slices < 1000 && found.empty(); ++slices) found = jumps.search(1, Interruption());
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(cp::complaint(problem.model(), found), "");
+}
+
 TEST(FeasibilityJumps, FindNothingWhereThereIsNothing) {
   const cp::Problem problem(read_flatzinc("var 0..3: x;\nvar 0..3: y;\nconstraint int_lin_eq([2,2],[x,y],7);\nsolve satisfy;\n", "m.fzn"));
   FeasibilityJump jumps(problem, 1);

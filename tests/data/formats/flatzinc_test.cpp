@@ -92,6 +92,10 @@ TEST(Flatzinc, WritesSolutions) {
             "x = 4;\nz = 7;\nall = array1d(1..3,[4,3,7]);\nboth = array2d(0..0,{2,7},[true,false]);\n----------\n");
   EXPECT_EQ(flatzinc_solution_text(parse("array [1..0] of var int: a :: output_array([1..0]) = [];solve satisfy;"), {}),
             "a = array1d(1..0,[]);\n----------\n");
+  EXPECT_EQ(flatzinc_solution_text(parse("array [1..0] of var int: a :: output_array([1..2,1..0,3..4]) = [];solve satisfy;"), {}),
+            "a = array3d(1..2,1..0,3..4,[]);\n----------\n");
+  EXPECT_EQ(flatzinc_solution_text(parse("array [1..0] of var set of int: a :: output_array([1..0]) = [];solve satisfy;"), {}),
+            "a = array1d(1..0,[]);\n----------\n");
 }
 
 TEST(Flatzinc, SaysWhatIsWrong) {
@@ -116,6 +120,10 @@ TEST(Flatzinc, SaysWhatIsWrong) {
       {"array [1..1] of int: a = [true];", "1: an element of 'a' is not of its type"},
       {"array [1..1] of var int: a;", "1: expected '='; an array has a value, found ';'"},
       {"array [1..1] of var int: a :: output_array([1..2]) = [3];", "1: the index sets of 'a' do not have 1 elements"},
+      {"array [1..0] of var int: a :: output_array([1..2]) = [];", "1: the index sets of 'a' do not have 0 elements"},
+      {"array [1..1] of var int: a :: output_array([1..2,1..0]) = [3];", "1: the index sets of 'a' do not have 1 elements"},
+      {"array [1..1] of var int: a :: output_array([0..4294967295,0..4294967295,1..1]) = [3];",
+       "1: the index sets of 'a' do not have 1 elements"},
       {"array [1..1] of var int: a :: output_array(3) = [3];", "1: output_array expects an array of index sets"},
       {"array [1..1] of int: a = [1];constraint f(a[2]);", "1: a[2] is outside 1..1"},
       {"bool: b = 3;", "1: the value is not of its type"},

@@ -170,5 +170,56 @@ TEST(Restarts, Cutoffs) {
   EXPECT_GT((Restarts{Restarts::Kind::geometric, 2, 3}.cutoff(1000)), 1'000'000);
 }
 
+/// Rows k, k mod 7, k / 150 for k from 1 on, in another order: the key has more values than a mask.
+std::string keyed_table(int rows, const std::string& rest) {
+  std::string table;
+  for (int r = 0; r < rows; ++r) {
+    const int k = 1 + r * 37 % rows;
+    table += fmt::format("{}{},{},{}", r > 0 ? "," : "", k % 7, k, k / 150);
+  }
+  return fmt::format(
+             "var 0..9: a :: output_var;\nvar 1..9999: k :: output_var;\nvar 0..99: b :: output_var;\n"
+             "constraint fzn_table_int([a,k,b],[{}]);\n",
+             table) +
+         rest + "solve satisfy;\n";
+}
+
+TEST(CpSearch, TablesWithAKeyOfManyValues) {
+  EXPECT_EQ(search(keyed_table(2000, "")).solutions.size(), 2000u);
+  EXPECT_EQ(search(keyed_table(2000, "constraint int_eq(k,1234);\n")).solutions, (std::vector<std::vector<std::int32_t>>{{2, 1234, 8}}));
+  std::set<std::vector<std::int32_t>> expected;
+  for (int k = 600; k < 750; ++k)
+    if (k % 7 == 3) expected.insert({3, k, 4});
+  const Found found = search(keyed_table(2000, "constraint int_eq(a,3);\nconstraint int_eq(b,4);\n"));
+  EXPECT_EQ(std::set<std::vector<std::int32_t>>(found.solutions.begin(), found.solutions.end()), expected);
+  EXPECT_TRUE(search(keyed_table(2000, "constraint int_eq(b,14);\n")).solutions.empty());
+}
+
+TEST(CpSearch, TablesWithAKeyAndOtherColumnsOfManyValues) {
+  std::string table;
+  for (int k = 1; k <= 1500; ++k) table += fmt::format("{}{},{},{}", k > 1 ? "," : "", k, 7 * k, k * k % 1499);
+  const std::string text = "var 1..1500: k;\nvar 0..99999: a;\nvar 0..99999: b;\nconstraint fzn_table_int([k,a,b],[" + table + "]);\n";
+  EXPECT_EQ(search(text + "solve satisfy;\n").solutions.size(), 1500u);
+  EXPECT_EQ(search(text + "constraint int_eq(a,777);\nsolve satisfy;\n").solutions,
+            (std::vector<std::vector<std::int32_t>>{{111, 777, 111 * 111 % 1499}}));
+}
+
+TEST(CpSearch, ElementsAtOneIndexOfManyValuesKnowOfEachOther) {
+  std::string first, second;
+  for (int k = 1; k <= 3000; ++k) {
+    first += fmt::format("{}{}", k > 1 ? "," : "", k * 7 % 11);
+    second += fmt::format("{}{}", k > 1 ? "," : "", (k * 7 + 3) % 11);
+  }
+  const std::string text = fmt::format(
+      "var 1..3000: i;\nvar 0..99: a;\nvar 0..99: b;\nconstraint array_int_element(i,[{}],a);\nconstraint array_int_element(i,[{}],b);\n",
+      first, second);
+  EXPECT_EQ(search(text + "solve satisfy;\n").solutions.size(), 3000u);
+  const Found none = search(text + "constraint int_eq(a,b);\nsolve satisfy;\n");
+  EXPECT_TRUE(none.solutions.empty());
+  const Found few = search(text + "constraint int_lin_eq([1,-1],[b,a],-8);\nconstraint int_le(i,50);\nsolve satisfy;\n");
+  EXPECT_EQ(few.solutions.size(), 14u);  // a from 8 on
+  EXPECT_EQ(few.statistics.failures, 0);
+}
+
 }  // namespace
 }  // namespace vicinity::lns
