@@ -117,6 +117,11 @@ def run(args: argparse.Namespace) -> int:
     paths = list(dict.fromkeys(path.resolve() for path in [args.results, *args.others]))
     own, *others = (load_machine(path) for path in paths)
     machines = [own, *sorted(others, key=lambda machine: machine.measured, reverse=True)]  # newest first
+    named: dict[str, Machine] = {}
+    for machine in machines:
+        if (other := named.setdefault(machine.name, machine)) is not machine:
+            message = f'"machine" is {machine.name}, as in {other.folder}: one of them is a copy; leave it out'
+            raise InputError(f"{machine.folder / 'environment.json'}: {message}")
     out = args.out or args.results / "report"
     known = catalogue.open_catalogue(args.root, args.papers, args.experiments)
     try:

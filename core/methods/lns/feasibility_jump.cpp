@@ -222,7 +222,7 @@ class Jumps {
 /// three, seven ... up to a number of doublings.
 class Share {
  public:
-  Share(std::int64_t patience, std::int64_t doublings) : patience_(patience), doublings_(doublings) {}
+  Share(std::int64_t slices, std::int64_t doublings) : patience_(slices), doublings_(doublings) {}
   [[nodiscard]] bool due() {
     if (rest_ == 0) return true;
     --rest_;

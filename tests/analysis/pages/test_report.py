@@ -148,6 +148,16 @@ def test_unreadable_folders_are_one_line(root, tmp_path, capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_two_folders_of_one_machine_are_one_line(root, tmp_path, capsys):
+    shutil.copytree(root, tmp_path / "root")
+    results = tmp_path / "root" / "results"
+    shutil.copytree(results / "gpu-a", results / "copy")
+    assert write(tmp_path / "root", "gpu-a", tmp_path / "out", "copy") == 2
+    told = capsys.readouterr().err
+    assert 'environment.json: "machine" is gpu-a, as in ' in told and told.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
 def test_checks_of_many_experiments_are_told_as_one(tmp_path):
     root = synthetic.make_root(tmp_path / "root", {"table1": synthetic.TABLE1})
     for name in ("gpu-a", "gpu-b"):
