@@ -237,7 +237,8 @@ TEST(Plan, EachProcessBeginsACaseWithTheNextImplementation) {
 TEST(Plan, RanksAreSeenByThoseWhoHaveThem) {
   Descriptor d = descriptor();
   Profile& profile = d.profiles["quick"];
-  profile.axes = {{"size", {std::int64_t{4}}}, {"ranks", {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}}}, {"gpus", {std::string("own")}}};
+  profile.axes = {
+      {"size", {std::int64_t{4}}}, {"ranks", {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}}}, {"gpus", {std::string("own")}}};
   profile.implementations = {"cpu-serial", "cpu-openmp"};
   profile.protocol.seeds = {1, 2};
   const auto jobs = [&](const System& system) {
