@@ -10,7 +10,9 @@ import os
 import re
 import selectors
 import shutil
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 from adapter import Adapter, Report, Task, main
@@ -59,6 +61,7 @@ class Searching:
 
 def search(task: Task, report: Report) -> None:
     best: tuple[int, list[int]] | None = None
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))  # by way of what ends the processes
     report.begin()
     searches = [Searching(task, number) for number in range(task.threads)]
     try:
@@ -96,4 +99,4 @@ ADAPTER = Adapter(
 )
 
 if __name__ == "__main__":
-    raise SystemExit(main(ADAPTER))
+    sys.exit(main(ADAPTER))

@@ -8,6 +8,12 @@ preset=${PRESET:-release}
 results=${RESULTS:-results}
 jobs=${JOBS:-$(nproc)}
 
+# After the report: 1, where a check failed, is told.
+end_with() {
+  [[ $1 == 0 ]] || echo "A check failed: no times are recorded for the cases marked INVALID." >&2
+  exit "$1"
+}
+
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'vicinity: error: %s\n' "$*" >&2; exit 3; }
 

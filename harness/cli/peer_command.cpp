@@ -6,13 +6,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <system_error>
 
 #include "core/util/digest.hpp"
 #include "core/util/error.hpp"
+#include "data/input_file.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/interrupt.hpp"
 #include "harness/cli/text.hpp"
@@ -183,9 +182,7 @@ class PeerExperiment {
     std::string text = descriptor_.system->solver->files->instance_text(asked, instance);
     if (!text.empty() || asked.instance.empty()) return text;
     const fs::path path = instance_path(asked.instance);
-    if (path.empty()) return text;
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
+    return path.empty() ? text : read_input_file(path);
   }
 
   /// By the oracle, from the file that the adapter wrote.

@@ -8,9 +8,7 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
-#include <set>
 #include <system_error>
-#include <tuple>
 #include <unordered_set>
 
 #include "core/util/digest.hpp"
@@ -247,15 +245,17 @@ class FirstOfRanks {
   explicit FirstOfRanks(const System& system)
       : matters_(std::any_of(system.implementations.begin(), system.implementations.end(), [](const auto& i) { return i.over_ranks; })) {}
 
-  [[nodiscard]] bool takes(Case c, const Implementation& implementation, std::uint64_t seed) {
-    if (!matters_ || implementation.over_ranks) return true;
+  /// Those of `runnable` that take the next case.
+  [[nodiscard]] std::vector<const Implementation*> next(Case c, std::vector<const Implementation*> runnable) {
+    if (!matters_) return runnable;
     for (const char* axis : {"ranks", "gpus"}) c.values.erase(axis);
-    return seen_.emplace(&implementation, c.key(), seed).second;
+    if (!seen_.insert(c.key()).second) std::erase_if(runnable, [](const Implementation* i) { return !i->over_ranks; });
+    return runnable;
   }
 
  private:
   bool matters_;
-  std::set<std::tuple<const Implementation*, std::string, std::uint64_t>> seen_;
+  std::unordered_set<std::string> seen_;
 };
 
 }  // namespace
@@ -291,11 +291,12 @@ Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filte
     throw InputError(fmt::format("{}: {} measurements; at most {} are planned at a time: choose some by --where or --implementation",
                                  descriptor.path, count, most_jobs));
   FirstOfRanks first(system);
-  for (const Case& c : cases)
+  for (const Case& c : cases) {
+    const std::vector<const Implementation*> asked = first.next(c, runnable);
     for (const std::uint64_t seed : seeds)
-      for (const Implementation* implementation : runnable)
-        if (first.takes(c, *implementation, seed) && filter.shard.has(c, implementation->name))
-          plan.jobs.push_back(make_job(c, *implementation, profile, seed));
+      for (const Implementation* implementation : asked)
+        if (filter.shard.has(c, implementation->name)) plan.jobs.push_back(make_job(c, *implementation, profile, seed));
+  }
   return plan;
 }
 

@@ -252,6 +252,23 @@ def test_robust_tabu_is_ended_and_its_best_is_told(tmp_path: Path) -> None:
     assert (tmp_path / "found.sln").read_text() == "3 80\n3 1 2\n"
 
 
+def test_robust_tabu_leaves_no_process_behind(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    program = tmp_path / "rots-qap"
+    program.write_text(f"#!/bin/sh\necho $$ >{note}.new; mv {note}.new {note}; exec sleep 1000\n")
+    program.chmod(0o755)
+    command = ["python3", str(ROOT / "peers" / "robust_tabu.py"), "--instance", "any.dat", "--seconds", "100"]
+    command += ["--solution", str(tmp_path / "found.sln")]
+    run = subprocess.Popen(command, env={**environment(), "ROTS_QAP": str(program)}, start_new_session=True)
+    while not note.exists():
+        assert run.poll() is None
+        time.sleep(0.05)
+    run.send_signal(signal.SIGINT)
+    assert run.wait(timeout=30) == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(note.read_text()), 0)
+
+
 def test_robust_tabu_that_fails_or_finds_nothing(tmp_path: Path) -> None:
     status, told = robust_tabu(tmp_path, [100], "sys.exit(4)")
     assert status == 1 and told[-1] == {"error": "RuntimeError: rots-qap ended with exit code 4"}
