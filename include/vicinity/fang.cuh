@@ -137,6 +137,7 @@ class PlacedDomain {
         state_words_(domain.state_words()),
         heuristics_(domain.heuristics([this](auto array) { return place(array); })),
         domain_(domain) {
+    check_weights(heuristics_);
     int device = 0;
     VICINITY_CUDA_CHECK(cudaGetDevice(&device));
     VICINITY_CUDA_CHECK(cudaGetDeviceProperties(&device_, device));
@@ -189,11 +190,11 @@ class PlacedDomain {
   };
 
   /// An array is copied once, however many functors read it.
-  template <class T, std::size_t extent>
-  const T* place(std::span<const T, extent> host) {
+  template <class T>
+  const T* place(std::span<const T> host) {
     for (const Placed& known : placed_)
       if (known.host == host.data() && known.bytes == host.size_bytes()) return static_cast<const T*>(known.device);
-    auto buffer = std::make_shared<cuda::DeviceBuffer<T>>(std::span<const T>(host));
+    auto buffer = std::make_shared<cuda::DeviceBuffer<T>>(host);
     placed_.push_back({host.data(), host.size_bytes(), buffer, buffer->data()});
     table_bytes_ += host.size_bytes();
     return buffer->data();

@@ -236,6 +236,12 @@ inline void require_size(std::size_t size, std::size_t needed, const char* what)
   return tables;
 }
 
+template <class... H>
+void check_weights(const std::tuple<H...>& heuristics) {
+  const bool fit = std::apply([](const H&... h) { return ((h.max_weight() < std::uint64_t{1} << 47) && ...); }, heuristics);
+  require(fit, "a heuristic's max_weight() is 2^47 or more");
+}
+
 /// Calls visit(heuristic, type) for each type, with the call's possibilities where these are masked; `first` and `allowed` are the tables'
 /// arrays, where they are read.
 template <class... H, class Visit>
@@ -243,7 +249,6 @@ void for_each_type(const std::tuple<H...>& heuristics, const CallTables& tables,
                    Visit visit) {
   std::uint32_t type = 0;
   const auto one = [&]<LocalHeuristic Any>(const Any& h) {
-    require(h.max_weight() < std::uint64_t{1} << 47, "a heuristic's max_weight() is 2^47 or more");
     if (tables.first.empty())
       visit(h, type);
     else
@@ -346,6 +351,8 @@ void assign_cpu(const D& domain, const States& sources, States& targets, const G
   for (const States* states : std::initializer_list<const States*>{&sources, &targets})
     require(states->state_words == domain.state_words() && states->active_words == tables.offsets.back(),
             "states of another domain: make_states() gives the sizes");
+  const auto heuristics = domain.heuristics(OnHost{});
+  check_weights(heuristics);
   if (threads <= 0) threads = omp_get_max_threads();
   const std::size_t words = targets.state_words, active = targets.active_words;
   const bool each = tables.active.size() > active;
@@ -357,7 +364,7 @@ void assign_cpu(const D& domain, const States& sources, States& targets, const G
     for (std::size_t w = 0; w < active; ++w) targets.active[t * active + w] = takes_part ? tables.active[(each ? t * active : 0) + w] : 0;
     targets.successors[t] = successor_value(call.seed, t);
   }
-  for_each_type(domain.heuristics(OnHost{}), tables, tables.first.data(), tables.allowed.data(), [&](const auto& h, std::uint32_t type) {
+  for_each_type(heuristics, tables, tables.first.data(), tables.allowed.data(), [&](const auto& h, std::uint32_t type) {
     assign_type_cpu<G>(h, domain.types()[type], tables.offsets[type], call.order, targets.view(), threads);
   });
 }
