@@ -17,6 +17,7 @@ struct SolveOptions {
   std::string implementation;
   std::vector<std::string> settings;  ///< "axis=value"
   std::string output;
+  std::string plot;
   bool force = false;
   bool quiet = false;
 };
