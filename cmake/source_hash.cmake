@@ -3,7 +3,7 @@
 #   core/methods/NAME/, cpu_ref/NAME/, kernels/NAME/, systems/NAME*  of another system,
 #   core/problems/PROBLEM/  of a problem that neither its own files include nor what these include of data/,
 #   in data/, a file (X.hpp and X.cpp as one) which includes such a problem,
-#   systems/list.hpp, where a further system adds its line.
+#   systems/list.hpp, where a further system adds its line, and systems/file_extras.hpp, which is about pictures and files.
 # "shared" is over what all of them use; "all" is over everything and the folders that the lines of FOLDERS_FILE
 # name (build/generated/system_folders.txt; there need not be one), and stands for systems of such folders. Run with -P it prints NAME HASH
 # lines; included, it adds the target that keeps build/generated/source_hash.hpp current.
@@ -68,7 +68,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
   endforeach()
   foreach(source ${sources})
     string(APPEND all "${line_of_${source}}")
-    if(source STREQUAL "systems/list.hpp")
+    if(source MATCHES "^systems/(list|file_extras)\\.hpp$")
       continue()
     endif()
     set(owner "${owner_of_${source}}")

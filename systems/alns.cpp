@@ -1,7 +1,9 @@
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/api/device.hpp"
@@ -13,7 +15,9 @@
 #include "data/formats/cvrplib.hpp"
 #include "data/vrps.hpp"
 #include "kernels/alns/implementations.hpp"
+#include "systems/alns_drawing.hpp"
 #include "systems/axes.hpp"
+#include "systems/file_extras.hpp"
 #include "systems/list.hpp"
 
 namespace vicinity::alns {
@@ -45,7 +49,7 @@ Case random_case(std::uint64_t seed) {
 
 const vrp::Vrp& as_vrp(const Instance& instance) { return dynamic_cast<const vrp::Vrp&>(instance); }
 
-class VrpFiles final : public FileFormat {
+class VrpFiles final : public FileFormat, public SolutionDrawing, public InstanceSettings {
  public:
   [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override {
     const auto instance = read_vrp(file);
@@ -71,6 +75,20 @@ class VrpFiles final : public FileFormat {
     return cvrplib_solution_text(as_vrp(instance), solution);
   }
   [[nodiscard]] std::string instance_text(const Case&, const Instance& instance) const override { return cvrplib_text(as_vrp(instance)); }
+  [[nodiscard]] std::string drawing_of(const Instance& instance, const Solution& solution) const override {
+    return drawing_of_routes(as_vrp(instance), solution);
+  }
+  /// The fleet; 0 is as many vehicles as are wanted.
+  [[nodiscard]] std::shared_ptr<const Instance> with_settings(std::shared_ptr<const Instance> instance, const Case& c) const override {
+    if (!c.values.contains("vehicles")) return instance;
+    const std::int64_t vehicles = c.integer("vehicles", 0, vrp::most_customers);
+    vrp::Data data = as_vrp(*instance).data();
+    data.vehicles.reset();
+    if (vehicles > 0) data.vehicles = static_cast<std::int32_t>(vehicles);
+    auto changed = std::make_shared<const vrp::Vrp>(std::move(data));
+    if (const std::string what = vrp::unservable(*changed); !what.empty()) throw InputError("vehicles: " + what);
+    return changed;
+  }
 };
 
 Solver solver() {
@@ -83,7 +101,7 @@ Solver solver() {
   solver.unit = "calls";
   solver.default_work = 250;
   solver.most_work = most_calls;
-  solver.settings = {"processes", "threads", "ranks"};
+  solver.settings = {"processes", "threads", "ranks", "vehicles"};
   solver.preference = {"gpu-hybrid", "cpu-hybrid"};
   solver.anytime = true;
   solver.whole_work = [](const Case& c) { return task_of(c).calls; };

@@ -20,6 +20,7 @@
 #include "harness/cli/text.hpp"
 #include "harness/describe/descriptor.hpp"
 #include "harness/measure/threads.hpp"
+#include "systems/file_extras.hpp"
 
 namespace vicinity {
 namespace {
@@ -134,6 +135,7 @@ void add_run(CLI::App& app, Options& options, const std::vector<System>& systems
   run->add_option("--repetitions", options.repetitions, "Exactly so many repetitions, whatever the profile says")
       ->check(CLI::Range(1, 1'000'000));
   run->add_option("--processes", options.processes, "Processes instead of the profile's")->check(CLI::Range(1, 1000));
+  run->add_option("--seeds", options.seeds, "At most so many of the profile's seeds")->check(CLI::Range(1, 1'000'000));
   run->add_option("--shard", options.shard, "I/N: part I of N of the (case, implementation) pairs, which no other part has");
   run->add_flag("--estimate", options.estimate,
                 "Only print, as JSON, how much there is to measure, for how long at most, and whether on a GPU");
@@ -182,6 +184,13 @@ void add_verify(CLI::App& app, Options& options, const std::vector<System>& syst
   verify->footer(verify_footer);
 }
 
+std::vector<std::string> drawing_systems(const std::vector<System>& searching) {
+  std::vector<std::string> names;
+  for (const System& system : searching)
+    if (dynamic_cast<const SolutionDrawing*>(system.solver->files.get()) != nullptr) names.push_back(system.name);
+  return names;
+}
+
 void add_solve(CLI::App& app, Options& options, const std::vector<System>& systems, ValueWords& words) {
   SolveOptions& own = options.solve;
   CLI::App* solve = app.add_subcommand("solve", "Search for a good solution of an instance of your own");
@@ -205,6 +214,8 @@ void add_solve(CLI::App& app, Options& options, const std::vector<System>& syste
       all_implementations(searching);
   solve->add_option("--set", own.settings, "axis=value: a parameter of the search");
   solve->add_option("--output", own.output, "Solution file (default: the instance's name, in the current folder)")->type_name(file_type);
+  solve->add_option("--plot", own.plot, "Draw the solution into this SVG file (" + join(drawing_systems(searching)) + ")")
+      ->type_name(file_type);
   solve->add_flag("--force", own.force, "Replace the solution file, whatever is in it");
   solve->add_flag("--json", options.json, "Print one JSON object instead of the summary");
   solve->add_flag("--quiet", own.quiet, "No progress, no summary");

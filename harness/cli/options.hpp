@@ -17,6 +17,7 @@ struct SolveOptions {
   std::string implementation;
   std::vector<std::string> settings;  ///< "axis=value"
   std::string output;
+  std::string plot;
   bool force = false;
   bool quiet = false;
 };
@@ -48,6 +49,7 @@ struct Options {
   std::string machine;
   std::optional<int> repetitions;
   std::optional<int> processes;
+  std::optional<int> seeds;
   int process = 0;           ///< number of this one among them; 0: the one that starts them
   std::vector<double> part;  ///< number, count, seconds, before, share of a RunPart; empty: the only one
   std::string shard;         ///< "I/N"; empty: all

@@ -114,6 +114,7 @@ class Experiment {
       protocol.precision = 0;
     }
     protocol.processes = options.processes.value_or(protocol.processes);
+    if (options.seeds) protocol.seeds.resize(std::min(protocol.seeds.size(), static_cast<std::size_t>(*options.seeds)));
     repeats_ = Repeats(protocol, process());
     if (!slowdown_.first.empty() && !known_implementation(*descriptor_.system, slowdown_.first))
       throw InputError(fmt::format("--test-slowdown: unknown implementation '{}' of {}; {}", slowdown_.first, descriptor_.system->name,
@@ -281,6 +282,7 @@ std::vector<std::string> child_arguments(const Options& options, const std::stri
   add("--shard", options.shard);
   add("--repetitions", options.repetitions ? std::to_string(*options.repetitions) : "");
   add("--processes", options.processes ? std::to_string(*options.processes) : "");
+  add("--seeds", options.seeds ? std::to_string(*options.seeds) : "");
   add("--process", std::to_string(process));
   arguments.emplace_back("--part");
   for (const double number : {double(part.number), double(part.count), part.seconds, part.before, part.share})

@@ -13,10 +13,12 @@
 #include "harness/cli/interrupt.hpp"
 #include "harness/cli/text.hpp"
 #include "harness/record/recorder.hpp"
+#include "harness/solve/plot_file.hpp"
 #include "harness/solve/solution_file.hpp"
 #include "harness/solve/solve.hpp"
 #include "harness/solve/solve_progress.hpp"
 #include "harness/solve/solve_report.hpp"
+#include "systems/file_extras.hpp"
 
 namespace vicinity {
 namespace {
@@ -38,10 +40,11 @@ class Solving {
     clock_ = Stopwatch();
     constexpr double grace = 0.15;  // a small instance is read whatever the time is
     if (asked_.seconds) set_deadline(*asked_.seconds + grace, "vicinity: error: --time is over before the search begins; give more\n");
-    instance_ = instance_of(system_, asked_.instance, systems);
+    instance_ = with_settings(instance_of(system_, asked_.instance, systems));
     set_deadline(INFINITY, "");  // a device takes its time to get ready; then the search has none left
     case_.problem = solver_.files->problem_of(*instance_);
     scale_ = solver_.files->scale_of(*instance_);
+    if (!asked_.plot.empty()) static_cast<void>(drawing({}));
     if (asked_.target) target_ = target_in_units(*asked_.target);
     if (!asked_.start.empty()) {
       start_.solution = solver_.files->read_solution(*instance_, asked_.start);
@@ -54,6 +57,7 @@ class Solving {
   int run() {
     const SolutionFile file(output_path(), instance_path(asked_.instance), asked_.force,
                             [this](const std::string& path) { return objective_in(path); });
+    if (!asked_.plot.empty()) plot_.emplace(asked_.plot, asked_.force);
     defer_interrupts("\nvicinity: stopping; once more ends it at once, without a solution\n");
     if (asked_.seconds) set_deadline(*seconds_left(), "");
     if (asked_.implementation.empty() && !anytime()) choose_implementation();
@@ -65,6 +69,26 @@ class Solving {
   }
 
  private:
+  [[nodiscard]] std::shared_ptr<const Instance> with_settings(std::shared_ptr<const Instance> instance) const {
+    const auto* files = dynamic_cast<const InstanceSettings*>(solver_.files.get());
+    if (files == nullptr) return instance;
+    try {
+      return files->with_settings(std::move(instance), case_);
+    } catch (const InputError& complaint) {
+      throw InputError(std::string("--set: ") + complaint.what());
+    }
+  }
+
+  [[nodiscard]] std::string drawing(const Solution& solution) const {
+    const auto* files = dynamic_cast<const SolutionDrawing*>(solver_.files.get());
+    if (files == nullptr) throw InputError(fmt::format("--plot: solutions of '{}' are not drawn", system_.name));
+    try {
+      return files->drawing_of(*instance_, solution);
+    } catch (const InputError& complaint) {
+      throw InputError(fmt::format("--plot: {}: {}", asked_.instance, complaint.what()));
+    }
+  }
+
   [[nodiscard]] Objective objective_in(const std::string& file) const {
     return solver_.files->objective_of(*instance_, solver_.files->read_solution(*instance_, file));
   }
@@ -188,12 +212,20 @@ class Solving {
     } catch (const std::runtime_error& error) {
       failure = error.what();
     }
+    std::string no_plot;
+    if (plot_) try {
+        plot_->write(drawing(report.found.outcome.solution));
+        report.plot = plot_->path();
+      } catch (const EnvironmentError& error) {
+        no_plot = error.what();
+      }
     if (options_.json) {
       fmt::print("{}\n", summary_json(report).dump());
     } else if (!asked_.quiet) {
       fmt::print("{}", summary_text(report));
     }
     std::fflush(stdout);
+    if (failure.empty() && !no_plot.empty()) throw EnvironmentError(no_plot + "; the solution is written");
     if (failure.empty()) return report.found.stop == Stop::signal ? exit_interrupted : exit_ok;
     if (!options_.json) fmt::print("{}", text);
     throw EnvironmentError(failure + (options_.json ? "" : "; the solution is printed instead"));
@@ -213,6 +245,7 @@ class Solving {
   std::optional<std::int64_t> target_;
   std::optional<std::int64_t> start_objective_;
   Prepared prepared_;
+  std::optional<PlotFile> plot_;
 };
 
 }  // namespace

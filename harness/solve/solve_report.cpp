@@ -88,6 +88,7 @@ std::string summary_text(const SolveReport& report) {
   add("time", fmt::format("{}, {} {}/s", human_seconds(report.found.seconds), human_count(report.found.speed()),
                           unit_of(*report.system->solver, *report.implementation)));
   add("solution", output_text(report));
+  if (!report.plot.empty()) add("drawing", report.plot);
   return text;
 }
 
@@ -111,6 +112,7 @@ Json summary_json(const SolveReport& report) {
             {"done", report.found.outcome.iterations}};
   add_found(report, json);
   json["output"] = text_or_null(report.output);
+  json["plot"] = text_or_null(report.plot);
   json["output_kept"] = report.output_kept.has_value();
   return json;
 }

@@ -29,6 +29,7 @@ struct SolveReport {
   std::optional<std::int64_t> best_known;
   Found found;
   std::string output;                       ///< the solution file; empty when nothing was written
+  std::string plot;                         ///< the drawing; empty: none
   std::optional<std::int64_t> output_kept;  ///< objective of the file's own solution, which was not replaced
 };
 

@@ -90,6 +90,20 @@ def test_processes_share_the_seeds_of_what_is_short(fake: Program) -> None:
     assert len(fake.records()) == 9
 
 
+def test_fewer_seeds_where_it_is_told_so(fake: Program) -> None:
+    seeds_of_two = "processes: 2, seeds: {first: 1, count: 6, divided: true}"
+    descriptor = fake.descriptor(protocol=f"protocol: {{repetitions: 1, warmup: 0, time: kernel, {seeds_of_two}}}")
+    run = ("run", descriptor, "--machine", "m", "--implementation", "cpu-openmp", "--where", "size=10")
+
+    def seeds() -> list[tuple[int, int]]:
+        return [(r["process"]["number"], seed) for r in fake.records() for seed in r["seeds"]]
+
+    assert fake(*run, "--seeds", "3").returncode == 0
+    assert seeds() == [(1, 1), (1, 3), (2, 2)]
+    assert fake(*run, "--seeds", "100").returncode == 0  # the others
+    assert sorted(seed for _, seed in seeds()) == [1, 2, 3, 4, 5, 6]
+
+
 def test_seeds_whose_reference_takes_long_are_left_out(fake: Program) -> None:
     """cpu-straight, here the reference, says that it takes 7 s: more than three times the second of `under`."""
     changes = {"implementations": "implementations: [cpu-straight, cpu-serial]"}

@@ -1,0 +1,22 @@
+#pragma once
+// Where `vicinity solve --plot` draws: checked before the search; a file that is no drawing of ours stays.
+#include <filesystem>
+#include <string>
+
+namespace vicinity {
+
+class PlotFile {
+ public:
+  /// Throws InputError when `path` exists and, without `force`, is no drawing of an earlier search; EnvironmentError when it is a folder or
+  /// in none.
+  PlotFile(std::filesystem::path path, bool force);
+
+  [[nodiscard]] std::string path() const { return path_.string(); }
+  /// Replaces the file at once. Throws EnvironmentError.
+  void write(const std::string& svg) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace vicinity

@@ -1,0 +1,27 @@
+#pragma once
+// What the FileFormat of a system may offer `vicinity solve` beside what all do: it is one of these classes, too. Nothing here computes a
+// result, and so the hash of sources leaves this file out.
+#include <memory>
+#include <string>
+
+#include "core/api/run.hpp"
+
+namespace vicinity {
+
+/// Pictures of solutions.
+class SolutionDrawing {
+ public:
+  virtual ~SolutionDrawing() = default;
+  /// As SVG; of an empty solution the instance alone. Throws InputError (without a file's name) where the instance has no coordinates.
+  [[nodiscard]] virtual std::string drawing_of(const Instance& instance, const Solution& solution) const = 0;
+};
+
+/// Settings that change the instance.
+class InstanceSettings {
+ public:
+  virtual ~InstanceSettings() = default;
+  /// As the case's values want it. Throws InputError (without a file's name).
+  [[nodiscard]] virtual std::shared_ptr<const Instance> with_settings(std::shared_ptr<const Instance> instance, const Case& c) const = 0;
+};
+
+}  // namespace vicinity

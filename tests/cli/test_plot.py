@@ -1,0 +1,93 @@
+"""solve --plot and settings of the instance: on vehicle routing."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+from conftest import Program, error_line
+
+VRP = """NAME : five
+TYPE : CVRP
+DIMENSION : 6
+EDGE_WEIGHT_TYPE : EUC_2D
+CAPACITY : 10
+NODE_COORD_SECTION
+1 0 0
+2 0 10
+3 10 0
+4 -10 0
+5 0 -10
+6 10 10
+DEMAND_SECTION
+1 0
+2 4
+3 4
+4 4
+5 4
+6 4
+DEPOT_SECTION
+1
+-1
+EOF
+"""
+SOLVE = ("solve", "alns", "--instance", "five.vrp", "--calls", "5", "--output", "five.sol", "--quiet")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def five(vicinity: Program) -> Program:
+    (vicinity.folder / "five.vrp").write_text(VRP)
+    return vicinity
+
+
+def test_routes_are_drawn(five: Program) -> None:
+    (five.folder / "five.vrp").rename(five.folder / "<&>.vrp")
+    result = five("solve", "alns", "--instance", "<&>.vrp", "--calls", "5", "--plot", "routes.svg", "--json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["plot"] == "routes.svg"
+    root = ElementTree.parse(five.folder / "routes.svg").getroot()
+    routes = [g.find(f"{SVG}title").text for g in root.iter(f"{SVG}g")]
+    assert len(routes) == found["solution"].count(0) + 1
+    assert len(list(root.iter(f"{SVG}circle"))) == 5
+    assert root.find(f"{SVG}text").text == f"<&>: {found['objective']:g}, {len(routes)} routes"
+    assert sum(int(title.split("load ")[1].split(" ")[0]) for title in routes) == 20
+
+
+def test_a_drawing_is_replaced_and_no_other_file(five: Program) -> None:
+    assert five(*SOLVE, "--plot", "r.svg").returncode == 0
+    assert five(*SOLVE, "--plot", "r.svg").returncode == 0
+    other = five.folder / "other.svg"
+    other.write_text("<svg/>")
+    result = five(*SOLVE, "--plot", "other.svg")
+    assert result.returncode == 2 and "--plot: other.svg exists and is no drawing" in error_line(result)
+    assert other.read_text() == "<svg/>"
+    assert five(*SOLVE, "--plot", "other.svg", "--force").returncode == 0
+    assert "polyline" in other.read_text()
+    for place in ("none/r.svg", "."):
+        result = five(*SOLVE, "--plot", place)
+        assert result.returncode == 3 and "cannot be written" in error_line(result)
+
+
+def test_what_is_not_drawn(five: Program) -> None:
+    numbers = "\n".join(" ".join("0" if i == j else "5" for j in range(6)) for i in range(6))
+    explicit = VRP.replace("EUC_2D", "EXPLICIT\nEDGE_WEIGHT_FORMAT : FULL_MATRIX")
+    begin, end = explicit.index("NODE_COORD_SECTION"), explicit.index("DEMAND_SECTION")
+    (five.folder / "five.vrp").write_text(explicit[:begin] + f"EDGE_WEIGHT_SECTION\n{numbers}\n" + explicit[end:])
+    result = five(*SOLVE, "--plot", "r.svg")
+    assert result.returncode == 2 and "five.vrp: the instance has no coordinates" in error_line(result)
+    assert not (five.folder / "r.svg").exists() and not (five.folder / "five.sol").exists()
+    (five.folder / "q.dat").write_text("2\n0 1\n1 0\n0 1\n1 0\n")
+    result = five("solve", "sa", "--instance", "q.dat", "--plot", "r.svg")
+    assert result.returncode == 2 and "solutions of 'sa' are not drawn" in error_line(result)
+
+
+def test_another_fleet(five: Program) -> None:
+    assert five(*SOLVE, "--set", "vehicles=3").returncode == 0
+    result = five(*SOLVE, "--set", "vehicles=1")
+    assert result.returncode == 2 and "--set: vehicles: the demands sum up to 20" in error_line(result)
+    (five.folder / "five.vrp").write_text(VRP.replace("CAPACITY : 10", "CAPACITY : 10\nVEHICLES : 1"))
+    assert five(*SOLVE).returncode == 2
+    assert five(*SOLVE, "--set", "vehicles=-1").returncode == 2
