@@ -5,11 +5,15 @@ is there, so that an adapter can say that its peer is missing."""
 
 import argparse
 import json
+import os
+import selectors
+import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +58,13 @@ class Report:
             told["waited"] = (_waited() or 0.0) - self._waited
         _say(told)
 
+    def end_of(self, ends: list[dict[str, Any]]) -> None:
+        """Of searches side by side."""
+        told = {"seconds": max(one["seconds"] for one in ends), "iterations": sum(one["iterations"] for one in ends)}
+        if all("waited" in one for one in ends):
+            told["waited"] = sum(one["waited"] for one in ends)
+        _say(told)
+
 
 @dataclass(frozen=True)
 class Adapter:
@@ -62,6 +73,7 @@ class Adapter:
     program: str  # what is called, and how
     version: Callable[[], str]  # raises ImportError or FileNotFoundError where the peer is not installed
     search: Callable[[Task, Report], None]  # calls report.begin() and report.end(), writes the solution
+    one_thread: bool = False  # its search has one: of several threads each has a search, with a seed of its own
 
 
 def main(adapter: Adapter) -> int:
@@ -72,11 +84,75 @@ def main(adapter: Adapter) -> int:
         if options.about:
             _say({"name": adapter.name, "version": version, "program": adapter.program, "reads": adapter.reads})
         else:
-            adapter.search(Task(**{name: getattr(options, name) for name in Task.__annotations__}), Report())
+            task = Task(**{name: getattr(options, name) for name in Task.__annotations__})
+            (_several if adapter.one_thread and task.threads > 1 else adapter.search)(task, Report())
     except Exception as error:  # whatever a peer throws is told
-        _say({"error": f"{type(error).__name__}: {error}"})
+        _say({"error": str(error) if isinstance(error, _ChildFailedError) else f"{type(error).__name__}: {error}"})
         return 1
     return 0
+
+
+class _ChildFailedError(Exception):
+    """Says itself what failed."""
+
+
+class _Child:
+    """This adapter again, with one thread."""
+
+    def __init__(self, task: Task, number: int) -> None:
+        self.task = replace(
+            task,
+            threads=1,
+            seed=task.seed * task.threads + number,
+            solution=task.solution.with_name(f"{task.solution.name}.{number}"),
+        )
+        options = [f"--{name}={value}" for name, value in vars(self.task).items()]
+        self.process = subprocess.Popen([sys.executable, *sys.argv[:1], *options], stdout=subprocess.PIPE)
+        self.end: dict[str, Any] | None = None
+        self._rest = b""
+
+    def told(self) -> list[dict[str, Any]] | None:
+        """What has come; None at its end."""
+        text = os.read(self.process.stdout.fileno(), 1 << 16)
+        *lines, self._rest = (self._rest + text).split(b"\n")
+        return [json.loads(line) for line in lines] if text else None
+
+
+def _several(task: Task, report: Report) -> None:
+    """A search a thread, side by side. The best of all counts; times are those of the search that found it."""
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))  # by way of what ends the children
+    children = [_Child(task, number) for number in range(task.threads)]
+    best: tuple[float, _Child] | None = None
+    last = 0.0
+    try:
+        with selectors.DefaultSelector() as ready:
+            for child in children:
+                ready.register(child.process.stdout, selectors.EVENT_READ, child)
+            while ready.get_map():
+                for child, found in [(key.data, key.data.told()) for key, _ in ready.select()]:
+                    if found is None:
+                        ready.unregister(child.process.stdout)
+                    for told in found or ():
+                        if "error" in told:
+                            raise _ChildFailedError(told["error"])
+                        if "objective" not in told:
+                            child.end = told
+                        elif best is None or told["objective"] < best[0]:
+                            best, last = (told["objective"], child), max(last, told["seconds"])
+                            report.improvement_at(last, told["objective"], told["iterations"])
+    finally:
+        for child in children:
+            child.process.send_signal(signal.SIGINT)
+        for child in children:
+            child.process.wait()
+    lost = [child.process.returncode for child in children if child.end is None]
+    if lost:
+        raise _ChildFailedError(f"a search ended with exit code {lost[0]}")
+    report.end_of([child.end for child in children])
+    if best and best[1].task.solution.exists():
+        shutil.move(best[1].task.solution, task.solution)
+    for child in children:
+        child.task.solution.unlink(missing_ok=True)
 
 
 def _options(adapter: Adapter) -> argparse.Namespace:

@@ -1,6 +1,6 @@
 """HGS-CVRP (Vidal: Hybrid genetic search for the CVRP, 2022) through hybgensea.
 
-One thread. HGS reads the processor's clock for its limit and tells its best feasible cost in the log, which it writes
+HGS reads the processor's clock for its limit and tells its best feasible cost in the log, which it writes
 every `nbIterTraces` iterations; the times of improvements are ours, at the line that first shows them."""
 
 import importlib.metadata
@@ -56,6 +56,7 @@ ADAPTER = Adapter(
     program=f"hybgensea.solve_cvrp_dist_mtx, nbIterTraces={STEP}, other parameters as they come",
     version=lambda: importlib.metadata.version("hybgensea"),
     search=search,
+    one_thread=True,
 )
 
 if __name__ == "__main__":

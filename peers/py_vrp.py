@@ -1,4 +1,4 @@
-"""PyVRP (Wouda, Lan, Kool 2024), with its own parameters. One thread.
+"""PyVRP (Wouda, Lan, Kool 2024), with its own parameters.
 
 The instance is built here: PyVRP's reader takes no notice of a route limit (DISTANCE) and rounds by a function of its
 own."""
@@ -66,6 +66,7 @@ ADAPTER = Adapter(
     program="pyvrp.solve, parameters as they come",
     version=lambda: importlib.metadata.version("pyvrp"),
     search=search,
+    one_thread=True,
 )
 
 if __name__ == "__main__":

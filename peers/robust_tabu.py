@@ -2,8 +2,7 @@
 edition of Taillard's program of 2006, of QAP-codes (https://github.com/didoudiaz/QAP-codes). ROTS_QAP names it where it
 is not on the path.
 
-One search a thread, each with a seed of its own and the program's parameters as they come; the best of all counts. A
-search has no limit in time: it is ended."""
+The program's parameters as they come. A search has no limit in time: it is ended."""
 
 import hashlib
 import os
@@ -35,56 +34,35 @@ def version() -> str:
     return hashlib.sha256(Path(program()).read_bytes()).hexdigest()[:12]
 
 
-class Searching:
-    """One process, and the last improvement that it has printed: the cost, and a line later the permutation."""
-
-    def __init__(self, task: Task, number: int) -> None:
-        seed = (task.seed * task.threads + number) % MOST
-        command = ["stdbuf", "-oL", program(), "-v", "2", "-m", str(MOST), "-s", str(seed), str(task.instance)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.iterations = 0
-        self._rest, self._cost = b"", None
-
-    def read(self) -> list[tuple[int, list[int]]] | None:
-        """Costs and permutations that have come; None at its end."""
-        text = os.read(self.process.stdout.fileno(), 1 << 16)
-        *lines, self._rest = (self._rest + text).split(b"\n")
-        found = []
-        for line in lines:
-            if self._cost is not None:
-                found.append((self._cost, [int(word) for word in line.split()]))
-                self._cost = None
-            elif match := IMPROVED.match(line):
-                self.iterations, self._cost = int(match[1]), int(match[2])
-        return found if text or found else None
-
-
 def search(task: Task, report: Report) -> None:
-    best: tuple[int, list[int]] | None = None
-    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))  # by way of what ends the processes
+    """An improvement is a line with its cost, and after it one with the permutation."""
+    command = ["stdbuf", "-oL", program(), "-v", "2", "-m", str(MOST), "-s", str(task.seed % MOST), str(task.instance)]
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))  # by way of what ends the process
     report.begin()
-    searches = [Searching(task, number) for number in range(task.threads)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    iterations, cost, rest = 0, None, b""
+    best: tuple[int, list[int]] | None = None
     try:
         with selectors.DefaultSelector() as ready:
-            for one in searches:
-                ready.register(one.process.stdout, selectors.EVENT_READ, one)
-            while ready.get_map() and (left := task.seconds - report.seconds()) > 0:
-                for key, _ in ready.select(left):
-                    found = key.data.read()
-                    if found is None:
-                        ready.unregister(key.fileobj)
-                    for cost, permutation in found or ():
-                        if best is None or cost < best[0]:
-                            best = (cost, permutation)
-                            report.improvement(task.scale * cost, key.data.iterations)
+            ready.register(process.stdout, selectors.EVENT_READ)
+            while (left := task.seconds - report.seconds()) > 0:
+                if not ready.select(left):
+                    break
+                if not (text := os.read(process.stdout.fileno(), 1 << 16)):
+                    break
+                *lines, rest = (rest + text).split(b"\n")
+                for line in lines:
+                    if cost is not None:
+                        best, cost = (cost, [int(word) for word in line.split()]), None
+                        report.improvement(task.scale * best[0], iterations)
+                    elif match := IMPROVED.match(line):
+                        iterations, cost = int(match[1]), int(match[2])
     finally:
-        for one in searches:
-            one.process.kill()
-            one.process.wait()
-    report.end(sum(one.iterations for one in searches), own_process=False)
-    failed = [one.process.returncode for one in searches if one.process.returncode > 0]
-    if failed:
-        raise RuntimeError(f"rots-qap ended with exit code {failed[0]}")
+        process.kill()
+        process.wait()
+    report.end(iterations, own_process=False)
+    if process.returncode > 0:
+        raise RuntimeError(f"rots-qap ended with exit code {process.returncode}")
     if best:
         places = " ".join(str(place + 1) for place in best[1])
         task.solution.write_text(f"{len(best[1])} {best[0]}\n{places}\n")
@@ -96,6 +74,7 @@ ADAPTER = Adapter(
     program="rots-qap -v 2, a process a thread, other parameters as they come",
     version=version,
     search=search,
+    one_thread=True,
 )
 
 if __name__ == "__main__":

@@ -272,6 +272,8 @@ def test_robust_tabu_leaves_no_process_behind(tmp_path: Path) -> None:
 def test_robust_tabu_that_fails_or_finds_nothing(tmp_path: Path) -> None:
     status, told = robust_tabu(tmp_path, [100], "sys.exit(4)")
     assert status == 1 and told[-1] == {"error": "RuntimeError: rots-qap ended with exit code 4"}
+    status, of_two = robust_tabu(tmp_path, [100], "sys.exit(4)", threads=2)
+    assert status == 1 and of_two[-1] == told[-1] and sorted(p.name for p in tmp_path.iterdir()) == ["rots-qap"]
     status, told = robust_tabu(tmp_path, [], "time.sleep(1000)")
     assert status == 0 and len(told) == 1 and not (tmp_path / "found.sln").exists()
 
