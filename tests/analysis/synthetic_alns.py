@@ -32,7 +32,7 @@ def published(table, implementation):
     for row in rows:
         if row["implementation"] == implementation and row["row_key"] != "total":
             number = int(row["row_key"].removeprefix("r"))
-            name = f"CMT{number}" if table == "B3" else f"Li_{20 + number}"
+            name = {"B3": f"CMT{number}", "B5": f"Li_{20 + number}", "B9": f"bhs-like-{number}"}[table]
             found[name] = int(row["params"].split("requests=")[1].split(";")[0]), float(row["value"])
     return found
 
@@ -41,7 +41,7 @@ def experiment(machine, name, model=PAPER, like="gpu-alns", factor=1.0, instance
     """Records of experiments/alns/<name>.yaml in full, of the implementations of `model`; costs are `factor` times the
     printed means of `like`, a thousand to the unit, and scatter by 0.01 % from seed to seed."""
     descriptor = yaml.safe_load((REPOSITORY / "experiments" / "alns" / f"{name}.yaml").read_text(encoding="utf-8"))
-    printed = published("B3" if name == "table1" else "B5", like)
+    printed = published({"table1": "B3", "table2": "B5", "table_b9": "B9"}[name], like)
     for instance in instances or descriptor["instances"]:
         requests, mean = printed[instance]
         scatter = 1e-4 * np.sin(np.arange(len(SEEDS)) + requests)

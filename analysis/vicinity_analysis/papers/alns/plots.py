@@ -1,6 +1,6 @@
-"""Figures 4 to 6: the paper's curves, drawn from its tables, beside ours."""
+"""Figures 4 to 8: the paper's curves, drawn from its tables, beside ours."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,7 +14,7 @@ from vicinity_analysis.views.charts import told
 from vicinity_analysis.views.figures import INK, Drawing, handle, legend, log_axis, panels, render, style_of
 from vicinity_analysis.views.tables import baseline_name
 
-FIGURES = {"alns/table1": "Figure 4", "alns/table2": "Figure 5"}
+FIGURES = {"alns/table1": "Figure 4", "alns/table2": "Figure 5", "alns/table_b9": "Figure 7"}
 GREY = {"gpu-alns": ("#404040", "o"), "pra": ("#8C8C8C", "s"), "pra-8": ("#8C8C8C", "D")}
 OURS = {"pra": "cpu-serial", "pra-8": "cpu-openmp"}  # what stands for it where ratios are of one machine
 
@@ -70,23 +70,25 @@ def _spread_line(
 Curve = tuple[str, str, str, str, dict[int, float]]  # label, colour, marker, line, requests -> ratio
 
 
-def ratio_figure(study: Study) -> Drawing:
-    """Figure 6: time ratios against the number of requests, a panel for PRA and one for PRA-8."""
-    baselines = BASELINES[study.name]
-    curves = {name: ratio_curves(study, name) for name in baselines}
+def ratio_figure(study: Study, smaller: Sequence[Study] = ()) -> Drawing:
+    """Figure 6, and with the instances of `smaller` Figure 8: time ratios against the number of requests, a panel for
+    PRA and one for PRA-8."""
+    shown = (*smaller, study)
+    baselines = BASELINES[shown[0].name]
+    curves = {name: [curve for one in shown for curve in ratio_curves(one, name)] for name in baselines}
 
     def draw() -> Figure:
         figure, axes = panels(len(baselines), 3.2)
-        sizes = sorted(set(printed_of(study).requests(SETS[study.name]).values()))
+        sizes = sorted({n for one in shown for n in printed_of(one).requests(SETS[one.name]).values()})
         for name, plot in zip(baselines, axes, strict=True):
             plot.set_title(f"relative to {NAMES[name]}")
-            for label, colour, marker, line, values in curves[name]:
+            for label, colour, marker, line, values in joined(curves[name]):
                 drawn = plot.plot(list(values), list(values.values()), line, marker=marker, color=colour, linewidth=1.1)
                 told(drawn, label)
             plot.axhline(1, color=INK, linewidth=1)
             log_axis(plot, "y", "time ratio" if plot is axes[0] else "")
             plot.set_xlabel("requests")
-            plot.xaxis.set_major_locator(FixedLocator(sizes[::2]))
+            plot.xaxis.set_major_locator(FixedLocator(sizes[:: 2 if len(shown) == 1 else 5]))
             plot.xaxis.set_minor_locator(NullLocator())
         found = {label: handle(c, m, label, line=s) for name in baselines for label, c, m, s, _ in curves[name]}
         legend(figure, list(found.values()))
@@ -96,7 +98,17 @@ def ratio_figure(study: Study) -> Drawing:
     caption += "faster. Grey: the paper's τ, of its own machine. Dashed: published time of the baseline over ours, a "
     caption += "ratio of two machines and two programs. Solid colours: on one machine, over our code in place of the "
     caption += f"baseline. Time ratio logarithmic. {_own_baselines(study)}"
-    return render(f"{study.slug}-ratios", "Figure 6: time ratios", caption, draw)
+    if smaller:
+        caption += " Measured times beyond 1200 requests are of instances like BHS."
+    return render(f"{study.slug}-ratios", f"Figure {8 if smaller else 6}: time ratios", caption, draw)
+
+
+def joined(curves: Sequence[Curve]) -> list[Curve]:
+    """Those of one label as one."""
+    found: dict[str, Curve] = {}
+    for label, colour, marker, line, values in curves:
+        found[label] = (label, colour, marker, line, (found[label][4] if label in found else {}) | values)
+    return list(found.values())
 
 
 def ratio_curves(study: Study, baseline: str) -> list[Curve]:

@@ -14,7 +14,8 @@ from vicinity_analysis.views.quality import usable
 
 SCALE = 1000  # units of a recorded cost in the paper's unit of length: distances are not rounded (errata A17, A31)
 SETTING = {"processes": 28, "calls": 0}  # the paper's: two processes a multiprocessor, until its stopping rule
-SETS = {"alns/table1": "CMT", "alns/table2": "Li_"}  # experiment -> how the names of its instances begin
+# experiment -> how the names of its instances begin
+SETS = {"alns/table1": "CMT", "alns/table2": "Li_", "alns/table_b9": "BHS"}
 NAMES = {"gpu-alns": "GPU-ALNS", "pra": "PRA", "pra-8": "PRA-8"}
 TOTAL = "total"
 STATS = ("avg", "min", "max", "std")

@@ -1,5 +1,6 @@
-"""Tables 1, 2 and B.3 to B.8, row by row: published beside measured."""
+"""Tables 1, 2 and B.3 to B.10, row by row: published beside measured."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,12 +26,13 @@ from vicinity_analysis.views.cells import Cell, Column, Table, significant
 from vicinity_analysis.views.tables import MISSING, gaps, provenances, reasons
 
 WORDS = {"avg": "mean", "min": "least", "max": "most", "std": "sd"}
-BASELINES = {"alns/table1": ("pra",), "alns/table2": ("pra", "pra-8")}
+BASELINES = {"alns/table1": ("pra",), "alns/table2": ("pra", "pra-8"), "alns/table_b9": ("pra-8",)}
 PLACES = {"alns/table1": "Table 1", "alns/table2": "Table 2"}
 # appendix table -> what it is of, over which baseline
 APPENDIX = {"alns/table1": {"Table B.3": ("cost", "pra"), "Table B.4": ("time", "pra")}}
 APPENDIX["alns/table2"] = {"Table B.5": ("cost", "pra"), "Table B.6": ("time", "pra")}
 APPENDIX["alns/table2"] |= {"Table B.7": ("cost", "pra-8"), "Table B.8": ("time", "pra-8")}
+APPENDIX["alns/table_b9"] = {"Table B.9": ("cost", "pra-8"), "Table B.10": ("time", "pra-8")}
 COMPARED = {"cost": "cost_difference", "time": "time_ratio"}
 
 ERRORS = (
@@ -47,6 +49,10 @@ RATIOS = (
     "speed-up. τ is the paper's, of its own machine. PRA and PRA-8 are closed code: published only."
 )
 TOTALS = "Totals are ratios and errors of sums, as the paper's are, and stand where every instance was measured."
+LIKE_BHS = (
+    "The paper's BHS instances were never published. Measured columns are of instances of the same size, made by the "
+    "paper's recipe with seeds of ours: their costs are not to be compared with the printed ones."
+)
 DEVIATION = "Measured: over the seeds; sd of the population, while the paper does not say which its Std. is."
 
 
@@ -70,11 +76,16 @@ class Measured:
 
 def measured_of(study: Study) -> list[Measured]:
     found = [
-        Measured(machine, name, searches(record for records in cases.values() for record in records))
+        Measured(machine, name, _in_place(searches(record for records in cases.values() for record in records)))
         for machine in study.machines
         for name, cases in study.runs[machine.name].items()
     ]
     return [one for one in found if one.runs]
+
+
+def _in_place(runs: dict[str, list[Record]]) -> dict[str, list[Record]]:
+    """Of instances like those that were never published under the name of these: bhs-like-1 in the place of BHS-1."""
+    return {re.sub("^bhs-like-", "BHS-", instance): records for instance, records in runs.items()}
 
 
 def printed_cell(o: Observation | None, text: str | None = None) -> Cell:
@@ -191,16 +202,20 @@ def _appendix_table(study: Study, place: str) -> Table:
     metric, baseline = APPENDIX[study.name][place]
     printed, every = printed_of(study), measured_of(study)
     compared = "Diff, %" if metric == "cost" else "τ"
-    columns = [Column("instance", kind="param")] + ([Column("BKS", "published")] if metric == "cost" else [])
+    columns = [Column("instance", kind="param"), Column("requests", kind="param")]
+    columns += [Column("BKS", "published")] if _has_bks(study, metric) else []
     columns += [Column(WORDS[s], f"{NAMES[name]}, published") for name in ("gpu-alns", baseline) for s in STATS]
     columns += [Column(WORDS[s], f"{compared} to {NAMES[baseline]}, published") for s in STATS]
     columns += [Column(WORDS[s], f"{one.machine.title}, {one.name}") for one in every for s in STATS]
     unit = ", s" if metric == "time" else ""
     name = f"{study.slug}-{place.removeprefix('Table ').replace('.', '').lower()}"
-    table = Table(name, f"{place}: {metric}{unit}", columns, [], notes=[DEVIATION, TOTALS])
+    notes = [DEVIATION, TOTALS] + ([] if study.name in PLACES else [LIKE_BHS, RUNS, *_seeds(every), *gaps(study)])
+    table = Table(name, f"{place}: {metric}{unit}", columns, [], notes=notes)
+    bks = _has_bks(study, metric)
     for instance in printed.requests(SETS[study.name]):
-        table.rows.append(_appendix_row(table, printed, every, instance, place))
-    last = [Cell("total", kind="param"), *_printed_spreads(printed, TOTAL, place, metric, baseline)]
+        table.rows.append(_appendix_row(table, printed, every, instance, place, bks))
+    last = [Cell("total", kind="param"), Cell("", kind="param")]
+    last += _printed_spreads(printed, TOTAL, place, metric, baseline, bks)
     for one in every:
         spreads = one.of(metric)
         sums = total(spreads.values()) if set(spreads) == set(printed.requests(SETS[study.name])) else None
@@ -209,9 +224,18 @@ def _appendix_table(study: Study, place: str) -> Table:
     return table
 
 
-def _appendix_row(table: Table, printed: Printed, every: list[Measured], instance: str, place: str) -> list[Cell]:
+def _has_bks(study: Study, metric: str) -> bool:
+    """The BHS instances have no best known solution in the paper."""
+    return metric == "cost" and study.name in PLACES
+
+
+def _appendix_row(
+    table: Table, printed: Printed, every: list[Measured], instance: str, place: str, bks: bool
+) -> list[Cell]:
     metric, baseline = next(found[place] for found in APPENDIX.values() if place in found)
-    cells = [Cell(instance, kind="param"), *_printed_spreads(printed, instance, place, metric, baseline)]
+    requests = next(found[instance] for found in map(printed.requests, SETS.values()) if instance in found)
+    cells = [Cell(instance, kind="param"), Cell(str(requests), kind="param")]
+    cells += _printed_spreads(printed, instance, place, metric, baseline, bks)
     for one in every:
         if instance not in one.runs:
             cells += [MISSING] * 4
@@ -225,8 +249,8 @@ def _appendix_row(table: Table, printed: Printed, every: list[Measured], instanc
     return cells
 
 
-def _printed_spreads(printed: Printed, instance: str, place: str, metric: str, baseline: str) -> list[Cell]:
-    cells = [printed_cell(printed.best(instance))] if metric == "cost" else []
+def _printed_spreads(printed: Printed, instance: str, place: str, metric: str, baseline: str, bks: bool) -> list[Cell]:
+    cells = [printed_cell(printed.best(instance))] if bks else []
     for name in ("gpu-alns", baseline):
         cells += [printed_cell(printed.find(instance, name, metric, stat, place=place)) for stat in STATS[:3]]
         mean = printed.find(instance, name, metric, place=place)

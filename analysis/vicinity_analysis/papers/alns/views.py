@@ -20,8 +20,19 @@ def _li(study: Study, studies: list[Study]) -> View:
     return view
 
 
-ANYTIME = "alns/anytime"
-POOLS = {ANYTIME: ("alns/anytime_gpu", "alns/anytime_paper")}  # drawn in one figure
+def _like_bhs(study: Study, studies: list[Study]) -> View:
+    """Tables B.9 and B.10, Figures 7 and 8."""
+    smaller = [other for other in studies if other.name == "alns/table2"]
+    figures = [plots.runtime_figure(study), plots.ratio_figure(study, smaller)]
+    return View(tables.appendix_tables(study), existing([quality.gap_table(study, [study])]), figures)
 
-VIEWS: dict[str, MakeView] = {"alns/table1": _christofides, "alns/table2": _li, ANYTIME: anytime}
-VIEWS |= {name: shown_with(ANYTIME) for name in POOLS[ANYTIME]}
+
+POOLS = {  # drawn in one figure
+    "alns/anytime": ("alns/anytime_gpu", "alns/anytime_paper"),
+    "alns/anytime_cmt": ("alns/anytime_cmt_gpu",),
+    "alns/anytime_x": ("alns/anytime_x_gpu",),
+}
+
+VIEWS: dict[str, MakeView] = {"alns/table1": _christofides, "alns/table2": _li, "alns/table_b9": _like_bhs}
+for first, others in POOLS.items():
+    VIEWS |= {first: anytime} | {name: shown_with(first) for name in others}

@@ -15,6 +15,7 @@ def studies(tmp_path_factory):
     root = synthetic_alns.make_root(tmp_path_factory.mktemp("alns"))
     records = list(synthetic_alns.everything("gpu-a", model={"gpu": PAPER["gpu"], "cpu-serial": PAPER["cpu-serial"]}))
     few = [r for r in records if r["case"]["instance"] != "Li_25" or r["implementation"] == "gpu"]
+    few += synthetic_alns.experiment("gpu-a", "table_b9", model={"gpu": PAPER["gpu"]})
     synthetic_alns.make_machine(root / "results", "gpu-a", few, GPU)
     synthetic_alns.make_machine(root / "results", "none", [], GPU)
     return studies_of(root, "gpu-a", "none")
@@ -81,8 +82,8 @@ def test_appendix_tables(studies):
     found = {table.title.split(":")[0]: table for table in tables.appendix_tables(alns(studies, "table2"))}
     assert list(found) == ["Table B.5", "Table B.6", "Table B.7", "Table B.8"]
     first = [cell.text for cell in row(found["Table B.8"], "Li_21")]
-    assert first[:9] == ["Li_21", "37.10", "28.68", "53.06", "6.03", "16.05", "15.76", "16.56", "0.15"]
-    assert first[9:13] == ["0.43", "0.55", "0.31", "5.88"]
+    assert first[:10] == ["Li_21", "560", "37.10", "28.68", "53.06", "6.03", "16.05", "15.76", "16.56", "0.15"]
+    assert first[10:14] == ["0.43", "0.55", "0.31", "5.88"]
     costs = found["Table B.5"]
     records = [entry for entry in costs.tidy if entry["instance"] == "Li_21" and entry["implementation"] == "gpu"]
     assert records[0]["mean"] == pytest.approx(16293.05, abs=0.01)
@@ -91,6 +92,23 @@ def test_appendix_tables(studies):
     ours = column(costs, "mean", "gpu")
     assert float(total[ours].text.replace(",", "")) == pytest.approx(291736.13, abs=0.02)
     assert total[ours + 3].text == ""
+
+
+def test_instances_like_bhs(studies):
+    study = alns(studies, "table_b9")
+    costs, times = tables.appendix_tables(study)
+    assert (costs.title, times.title) == ("Table B.9: cost", "Table B.10: time, s")
+    first = row(costs, "BHS-1")
+    assert [cell.text for cell in first[:3]] == ["BHS-1", "1400", "43005.69"]  # and no BKS
+    assert "bhs-like-1" not in first[0].text and "table_b9.jsonl" in first[column(costs, "mean", "gpu")].title
+    assert any("never published" in note for note in costs.notes)
+    assert not list(published_over_ours(study))  # other instances than the paper's
+    view = view_of(study, studies, ALNS.views)
+    assert [figure.title.split(":")[0] for figure in view.figures] == ["Figure 7", "Figure 8"]
+    label = f"published ÷ gpu, {GPU} (two machines)"
+    curves = [c for name in ("table2", "table_b9") for c in plots.ratio_curves(alns(studies, name), "pra-8")]
+    values = {c[0]: c[4] for c in plots.joined(curves)}
+    assert {560, 4500} <= set(values["τ, published"]) and {560, 4500} <= set(values[label])
 
 
 def test_figures(studies):
