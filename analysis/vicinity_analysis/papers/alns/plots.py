@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, NullLocator
+from matplotlib.ticker import FixedLocator, MultipleLocator, NullLocator
 
 from vicinity_analysis.papers.alns.spreads import NAMES, SETS, Printed, Spread, printed_of
 from vicinity_analysis.papers.alns.tables import BASELINES, Measured, measured_of
@@ -88,7 +88,7 @@ def ratio_figure(study: Study, smaller: Sequence[Study] = ()) -> Drawing:
             plot.axhline(1, color=INK, linewidth=1)
             log_axis(plot, "y", "time ratio" if plot is axes[0] else "")
             plot.set_xlabel("requests")
-            plot.xaxis.set_major_locator(FixedLocator(sizes[:: 2 if len(shown) == 1 else 5]))
+            plot.xaxis.set_major_locator(MultipleLocator(1000) if smaller else FixedLocator(sizes[::2]))
             plot.xaxis.set_minor_locator(NullLocator())
         found = {label: handle(c, m, label, line=s) for name in baselines for label, c, m, s, _ in curves[name]}
         legend(figure, list(found.values()))

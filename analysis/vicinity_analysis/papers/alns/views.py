@@ -4,7 +4,7 @@ from vicinity_analysis.papers.alns import plots, tables
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import quality
 from vicinity_analysis.views.anytime import anytime
-from vicinity_analysis.views.usual import MakeView, View, existing, shown_with
+from vicinity_analysis.views.usual import MakeView, View, along_axes, existing, shown_with
 
 
 def _christofides(study: Study, _: list[Study]) -> View:
@@ -27,6 +27,11 @@ def _like_bhs(study: Study, studies: list[Study]) -> View:
     return View(tables.appendix_tables(study), existing([quality.gap_table(study, [study])]), figures)
 
 
+def _rates(study: Study, _: list[Study]) -> View:
+    """Calls a second against the number of customers."""
+    return along_axes(study, rates=True)
+
+
 POOLS = {  # drawn in one figure
     "alns/anytime": ("alns/anytime_gpu", "alns/anytime_paper"),
     "alns/anytime_cmt": ("alns/anytime_cmt_gpu",),
@@ -34,5 +39,6 @@ POOLS = {  # drawn in one figure
 }
 
 VIEWS: dict[str, MakeView] = {"alns/table1": _christofides, "alns/table2": _li, "alns/table_b9": _like_bhs}
+VIEWS["alns/scaling"] = _rates
 for first, others in POOLS.items():
     VIEWS |= {first: anytime} | {name: shown_with(first) for name in others}
