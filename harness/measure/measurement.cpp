@@ -116,6 +116,7 @@ void prove_again(Referee& referee, const Job& job, const Protocol& protocol, Run
   result.message = "after the last repetition: " + complaint;
   result.samples.clear();
   result.contention.reset();  // it is of samples
+  result.gpu_joules.reset();
 }
 
 /// `slowdown` stretches the parts as it did the wall time.
@@ -142,6 +143,26 @@ void sample_conditions(const Job& job, bool control, bool before, Result& result
   if (!device || job.implementation->backend != Backend::gpu) return;
   if (const auto state = nvml::state(device->pci_bus)) place(result.clocks) = *state;
 }
+
+/// What a GPU uses from its construction on. Of less than half a second its counter tells little.
+class Energy {
+ public:
+  explicit Energy(const Job& job) {
+    if (const auto device = device::info(); device && job.implementation->backend == Backend::gpu) bus_ = device->pci_bus;
+    if (!bus_.empty()) before_ = nvml::joules(bus_);
+  }
+  [[nodiscard]] std::optional<double> joules() const {
+    constexpr double shortest = 0.5;
+    if (!before_ || watch_.seconds() < shortest) return std::nullopt;
+    const auto now = nvml::joules(bus_);
+    return now ? std::optional(*now - *before_) : std::nullopt;
+  }
+
+ private:
+  std::string bus_;
+  std::optional<double> before_;
+  Stopwatch watch_;
+};
 
 double chosen_time(const Sample& sample, const std::string& time) {
   double total = 0;
@@ -176,14 +197,17 @@ void time(Referee& referee, const Job& job, const Protocol& protocol, const Meas
   sample_conditions(job, options.control, true, result);
   ContentionWatch first(counts);
   timing.observe(first);
+  const Energy of_checked(job);
   const Stopwatch watch;
   const Sample checked = timing.once();
   const double seconds = watch.seconds();
+  result.gpu_joules = of_checked.joules();
   judge(referee, job, run, result);
   if (result.status != Status::ok) {  // there are no samples for these to be of
     result.clocks.reset();
     result.cpu_control.reset();
     result.gpu_control.reset();
+    result.gpu_joules.reset();
     return;
   }
   timing.require_chosen_part(checked.parts);
@@ -194,7 +218,10 @@ void time(Referee& referee, const Job& job, const Protocol& protocol, const Meas
   ContentionWatch contention(counts);
   timing.observe(contention);
   const auto enough = [&](const std::vector<Sample>& taken) { return known_well_enough(taken, contention, protocol); };
-  ended(sample([&] { return timing.once(); }, repetitions_for(protocol, each), enough), contention);
+  const Energy of_all(job);
+  const std::vector<Sample> taken = sample([&] { return timing.once(); }, repetitions_for(protocol, each), enough);
+  result.gpu_joules = of_all.joules();
+  ended(taken, contention);
   prove_again(referee, job, protocol, run, result);
 }
 

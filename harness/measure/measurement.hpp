@@ -36,6 +36,7 @@ struct Result {
   Work work;
   std::optional<Contention> contention;  ///< of each sample
   std::optional<Around<nvml::State>> clocks;
+  std::optional<double> gpu_joules;  ///< that the GPU's board used while all samples were taken, resets between them included
   std::optional<Around<double>> cpu_control;
   std::optional<Around<double>> gpu_control;
 };

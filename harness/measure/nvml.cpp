@@ -36,6 +36,7 @@ class Library {
     load(clock_, "nvmlDeviceGetClockInfo");
     load(events_, "nvmlDeviceGetCurrentClocksEventReasons");
     if (events_ == nullptr) load(events_, "nvmlDeviceGetCurrentClocksThrottleReasons");  // its name before driver 535
+    load(energy_, "nvmlDeviceGetTotalEnergyConsumption");
     usable_ = init_ != nullptr && init_() == success;
   }
   // Never unloaded: lives as long as the process.
@@ -50,6 +51,14 @@ class Library {
     state.reasons = reason_names(bits);
     state.throttled = is_throttling(bits);
     return state;
+  }
+
+  [[nodiscard]] std::optional<double> joules(const std::string& pci_bus) const {
+    Device device = nullptr;
+    unsigned long long millijoules = 0;
+    if (!usable_ || by_bus_ == nullptr || energy_ == nullptr || by_bus_(pci_bus.c_str(), &device) != success) return std::nullopt;
+    if (energy_(device, &millijoules) != success) return std::nullopt;
+    return static_cast<double>(millijoules) * 1e-3;
   }
 
   [[nodiscard]] std::optional<std::string> driver() const {
@@ -71,6 +80,7 @@ class Library {
   int (*by_bus_)(const char*, Device*) = nullptr;
   int (*clock_)(Device, int, unsigned*) = nullptr;
   int (*events_)(Device, unsigned long long*) = nullptr;
+  int (*energy_)(Device, unsigned long long*) = nullptr;
 };
 
 const Library& library() {
@@ -81,6 +91,8 @@ const Library& library() {
 }  // namespace
 
 std::optional<State> state(const std::string& pci_bus) { return library().state(pci_bus); }
+
+std::optional<double> joules(const std::string& pci_bus) { return library().joules(pci_bus); }
 
 std::optional<std::string> driver_version() { return library().driver(); }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Clock and throttle reasons of the GPU, read from the driver's management library if there is one (dlopen, so that
+// Clock, throttle reasons and energy of the GPU, read from the driver's management library if there is one (dlopen, so that
 // nothing needs a driver to build or start).
 #include <optional>
 #include <string>
@@ -15,6 +15,9 @@ struct State {
 
 /// Now; empty without NVML, or when it does not know the device.
 [[nodiscard]] std::optional<State> state(const std::string& pci_bus);
+/// That the board has used since the driver was loaded; the counter moves every tenth of a second or so. Empty without NVML, or where the
+/// device has no such counter.
+[[nodiscard]] std::optional<double> joules(const std::string& pci_bus);
 /// "580.95.05"; empty without NVML.
 [[nodiscard]] std::optional<std::string> driver_version();
 

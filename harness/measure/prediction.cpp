@@ -176,6 +176,7 @@ Result predict(const Job& job, const Protocol& protocol, const std::function<Res
   result.samples = predicted_samples(cut, scaling);
   predict_amounts(cut[0], scaling, result);
   widen_conditions(cut, result);
+  result.gpu_joules.reset();
   result.prediction = {.axis = scaling.axis,
                        .at = scaling.at,
                        .to = scaling.to,

@@ -197,6 +197,7 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
   add_contention(result.contention, json);
   json["clocks"] = clocks_json(result.clocks);
   json["throttled"] = result.clocks && (result.clocks->first.throttled || result.clocks->second.throttled);
+  if (result.gpu_joules) json["gpu_joules"] = *result.gpu_joules;
   json["extrapolated"] = extrapolated_json(result.prediction);
   if (descriptor.check.kind == Check::Kind::prefix) json["proof"] = {{"kind", "prefix"}, {"iterations", descriptor.check.iterations}};
   if (!result.trace.empty()) json["trace"] = trace_json(result.trace);

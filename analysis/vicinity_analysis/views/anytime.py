@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from vicinity_analysis.inputs.records import Machine, Record
 from vicinity_analysis.study import Study
-from vicinity_analysis.views.cells import Cell, Column, Table, plain
+from vicinity_analysis.views.cells import Cell, Column, Table, plain, significant
 from vicinity_analysis.views.charts import told
 from vicinity_analysis.views.figures import Drawing, handle, label_outer, legend, log_axis, panels, render, style_of
 from vicinity_analysis.views.quality import gap_percent
@@ -173,6 +173,13 @@ def _line(plot: Axes, machine: Machine, curve: Curve, best: float, style: tuple[
     return float(middle.max())
 
 
+def _joules(curve: Curve) -> float | None:
+    """Of a run, the median over the seeds; None where no record tells it."""
+    told = [record.data for record in curve.records if record.data.get("gpu_joules")]
+    found = [data["gpu_joules"] / len(data["samples"]["wall"]) for data in told]
+    return float(np.median(found)) if found else None
+
+
 def table_times(found: Sequence[Curve]) -> list[float]:
     """Powers of ten below the longest time that all were given, and that time."""
     end = max(curve.end for curve in found)
@@ -185,6 +192,9 @@ def _table(study: Study, machine: Machine, found: list[Curve]) -> Table:
     times = table_times(found)
     columns = [Column("instance", kind="param"), Column("program", kind="param"), Column("seeds")]
     columns += [Column(f"{plain(time)} s", "median gap, %") for time in times]
+    energies = {id(curve): _joules(curve) for curve in found}
+    if any(energies.values()):
+        columns.append(Column("GPU energy, J"))
     title = f"{study.descriptor.title}: median gaps, {machine.title}"
     table = Table(f"{study.slug}-{machine.name}-medians", title, columns, [])
     for curve in found:
@@ -194,6 +204,10 @@ def _table(study: Study, machine: Machine, found: list[Curve]) -> Table:
         cells = [Cell(curve.instance, kind="param"), Cell(curve.name, kind="param"), Cell(str(len(curve.records)))]
         marks = tuple(dict.fromkeys(mark for record in curve.records for mark in record.marks))
         cells += [Cell(f"{gap:.3f}", sources, marks=marks) if np.isfinite(gap) else MISSING for gap in medians]
+        if any(energies.values()):
+            joules = energies[id(curve)]
+            title = f"{sources}; the board's, of a whole run"
+            cells.append(Cell(significant(joules), title, marks=marks) if joules else MISSING)
         table.rows.append(cells)
         for time, gap in zip(times, medians, strict=True):
             row = {"machine": machine.name, "instance": curve.instance, "implementation": curve.name, "seconds": time}

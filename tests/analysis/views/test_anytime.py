@@ -104,6 +104,13 @@ def test_the_table_has_medians_at_powers_of_ten_and_at_the_end(world):
     assert "m/fang/race.jsonl" in table.rows[0][-1].title
 
 
+def test_energy_is_of_a_run_where_a_record_tells_it(world):
+    study, studies = world([OURS[0] | {"gpu_joules": 800.0}, OURS[1] | {"gpu_joules": 400.0}, *THEIRS])
+    (table,) = anytime.anytime(study, studies).shown
+    assert table.columns[-1].label == "GPU energy, J"
+    assert [row[-1].text for row in table.rows] == ["600", "—"]
+
+
 def test_without_a_best_known_objective_nothing_is_drawn(world):
     study, studies = world([run("cpu-serial", "easy", 1, [(1.0, 5)], best=None)])
     view = anytime.anytime(study, studies)

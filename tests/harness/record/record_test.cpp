@@ -86,6 +86,12 @@ TEST_F(RecordTest, ClocksAndThrottling) {
   EXPECT_EQ(json["throttled"], true);
 }
 
+TEST_F(RecordTest, EnergyWhereItIsKnown) {
+  EXPECT_FALSE(record().contains("gpu_joules"));
+  result_.gpu_joules = 512.25;
+  EXPECT_EQ(record()["gpu_joules"], 512.25);
+}
+
 TEST_F(RecordTest, ResumesAtEqualKeysOnly) {
   const Json json = record();
   EXPECT_EQ(resume_key(json), key());
