@@ -94,7 +94,7 @@ class VrpFiles final : public FileFormat, public SolutionDrawing, public Instanc
 Solver solver() {
   Solver solver;
   solver.files = std::make_shared<VrpFiles>();
-  solver.families = {"cmt", "golden", "li", "bhs-like"};
+  solver.families = {"cmt", "golden", "li", "x", "bhs-like"};
   solver.format = "CVRPLIB .vrp";
   solver.solution_suffix = ".sol";
   solver.work_axis = "calls";
