@@ -53,6 +53,10 @@ class Curve:
         """Of all seeds at that time; infinite where there is no solution yet."""
         return np.array([_gap_at(record, seconds, best, self.maximises) for record in self.records])
 
+    def seconds_to(self, objective: float) -> np.ndarray:
+        """Of each seed, until it has a solution as good as this; infinite where it never has."""
+        return np.array([_seconds_to(record, objective, self.maximises) for record in self.records])
+
     def percentile(self, seconds: float, best: float, percent: float) -> float:
         """Infinite where so many seeds have no solution."""
         return float(np.percentile(self.gaps(seconds, best), percent, method="higher"))
@@ -65,6 +69,12 @@ def _budget(record: Record) -> float:
 def _gap_at(record: Record, seconds: float, best: float, maximises: bool) -> float:
     found = [p.objective for p in record.trace if p.seconds <= seconds and p.objective is not None]
     return gap_percent((max if maximises else min)(found), best, maximises) if found else np.inf
+
+
+def _seconds_to(record: Record, objective: float, maximises: bool) -> float:
+    sign = -1 if maximises else 1
+    good = (p.seconds for p in record.trace if p.objective is not None and sign * p.objective <= sign * objective)
+    return min(good, default=np.inf)
 
 
 def curves(studies: Sequence[Study], machine: Machine) -> list[Curve]:
@@ -87,10 +97,15 @@ def best_of(found: Sequence[Curve], instance: str) -> float | None:
     return next((best for best in known if best), None)
 
 
+def pool_of(study: Study, studies: Sequence[Study]) -> list[Study]:
+    """This experiment and those that are drawn with it."""
+    by_name = {other.name: other for other in studies}
+    return [study, *(by_name[name] for name in study.pool if name in by_name)]
+
+
 def anytime(study: Study, studies: Sequence[Study]) -> View:
     """Figures and tables of this experiment and its pool."""
-    by_name = {other.name: other for other in studies}
-    pool = [study, *(by_name[name] for name in study.pool if name in by_name)]
+    pool = pool_of(study, studies)
     machines = [(machine, [c for c in curves(pool, machine) if best_of([c], c.instance)]) for machine in study.machines]
     shown = [(machine, found) for machine, found in machines if found]
     tables = [_table(study, machine, found) for machine, found in shown]

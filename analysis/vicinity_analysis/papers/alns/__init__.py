@@ -10,6 +10,8 @@ TABLES = {
     "alns/table1": ("B3", "B4", "1"),
     "alns/table2": ("B5", "B6", "B7", "B8", "B9", "B10", "2"),
     "alns/table_b9": ("B9", "B10"),
+    "alns/anytime": ("B5", "B6"),
+    "alns/anytime_cmt": ("B3", "B4"),
 }
 
 PAPER = Paper(

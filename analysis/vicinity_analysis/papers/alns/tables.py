@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from vicinity_analysis.inputs.published import Observation
 from vicinity_analysis.inputs.records import Machine, Record, shorten
 from vicinity_analysis.papers.alns.spreads import (
@@ -22,6 +24,7 @@ from vicinity_analysis.papers.alns.spreads import (
     total,
 )
 from vicinity_analysis.study import Study
+from vicinity_analysis.views.anytime import curves, pool_of
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
 from vicinity_analysis.views.tables import MISSING, gaps, provenances, reasons
 
@@ -263,3 +266,39 @@ def _text_cell(value: float | None, title: str, metric: str, marks: tuple[str, .
     if value is None:
         return Cell("")
     return Cell(f"{value:,.2f}" if metric == "cost" else significant(value), title, marks=marks)
+
+
+def quality_table(study: Study, studies: Sequence[Study]) -> Table | None:
+    """How soon a search has what the paper's reaches at its end, in the mean. None where the paper prints nothing of
+    these instances, or nothing is measured."""
+    printed = printed_of(study)
+    found = [(machine, curve) for machine in study.machines for curve in curves(pool_of(study, studies), machine)]
+    instances = [name for name in dict.fromkeys(c.instance for _, c in found) if printed.find(name, "gpu-alns", "cost")]
+    if not instances:
+        return None
+    names = list(dict.fromkeys((machine.name, curve.name) for machine, curve in found))
+    titles = {machine.name: machine.title for machine, _ in found}
+    by_key = {(machine.name, curve.name, curve.instance): curve for machine, curve in found}
+    columns = [Column("instance", kind="param"), Column("mean cost", "published"), Column("mean time, s", "published")]
+    columns += [
+        Column(f"{titles[machine]}, {name}", "median time to the published mean cost, s") for machine, name in names
+    ]
+    table = Table(f"{study.slug}-quality", f"{study.descriptor.title}: time to the paper's mean quality", columns, [])
+    table.notes.append(
+        "Median over the seeds; a dash: more than half of them never had it in the time they were given."
+    )
+    for instance in instances:
+        mean, time = (printed.find(instance, "gpu-alns", metric) for metric in ("cost", "time"))
+        cells = [Cell(instance, kind="param"), printed_cell(mean), printed_cell(time)]
+        for machine, name in names:
+            curve = by_key.get((machine, name, instance))
+            seconds = np.percentile(curve.seconds_to(mean.value * SCALE), 50, method="higher") if curve else np.inf
+            marks = tuple(dict.fromkeys(mark for r in curve.records for mark in r.marks)) if curve else ()
+            told = curve and np.isfinite(seconds)
+            cells.append(
+                Cell(significant(float(seconds)), provenances(curve.records), marks=marks) if told else MISSING
+            )
+            row = {"instance": instance, "machine": machine, "implementation": name, "published_mean_cost": mean.value}
+            table.tidy.append(row | {"seconds": float(seconds) if told else None})
+        table.rows.append(cells)
+    return table

@@ -111,6 +111,31 @@ def test_instances_like_bhs(studies):
     assert {560, 4500} <= set(values["τ, published"]) and {560, 4500} <= set(values[label])
 
 
+def test_time_to_the_papers_quality(tmp_path):
+    def run(name, seed, steps):
+        found = synthetic_alns.record("gpu-a", "anytime_gpu", "Li_21", name, seed, 60.0, steps[-1][1], 16212.74)
+        found["trace"] = [
+            {"seconds": s, "iterations": k, "objective": round(1000 * o), "digest": "0"}
+            for k, (s, o) in enumerate(steps)
+        ]
+        found["protocol"] |= {"budget": {"seconds": 60.0, "target": None}}
+        return found
+
+    root = synthetic_alns.make_root(tmp_path)
+    ours = [run("gpu-hybrid", 1, [(0.1, 17000), (2.0, 16293)]), run("gpu-hybrid", 2, [(0.1, 16200)])]
+    ours += [run("gpu-hybrid", 3, [(0.1, 17000), (4.0, 16290)]), run("gpu", 1, [(0.1, 17000), (50.0, 16294)])]
+    synthetic_alns.make_machine(root / "results", "gpu-a", ours, GPU)
+    studies = studies_of(root, "gpu-a")
+    table = tables.quality_table(alns(studies, "anytime"), studies)
+    (cells,) = table.rows
+    assert [cell.text for cell in cells[:3]] == ["Li_21", "16293.05", "37.10"]
+    assert {column.label: cell.text for column, cell in zip(table.columns[3:], cells[3:], strict=True)} == {
+        f"{GPU}, gpu-hybrid": "2.00",
+        f"{GPU}, gpu": "—",
+    }
+    assert tables.quality_table(alns(studies, "anytime_x"), studies) is None
+
+
 def test_figures(studies):
     for name, figures in (("table1", ["runtimes"]), ("table2", ["runtimes", "ratios"])):
         view = view_of(alns(studies, name), studies, ALNS.views)
