@@ -69,14 +69,39 @@ std::int32_t broken_pairs(const Individual& a, const Individual& b) {
   return broken;
 }
 
+Individual aligned(const vrp::View& vrp, std::span<const Symmetry> symmetries, Individual individual, const Individual& reference) {
+  const auto common = [&](auto image) {
+    std::int32_t edges = 0;
+    for (std::int32_t c = 1; c <= vrp.n; ++c) {
+      const auto to = static_cast<std::size_t>(image(c));
+      const std::int32_t behind = image(individual.next[static_cast<std::size_t>(c)]);
+      edges += static_cast<std::int32_t>(behind != 0 && (behind == reference.next[to] || behind == reference.prev[to]));
+    }
+    return edges;
+  };
+  std::int32_t most = common([](std::int32_t c) { return c; });
+  const Symmetry* closest_image = nullptr;
+  for (const Symmetry& symmetry : symmetries) {
+    const std::int32_t edges = common([&](std::int32_t c) { return symmetry[static_cast<std::size_t>(c)]; });
+    if (edges > most) most = edges, closest_image = &symmetry;
+  }
+  if (closest_image == nullptr) return individual;
+  Routes routes = individual.routes;
+  for (vrp::Route& route : routes)
+    for (std::int32_t& c : route) c = (*closest_image)[static_cast<std::size_t>(c)];
+  Individual image = individual_of(vrp, std::move(routes));
+  return image.feasible() == individual.feasible() ? image : individual;
+}
+
 // --- the population ----------------------------------------------------------------------------------------------------
 
-Population::Population(const vrp::Vrp& vrp, const Granular& granular) : vrp_(vrp.view()) {
+Population::Population(const vrp::Vrp& vrp, const Granular& granular) : vrp_(vrp.view()), symmetries_(granular.symmetries) {
   const std::int32_t most_demand = *std::max_element(vrp_.demand + 1, vrp_.demand + vrp_.n + 1);
   std::int64_t farthest = 1;
   for (std::int32_t c = 1; c <= vrp_.n; ++c) farthest = std::max<std::int64_t>(farthest, vrp_(0, c));
   const std::int64_t edge = std::max<std::int64_t>(farthest, granular.spread);
   penalties_ = {std::clamp<std::int64_t>(256 * edge / std::max(1, most_demand), 1, most_penalty), 256};
+  least_ = {std::max<std::int64_t>(1, penalties_.load / least_load_part), penalties_.duration / least_duration_part};
 }
 
 std::int64_t Population::cost(const Individual& individual) const {
@@ -86,6 +111,8 @@ std::int64_t Population::cost(const Individual& individual) const {
 }
 
 void Population::add(Individual individual) {
+  if (const Individual* const reference = symmetries_.empty() ? nullptr : leader(); reference != nullptr)
+    individual = aligned(vrp_, symmetries_, std::move(individual), *reference);
   Members& members = kept_[individual.feasible() ? 0 : 1];
   Member member{std::move(individual), {}, added_++, 0};
   for (Member& other : members) {
@@ -150,12 +177,20 @@ const Individual& Population::parent(Stream& stream) const {
   return a.fitness <= b.fitness ? a.individual : b.individual;
 }
 
-std::optional<Individual> Population::cheapest() const {
-  const Members& members = kept_[0];
-  const auto found = std::min_element(members.begin(), members.end(), [](const Member& a, const Member& b) {
-    return std::pair(a.individual.distance, a.number) < std::pair(b.individual.distance, b.number);
+const Individual* Population::leader() const {
+  const Members& members = kept_[kept_[0].empty() ? 1 : 0];
+  const auto found = std::min_element(members.begin(), members.end(), [&](const Member& a, const Member& b) {
+    return std::pair(cost(a.individual), a.number) < std::pair(cost(b.individual), b.number);
   });
-  return found == members.end() ? std::nullopt : std::optional(found->individual);
+  return found == members.end() ? nullptr : &found->individual;
+}
+
+std::optional<Individual> Population::cheapest() const { return kept_[0].empty() ? std::nullopt : std::optional(*leader()); }
+
+void Population::pool_routes(RoutePool& pool) const {
+  for (const Members& members : kept_)
+    for (const Member& member : members)
+      for (const vrp::Route& route : member.individual.routes) pool.add(route);
 }
 
 void Population::clear() {
@@ -163,12 +198,12 @@ void Population::clear() {
 }
 
 void Population::adapt(std::int64_t children, std::int64_t load_feasible, std::int64_t duration_feasible) {
-  const auto adapted = [&](std::int64_t weight, std::int64_t feasible) {
-    if (5 * feasible > 2 * children) return std::max<std::int64_t>(1, weight * 17 / 20);           // more than two of five
+  const auto adapted = [&](std::int64_t weight, std::int64_t least, std::int64_t feasible) {
+    if (5 * feasible > 2 * children) return std::max(least, weight * 17 / 20);                     // more than two of five
     if (5 * feasible < children) return std::min<std::int64_t>(most_penalty, weight * 6 / 5 + 1);  // less than one of five
     return weight;
   };
-  penalties_ = {adapted(penalties_.load, load_feasible), adapted(penalties_.duration, duration_feasible)};
+  penalties_ = {adapted(penalties_.load, least_.load, load_feasible), adapted(penalties_.duration, least_.duration, duration_feasible)};
   for (Members& members : kept_) rank(members);
 }
 

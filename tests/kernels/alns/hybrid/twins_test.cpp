@@ -79,7 +79,7 @@ TEST_F(HybridGpu, WhereVehiclesMayNotSuffice) {
 
 /// Cycles end, islands exchange their best, populations lose members.
 TEST_F(HybridGpu, LongTwinsOnIslands) {
-  expect_hybrid_twins({trial(5, 13, Kind::bound, 40, 310), trial(6, 60, Kind::plain, 20, 120), trial(8, 30, Kind::matrix, 6, 210)});
+  expect_hybrid_twins({trial(5, 13, Kind::bound, 150, 310), trial(6, 60, Kind::plain, 70, 120), trial(8, 30, Kind::matrix, 6, 210)});
 }
 
 TEST_F(HybridGpu, MoreLinesThanBlocksAtATime) { expect_hybrid_twins({trial(1, 40, Kind::plain, 1500, 3)}); }
