@@ -126,7 +126,7 @@ std::vector<std::int64_t> jobs_of(const vrp::Vrp& vrp, std::int32_t lines, std::
 
 TEST(HybridIslands, OrdersOfAskingChangeNothing) {
   const vrp::Vrp vrp = square(20, 1);
-  EXPECT_EQ(jobs_of(vrp, 80, 120, false), jobs_of(vrp, 80, 120, true));
+  EXPECT_EQ(jobs_of(vrp, lines_of_island + 6, 120, false), jobs_of(vrp, lines_of_island + 6, 120, true));
 }
 
 TEST(HybridIslands, ABestIsKept) {
