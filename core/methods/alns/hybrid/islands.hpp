@@ -37,7 +37,7 @@ inline constexpr std::int64_t first_children = 24, most_idle_children = 6'000, s
 inline constexpr std::int64_t recombination = 50;
 
 /// Lines of a search that names no number, on the CPU; cycles without a better solution that end a search without a limit.
-inline constexpr std::int32_t default_lines = 4;
+inline constexpr std::int32_t default_lines = 16;
 inline constexpr std::int64_t most_idle_cycles = 6;
 
 /// What an infeasible local optimum is improved under: ten times the penalties, and then the strictest.
@@ -99,10 +99,10 @@ class Islands {
  private:
   struct Island {
     Population population;
-    std::int64_t children = 0;               ///< since its start
-    std::int64_t secluded = first_children;  ///< children before it takes in others' best
-    std::int64_t idle = 0;                   ///< since its best was found
-    std::optional<std::int64_t> distance;    ///< of its best since its start
+    std::int64_t children = 0;                  ///< since its start
+    std::int64_t secluded = first_children;     ///< children before it takes in others' best
+    std::int64_t idle = 0;                      ///< since its best was found
+    std::optional<std::int64_t> distance = {};  ///< of its best since its start
   };
 
   [[nodiscard]] std::vector<std::int32_t> first_order(bool around_depot, Stream& stream) const;
