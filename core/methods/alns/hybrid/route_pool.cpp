@@ -277,6 +277,7 @@ void RoutePool::add(const vrp::Route& route) {
 }
 
 std::vector<vrp::Route> RoutePool::recombined(std::span<const vrp::Route> known, std::int32_t most_routes) const {
+  if (columns_.empty()) return {};
   std::vector<Priced> columns, routes;
   for (const Column& column : columns_) columns.push_back({&column.route, fine * column.cost});
   std::int64_t upper = 0;

@@ -111,6 +111,7 @@ TEST(HybridRoutePool, KeepsTheCheapestOrderAndNothingInfeasible) {
   pool.add({});
   pool.add({1, 2, 3});
   EXPECT_EQ(pool.size(), 0u);
+  EXPECT_TRUE(pool.recombined(std::vector<vrp::Route>{{1, 3}, {2}}, 3).empty());
   pool.add({2, 3});
   pool.add({3, 2});
   pool.add({1});
