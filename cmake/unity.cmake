@@ -1,11 +1,12 @@
 # With VICINITY_UNITY the sources of a folder are compiled as one, but for those that define a name that another of the folder defines, and
 # for ppp/singles.cu, whose kernels get other registers beside others.
 set(VICINITY_ALONE
-    core/methods/alns/hybrid/islands.cpp cpu_ref/alns/hybrid/split.cpp cpu_ref/alns/hybrid/string_removal.cpp cpu_ref/alns/hybrid/tours.cpp
+    core/methods/alns/hybrid/islands.cpp core/methods/alns/hybrid/route_pool.cpp core/methods/alns/hybrid/symmetry.cpp
+    cpu_ref/alns/hybrid/split.cpp cpu_ref/alns/hybrid/string_removal.cpp cpu_ref/alns/hybrid/tours.cpp
     cpu_ref/lsm/tour_search_recompute.cpp cpu_ref/sa/delta_matrix.cpp data/formats/flatzinc.cpp data/formats/qaplib.cpp
     data/qaps.cpp data/tsps.cpp data/vrps.cpp
     kernels/alns/tuned.cu kernels/cuda/runtime/ceilings_latency.cu kernels/lns/tuned.cu kernels/lsm/tuned/ppp/singles.cu kernels/lsm/tuned/tsp/scan.cu
-    tests/core/problems/qap/qap_test.cpp tests/cpu_ref/alns/hybrid/ranks_test.cpp tests/cpu_ref/lns/twins_test.cpp
+    tests/core/methods/alns/hybrid/route_pool_test.cpp tests/core/problems/qap/qap_test.cpp tests/cpu_ref/alns/hybrid/ranks_test.cpp tests/cpu_ref/lns/twins_test.cpp
     tests/cpu_ref/lsm/tour_search_test.cpp tests/cpu_ref/lsm/twins_test.cpp tests/cpu_ref/sa/twins_test.cpp
     tests/data/formats/dimacs_test.cpp tests/data/formats/flatzinc_test.cpp tests/data/formats/qaplib_test.cpp
     tests/data/formats/tsplib_test.cpp tests/data/vrps_test.cpp tests/kernels/lsm/twins_test.cpp tests/kernels/sa/twins_test.cpp)

@@ -120,7 +120,7 @@ System systems::alns() {
   system.title = "Adaptive large neighbourhood search for vehicle routing (Bach, Hasle, Schulz)";
   const std::vector<Axis> own{
       {"processes",
-       "independent searches, a block each on a GPU: 1 to 65536 (default 28, the paper's); lines of cpu-hybrid (default 4) and gpu-hybrid "
+       "independent searches, a block each on a GPU: 1 to 65536 (default 28, the paper's); lines of cpu-hybrid (default 16) and gpu-hybrid "
        "(default 512)"},
       {"calls",
        "calls of 100 iterations a process, generations of cpu-hybrid and gpu-hybrid; 0 (default): until the stopping rule of section 3.5, "

@@ -15,7 +15,7 @@
 
 namespace vicinity::alns::hybrid {
 
-/// What a case asks for: of `processes`, lines, 4 unless it says; `calls` are generations. Throws InputError.
+/// What a case asks for: of `processes`, lines, 16 unless it says; `calls` are generations. Throws InputError.
 [[nodiscard]] Task task_of(const Case& c);
 
 /// A search under way.

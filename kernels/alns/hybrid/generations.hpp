@@ -1,6 +1,6 @@
 #pragma once
 // The host's part of gpu-hybrid: what lines are given, and what becomes of what they hand back, in memory that is copied in one piece each
-// way. Islands are worked on by a thread each.
+// way. Jobs are made by a thread each, islands merged by a thread each.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -39,10 +39,7 @@ class Generations {
   /// The next generation: makes jobs and inputs.
   void prepare() {
     islands_.next();
-    in_parallel(islands_.size(), [&](std::size_t island) {
-      const std::size_t first = island * lines_of_island;
-      for (std::size_t b = first; b < std::min(first + lines_of_island, jobs.size()); ++b) prepare(b);
-    });
+    in_parallel(jobs.size(), [&](std::size_t b) { prepare(b); });
   }
   /// After `states` and `handed` have come back. best_of(b) gives the customers and ends of an annealing line's best.
   template <class BestOf>

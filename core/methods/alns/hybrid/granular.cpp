@@ -106,6 +106,7 @@ Granular::Granular(const vrp::Vrp& instance) {
   for (std::size_t i = 0; i < order.size(); ++i) rank[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
   routes = most_routes(vrp, routes_of_cut(vrp, order));
   spread = mean_distance(vrp);
+  symmetries = symmetries_of(instance);
 }
 
 }  // namespace vicinity::alns::hybrid

@@ -1,8 +1,10 @@
 #pragma once
-// What the hybrid search prepares once from an instance, on the host: neighbours, an order around the depot, how many routes there may be.
+// What the hybrid search prepares once from an instance, on the host: neighbours, an order around the depot, how many routes there may be,
+// symmetries.
 #include <cstdint>
 #include <vector>
 
+#include "core/methods/alns/hybrid/symmetry.hpp"
 #include "core/problems/vrp/vrp.hpp"
 
 namespace vicinity::alns::hybrid {
@@ -21,6 +23,7 @@ struct Granular {
   std::vector<std::int32_t> rank;
   std::int32_t routes;  ///< most routes of a solution under way, m
   std::int32_t spread;  ///< mean distance of two customers, at least 1: the unit of temperatures
+  std::vector<Symmetry> symmetries;
   [[nodiscard]] std::int32_t moves() const noexcept { return k < move_neighbors ? k : move_neighbors; }
 };
 

@@ -23,9 +23,9 @@ std::int32_t way_of(const Population& population, Stream& stream) {
 }  // namespace
 
 Islands::Islands(const vrp::Vrp& vrp, std::int32_t lines, std::uint64_t seed, std::optional<Routes> given)
-    : vrp_(vrp.view()), seed_(seed), granular_(vrp), schedule_(vrp.size()), fresh_(at(lines), 0) {
+    : vrp_(vrp.view()), seed_(seed), granular_(vrp), schedule_(vrp.size()), pool_(vrp_), fresh_(at(lines), 0) {
   if (given) granular_.routes = std::max(granular_.routes, static_cast<std::int32_t>(given->size()));
-  for (std::int32_t first = 0; first < lines; first += lines_of_island) islands_.push_back({Population(vrp, granular_), 0, 0, {}});
+  for (std::int32_t first = 0; first < lines; first += lines_of_island) islands_.push_back({.population = Population(vrp, granular_)});
   if (!given) return;
   given->resize(at(granular_.routes));
   const Individual individual = individual_of(vrp_, std::move(*given));
@@ -113,6 +113,7 @@ void Islands::merge(std::size_t i, std::span<Handed> handed) {
   if (island.idle < most_idle_children) return;
   island.population.clear();
   island.children = island.idle = 0;
+  island.secluded = secluded_children;
   island.distance.reset();
 }
 
@@ -123,6 +124,20 @@ void Islands::end() {
   }
   ++generations_;
   if (islands_.size() > 1 && generations_ % migration == 0) migrate();
+  if (generations_ % recombination == 0) recombine();
+}
+
+/// What is cheaper than the best, of the routes that members have, or had, goes to one island after the other.
+void Islands::recombine() {
+  for (const Island& island : islands_) island.population.pool_routes(pool_);
+  if (!best_distance_) return;
+  Routes made = pool_.recombined(best_, granular_.routes);
+  if (made.empty()) return;
+  made.resize(at(granular_.routes));
+  Individual individual = individual_of(vrp_, std::move(made));
+  offer(individual.routes, individual.distance);
+  Island& to = islands_[at(generations_ / recombination) % islands_.size()];
+  if (to.children >= to.secluded) to.population.add(std::move(individual));
 }
 
 /// The best of each island goes on to the next one, but not to one that has just begun.
@@ -131,7 +146,7 @@ void Islands::migrate() {
   for (const Island& island : islands_) leaving.push_back(island.population.cheapest());
   for (std::size_t i = 0; i < islands_.size(); ++i) {
     Island& to = islands_[(i + 1) % islands_.size()];
-    if (leaving[i] && to.children >= first_children) to.population.add(std::move(*leaving[i]));
+    if (leaving[i] && to.children >= to.secluded) to.population.add(std::move(*leaving[i]));
   }
 }
 

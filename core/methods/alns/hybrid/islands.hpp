@@ -2,7 +2,7 @@
 // What happens between two generations of the hybrid search: what each line is to do, and what becomes of what it hands back. On the host,
 // the same for all twins, which do the work of a line.
 //
-// Lines belong to islands of 16, the last of which may be smaller; every island has its population and penalties. In a generation three
+// Lines belong to islands of 128, the last of which may be smaller; every island has its population and penalties. In a generation three
 // lines of four are genetic: each makes a child and improves it. The fourth anneals: it goes on with steps of string removal from where it
 // was, until a cycle ends.
 //
@@ -26,16 +26,18 @@
 
 namespace vicinity::alns::hybrid {
 
-inline constexpr std::int32_t lines_of_island = 16, lines_of_kind = 4;
+inline constexpr std::int32_t lines_of_island = 128, lines_of_kind = 4;
 /// Does line b anneal?
 [[nodiscard]] constexpr bool anneals(std::int32_t b) { return b % lines_of_kind == lines_of_kind - 1; }
 
-/// Children of an island that are cuts of drawn orders, after a start; children without a better solution after which it starts anew;
-/// generations between two migrations.
-inline constexpr std::int64_t first_children = 24, most_idle_children = 20'000, migration = 50;
+/// Children of an island that are cuts of drawn orders, after a start; children without a better solution after which it starts anew, and
+/// that it makes from then on before it takes in others' best, which would end it; generations between two migrations.
+inline constexpr std::int64_t first_children = 24, most_idle_children = 6'000, secluded_children = 5'000, migration = 10;
+/// Generations between two recombinations of pooled routes.
+inline constexpr std::int64_t recombination = 50;
 
 /// Lines of a search that names no number, on the CPU; cycles without a better solution that end a search without a limit.
-inline constexpr std::int32_t default_lines = 4;
+inline constexpr std::int32_t default_lines = 16;
 inline constexpr std::int64_t most_idle_cycles = 6;
 
 /// What an infeasible local optimum is improved under: ten times the penalties, and then the strictest.
@@ -97,19 +99,22 @@ class Islands {
  private:
   struct Island {
     Population population;
-    std::int64_t children = 0;             ///< since its start
-    std::int64_t idle = 0;                 ///< since its best was found
-    std::optional<std::int64_t> distance;  ///< of its best since its start
+    std::int64_t children = 0;                  ///< since its start
+    std::int64_t secluded = first_children;     ///< children before it takes in others' best
+    std::int64_t idle = 0;                      ///< since its best was found
+    std::optional<std::int64_t> distance = {};  ///< of its best since its start
   };
 
   [[nodiscard]] std::vector<std::int32_t> first_order(bool around_depot, Stream& stream) const;
   void migrate();
+  void recombine();
 
   vrp::View vrp_;
   std::uint64_t seed_;
   Granular granular_;
   Schedule schedule_;
   std::vector<Island> islands_;
+  RoutePool pool_;
   std::vector<char> fresh_;  ///< [b] an annealing line that began its cycle with no other's solution
   std::int64_t generations_ = 0;
   Routes best_;

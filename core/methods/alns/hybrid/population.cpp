@@ -61,22 +61,52 @@ Individual individual_of(const vrp::View& vrp, Routes routes) {
 }
 
 std::int32_t broken_pairs(const Individual& a, const Individual& b) {
+  const std::int32_t *const a_next = a.next.data(), *const a_prev = a.prev.data(), *const b_next = b.next.data(),
+                            *const b_prev = b.prev.data();
+  const std::size_t size = a.next.size();
   std::int32_t broken = 0;
-  for (std::size_t c = 1; c < a.next.size(); ++c) {
-    if (a.next[c] != b.next[c] && a.next[c] != b.prev[c]) ++broken;
-    if (a.prev[c] == 0 && b.prev[c] != 0 && b.next[c] != 0) ++broken;
+  for (std::size_t c = 1; c < size; ++c) {  // no branches: most of what a merge takes is here
+    broken += static_cast<std::int32_t>(a_next[c] != b_next[c]) & static_cast<std::int32_t>(a_next[c] != b_prev[c]);
+    broken +=
+        static_cast<std::int32_t>(a_prev[c] == 0) & static_cast<std::int32_t>(b_prev[c] != 0) & static_cast<std::int32_t>(b_next[c] != 0);
   }
   return broken;
 }
 
+Individual aligned(const vrp::View& vrp, std::span<const Symmetry> symmetries, Individual individual, const Individual& reference) {
+  const std::int32_t *const next = individual.next.data(), *const behind = reference.next.data(), *const before = reference.prev.data();
+  const auto common = [&](auto image) {
+    std::int32_t edges = 0;
+    for (std::int32_t c = 1; c <= vrp.n; ++c) {
+      const std::int32_t from = image(c), to = image(next[c]);
+      edges += static_cast<std::int32_t>(to != 0) &
+               (static_cast<std::int32_t>(to == behind[from]) | static_cast<std::int32_t>(to == before[from]));
+    }
+    return edges;
+  };
+  std::int32_t most = common([](std::int32_t c) { return c; });
+  const Symmetry* closest_image = nullptr;
+  for (const Symmetry& symmetry : symmetries) {
+    const std::int32_t edges = common([images = symmetry.data()](std::int32_t c) { return images[c]; });
+    if (edges > most) most = edges, closest_image = &symmetry;
+  }
+  if (closest_image == nullptr) return individual;
+  Routes routes = individual.routes;
+  for (vrp::Route& route : routes)
+    for (std::int32_t& c : route) c = (*closest_image)[static_cast<std::size_t>(c)];
+  Individual image = individual_of(vrp, std::move(routes));
+  return image.feasible() == individual.feasible() ? image : individual;
+}
+
 // --- the population ----------------------------------------------------------------------------------------------------
 
-Population::Population(const vrp::Vrp& vrp, const Granular& granular) : vrp_(vrp.view()) {
+Population::Population(const vrp::Vrp& vrp, const Granular& granular) : vrp_(vrp.view()), symmetries_(granular.symmetries) {
   const std::int32_t most_demand = *std::max_element(vrp_.demand + 1, vrp_.demand + vrp_.n + 1);
   std::int64_t farthest = 1;
   for (std::int32_t c = 1; c <= vrp_.n; ++c) farthest = std::max<std::int64_t>(farthest, vrp_(0, c));
   const std::int64_t edge = std::max<std::int64_t>(farthest, granular.spread);
   penalties_ = {std::clamp<std::int64_t>(256 * edge / std::max(1, most_demand), 1, most_penalty), 256};
+  least_ = {std::max<std::int64_t>(1, penalties_.load / least_load_part), penalties_.duration / least_duration_part};
 }
 
 std::int64_t Population::cost(const Individual& individual) const {
@@ -86,6 +116,8 @@ std::int64_t Population::cost(const Individual& individual) const {
 }
 
 void Population::add(Individual individual) {
+  if (const Individual* const reference = symmetries_.empty() ? nullptr : leader(); reference != nullptr)
+    individual = aligned(vrp_, symmetries_, std::move(individual), *reference);
   Members& members = kept_[individual.feasible() ? 0 : 1];
   Member member{std::move(individual), {}, added_++, 0};
   for (Member& other : members) {
@@ -150,12 +182,20 @@ const Individual& Population::parent(Stream& stream) const {
   return a.fitness <= b.fitness ? a.individual : b.individual;
 }
 
-std::optional<Individual> Population::cheapest() const {
-  const Members& members = kept_[0];
-  const auto found = std::min_element(members.begin(), members.end(), [](const Member& a, const Member& b) {
-    return std::pair(a.individual.distance, a.number) < std::pair(b.individual.distance, b.number);
+const Individual* Population::leader() const {
+  const Members& members = kept_[kept_[0].empty() ? 1 : 0];
+  const auto found = std::min_element(members.begin(), members.end(), [&](const Member& a, const Member& b) {
+    return std::pair(cost(a.individual), a.number) < std::pair(cost(b.individual), b.number);
   });
-  return found == members.end() ? std::nullopt : std::optional(found->individual);
+  return found == members.end() ? nullptr : &found->individual;
+}
+
+std::optional<Individual> Population::cheapest() const { return kept_[0].empty() ? std::nullopt : std::optional(*leader()); }
+
+void Population::pool_routes(RoutePool& pool) const {
+  for (const Members& members : kept_)
+    for (const Member& member : members)
+      for (const vrp::Route& route : member.individual.routes) pool.add(route);
 }
 
 void Population::clear() {
@@ -163,12 +203,12 @@ void Population::clear() {
 }
 
 void Population::adapt(std::int64_t children, std::int64_t load_feasible, std::int64_t duration_feasible) {
-  const auto adapted = [&](std::int64_t weight, std::int64_t feasible) {
-    if (5 * feasible > 2 * children) return std::max<std::int64_t>(1, weight * 17 / 20);           // more than two of five
+  const auto adapted = [&](std::int64_t weight, std::int64_t least, std::int64_t feasible) {
+    if (5 * feasible > 2 * children) return std::max(least, weight * 17 / 20);                     // more than two of five
     if (5 * feasible < children) return std::min<std::int64_t>(most_penalty, weight * 6 / 5 + 1);  // less than one of five
     return weight;
   };
-  penalties_ = {adapted(penalties_.load, load_feasible), adapted(penalties_.duration, duration_feasible)};
+  penalties_ = {adapted(penalties_.load, least_.load, load_feasible), adapted(penalties_.duration, least_.duration, duration_feasible)};
   for (Members& members : kept_) rank(members);
 }
 

@@ -3,12 +3,14 @@
 // for all twins.
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "core/methods/alns/hybrid/granular.hpp"
 #include "core/methods/alns/hybrid/hybrid.hpp"
 #include "core/methods/alns/hybrid/moves.hpp"
+#include "core/methods/alns/hybrid/route_pool.hpp"
 #include "core/problems/vrp/vrp.hpp"
 
 namespace vicinity::alns::hybrid {
@@ -58,6 +60,10 @@ struct Individual {
 
 /// Edges of a that b lacks: of each customer the one behind it, and the one from the depot.
 [[nodiscard]] std::int32_t broken_pairs(const Individual& a, const Individual& b);
+/// The image of `individual`, or itself, that has most edges between customers in common with `reference`; of equals the first. Images that
+/// rounding makes infeasible, or feasible, do not count.
+[[nodiscard]] Individual aligned(const vrp::View& vrp, std::span<const Symmetry> symmetries, Individual individual,
+                                 const Individual& reference);
 
 /// Feasible and infeasible solutions, ranked by cost and by distance from others (Vidal, Crainic, Gendreau, Lahrichi, Rei 2012; Vidal
 /// 2022).
@@ -65,7 +71,8 @@ class Population {
  public:
   Population(const vrp::Vrp& vrp, const Granular& granular);
 
-  /// Takes a solution in; when more than least_kept + most_new of its kind are there, those of the worst biased fitness leave.
+  /// Takes a solution in, aligned with the cheapest feasible one, or the cheapest; when more than least_kept + most_new of its kind are
+  /// there, those of the worst biased fitness leave.
   void add(Individual individual);
   /// After a generation: penalties follow the share of first local optima that were feasible.
   void adapt(std::int64_t children, std::int64_t load_feasible, std::int64_t duration_feasible);
@@ -77,6 +84,8 @@ class Population {
   [[nodiscard]] const Penalties& penalties() const noexcept { return penalties_; }
   /// The cheapest feasible one there is.
   [[nodiscard]] std::optional<Individual> cheapest() const;
+  /// Of all members, infeasible ones too.
+  void pool_routes(RoutePool& pool) const;
   /// All leave; penalties stay.
   void clear();
 
@@ -90,14 +99,21 @@ class Population {
   using Members = std::vector<Member>;
 
   [[nodiscard]] std::int64_t cost(const Individual& individual) const;
+  /// The cheapest feasible one, or, where there is none, the cheapest; null: there is none.
+  [[nodiscard]] const Individual* leader() const;
   void rank(Members& members) const;
   void remove_worst(Members& members) const;
 
   vrp::View vrp_;
-  Penalties penalties_;
+  std::vector<Symmetry> symmetries_;
+  Penalties penalties_, least_;
   Members kept_[2];  ///< feasible ones, infeasible ones; each in the order of arrival
   std::int64_t added_ = 0;
 };
+
+/// The least penalties are these parts of the first ones. Where all members are much the same, children are as feasible as these whatever
+/// the penalties, which would fall until a route without limits serves all.
+inline constexpr std::int64_t least_load_part = 1000, least_duration_part = 4;
 
 inline constexpr std::size_t least_kept = 25, most_new = 40, elites = 4, closest = 5;
 

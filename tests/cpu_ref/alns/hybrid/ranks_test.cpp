@@ -4,12 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "core/methods/alns/hybrid/islands.hpp"
 #include "cpu_ref/alns/hybrid/implementations.hpp"
 #include "tests/support/alns_twins.hpp"
 #include "tests/support/rank_twins.hpp"
 
 namespace vicinity::alns::hybrid {
 namespace {
+
+using alns::Kind;
 
 class HybridRanks : public testing::Test {
  protected:
@@ -41,7 +44,7 @@ TEST_F(HybridRanks, LinesAreTwins) { expect_rank_twins(reference(), islands(), t
 TEST_F(HybridRanks, LinesAreTwinsInSlicesOfTime) { expect_rank_twins(reference(), islands(), trials(), in_slices); }
 /// Two islands, long enough that a cycle ends and that their best ones move on.
 TEST_F(HybridRanks, IslandsAreTwins) {
-  Trial one = search_of(6, 14, Kind::bound, 20, 104);
+  Trial one = search_of(6, 14, Kind::bound, lines_of_island + 4, 104);
   one.c.values["ranks"] = std::int64_t{3};
   expect_twins(reference(), {islands()}, {one});
 }

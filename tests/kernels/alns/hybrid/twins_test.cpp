@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/api/device.hpp"
+#include "core/methods/alns/hybrid/islands.hpp"
 #include "core/util/error.hpp"
 #include "cpu_ref/alns/hybrid/implementations.hpp"
 #include "kernels/alns/implementations.hpp"
@@ -79,7 +80,9 @@ TEST_F(HybridGpu, WhereVehiclesMayNotSuffice) {
 
 /// Cycles end, islands exchange their best, populations lose members.
 TEST_F(HybridGpu, LongTwinsOnIslands) {
-  expect_hybrid_twins({trial(5, 13, Kind::bound, 40, 310), trial(6, 60, Kind::plain, 20, 120), trial(8, 30, Kind::matrix, 6, 210)});
+  constexpr std::int64_t lines = hybrid::lines_of_island;
+  expect_hybrid_twins(
+      {trial(5, 13, Kind::bound, 2 * lines + 8, 310), trial(6, 60, Kind::plain, lines + 4, 120), trial(8, 30, Kind::matrix, 6, 210)});
 }
 
 TEST_F(HybridGpu, MoreLinesThanBlocksAtATime) { expect_hybrid_twins({trial(1, 40, Kind::plain, 1500, 3)}); }

@@ -126,7 +126,7 @@ std::vector<std::int64_t> jobs_of(const vrp::Vrp& vrp, std::int32_t lines, std::
 
 TEST(HybridIslands, OrdersOfAskingChangeNothing) {
   const vrp::Vrp vrp = square(20, 1);
-  EXPECT_EQ(jobs_of(vrp, 20, 120, false), jobs_of(vrp, 20, 120, true));
+  EXPECT_EQ(jobs_of(vrp, lines_of_island + 6, 120, false), jobs_of(vrp, lines_of_island + 6, 120, true));
 }
 
 TEST(HybridIslands, ABestIsKept) {
@@ -148,6 +148,16 @@ TEST(HybridPopulation, PenaltiesFollowFeasibility) {
   population.adapt(10, 0, 10);
   EXPECT_GT(population.penalties().load, before.load);
   EXPECT_LT(population.penalties().duration, before.duration);
+}
+
+/// Where all children are feasible whatever they are.
+TEST(HybridPopulation, PenaltiesDoNotVanish) {
+  const vrp::Vrp vrp = square(20, 3);
+  Population population(vrp, Granular(vrp));
+  const Penalties before = population.penalties();
+  for (int i = 0; i < 500; ++i) population.adapt(10, 10, 10);
+  EXPECT_EQ(population.penalties().load, before.load / least_load_part);
+  EXPECT_EQ(population.penalties().duration, before.duration / least_duration_part);
 }
 
 TEST(HybridPopulation, CopiesLeaveFirstAndTheCheapestStays) {
