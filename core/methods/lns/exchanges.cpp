@@ -20,8 +20,8 @@ constexpr std::int64_t shortest = 1'000, longest = 500'000, stages = 64;
 /// begins at a third of the temperature at which the first share of exchanges is accepted though it is worse, and ends at the last.
 constexpr std::int64_t samples = 64, probe_stage = 250;
 constexpr double probe_factor = 0.84, first_share = 0.2, last_share = 0.002;
-/// Exchanges by lookups in the time of one by evaluation: of 32 facilities (esc32a) about so many.
-constexpr std::int64_t pairs_pace = 32;
+/// Exchanges by lookups in the time of one that evaluates so many operations, as of 32 facilities (esc32a).
+constexpr std::int64_t pairs_pace = 32, usual_operations = 50;
 
 /// [group] free variables, by number, that one constraint wants to be different; each is in one group.
 std::vector<std::vector<std::int32_t>> groups_of(const cp::Problem& problem) {
@@ -65,7 +65,13 @@ class Exchanges::Search {
     }
     return pairs_ && !found.empty() ? evaluated(found) : found;
   }
-  [[nodiscard]] std::int64_t pace() const { return pairs_ ? pairs_pace : 1; }
+  [[nodiscard]] std::int64_t as_long_as(std::int64_t usual) const {
+    if (pairs_) return usual * pairs_pace;
+    const auto made = static_cast<std::int64_t>(exchanges_);
+    if (made < probe_stage) return usual;
+    const std::int64_t operations = std::max<std::int64_t>(1, engine_.evaluated() / made);
+    return std::max<std::int64_t>(1, usual * usual_operations / operations);
+  }
   [[nodiscard]] bool fruitful() const { return 8 * consistent_ >= exchanges_; }
 
  private:
@@ -79,7 +85,8 @@ class Exchanges::Search {
     if (temperatures_.empty() && !probe(best)) return;
     if (++stage_ == temperatures_.size()) {
       stage_ = 0;
-      length_ = length_ == 0 ? shortest * pace() : std::min(longest * pace(), 2 * length_);
+      const std::int64_t pace = pairs_ ? pairs_pace : 1;
+      length_ = length_ == 0 ? shortest * pace : std::min(longest * pace, 2 * length_);
       if (++legs_ % 2 == 0) load(best);
     }
     set(temperatures_[stage_], length_ / stages);
@@ -218,7 +225,7 @@ class Exchanges::Search {
 Exchanges::Exchanges(const cp::Problem& problem, std::uint64_t seed) : search_(std::make_unique<Search>(problem, seed)) {}
 Exchanges::~Exchanges() = default;
 
-std::int64_t Exchanges::pace() const { return search_->pace(); }
+std::int64_t Exchanges::as_long_as(std::int64_t usual) const { return search_->as_long_as(usual); }
 bool Exchanges::fruitful() const { return search_->fruitful(); }
 bool Exchanges::possible(const cp::Problem& problem) { return !groups_of(problem).empty(); }
 

@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -73,6 +72,11 @@ class Compiler {
   struct Index {
     Var x, y;
     std::int64_t a, b, c;
+  };
+  /// Of numbers, which stand in the model.
+  struct Elements {
+    Var index, element;
+    Expression values;
   };
 
   // --- variables
@@ -567,7 +571,7 @@ class Compiler {
     const auto elements = array(1);
     if (elements.empty()) return void(draft_.failed = true);
     draft_.restrict(i, Values{1, static_cast<std::int64_t>(elements.size())});
-    if (std::all_of(elements.begin(), elements.end(), is_number)) return element_at(i, z, numbers(1));
+    if (std::all_of(elements.begin(), elements.end(), is_number)) return elements_.push_back({i, z, arguments_[1]});
     Vars all{i, z};
     for (const Var x : vars(1)) all.push_back(x);
     draft_.add(Kind::element_var, all);
@@ -586,25 +590,25 @@ class Compiler {
       indices_.try_emplace(i, Index{terms[x].first, terms[y].first, sign * data[x + 1], sign * data[y + 1], -sign * data[0]});
     }
   }
-  /// Elements at c + a x + b y are those of a matrix, where it is not too large: of the index alone x and y hear only its bounds.
+  /// Elements at c + a x + b y are those of a matrix, where these are not too large: of the index alone x and y hear only its bounds.
   void place_elements() {
-    std::size_t left = most_matrix_values;
-    for (const auto& [i, z, elements] : elements_) {
-      const auto index = indices_.find(i);
-      const std::size_t size = index == indices_.end() ? left : matrix_size(index->second, left);
-      if (size < left) {
-        left -= size;
-        matrix_at(index->second, z, elements);
-      } else {
-        draft_.add(Kind::element, Vars{i, z}, elements);
-      }
+    std::size_t size = 0;
+    for (const Elements& one : elements_) size += matrix_size(one.index);
+    for (const Elements& one : elements_) {
+      Values values;
+      for (const Expression& e : model_.elements(one.values)) values.push_back(e.value);
+      const bool matrix = size <= most_matrix_values && matrix_size(one.index) > 0;
+      if (matrix) matrix_at(indices_.at(one.index), one.element, values);
+      element_at(one.index, one.element, std::move(values), matrix);
     }
-    elements_.clear();
   }
-  [[nodiscard]] std::size_t matrix_size(const Index& index, std::size_t too_large) const {
+  /// 0: the index is not that of a matrix.
+  [[nodiscard]] std::size_t matrix_size(Var i) const {
+    const auto found = indices_.find(i);
+    if (found == indices_.end()) return 0;
     const auto width = [&](Var x) { return domain(x).upper - domain(x).lower + 1; };
-    if (width(index.x) > most_masked || width(index.y) > most_masked) return too_large;
-    return static_cast<std::size_t>(width(index.x) * width(index.y));
+    if (width(found->second.x) > most_masked || width(found->second.y) > most_masked) return 0;
+    return static_cast<std::size_t>(width(found->second.x) * width(found->second.y));
   }
   void matrix_at(const Index& index, Var z, const Values& elements) {
     const Draft::Domain &x = domain(index.x), &y = domain(index.y);
@@ -616,8 +620,8 @@ class Compiler {
       }
     draft_.add(Kind::element_matrix, Vars{index.x, index.y, z}, data);
   }
-  void element_at(Var i, Var z, Values elements) {
-    elements_.emplace_back(i, z, elements);
+  void element_at(Var i, Var z, Values elements, bool there_already = false) {
+    if (!there_already) draft_.add(Kind::element, Vars{i, z}, elements);
     if (elements.size() > static_cast<std::size_t>(most_masked)) elements_at_[i].emplace_back(z, std::move(elements));
   }
   /// Of an index without a mask only bounds are known, so its elements learn little of each other: a table of them together tells more.
@@ -907,7 +911,7 @@ class Compiler {
   std::vector<Handler> handlers_;                                   ///< [name]
   std::vector<bool> named_;                                         ///< [variable] by the model, not by its compiler
   std::map<Var, Index> indices_;
-  std::vector<std::tuple<Var, Var, Values>> elements_;              ///< index, element, values
+  std::vector<Elements> elements_;
   std::map<Var, std::vector<std::pair<Var, Values>>> elements_at_;  ///< [index] those that are too long for a mask
   const Constraint* constraint_ = nullptr;
   std::span<const Expression> arguments_;
