@@ -346,7 +346,7 @@ class Compiler {
     count(2);
     const Literal b = lit(0);
     const Var x = var(1);
-    if (var_of(b) == x) return;
+    if (b == literal(x)) return;
     if (const auto value = known(b)) return draft_.restrict(x, Values{*value ? 1 : 0, *value ? 1 : 0});
     draft_.restrict(x, Values{0, 1});
     linear(Relation::eq, {1, -1}, {var_of(b), x}, 0, {});
