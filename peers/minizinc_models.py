@@ -22,8 +22,8 @@ from gecode import relaxing
 OPTIMISES = re.compile(r"\bsolve\b[^;]*\b(?:mini|maxi)mi[sz]e\b", re.DOTALL)
 GOAL = re.compile(r"solve[^;]*?\b(minimize|maximize)\s+(\w+)\s*;", re.DOTALL)
 LARGEST = 30_000_000  # bytes of FlatZinc
-# Debian's package has Gecode's library twice: for MiniZinc 2.6 in this folder; with the other, which comes first, global constraints are
-# decomposed, and models that include all of them are refused.
+# Debian has Gecode's library twice: for MiniZinc 2.6 in this folder. With the other, which comes first, global
+# constraints are decomposed, and models that include all of them are refused.
 LIBRARY = Path("/usr/share/minizinc/gecode_presolver")
 OURS, GECODE, GECODE_RELAX = "vicinity -f", "Gecode", "Gecode relax"
 

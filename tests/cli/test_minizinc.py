@@ -117,11 +117,13 @@ include "regular.mzn";
 int: Q = {states};
 int: S = if Q > 9 then 60 else 3 endif;
 array[3..7] of var 0..4: x;
-constraint regular(x, Q, S, array2d(1..Q, 1..S, [(5 * q + 3 * s + q * s) mod (Q + 1) | q in 1..Q, s in 1..S]), 2, {accepted});
+array[1..Q, 1..S] of 0..Q: d = array2d(1..Q, 1..S, [(5 * q + 3 * s + q * s) mod (Q + 1) | q in 1..Q, s in 1..S]);
+constraint regular(x, Q, S, d, 2, {accepted});
 solve satisfy;
 """
     found = [
-        {line for line in run(model, "-a", *library).splitlines() if line.startswith("x =")} for library in ([], ["-G", "std"])
+        {line for line in run(model, "-a", *library).splitlines() if line.startswith("x =")}
+        for library in ([], ["-G", "std"])
     ]
     assert found[0] == found[1] != set()
 

@@ -45,7 +45,12 @@ std::vector<std::vector<std::int32_t>> groups_of(const cp::Problem& problem) {
 class Exchanges::Search {
  public:
   Search(const cp::Problem& problem, std::uint64_t seed)
-      : free_(problem.free_variables()), model_(&problem.model()), seed_(seed), engine_(problem), groups_(groups_of(problem)), pairs_(PairCosts::of(problem, groups_)) {
+      : free_(problem.free_variables()),
+        model_(&problem.model()),
+        seed_(seed),
+        engine_(problem),
+        groups_(groups_of(problem)),
+        pairs_(PairCosts::of(problem, groups_)) {
     for (std::size_t g = 0; g < groups_.size(); ++g)
       for (std::size_t k = 0; k < groups_[g].size(); ++k)
         if (!pairs_ || pairs_->matters(groups_[g][k])) members_.push_back({g, k});
@@ -211,11 +216,11 @@ class Exchanges::Search {
   std::uint64_t seed_, exchanges_ = 0, consistent_ = 0;
   Incremental<Violations> engine_;
   std::vector<std::vector<std::int32_t>> groups_;
-  std::optional<PairCosts> pairs_;                             ///< takes the engine's place in models of its form
-  std::vector<std::pair<std::size_t, std::size_t>> members_;   ///< group, number in it: what an exchange begins with
-  std::vector<double> temperatures_;                           ///< [stage]; empty: the probe goes on
-  double temperature_ = 0, warm_ = 0, uphill_ = 0;             ///< of the probe; what is accepted of a stage though it is worse
-  float inverse_ = 1;                                          ///< of the temperature
+  std::optional<PairCosts> pairs_;                            ///< takes the engine's place in models of its form
+  std::vector<std::pair<std::size_t, std::size_t>> members_;  ///< group, number in it: what an exchange begins with
+  std::vector<double> temperatures_;                          ///< [stage]; empty: the probe goes on
+  double temperature_ = 0, warm_ = 0, uphill_ = 0;            ///< of the probe; what is accepted of a stage though it is worse
+  float inverse_ = 1;                                         ///< of the temperature
   std::size_t stage_ = 0;
   std::int64_t length_ = 0, left_ = 0, legs_ = 0;                 ///< exchanges of a leg; left of its stage
   std::int64_t cost_ = inconsistent;                              ///< now

@@ -264,7 +264,8 @@ class PairCostsMaker {
       }
     const std::int32_t* values = made_.tables_.data() + table.begin;
     for (std::int64_t row = 0; table.symmetric && row < rows; ++row)
-      for (std::int64_t column = 0; column < row; ++column) table.symmetric &= values[row * columns + column] == values[column * columns + row];
+      for (std::int64_t column = 0; column < row; ++column)
+        table.symmetric &= values[row * columns + column] == values[column * columns + row];
     table.symmetric &= of.count == 2 && domain_of(of.variable[0]) == domain_of(of.variable[1]);
     return table;
   }
@@ -364,7 +365,7 @@ class PairCostsMaker {
   std::int64_t calls_ = 0;
   cp::Wide coefficients_ = 0;
   std::map<std::vector<std::int64_t>, std::int64_t> domains_;
-  std::map<std::vector<std::int64_t>, Table> tables_;                                       ///< [description]
+  std::map<std::vector<std::int64_t>, Table> tables_;                                    ///< [description]
   std::map<std::tuple<std::uint32_t, std::int32_t, std::int32_t>, std::int64_t> terms_;  ///< [table, variables] the coefficient
   PairCosts made_;
 };
@@ -393,7 +394,8 @@ std::int32_t PairCosts::number_of(std::int32_t d, std::int32_t value) const {
 
 bool PairCosts::possible(std::int32_t x, std::int32_t y) const { return number_of(x, value(y)) >= 0 && number_of(y, value(x)) >= 0; }
 
-/// Adds what the terms of x change when it gets value number `to`, and y number `to_y`; those of both only `with_y`. False: one is violated.
+/// Adds what the terms of x change when it gets value number `to`, and y number `to_y`; those of both only `with_y`. False: one is
+/// violated.
 bool PairCosts::add_changes(std::int32_t x, std::int32_t to, std::int32_t y, std::int32_t to_y, bool with_y, std::int64_t& sum) const {
   const std::int32_t from = at_[static_cast<std::size_t>(x)].number;
   const Term* const end = terms_.data() + term_begin_[static_cast<std::size_t>(x) + 1];

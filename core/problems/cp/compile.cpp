@@ -908,8 +908,8 @@ class Compiler {
   Draft draft_;
   std::vector<std::uint32_t> parent_;  ///< [variable of the model]
   std::map<std::int64_t, Var> constants_;
-  std::vector<Handler> handlers_;                                   ///< [name]
-  std::vector<bool> named_;                                         ///< [variable] by the model, not by its compiler
+  std::vector<Handler> handlers_;  ///< [name]
+  std::vector<bool> named_;        ///< [variable] by the model, not by its compiler
   std::map<Var, Index> indices_;
   std::vector<Elements> elements_;
   std::map<Var, std::vector<std::pair<Var, Values>>> elements_at_;  ///< [index] those that are too long for a mask

@@ -454,8 +454,8 @@ class TimeTable {
     const std::int64_t duration = store_.lower(duration_[k]), use = store_.lower(use_[k]), limit = store_.upper(limit_);
     if (duration <= 0) return true;
     const std::int64_t first = store_.lower(start_[k]), last = store_.upper(start_[k]);
-    const bool fixed_use = use == store_.upper(use_[k]);  // then there is nothing to cut
-    if (fixed_use && (first == last || greatest_ + use <= limit)) return true;  // the profile has it, or has room for it everywhere
+    // Nothing of the use can be cut, and the profile has the task already, or room for it everywhere.
+    if (use == store_.upper(use_[k]) && (first == last || greatest_ + use <= limit)) return true;
     const auto others = [&](const Segment& one) {  // without the part of task k, which covers segments whole
       const bool own = last < first + duration && last <= one.begin && one.end <= first + duration && use > 0;
       return one.use - (own ? use : 0);

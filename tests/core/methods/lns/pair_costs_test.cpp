@@ -86,10 +86,10 @@ TEST(LnsPairCosts, HaveConstraintsOfTwoVariables) {
 
 TEST(LnsPairCosts, OfAnotherForm) {
   const auto possible = [](const std::string& constraint) {
-    const cp::Problem problem(read_flatzinc(different(4, "var -99..99: z :: is_defined_var;\n",
-                                                      "constraint int_lin_eq([3,-2,1,-1],[x1,x3,x4,z],0) :: defines_var(z);\n" + constraint,
-                                                      "minimize z"),
-                                            "m.fzn"));
+    const cp::Problem problem(
+        read_flatzinc(different(4, "var -99..99: z :: is_defined_var;\n",
+                                "constraint int_lin_eq([3,-2,1,-1],[x1,x3,x4,z],0) :: defines_var(z);\n" + constraint, "minimize z"),
+                      "m.fzn"));
     const std::vector<std::vector<std::int32_t>> groups{{0, 1, 2, 3}};
     return PairCosts::of(problem, groups).has_value();
   };
