@@ -22,6 +22,9 @@ from gecode import relaxing
 OPTIMISES = re.compile(r"\bsolve\b[^;]*\b(?:mini|maxi)mi[sz]e\b", re.DOTALL)
 GOAL = re.compile(r"solve[^;]*?\b(minimize|maximize)\s+(\w+)\s*;", re.DOTALL)
 LARGEST = 30_000_000  # bytes of FlatZinc
+# Debian has Gecode's library twice: for MiniZinc 2.6 in this folder. With the other, which comes first, global
+# constraints are decomposed, and models that include all of them are refused.
+LIBRARY = Path("/usr/share/minizinc/gecode_presolver")
 OURS, GECODE, GECODE_RELAX = "vicinity -f", "Gecode", "Gecode relax"
 
 
@@ -51,7 +54,8 @@ def instances(folder: Path) -> list[tuple[Path, Path | None]]:
 def flatzinc_for(solver: str, model: Path, data: Path | None, scratch: Path) -> str:
     """Raises ValueError with the reason where there is none."""
     target = scratch / f"{model.parent.name}.{solver}.fzn"
-    command = ["minizinc", "--solver", solver, "-c", str(model), *([str(data)] if data else [])]
+    library = [f"-G{LIBRARY.name}"] if solver == "gecode" and LIBRARY.is_dir() else []
+    command = ["minizinc", "--solver", solver, "-c", str(model), *([str(data)] if data else []), *library]
     try:
         done = subprocess.run(
             [*command, "--fzn", str(target), "--ozn", str(target.with_suffix(".ozn"))],

@@ -109,6 +109,25 @@ def test_fixed_variables_leave_rows_of_a_table_out(run, fixed: str, solutions: i
         assert len({line for line in text.splitlines() if line.startswith("x =")}) == solutions
 
 
+@pytest.mark.parametrize(("states", "accepted"), [(3, "{3}"), (70, "2..70")])
+def test_regular(run, states: int, accepted: str) -> None:
+    """As tables of the transitions, of many states as elements: the solutions of MiniZinc's own decomposition."""
+    model = f"""
+include "regular.mzn";
+int: Q = {states};
+int: S = if Q > 9 then 60 else 3 endif;
+array[3..7] of var 0..4: x;
+array[1..Q, 1..S] of 0..Q: d = array2d(1..Q, 1..S, [(5 * q + 3 * s + q * s) mod (Q + 1) | q in 1..Q, s in 1..S]);
+constraint regular(x, Q, S, d, 2, {accepted});
+solve satisfy;
+"""
+    found = [
+        {line for line in run(model, "-a", *library).splitlines() if line.startswith("x =")}
+        for library in ([], ["-G", "std"])
+    ]
+    assert found[0] == found[1] != set()
+
+
 COLORS = """
 int: n = 40;
 array[1..n] of var 1..8: color;

@@ -85,6 +85,7 @@ class Incremental {
         const int bit = std::countr_zero(dirty_[word]);
         dirty_[word] &= dirty_[word] - 1;
         evaluate(static_cast<std::int32_t>(word * 64) + bit);
+        ++evaluated_;
       }
     first_dirty_ = dirty_.size();
   }
@@ -104,6 +105,8 @@ class Incremental {
     }
     for (; !old_penalties_.empty(); old_penalties_.pop_back()) penalties_.set(old_penalties_.back().first, old_penalties_.back().second);
   }
+  /// Operations evaluated so far.
+  [[nodiscard]] std::int64_t evaluated() const { return evaluated_; }
   [[nodiscard]] Penalties& penalties() { return penalties_; }
   /// Of an operation that is a sum: without its constant.
   [[nodiscard]] Wide sum(std::int32_t k) const { return sums_[static_cast<std::size_t>(k)]; }
@@ -201,6 +204,7 @@ class Incremental {
   std::vector<std::uint64_t> dirty_;
   std::size_t first_dirty_ = 0;  ///< no word before it has a bit
   bool begun_ = false, remembers_ = false;
+  std::int64_t evaluated_ = 0;
   std::vector<std::pair<std::int32_t, std::int32_t>> old_values_;  ///< slot, value: since remember()
   std::vector<std::pair<std::int32_t, Penalty>> old_penalties_;    ///< operation, penalty
   std::vector<std::uint64_t> seen_;                                ///< [value less the least] the pass that has met it

@@ -14,9 +14,9 @@ namespace {
 /// restarts.
 constexpr std::int64_t slice_failures = 1'000, slice_jumps = 2'000, least_proof_nodes = 500;
 /// Searches by exchange. After the first solution they go on without neighbourhoods until so many slices have not improved it. Then each
-/// makes at least a slice a round, and so many exchanges for each node of the last round: the more, the more often they are what improves
-/// the best.
-constexpr std::int64_t exchangers = 2, slice_exchanges = 5'000, most_idle_slices = 20, most_exchanges_a_node = 16;
+/// makes at least so many a round, and so many for each node of the last round: the more, the more often they are what improves the best.
+/// All of this in exchanges of the usual cost; cheap ones are more, costly ones fewer.
+constexpr std::int64_t exchangers = 2, slice_exchanges = 5'000, most_idle_slices = 20, least_exchanges = 500, most_exchanges_a_node = 16;
 constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
 
 /// On to better and better solutions, at most so many.
@@ -220,7 +220,7 @@ std::vector<std::int32_t> Rounds::of_model(std::span<const std::int32_t> values)
 void Rounds::round(const Interruption& interruption) {
   const bool alone = idle_slices_ < most_idle_slices && !exchanges_.empty();
   const auto neighborhoods = static_cast<std::size_t>(alone || neighborhoods_->none() ? 0 : task_.subsets);
-  const std::int64_t slice = alone ? slice_exchanges : std::max(slice_exchanges, exchanges_a_node_ * round_nodes_);
+  const std::int64_t slice = alone ? slice_exchanges : std::max(least_exchanges, exchanges_a_node_ * round_nodes_);
   const std::int64_t share = alone ? least_proof_nodes / 5 : std::max(least_proof_nodes, round_nodes_ / proof_share);
   const std::vector<std::int32_t> best = exchanges_.empty() ? std::vector<std::int32_t>() : of_model(best_);
   std::vector<std::vector<std::int32_t>> exchanged(exchanges_.size());
@@ -236,7 +236,7 @@ void Rounds::round(const Interruption& interruption) {
       found.back() = prove(share, all, interruption);
     } else {
       const auto e = static_cast<std::size_t>(k - 1);
-      exchanged[e] = exchanges_[e]->search(slice, best, interruption);
+      exchanged[e] = exchanges_[e]->search(exchanges_[e]->as_long_as(slice), best, interruption);
     }
   };
   searchers_->search({incumbent_, draw_one, std::span(found).first(neighborhoods), static_cast<std::int64_t>(exchanges_.size()) + 1, other},

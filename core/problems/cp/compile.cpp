@@ -37,6 +37,8 @@ struct Condition {
 /// Rows of a table that joins elements, words of the bits of all such tables, and of one for each value that its elements have.
 constexpr std::int64_t most_joined_rows = std::int64_t{1} << 16;
 constexpr std::size_t most_joined = std::size_t{1} << 22, most_joined_to_own = 4;
+/// Values of all matrices that take the place of elements.
+constexpr std::size_t most_matrix_values = std::size_t{1} << 24;
 
 class Compiler {
  public:
@@ -53,6 +55,7 @@ class Compiler {
       if (handler == nullptr) handler = handler_of(model_.text(constraint.predicate));
       (this->*handler)();
     }
+    place_elements();
     join_elements();
     if (model_.goal != Goal::satisfy) result_.objective = var(model_.objective);
     try {
@@ -65,6 +68,16 @@ class Compiler {
 
  private:
   using Handler = void (Compiler::*)();
+  /// c + a x + b y.
+  struct Index {
+    Var x, y;
+    std::int64_t a, b, c;
+  };
+  /// Of numbers, which stand in the model.
+  struct Elements {
+    Var index, element;
+    Expression values;
+  };
 
   // --- variables
 
@@ -99,6 +112,8 @@ class Compiler {
       const Variable& variable = model_.variables[x];
       const bool first = root(x) == x;
       const Var v = result_.variable_of[x] = first ? draft_.add_variable(least_value, greatest_value) : result_.variable_of[root(x)];
+      if (named_.size() <= static_cast<std::size_t>(v)) named_.resize(static_cast<std::size_t>(v) + 1, false);
+      if (!variable.introduced) named_[static_cast<std::size_t>(v)] = true;
       draft_.restrict(v, clipped(intervals_of(variable.domain)));
       if (variable.assigned && !variable.value.is(Is::variable)) draft_.restrict(v, Values{variable.value.value, variable.value.value});
     }
@@ -331,7 +346,7 @@ class Compiler {
     count(2);
     const Literal b = lit(0);
     const Var x = var(1);
-    if (var_of(b) == x) return;
+    if (b == literal(x)) return;
     if (const auto value = known(b)) return draft_.restrict(x, Values{*value ? 1 : 0, *value ? 1 : 0});
     draft_.restrict(x, Values{0, 1});
     linear(Relation::eq, {1, -1}, {var_of(b), x}, 0, {});
@@ -382,6 +397,7 @@ class Compiler {
     Values data{relation == Relation::le ? rules::floor_divide(c, divisor) : c / divisor};
     for (const auto& term : terms) data.push_back(term.second / divisor);
     if (terms.size() == 1 && condition.mode != Mode::implied) return single(relation, terms[0].first, data[1], data[0], condition);
+    if (relation == Relation::eq && condition.mode == Mode::always && terms.size() == 3) note_index(terms, data);
     if (condition.mode != Mode::reified) return half(relation, condition.literal, terms, data);
     if (known(condition.literal) != false) half(relation, condition.literal, terms, data);
     if (relation == Relation::le) {
@@ -555,13 +571,57 @@ class Compiler {
     const auto elements = array(1);
     if (elements.empty()) return void(draft_.failed = true);
     draft_.restrict(i, Values{1, static_cast<std::int64_t>(elements.size())});
-    if (std::all_of(elements.begin(), elements.end(), is_number)) return element_at(i, z, numbers(1));
+    if (std::all_of(elements.begin(), elements.end(), is_number)) return elements_.push_back({i, z, arguments_[1]});
     Vars all{i, z};
     for (const Var x : vars(1)) all.push_back(x);
     draft_.add(Kind::element_var, all);
   }
-  void element_at(Var i, Var z, Values elements) {
-    draft_.add(Kind::element, Vars{i, z}, elements);
+  /// Of the variables that a sum of three has with the coefficient 1 or -1, those that the compiler of the model has introduced: each is
+  /// c + a x + b y.
+  void note_index(const std::vector<std::pair<Var, std::int64_t>>& terms, const Values& data) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto& [i, own] = terms[k];
+      const auto at = static_cast<std::size_t>(i);
+      const std::int64_t sign = -data[k + 1];
+      if (std::abs(sign) != 1 || (at < named_.size() && named_[at])) continue;
+      const std::size_t x = k == 0 ? 1 : 0, y = k == 2 ? 1 : 2;
+      const auto is_large = [](std::int64_t value) { return value < least_value || value > greatest_value; };
+      if (is_large(data[0]) || is_large(data[x + 1]) || is_large(data[y + 1])) continue;
+      indices_.try_emplace(i, Index{terms[x].first, terms[y].first, sign * data[x + 1], sign * data[y + 1], -sign * data[0]});
+    }
+  }
+  /// Elements at c + a x + b y are those of a matrix, where these are not too large: of the index alone x and y hear only its bounds.
+  void place_elements() {
+    std::size_t size = 0;
+    for (const Elements& one : elements_) size += matrix_size(one.index);
+    for (const Elements& one : elements_) {
+      Values values;
+      for (const Expression& e : model_.elements(one.values)) values.push_back(e.value);
+      const bool matrix = size <= most_matrix_values && matrix_size(one.index) > 0;
+      if (matrix) matrix_at(indices_.at(one.index), one.element, values);
+      element_at(one.index, one.element, std::move(values), matrix);
+    }
+  }
+  /// 0: the index is not that of a matrix.
+  [[nodiscard]] std::size_t matrix_size(Var i) const {
+    const auto found = indices_.find(i);
+    if (found == indices_.end()) return 0;
+    const auto width = [&](Var x) { return domain(x).upper - domain(x).lower + 1; };
+    if (width(found->second.x) > most_masked || width(found->second.y) > most_masked) return 0;
+    return static_cast<std::size_t>(width(found->second.x) * width(found->second.y));
+  }
+  void matrix_at(const Index& index, Var z, const Values& elements) {
+    const Draft::Domain &x = domain(index.x), &y = domain(index.y);
+    Values data{x.lower, y.lower, y.upper - y.lower + 1};
+    for (std::int64_t row = x.lower; row <= x.upper; ++row)
+      for (std::int64_t column = y.lower; column <= y.upper; ++column) {
+        const std::int64_t k = index.c + index.a * row + index.b * column;
+        data.push_back(k >= 1 && k <= static_cast<std::int64_t>(elements.size()) ? elements[static_cast<std::size_t>(k - 1)] : no_value);
+      }
+    draft_.add(Kind::element_matrix, Vars{index.x, index.y, z}, data);
+  }
+  void element_at(Var i, Var z, Values elements, bool there_already = false) {
+    if (!there_already) draft_.add(Kind::element, Vars{i, z}, elements);
     if (elements.size() > static_cast<std::size_t>(most_masked)) elements_at_[i].emplace_back(z, std::move(elements));
   }
   /// Of an index without a mask only bounds are known, so its elements learn little of each other: a table of them together tells more.
@@ -848,7 +908,10 @@ class Compiler {
   Draft draft_;
   std::vector<std::uint32_t> parent_;  ///< [variable of the model]
   std::map<std::int64_t, Var> constants_;
-  std::vector<Handler> handlers_;                                   ///< [name]
+  std::vector<Handler> handlers_;  ///< [name]
+  std::vector<bool> named_;        ///< [variable] by the model, not by its compiler
+  std::map<Var, Index> indices_;
+  std::vector<Elements> elements_;
   std::map<Var, std::vector<std::pair<Var, Values>>> elements_at_;  ///< [index] those that are too long for a mask
   const Constraint* constraint_ = nullptr;
   std::span<const Expression> arguments_;

@@ -370,7 +370,7 @@ template <class S>
 }
 
 /// Time tables: the parts of tasks that must take place, whenever they start, make a profile of use; no other may exceed the limit with it
-/// (Beldiceanu and Carlsson, CP 2002). O(tasks x segments).
+/// (Beldiceanu and Carlsson, CP 2002). O(n log n) and, for each task that is not in place, the segments that it may overlap.
 template <class S>
 class TimeTable {
  public:
@@ -422,40 +422,65 @@ class TimeTable {
       sorted_[2 * e + 1] = events_[2 * order_[e] + 1];
     }
     count_ = 0;
-    std::int64_t use = 0, greatest = 0;
+    greatest_ = 0;
+    std::int64_t use = 0;
     for (std::int32_t e = 0; e < events;) {
       const std::int64_t time = sorted_[2 * e];
       for (; e < events && sorted_[2 * e] == time; ++e) use += sorted_[2 * e + 1];
-      greatest = std::max(greatest, use);
+      greatest_ = std::max(greatest_, use);
       if (e == events || use <= 0) continue;
       segments_[3 * count_] = time;
       segments_[3 * count_ + 1] = sorted_[2 * e];
       segments_[3 * count_ + 2] = use;
       ++count_;
     }
-    return store_.raise(limit_, greatest);
+    return store_.raise(limit_, greatest_);
+  }
+
+  /// The first segment that ends after a time. Segments are ascending and apart.
+  [[nodiscard]] VICINITY_HD std::size_t ends_after(std::int64_t time) const {
+    std::size_t low = 0, high = count_;
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      if (segment(middle).end > time)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    return low;
   }
 
   [[nodiscard]] VICINITY_HD bool fit(std::size_t k) {
     const std::int64_t duration = store_.lower(duration_[k]), use = store_.lower(use_[k]), limit = store_.upper(limit_);
     if (duration <= 0) return true;
     const std::int64_t first = store_.lower(start_[k]), last = store_.upper(start_[k]);
+    // Nothing of the use can be cut, and the profile has the task already, or room for it everywhere.
+    if (use == store_.upper(use_[k]) && (first == last || greatest_ + use <= limit)) return true;
     const auto others = [&](const Segment& one) {  // without the part of task k, which covers segments whole
       const bool own = last < first + duration && last <= one.begin && one.end <= first + duration && use > 0;
       return one.use - (own ? use : 0);
     };
     std::int64_t earliest = first, latest = last, most = limit;
     if (use > 0) {
-      for (std::size_t s = 0; s < count_; ++s)
-        if (const Segment one = segment(s); others(one) + use > limit && one.begin < earliest + duration && earliest < one.end)
-          earliest = one.end;
-      for (std::size_t s = count_; s-- > 0;)
-        if (const Segment one = segment(s); others(one) + use > limit && one.begin < latest + duration && latest < one.end)
-          latest = one.begin - duration;
+      for (std::size_t s = ends_after(first); s < count_; ++s) {
+        const Segment one = segment(s);
+        if (one.begin >= earliest + duration) break;
+        if (others(one) + use > limit && earliest < one.end) earliest = one.end;
+      }
+      std::size_t s = ends_after(last + duration);  // none behind it begins before that time
+      if (s < count_ && segment(s).begin < last + duration) ++s;
+      while (s-- > 0) {
+        const Segment one = segment(s);
+        if (one.end <= latest) break;
+        if (others(one) + use > limit && one.begin < latest + duration) latest = one.begin - duration;
+      }
     }
     if (last < first + duration)
-      for (std::size_t s = 0; s < count_; ++s)
-        if (const Segment one = segment(s); last < one.end && one.begin < first + duration) most = std::min(most, limit - others(one));
+      for (std::size_t s = ends_after(last); s < count_; ++s) {
+        const Segment one = segment(s);
+        if (one.begin >= first + duration) break;
+        most = std::min(most, limit - others(one));
+      }
     if (earliest > first && !store_.raise(start_[k], earliest)) return false;
     if (latest < last && !store_.cut(start_[k], latest)) return false;
     return last >= first + duration || store_.cut(use_[k], most);
@@ -468,7 +493,8 @@ class TimeTable {
   std::int64_t *events_, *sorted_;  ///< time, change
   std::int64_t* segments_;          ///< begin, end, use
   std::int32_t* order_;
-  std::size_t count_ = 0;  ///< of segments
+  std::size_t count_ = 0;      ///< of segments
+  std::int64_t greatest_ = 0;  ///< use
 };
 
 template <class S>

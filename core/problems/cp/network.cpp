@@ -59,6 +59,7 @@ Watch watch_of(Kind kind, std::size_t k, const Scope& scope) {
     case Kind::absolute:
     case Kind::modulo:
     case Kind::element:
+    case Kind::element_matrix:
     case Kind::element_var:
     case Kind::table:
     case Kind::inverse:

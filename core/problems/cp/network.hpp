@@ -9,6 +9,7 @@
 // propagators are monotone, and the fixpoint below a store is unique, whatever the order of propagation (Apt, "The essence of constraint
 // propagation", TCS 221, 1999). Sums have 64 bits: the constructor refuses coefficients with which one could leave 62.
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -56,6 +57,7 @@ enum class Kind : std::uint8_t {
   linear_eq,             ///< r x... | c a...
   linear_ne,             ///< r x... | c a...
   element,               ///< i z | v...: v[i] = z, from 1
+  element_matrix,        ///< x y z | first_x first_y columns v...: v[x, y] = z; v row by row, no_value where there is none
   element_var,           ///< i z y...: y[i] = z, from 1
   all_different,         ///< x...: values of those that are fixed
   table,                 ///< x... | see table_of() in global_rules.hpp
@@ -65,6 +67,8 @@ enum class Kind : std::uint8_t {
   all_different_bounds,  ///< x...: bounds consistency
   cumulative,            ///< s... d... u... b | n: at no time uses more than b (start, duration, use)
 };
+/// No domain has it.
+inline constexpr std::int64_t no_value = std::numeric_limits<std::int64_t>::min();
 inline constexpr int kinds = static_cast<int>(Kind::cumulative) + 1;
 
 /// What a propagator waits for.

@@ -586,6 +586,79 @@ template <class S>
   return true;
 }
 
+/// The elements of a matrix in the rows and columns that are left: visit(v) until that is false.
+template <class S, class Visit>
+VICINITY_HD void visit_matrix(const Scope& scope, const S& store, const Visit& visit) {
+  const Var x = scope.arguments[0], y = scope.arguments[1];
+  const std::int64_t first_y = scope.data[1], columns = scope.data[2];
+  for (std::int64_t row = store.lower(x); row <= store.upper(x); ++row) {
+    row = store.next(x, row);
+    const std::int64_t* const v = scope.data.data() + 3 + (row - scope.data[0]) * columns;
+    for (std::int64_t column = store.lower(y); column <= store.upper(y); ++column) {
+      column = store.next(y, column);
+      if (!visit(v[column - first_y])) return;
+    }
+  }
+}
+
+/// Domain consistent where all three have masks. A row or a column stays with the first support that it has, so that full passes are rare.
+template <class S>
+[[nodiscard]] VICINITY_HD bool element_matrix(const Scope& scope, S& store) {
+  const Var x = scope.arguments[0], y = scope.arguments[1], z = scope.arguments[2];
+  const std::int64_t first_x = scope.data[0], first_y = scope.data[1], columns = scope.data[2];
+  const auto rows = static_cast<std::int64_t>(scope.data.size() - 3) / columns;
+  if (!within(store, x, first_x, first_x + rows - 1) || !within(store, y, first_y, first_y + columns - 1)) return false;
+  const auto holds = [&](std::int64_t row, std::int64_t column) {
+    return store.contains(z, scope.data[static_cast<std::size_t>(3 + (row - first_x) * columns + column - first_y)]);
+  };
+  const auto row_fits = [&](std::int64_t row) {
+    for (std::int64_t column = store.lower(y); column <= store.upper(y); ++column) {
+      column = store.next(y, column);
+      if (holds(row, column)) return true;
+    }
+    return false;
+  };
+  const auto column_fits = [&](std::int64_t column) {
+    for (std::int64_t row = store.lower(x); row <= store.upper(x); ++row) {
+      row = store.next(x, row);
+      if (holds(row, column)) return true;
+    }
+    return false;
+  };
+  if (!filter_index(store, x, row_fits) || !filter_index(store, y, column_fits)) return false;
+  const std::int64_t first = store.lower(z), last = store.upper(z);
+  if (!store.masked(z)) {
+    std::int64_t low = last + 1, high = first - 1;
+    visit_matrix(scope, store, [&](std::int64_t v) {
+      if (first <= v && v <= last) {
+        low = std::min(low, v);
+        high = std::max(high, v);
+      }
+      return low > first || high < last;
+    });
+    return within(store, z, low, high);
+  }
+  std::uint64_t seen[most_masked / 64] = {};  // of the values from the lower bound of z on
+  std::int64_t open = 0;                      // elements not met yet
+  for (std::int64_t v = first; v <= last; ++v) {
+    v = store.next(z, v);
+    ++open;
+  }
+  visit_matrix(scope, store, [&](std::int64_t v) {
+    if (v < first || v > last || !store.contains(z, v)) return true;
+    const auto w = static_cast<std::size_t>(v - first);
+    if ((seen[w / 64] >> (w % 64) & 1) == 0) --open;
+    seen[w / 64] |= std::uint64_t{1} << (w % 64);
+    return open > 0;
+  });
+  if (open == 0) return true;
+  for (std::int64_t v = first; v <= last; ++v) {
+    v = store.next(z, v);
+    if ((seen[(v - first) / 64] >> ((v - first) % 64) & 1) == 0 && !store.remove(z, v)) return false;
+  }
+  return true;
+}
+
 template <class S>
 [[nodiscard]] VICINITY_HD bool element_var(const Scope& scope, S& store) {
   const Var i = scope.arguments[0], z = scope.arguments[1];
@@ -651,6 +724,8 @@ template <class S>
       return linear_ne(scope, store);
     case Kind::element:
       return element(scope, store);
+    case Kind::element_matrix:
+      return element_matrix(scope, store);
     case Kind::element_var:
       return element_var(scope, store);
     default:

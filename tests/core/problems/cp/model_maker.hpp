@@ -49,6 +49,8 @@ class ModelMaker {
     const Expression notes = stretch(Expression::Kind::array, {call});
     model_.constraints.back().annotations = {static_cast<std::uint32_t>(notes.value), notes.size};
   }
+  /// The last variable is one that the compiler of the model makes.
+  void introduced() { model_.variables.back().introduced = true; }
   void goal(Goal goal, Expression objective) {
     model_.goal = goal;
     model_.objective = objective;

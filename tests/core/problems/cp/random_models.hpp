@@ -119,6 +119,17 @@ inline std::vector<std::pair<std::string, Post>> predicates() {
   add("array_var_int_element", [](Pool& p) { return std::vector{p.x(), p.xs(p.few() + 2), p.x()}; });
   add("array_bool_element", [](Pool& p) { return std::vector{p.x(), p.truths(p.few() + 2), p.b()}; });
   add("array_var_bool_element", [](Pool& p) { return std::vector{p.x(), p.bs(p.few() + 2), p.b()}; });
+  // A matrix: the index is a sum of two variables.
+  for (const char* name : {"array_int_element", "array_bool_element"})
+    all.emplace_back(std::string(name) + " of a matrix", [name = std::string(name)](Pool& p) {
+      const Expression index = p.maker.integer(-1, 10);
+      p.maker.introduced();
+      const ModelMaker::Values a{p.draws.below(2) != 0 ? 3 : -2, 1, p.draws.below(2) != 0 ? -1 : 1};
+      p.maker.constraint("int_lin_eq", {p.maker.numbers(a), p.maker.array({p.x(), p.x(), index}), p.c()});
+      const std::size_t n = static_cast<std::size_t>(p.draws.from(4, 9));
+      const bool bools = name == "array_bool_element";
+      p.maker.constraint(name, {index, bools ? p.truths(n) : p.numbers(n), bools ? p.b() : p.x()});
+    });
   add("fzn_all_different_int", [](Pool& p) { return std::vector{p.xs(p.few() + 1)}; });
   add("fzn_table_int", [](Pool& p) {
     const std::size_t n = p.few();

@@ -177,7 +177,7 @@ TEST(Rules, EachPredicateAgainstEnumeration) {
 
 TEST(Rules, SeveralPredicatesTogether) {
   const auto all = predicates();
-  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
     Draws draws(seed + 1000000);
     Pool pool(draws, seed % 4 == 0);
     for (std::int64_t k = draws.from(2, 4); k > 0; --k)
