@@ -15,8 +15,10 @@ namespace {
 
 #if defined(__AVX512F__)
 constexpr int vector_bytes = 64;
-#else
+#elif defined(__AVX2__)
 constexpr int vector_bytes = 32;
+#else
+constexpr int vector_bytes = 16;
 #endif
 using Vector = std::uint32_t __attribute__((vector_size(vector_bytes)));
 constexpr int lanes = vector_bytes / 4;
