@@ -6,7 +6,7 @@ set(VICINITY_ALONE
     cpu_ref/lsm/tour_search_recompute.cpp cpu_ref/sa/delta_matrix.cpp data/formats/flatzinc.cpp data/formats/qaplib.cpp
     data/qaps.cpp data/tsps.cpp data/vrps.cpp
     kernels/alns/tuned.cu kernels/cuda/runtime/ceilings_latency.cu kernels/lns/tuned.cu kernels/lsm/tuned/ppp/singles.cu kernels/lsm/tuned/tsp/scan.cu
-    tests/core/methods/alns/hybrid/route_pool_test.cpp tests/core/problems/qap/qap_test.cpp tests/cpu_ref/alns/hybrid/ranks_test.cpp tests/cpu_ref/lns/twins_test.cpp
+    tests/core/problems/qap/qap_test.cpp tests/cpu_ref/alns/hybrid/ranks_test.cpp tests/cpu_ref/lns/twins_test.cpp
     tests/cpu_ref/lsm/tour_search_test.cpp tests/cpu_ref/lsm/twins_test.cpp tests/cpu_ref/sa/twins_test.cpp
     tests/data/formats/dimacs_test.cpp tests/data/formats/flatzinc_test.cpp tests/data/formats/qaplib_test.cpp
     tests/data/formats/tsplib_test.cpp tests/data/vrps_test.cpp tests/kernels/lsm/twins_test.cpp tests/kernels/sa/twins_test.cpp)

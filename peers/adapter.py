@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,19 @@ def main(adapter: Adapter) -> int:
     return 0
 
 
+class Lines:
+    """Of a pipe, as they come."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._pipe, self._rest = pipe, b""
+
+    def read(self) -> list[bytes] | None:
+        """What has come; None at the end."""
+        text = os.read(self._pipe.fileno(), 1 << 16)
+        *lines, self._rest = (self._rest + text).split(b"\n")
+        return lines if text else None
+
+
 class _ChildFailedError(Exception):
     """Says itself what failed."""
 
@@ -108,14 +121,8 @@ class _Child:
         )
         options = [f"--{name}={value}" for name, value in vars(self.task).items()]
         self.process = subprocess.Popen([sys.executable, *sys.argv[:1], *options], stdout=subprocess.PIPE)
+        self.lines = Lines(self.process.stdout)
         self.end: dict[str, Any] | None = None
-        self._rest = b""
-
-    def told(self) -> list[dict[str, Any]] | None:
-        """What has come; None at its end."""
-        text = os.read(self.process.stdout.fileno(), 1 << 16)
-        *lines, self._rest = (self._rest + text).split(b"\n")
-        return [json.loads(line) for line in lines] if text else None
 
 
 def _several(task: Task, report: Report) -> None:
@@ -129,10 +136,10 @@ def _several(task: Task, report: Report) -> None:
             for child in children:
                 ready.register(child.process.stdout, selectors.EVENT_READ, child)
             while ready.get_map():
-                for child, found in [(key.data, key.data.told()) for key, _ in ready.select()]:
-                    if found is None:
+                for child, lines in [(key.data, key.data.lines.read()) for key, _ in ready.select()]:
+                    if lines is None:
                         ready.unregister(child.process.stdout)
-                    for told in found or ():
+                    for told in map(json.loads, lines or ()):
                         if "error" in told:
                             raise _ChildFailedError(told["error"])
                         if "objective" not in told:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from adapter import Adapter, Report, Task, main
+from adapter import Adapter, Lines, Report, Task, main
 
 IMPROVED = re.compile(rb"iter:\s*(\d+)\s+cost:\s*(-?\d+).*IMPROVED")
 MOST = 2**31 - 1  # iterations, the program's largest number
@@ -40,17 +40,14 @@ def search(task: Task, report: Report) -> None:
     signal.signal(signal.SIGINT, lambda *_: sys.exit(130))  # by way of what ends the process
     report.begin()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    iterations, cost, rest = 0, None, b""
+    iterations, cost, output = 0, None, Lines(process.stdout)
     best: tuple[int, list[int]] | None = None
     try:
         with selectors.DefaultSelector() as ready:
             ready.register(process.stdout, selectors.EVENT_READ)
             while (left := task.seconds - report.seconds()) > 0:
-                if not ready.select(left):
+                if not ready.select(left) or (lines := output.read()) is None:
                     break
-                if not (text := os.read(process.stdout.fileno(), 1 << 16)):
-                    break
-                *lines, rest = (rest + text).split(b"\n")
                 for line in lines:
                     if cost is not None:
                         best, cost = (cost, [int(word) for word in line.split()]), None

@@ -89,6 +89,18 @@ class Solving {
     }
   }
 
+  /// Where it was asked for. Why it could not be written; empty: it was, or was not asked for.
+  [[nodiscard]] std::string draw(SolveReport& report) const {
+    if (!plot_) return "";
+    try {
+      plot_->write(drawing(report.found.outcome.solution));
+    } catch (const EnvironmentError& error) {
+      return error.what();
+    }
+    report.plot = plot_->path();
+    return "";
+  }
+
   [[nodiscard]] Objective objective_in(const std::string& file) const {
     return solver_.files->objective_of(*instance_, solver_.files->read_solution(*instance_, file));
   }
@@ -212,13 +224,7 @@ class Solving {
     } catch (const std::runtime_error& error) {
       failure = error.what();
     }
-    std::string no_plot;
-    if (plot_) try {
-        plot_->write(drawing(report.found.outcome.solution));
-        report.plot = plot_->path();
-      } catch (const EnvironmentError& error) {
-        no_plot = error.what();
-      }
+    const std::string no_plot = draw(report);
     if (options_.json) {
       fmt::print("{}\n", summary_json(report).dump());
     } else if (!asked_.quiet) {

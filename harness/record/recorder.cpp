@@ -50,6 +50,10 @@ int write_all(int file, std::string_view text) {
   return 0;
 }
 
+[[noreturn]] void cannot_be_written(const fs::path& path, int error) {
+  throw EnvironmentError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)));
+}
+
 void create_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -213,7 +217,7 @@ void write_atomically(const fs::path& path, const std::string& text) {
   if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return;
   ::unlink(temporary.c_str());
-  throw EnvironmentError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)));
+  cannot_be_written(path, error);
 }
 
 bool is_special_file(const fs::path& path) {
@@ -227,18 +231,27 @@ fs::path link_followed(const fs::path& path) {
   return error ? path : target;
 }
 
+void require_writable(const fs::path& path) {
+  if (fs::is_directory(path)) cannot_be_written(path, EISDIR);
+  std::error_code error;
+  if (fs::exists(path, error) && ::access(path.c_str(), W_OK) != 0) cannot_be_written(path, errno);
+  if (is_special_file(path)) return;
+  const std::string trial = fmt::format("{}.{}.tmp", link_followed(path).string(), getpid());  // as write_atomically will
+  const int file = ::open(trial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0) cannot_be_written(path, errno);
+  ::close(file);
+  ::unlink(trial.c_str());
+}
+
 void write_output(const fs::path& path, const std::string& text) {
-  const auto fail = [&](int error) {
-    throw EnvironmentError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)));
-  };
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) fail(EISDIR);
-  if (fs::is_symlink(path, ignored) && !fs::exists(path, ignored)) fail(ENOENT);
+  if (fs::is_directory(path, ignored)) cannot_be_written(path, EISDIR);
+  if (fs::is_symlink(path, ignored) && !fs::exists(path, ignored)) cannot_be_written(path, ENOENT);
   if (!is_special_file(path)) return write_atomically(link_followed(path), text);
   const int file = ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
   const int error = file < 0 ? errno : write_all(file, text);
   if (file >= 0) ::close(file);
-  if (error != 0) fail(error);
+  if (error != 0) cannot_be_written(path, error);
 }
 
 FolderLock::FolderLock(const fs::path& folder)

@@ -64,6 +64,8 @@ void write_atomically(const std::filesystem::path& path, const std::string& text
 /// Writes where a user asked for it: an ordinary file is replaced at once, the one a link leads to as well; a device or a pipe is written
 /// to and stays what it is. Throws EnvironmentError, also for a folder and for a link that leads nowhere.
 void write_output(const std::filesystem::path& path, const std::string& text);
+/// Throws EnvironmentError where write_output() would, as far as that can be known before.
+void require_writable(const std::filesystem::path& path);
 
 /// While it lives, no other process that asks for it is at work in the folder. Where the file system has no locks, nothing is held.
 class FolderLock {

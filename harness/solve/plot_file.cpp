@@ -17,11 +17,8 @@ constexpr const char* first_line = "<!-- drawn by vicinity solve -->";
 
 PlotFile::PlotFile(std::filesystem::path path, bool force) : path_(std::move(path)) {
   namespace fs = std::filesystem;
+  require_writable(path_);
   std::error_code error;
-  const fs::path folder = path_.has_parent_path() ? path_.parent_path() : fs::path(".");
-  if (fs::is_directory(path_, error) || !fs::is_directory(folder, error))
-    throw EnvironmentError(fmt::format("--plot: {}: cannot be written: {}", path_.string(),
-                                       fs::is_directory(path_, error) ? "it is a folder" : "there is no such folder"));
   if (force || !fs::is_regular_file(path_, error) || fs::file_size(path_, error) == 0) return;
   std::ifstream there(path_);
   std::string line;

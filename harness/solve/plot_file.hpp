@@ -7,8 +7,8 @@ namespace vicinity {
 
 class PlotFile {
  public:
-  /// Throws InputError when `path` exists and, without `force`, is no drawing of an earlier search; EnvironmentError when it is a folder or
-  /// in none.
+  /// Throws InputError when `path` exists and, without `force`, is no drawing of an earlier search; EnvironmentError when it
+  /// cannot be written.
   PlotFile(std::filesystem::path path, bool force);
 
   [[nodiscard]] std::string path() const { return path_.string(); }

@@ -1,33 +1,22 @@
 #include "harness/solve/solution_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "core/util/error.hpp"
 #include "harness/record/recorder.hpp"
 
 namespace vicinity {
-namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail(const fs::path& path, int error) {
-  throw EnvironmentError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)));
-}
-
-}  // namespace
 
 SolutionFile::SolutionFile(fs::path path, const fs::path& instance, bool force, std::function<Objective(const std::string&)> objective_of)
     : path_(std::move(path)), force_(force), objective_of_(std::move(objective_of)) {
   std::error_code error;
   if (fs::equivalent(path_, instance, error) && !error)
     throw InputError(fmt::format("--output: {} is the instance; it is never overwritten", path_.string()));
-  require_writable();
+  require_writable(path_);
   if (force_) return;
   try {
     static_cast<void>(existing());
@@ -35,18 +24,6 @@ SolutionFile::SolutionFile(fs::path path, const fs::path& instance, bool force, 
     throw InputError(fmt::format("{}: exists and is no solution of this instance; choose another --output, or --force ({})", path_.string(),
                                  complaint.what()));
   }
-}
-
-void SolutionFile::require_writable() const {
-  if (fs::is_directory(path_)) fail(path_, EISDIR);
-  std::error_code error;
-  if (fs::exists(path_, error) && ::access(path_.c_str(), W_OK) != 0) fail(path_, errno);
-  if (is_special_file(path_)) return;
-  const std::string trial = fmt::format("{}.{}.tmp", link_followed(path_).string(), getpid());  // as write_atomically will
-  const int file = ::open(trial.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0) fail(path_, errno);
-  ::close(file);
-  ::unlink(trial.c_str());
 }
 
 std::optional<Objective> SolutionFile::existing() const {

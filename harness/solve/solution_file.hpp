@@ -27,7 +27,6 @@ class SolutionFile {
  private:
   /// Of the solution there; empty when there is no file, or an empty one, or no ordinary one.
   [[nodiscard]] std::optional<Objective> existing() const;
-  void require_writable() const;
 
   std::filesystem::path path_;
   bool force_;

@@ -146,11 +146,7 @@ class PlacedDomain {
   PlacedDomain& operator=(const PlacedDomain&) = delete;
 
   /// `count` states in device memory. Source states: DeviceStates::assign(states, stream()); results: to_host() after synchronize().
-  [[nodiscard]] DeviceStates make_states(std::uint32_t count) const {
-    std::uint32_t active = 0;
-    for (const VariableType& type : types_) active += bit_words(type.variables);
-    return {count, state_words_, active};
-  }
+  [[nodiscard]] DeviceStates make_states(std::uint32_t count) const { return {count, state_words_, active_words(types_)}; }
   [[nodiscard]] const cuda::Stream& stream() const { return stream_; }
   void synchronize() const { stream_.synchronize(); }
 

@@ -75,12 +75,17 @@ template <class Contains>
 }
 VICINITY_HD bool is_set(const std::uint32_t* bits, std::uint32_t i) { return (bits[i / 32] >> (i % 32) & 1u) != 0; }
 
+/// Words of a state's active variables: a bit set a type.
+[[nodiscard]] inline std::uint32_t active_words(std::span<const VariableType> types) {
+  std::uint32_t words = 0;
+  for (const VariableType& type : types) words += bit_words(type.variables);
+  return words;
+}
+
 /// `count` states of the domain, all words 0.
 template <StateDomain D>
 [[nodiscard]] States make_states(const D& domain, std::uint32_t count) {
-  std::uint32_t active = 0;
-  for (const VariableType& type : domain.types()) active += bit_words(type.variables);
-  return {count, domain.state_words(), active};
+  return {count, domain.state_words(), active_words(domain.types())};
 }
 
 // --- random numbers ----------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from vicinity_analysis.views.charts import told
 from vicinity_analysis.views.figures import Drawing, handle, label_outer, legend, log_axis, panels, render, style_of
 from vicinity_analysis.views.quality import gap_percent
 from vicinity_analysis.views.quality_plots import gap_axis
-from vicinity_analysis.views.tables import MISSING, provenances
+from vicinity_analysis.views.tables import MISSING, marks_of, provenances
 from vicinity_analysis.views.usual import View, existing
 
 POINTS = 120  # of a curve
@@ -217,7 +217,7 @@ def _table(study: Study, machine: Machine, found: list[Curve]) -> Table:
         sources = provenances(curve.records)
         medians = [curve.percentile(time, best, MIDDLE) for time in times]
         cells = [Cell(curve.instance, kind="param"), Cell(curve.name, kind="param"), Cell(str(len(curve.records)))]
-        marks = tuple(dict.fromkeys(mark for record in curve.records for mark in record.marks))
+        marks = marks_of(curve.records)
         cells += [Cell(f"{gap:.3f}", sources, marks=marks) if np.isfinite(gap) else MISSING for gap in medians]
         if any(energies.values()):
             joules = energies[id(curve)]

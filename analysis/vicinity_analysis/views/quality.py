@@ -11,7 +11,7 @@ import numpy as np
 from vicinity_analysis.inputs.records import SPECIAL, Machine, Record
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, plain, significant, with_unit
-from vicinity_analysis.views.tables import MISSING, by_interest, gaps, provenances, reasons
+from vicinity_analysis.views.tables import MISSING, by_interest, gaps, marks_of, provenances, reasons
 
 FEWEST = 5  # seeds from which on a median over them is one
 Setting = tuple[tuple[str, Any], ...]  # (("iterations", 100000),): everything but instance and seed
@@ -173,7 +173,7 @@ def _time(group: Group, machine: Machine, name: str) -> Cell:
     if seconds is None:
         return MISSING
     records = list(group.records[machine.name, name].values())
-    marks = tuple(dict.fromkeys(mark for record in records for mark in record.marks))
+    marks = marks_of(records)
     seeds = f"{len(records)} seed{'s' if len(records) > 1 else ''}"
     text = with_unit(seconds, "s") + ("" if len(records) == len(group.by_seed) else f", {seeds}")
     return Cell(text, f"{seeds}: {provenances(records)}", marks=marks)

@@ -67,6 +67,11 @@ def provenance(record: Record) -> str:
     return text + ")" + (f": {message}" if message else "")
 
 
+def marks_of(records: Iterable[Record]) -> tuple[str, ...]:
+    """Of all of them, each once."""
+    return tuple(dict.fromkeys(mark for record in records for mark in record.marks))
+
+
 def provenances(records: Iterable[Record]) -> str:
     """Of the several records that a number rests on: the lines of each file once."""
     found = list(records)

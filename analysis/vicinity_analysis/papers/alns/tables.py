@@ -26,7 +26,7 @@ from vicinity_analysis.papers.alns.spreads import (
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.anytime import curves, pool_of
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
-from vicinity_analysis.views.tables import MISSING, gaps, provenances, reasons
+from vicinity_analysis.views.tables import MISSING, gaps, marks_of, provenances, reasons
 
 WORDS = {"avg": "mean", "min": "least", "max": "most", "std": "sd"}
 BASELINES = {"alns/table1": ("pra",), "alns/table2": ("pra", "pra-8"), "alns/table_b9": ("pra-8",)}
@@ -74,7 +74,7 @@ class Measured:
         return provenances(self.runs[instance])
 
     def marks(self, instance: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(mark for record in self.runs[instance] for mark in record.marks))
+        return marks_of(self.runs[instance])
 
 
 def measured_of(study: Study) -> list[Measured]:
@@ -204,9 +204,10 @@ def _appendix_table(study: Study, place: str) -> Table:
     """Mean, least, most and standard deviation over the repetitions: of costs, or of times in seconds."""
     metric, baseline = APPENDIX[study.name][place]
     printed, every = printed_of(study), measured_of(study)
+    bks = metric == "cost" and study.name in PLACES  # the paper has none of its BHS instances
     compared = "Diff, %" if metric == "cost" else "τ"
     columns = [Column("instance", kind="param"), Column("requests", kind="param")]
-    columns += [Column("BKS", "published")] if _has_bks(study, metric) else []
+    columns += [Column("BKS", "published")] if bks else []
     columns += [Column(WORDS[s], f"{NAMES[name]}, published") for name in ("gpu-alns", baseline) for s in STATS]
     columns += [Column(WORDS[s], f"{compared} to {NAMES[baseline]}, published") for s in STATS]
     columns += [Column(WORDS[s], f"{one.machine.title}, {one.name}") for one in every for s in STATS]
@@ -214,31 +215,23 @@ def _appendix_table(study: Study, place: str) -> Table:
     name = f"{study.slug}-{place.removeprefix('Table ').replace('.', '').lower()}"
     notes = [DEVIATION, TOTALS] + ([] if study.name in PLACES else [LIKE_BHS, RUNS, *_seeds(every), *gaps(study)])
     table = Table(name, f"{place}: {metric}{unit}", columns, [], notes=notes)
-    bks = _has_bks(study, metric)
-    for instance in printed.requests(SETS[study.name]):
-        table.rows.append(_appendix_row(table, printed, every, instance, place, bks))
+    instances = printed.requests(SETS[study.name])
+    for instance, requests in instances.items():
+        cells = [Cell(instance, kind="param"), Cell(str(requests), kind="param")]
+        cells += _printed_spreads(printed, instance, place, metric, baseline, bks)
+        table.rows.append(cells + _measured_spreads(table, every, instance, metric))
     last = [Cell("total", kind="param"), Cell("", kind="param")]
     last += _printed_spreads(printed, TOTAL, place, metric, baseline, bks)
     for one in every:
         spreads = one.of(metric)
-        sums = total(spreads.values()) if set(spreads) == set(printed.requests(SETS[study.name])) else None
+        sums = total(spreads.values()) if set(spreads) == set(instances) else None
         last += [_text_cell(sums.of(stat) if sums else None, "of the sums", metric) for stat in STATS]
     table.footer = [last]
     return table
 
 
-def _has_bks(study: Study, metric: str) -> bool:
-    """The BHS instances have no best known solution in the paper."""
-    return metric == "cost" and study.name in PLACES
-
-
-def _appendix_row(
-    table: Table, printed: Printed, every: list[Measured], instance: str, place: str, bks: bool
-) -> list[Cell]:
-    metric, baseline = next(found[place] for found in APPENDIX.values() if place in found)
-    requests = next(found[instance] for found in map(printed.requests, SETS.values()) if instance in found)
-    cells = [Cell(instance, kind="param"), Cell(str(requests), kind="param")]
-    cells += _printed_spreads(printed, instance, place, metric, baseline, bks)
+def _measured_spreads(table: Table, every: list[Measured], instance: str, metric: str) -> list[Cell]:
+    cells = []
     for one in every:
         if instance not in one.runs:
             cells += [MISSING] * 4
@@ -293,7 +286,7 @@ def quality_table(study: Study, studies: Sequence[Study]) -> Table | None:
         for machine, name in names:
             curve = by_key.get((machine, name, instance))
             seconds = np.percentile(curve.seconds_to(mean.value * SCALE), 50, method="higher") if curve else np.inf
-            marks = tuple(dict.fromkeys(mark for r in curve.records for mark in r.marks)) if curve else ()
+            marks = marks_of(curve.records) if curve else ()
             told = curve and np.isfinite(seconds)
             cells.append(
                 Cell(significant(float(seconds)), provenances(curve.records), marks=marks) if told else MISSING

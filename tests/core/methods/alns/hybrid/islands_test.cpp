@@ -9,23 +9,10 @@
 #include <vector>
 
 #include "core/methods/alns/hybrid/crossover.hpp"
-#include "core/util/rng.hpp"
+#include "tests/support/vrps.hpp"
 
 namespace vicinity::alns::hybrid {
 namespace {
-
-vrp::Vrp square(std::int32_t n, std::uint64_t seed) {
-  vrp::Data data;
-  std::uint32_t draw = 0;
-  const auto below = [&](std::uint64_t bound) { return static_cast<std::int32_t>(scale_to(random_bits(seed, 9, 0, draw++), bound)); };
-  for (std::int32_t i = 0; i <= n; ++i) {
-    data.x.push_back(below(100));
-    data.y.push_back(below(100));
-    data.demand.push_back(i == 0 ? 0 : 1 + below(9));
-  }
-  data.capacity = 30;
-  return vrp::Vrp(data);
-}
 
 vrp::Vrp at(const std::vector<double>& x, const std::vector<double>& y) {
   vrp::Data data;
@@ -125,12 +112,12 @@ std::vector<std::int64_t> jobs_of(const vrp::Vrp& vrp, std::int32_t lines, std::
 }
 
 TEST(HybridIslands, OrdersOfAskingChangeNothing) {
-  const vrp::Vrp vrp = square(20, 1);
+  const vrp::Vrp vrp = in_a_square(20, 1, 30);
   EXPECT_EQ(jobs_of(vrp, lines_of_island + 6, 120, false), jobs_of(vrp, lines_of_island + 6, 120, true));
 }
 
 TEST(HybridIslands, ABestIsKept) {
-  const vrp::Vrp vrp = square(6, 2);
+  const vrp::Vrp vrp = in_a_square(6, 2, 30);
   Islands islands(vrp, 4, 1, std::nullopt);
   EXPECT_FALSE(islands.best_distance());
   islands.offer({{1, 2, 3}, {4, 5, 6}}, 900);
@@ -142,7 +129,7 @@ TEST(HybridIslands, ABestIsKept) {
 
 /// Penalties rise where no child is feasible, and fall where all are.
 TEST(HybridPopulation, PenaltiesFollowFeasibility) {
-  const vrp::Vrp vrp = square(20, 3);
+  const vrp::Vrp vrp = in_a_square(20, 3, 30);
   Population population(vrp, Granular(vrp));
   const Penalties before = population.penalties();
   population.adapt(10, 0, 10);
@@ -152,7 +139,7 @@ TEST(HybridPopulation, PenaltiesFollowFeasibility) {
 
 /// Where all children are feasible whatever they are.
 TEST(HybridPopulation, PenaltiesDoNotVanish) {
-  const vrp::Vrp vrp = square(20, 3);
+  const vrp::Vrp vrp = in_a_square(20, 3, 30);
   Population population(vrp, Granular(vrp));
   const Penalties before = population.penalties();
   for (int i = 0; i < 500; ++i) population.adapt(10, 10, 10);
@@ -161,7 +148,7 @@ TEST(HybridPopulation, PenaltiesDoNotVanish) {
 }
 
 TEST(HybridPopulation, CopiesLeaveFirstAndTheCheapestStays) {
-  const vrp::Vrp vrp = square(12, 4);
+  const vrp::Vrp vrp = in_a_square(12, 4, 30);
   const Granular granular(vrp);
   Population population(vrp, granular);
   std::vector<std::int32_t> order(12);

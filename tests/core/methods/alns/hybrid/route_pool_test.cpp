@@ -10,22 +10,10 @@
 #include <vector>
 
 #include "core/util/rng.hpp"
+#include "tests/support/vrps.hpp"
 
 namespace vicinity::alns::hybrid {
 namespace {
-
-vrp::Vrp square(std::int32_t n, std::uint64_t seed) {
-  vrp::Data data;
-  std::uint32_t draw = 0;
-  const auto below = [&](std::uint64_t bound) { return static_cast<std::int32_t>(scale_to(random_bits(seed, 9, 0, draw++), bound)); };
-  for (std::int32_t i = 0; i <= n; ++i) {
-    data.x.push_back(below(100));
-    data.y.push_back(below(100));
-    data.demand.push_back(i == 0 ? 0 : 1 + below(9));
-  }
-  data.capacity = 20;
-  return vrp::Vrp(data);
-}
 
 std::int64_t cost(const vrp::Vrp& vrp, std::vector<vrp::Route> routes) { return vrp::cost(vrp, vrp::encoded(std::move(routes))); }
 
@@ -70,7 +58,7 @@ std::optional<std::int64_t> cheapest(const std::vector<std::pair<vrp::Route, std
 TEST(HybridRoutePool, FindsTheCheapestPartition) {
   int found = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
-    const vrp::Vrp vrp = square(10, seed);
+    const vrp::Vrp vrp = in_a_square(10, seed, 20);
     RoutePool pool(vrp.view());
     std::vector<std::pair<vrp::Route, std::int64_t>> columns;
     std::vector<vrp::Route> known = drawn(vrp, 0);
@@ -122,7 +110,7 @@ TEST(HybridRoutePool, KeepsTheCheapestOrderAndNothingInfeasible) {
 
 /// The pool stays within its size.
 TEST(HybridRoutePool, OldRoutesLeave) {
-  const vrp::Vrp vrp = square(200, 1);
+  const vrp::Vrp vrp = in_a_square(200, 1, 20);
   RoutePool pool(vrp.view());
   for (std::uint64_t k = 0; k < 1500; ++k)
     for (const vrp::Route& route : drawn(vrp, k)) pool.add(route);
