@@ -1,9 +1,13 @@
 """Puts the checks of scripts/test_gpu together: verification.json of one machine. Standard library only."""
 
+import hashlib
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+COUNTS = ("cases", "comparisons", "failed", "skipped")
 
 
 def read(path: str) -> dict[str, Any]:
@@ -33,6 +37,22 @@ def system_of(name: str) -> str:
     return next((word.partition("/")[0] for word in words if "/" in word), words[-1])
 
 
+def joined(checks: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Checks of one name, which several processes shared, as one: counts are sums, the digest is over theirs."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for check in checks:
+        found.setdefault(check["name"], []).append(check)
+    made = []
+    for parts in found.values():
+        check = dict(parts[0])
+        if len(parts) > 1:
+            check |= {key: sum(part[key] for part in parts) for key in COUNTS if key in check}
+            if "digest" in check:
+                check["digest"] = hashlib.sha256(" ".join(part["digest"] for part in parts).encode()).hexdigest()[:16]
+        made.append(check)
+    return made
+
+
 def main(target: str, table: str, hashes: str, *parts: str) -> int:
     """Joins the twin checks of `parts` (vicinity verify --json) with lines of `table`: name, cases, failed, a note.
 
@@ -55,7 +75,7 @@ def main(target: str, table: str, hashes: str, *parts: str) -> int:
     if any(part["gpu"] is None for part in twins):
         print("vicinity: error: the program found no GPU, so nothing was verified on one", file=sys.stderr)
         return 3
-    checks = [check for part in twins for check in part["checks"]]
+    checks = joined(check for part in twins for check in part["checks"])
     known = {system_of(check["name"]): check.get("sources") for check in checks}
 
     def current(name: str) -> str | None:

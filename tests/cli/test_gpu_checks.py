@@ -38,10 +38,12 @@ elif "--json" in sys.argv:
     if "--random" in sys.argv:
         system = sys.argv[sys.argv.index("--system") + 1]
         name = f"twins random {system}"
+        cases = int(sys.argv[sys.argv.index("--random") + 1])
     else:
+        cases = 1
         system = sys.argv[4].split("/")[1]
         name = f"twins {system}/all smoke"
-    check = {"name": name, "sources": hashes[system], "cases": 1, "failed": 0}
+    check = {"name": name, "sources": hashes[system], "cases": cases, "failed": 0}
     found = {"schema": 1, "machine": "fake", "sources": hashes["all"], "gpu": "Fake", "checks": [check]}
     open(sys.argv[sys.argv.index("--json") + 1], "w").write(json.dumps(found))
 """
@@ -229,6 +231,15 @@ def test_no_tool_speaks_for_sources_without_twins(stage: Stage) -> None:
     out, _ = run.communicate(timeout=120)
     assert run.returncode == 3 and "knows nothing of these sources of sa yet: run the twins as well" in out
     assert record_of(stage) == before
+
+
+def test_random_cases_are_shared_and_counted_as_one_check(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    run = stage.start({}, CHECKS="twins", ONLY="sa", RANDOM_CASES="120")
+    out, _ = run.communicate(timeout=120)
+    assert run.returncode == 0, out
+    random = [check for check in record_of(stage)["checks"] if check["name"].startswith("twins random")]
+    assert [(check["name"], check["cases"]) for check in random] == [("twins random sa", 120)]
 
 
 def told(checks: list[dict]) -> str:
