@@ -4,6 +4,8 @@
 #   core/problems/PROBLEM/  of a problem that neither its own files include nor what these include of data/,
 #   in data/, a file (X.hpp and X.cpp as one) which includes such a problem,
 #   systems/list.hpp, where a further system adds its line, and systems/file_extras.hpp, which is about pictures and files.
+# Below that, source_parts.txt tells files that only some implementations of their system compute with: a record's hash is that of its
+# implementation, over the parts that concern it.
 # "shared" is over what all of them use; "all" is over everything and the folders that the lines of FOLDERS_FILE
 # name (build/generated/system_folders.txt; there need not be one), and stands for systems of such folders. Run with -P it prints NAME HASH
 # lines; included, it adds the target that keeps build/generated/source_hash.hpp current.
@@ -57,6 +59,27 @@ if(CMAKE_SCRIPT_MODE_FILE)
     endforeach()
   endwhile()
 
+  file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/source_parts.txt part_lines REGEX "^[^#]")
+  set(part 0)
+  foreach(line ${part_lines})
+    separate_arguments(words UNIX_COMMAND "${line}")
+    list(GET words 0 part_systems_${part})
+    list(GET words 1 part_files_${part})
+    list(GET words 2 part_users_${part})
+    math(EXPR part "${part} + 1")
+  endforeach()
+  math(EXPR last_part "${part} - 1")
+  # The first part that a file of a system belongs to; -1: of all its implementations.
+  function(part_of system source variable)
+    foreach(part RANGE ${last_part})
+      if(system MATCHES "^(${part_systems_${part}})$" AND source MATCHES "${part_files_${part}}")
+        set(${variable} ${part} PARENT_SCOPE)
+        return()
+      endif()
+    endforeach()
+    set(${variable} -1 PARENT_SCOPE)
+  endfunction()
+
   function(hash_of text variable)
     string(SHA256 hash "${text}")
     string(SUBSTRING ${hash} 0 16 hash)
@@ -84,6 +107,8 @@ if(CMAKE_SCRIPT_MODE_FILE)
       list(REMOVE_ITEM lacking "" ${problems_of_${user}})
       if(NOT lacking AND (owner STREQUAL "" OR owner STREQUAL user))
         string(APPEND text_of_${user} "${line_of_${source}}")
+        part_of(${user} ${source} part)
+        string(APPEND text_of_${user}_${part} "${line_of_${source}}")
       endif()
     endforeach()
   endforeach()
@@ -104,12 +129,22 @@ if(CMAKE_SCRIPT_MODE_FILE)
   hash_of("${all}" hash)
   set(lines "all ${hash}\n")
   set(entries "")
+  set(parts "")
+  set(part_users_-1 ".*")
   foreach(user shared ${systems})
     hash_of("${text_of_${user}}" own)
     string(APPEND lines "${user} ${own}\n")
     string(APPEND entries "    {\"${user}\", \"${own}\"},\n")
+    foreach(part RANGE -1 ${last_part})
+      if(DEFINED text_of_${user}_${part} AND NOT "${part_users_${part}}" STREQUAL "-")
+        hash_of("${text_of_${user}_${part}}" own)
+        string(APPEND parts "    {\"${user}\", \"${part_users_${part}}\", \"${own}\"},\n")
+      endif()
+    endforeach()
   endforeach()
-  if(LIST)  # of a system: the files
+  if(PARTS)  # of all systems: what the generated header has
+    message("${parts}")
+  elseif(LIST)  # of a system: the files
     message("${text_of_${LIST}}")
   elseif(OUTPUT)
     file(CONFIGURE OUTPUT ${OUTPUT} CONTENT [[#pragma once
@@ -120,6 +155,12 @@ if(CMAKE_SCRIPT_MODE_FILE)
 inline constexpr char vicinity_source_hash[] = "@hash@";
 inline constexpr std::pair<std::string_view, std::string_view> vicinity_system_hashes[] = {
 @entries@};
+/// Of a system: a part of its files, and a regular expression of the implementations that it concerns.
+struct VicinitySourcePart {
+  std::string_view system, implementations, hash;
+};
+inline constexpr VicinitySourcePart vicinity_source_parts[] = {
+@parts@};
 ]] @ONLY)
   else()
     execute_process(COMMAND ${CMAKE_COMMAND} -E echo_append "${lines}")

@@ -13,6 +13,7 @@
 #include "harness/cli/text.hpp"
 #include "harness/describe/descriptor.hpp"
 #include "harness/describe/plan.hpp"
+#include "harness/record/environment.hpp"
 #include "harness/record/record.hpp"
 #include "harness/solve/solve.hpp"
 
@@ -77,6 +78,7 @@ Json system_json(const System& system) {
                                        {"summary", i.summary},
                                        {"limit", i.limit},
                                        {"reference", i.reference.empty() ? system.reference : i.reference},
+                                       {"sources", sources_of(system.name, i.name)},
                                        {"built", true},
                                        {"absence", i.absence},
                                        {"over_ranks", i.over_ranks},

@@ -102,6 +102,7 @@ class PeerExperiment {
                          .commit = identity.commit,
                          .dirty = identity.dirty,
                          .sources = one.implementation.name,
+                         .reference_sources = {},
                          .version = identity.version,
                          .build = identity.build,
                          .started = utc_now(),

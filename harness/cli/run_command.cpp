@@ -136,7 +136,8 @@ class Experiment {
                 .machine = identity.machine,
                 .commit = identity.commit,
                 .dirty = identity.dirty,
-                .sources = sources_of(descriptor_.system->name),
+                .sources = {},
+                .reference_sources = {},
                 .version = identity.version,
                 .build = identity.build,
                 .started = utc_now(),
@@ -163,6 +164,8 @@ class Experiment {
 
   [[nodiscard]] RunContext context_of(const Job& job) const {
     RunContext context = context_;
+    context.sources = current(job.implementation->name);
+    context.reference_sources = current(reference_of(*descriptor_.system, descriptor_.check, *job.implementation));
     if (job.implementation->name == slowdown_.first) context.slowdown = slowdown_.second;
     return context;
   }
@@ -177,8 +180,10 @@ class Experiment {
     if (options_.fresh || descriptor_.check.kind != Check::Kind::identical) return;
     CaseKeys cases;
     for (const Job& job : jobs) cases.insert(job.executed.key());
-    for (const Json& record : records_of(options_.results, descriptor_.experiment, context_.sources, cases))
-      recall_reference(record, referee);
+    const auto is_current = [&](std::string_view reference, std::string_view sources) {
+      return sources == current(std::string(reference));
+    };
+    for (const Json& record : records_of(options_.results, descriptor_.experiment, is_current, cases)) recall_reference(record, referee);
   }
 
   [[nodiscard]] std::vector<Job> unfinished(const Recorder& recorder, Referee& referee) {
@@ -200,9 +205,19 @@ class Experiment {
     return jobs;
   }
 
+  /// The sources of an implementation.
+  [[nodiscard]] const std::string& current(const std::string& implementation) const {
+    auto [found, is_new] = sources_.try_emplace(implementation);
+    if (is_new) found->second = sources_of(descriptor_.system->name, implementation);
+    return found->second;
+  }
+  /// Was it recorded in this profile by the sources at hand?
+  [[nodiscard]] bool counts(const Json& record) const {
+    return record.value("profile", "") == options_.profile && record.value("sources", "") == current(record.value("implementation", ""));
+  }
   [[nodiscard]] bool of_first_process(const Json& record) const {
-    return record.value("profile", "") == options_.profile && record.value("sources", "") == context_.sources &&
-           record.value("descriptor", "") == descriptor_.hash && record.value("process", Json::object()).value("number", 1) == 1;
+    return counts(record) && record.value("descriptor", "") == descriptor_.hash &&
+           record.value("process", Json::object()).value("number", 1) == 1;
   }
 
   /// Each damaged line; of very many the first, and how many more there are.
@@ -226,7 +241,7 @@ class Experiment {
   int measure_all(const std::vector<Job>& jobs, Recorder& recorder, Referee& referee) {
     Progress progress(descriptor_, profile_, jobs, part_);
     for (const Json& record : recorder.existing())
-      if (record.value("sources", "") == context_.sources && record.value("profile", "") == options_.profile) progress.recall(record);
+      if (counts(record)) progress.recall(record);
     bool failed = false;
     std::set<std::string> ran;  // cases and implementations
     for (const Job& job : jobs) {
@@ -268,6 +283,7 @@ class Experiment {
   Plan plan_;
   Repeats repeats_{Protocol{}, 1};
   RunContext context_;
+  mutable std::map<std::string, std::string> sources_;  ///< of implementations
 };
 
 /// The command line of one process for one descriptor.

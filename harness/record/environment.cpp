@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <memory>
+#include <regex>
+#include <string_view>
 
 #include "build_info.hpp"
 #include "core/api/device.hpp"
@@ -130,6 +132,17 @@ std::string sources_of(const std::string& system) {
   for (const auto& [name, hash] : vicinity_system_hashes)
     if (name == system) return std::string(hash);
   return vicinity_source_hash;
+}
+
+std::string sources_of(const std::string& system, const std::string& implementation) {
+  Digest digest;
+  bool known = false;
+  for (const VicinitySourcePart& part : vicinity_source_parts) {
+    if (part.system != system || !std::regex_match(implementation, std::regex(std::string(part.implementations)))) continue;
+    digest.add(std::string_view(part.hash));
+    known = true;
+  }
+  return known ? hex16(digest.value()) : vicinity_source_hash;
 }
 
 Identity identify(const std::string& machine) {

@@ -191,6 +191,7 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
             {"samples", object(result.samples)},
             {"time_source", object(result.time_source)}};
   add_outcome(result, reference_of(*descriptor.system, descriptor.check, *job.implementation), json);
+  if (!context.reference_sources.empty()) json["reference_sources"] = context.reference_sources;
   json["best_known"] = or_null(best_known_of(*descriptor.system, job.asked, result.instance.get()));
   json["policy"] = object(result.policy);
   json["work"] = work_json(result.work);

@@ -13,7 +13,8 @@ struct RunContext {
   std::string machine;
   std::string commit;
   bool dirty = false;
-  std::string sources;  ///< hash of what the system's results depend on
+  std::string sources;            ///< hash of what the implementation's results depend on
+  std::string reference_sources;  ///< and those of its reference
   std::string version;
   std::string build;    ///< hash of what built it; environment.json says the rest
   std::string started;  ///< UTC

@@ -189,7 +189,7 @@ void Recorder::append(const Json& record) {
   fail("cannot be written; the results before this one are kept", error);
 }
 
-std::vector<Json> records_of(const fs::path& results, const std::string& experiment, const std::string& sources, const CaseKeys& cases) {
+std::vector<Json> records_of(const fs::path& results, const std::string& experiment, const IsCurrent& is_current, const CaseKeys& cases) {
   std::vector<Json> found;
   if (cases.empty()) return found;
   std::error_code none;
@@ -198,7 +198,8 @@ std::vector<Json> records_of(const fs::path& results, const std::string& experim
       if (entry.path().extension() != ".jsonl" || !entry.is_regular_file(none)) continue;
       std::ifstream file(entry.path());
       for (std::string line; std::getline(file, line);) {
-        if (text_in(line, "\"sources\"") != sources || !cases.contains(text_in(line, "\"case_key\""))) continue;
+        if (!cases.contains(text_in(line, "\"case_key\""))) continue;
+        if (!is_current(text_in(line, "\"reference\""), text_in(line, "\"reference_sources\""))) continue;
         ParsedJson parsed = parse_json(line);
         if (!parsed.fault && !record_fault(parsed.value)) found.push_back(std::move(parsed.value));
       }

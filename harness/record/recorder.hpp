@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/record/record.hpp"
@@ -49,9 +50,12 @@ class Recorder {
 /// Keys of cases.
 using CaseKeys = std::set<std::string, std::less<>>;
 
-/// What these sources gave in these cases, in the experiments that share a folder with `experiment`, on all machines of a folder of
-/// results. Files and lines that are no records are left out; other lines are not parsed.
-[[nodiscard]] std::vector<Json> records_of(const std::filesystem::path& results, const std::string& experiment, const std::string& sources,
+/// Are these the sources, as they are now, of the reference of this name?
+using IsCurrent = std::function<bool(std::string_view reference, std::string_view sources)>;
+
+/// What was compared with a reference as it is now in these cases, in the experiments that share a folder with `experiment`, on all
+/// machines of a folder of results. Files and lines that are no records are left out; other lines are not parsed.
+[[nodiscard]] std::vector<Json> records_of(const std::filesystem::path& results, const std::string& experiment, const IsCurrent& is_current,
                                            const CaseKeys& cases);
 
 /// Replaces a file at once: readers see the old or the new text, never half. Throws EnvironmentError.

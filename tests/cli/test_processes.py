@@ -57,7 +57,7 @@ def test_the_reference_of_one_process_is_that_of_the_next(fake: Program) -> None
     path.write_text(json.dumps(first | other) + "\n")
     assert fake(*arguments, "2").returncode == 1
     assert "cpu-serial has 00000000000000ff" in fake.records()[-1]["message"]
-    path.write_text(json.dumps(first | other | {"sources": "other"}) + "\n")
+    path.write_text(json.dumps(first | other | {"reference_sources": "other"}) + "\n")
     assert fake(*arguments, "2").returncode == 0
     assert fake(*arguments, "2", "--fresh").returncode == 0
 

@@ -78,6 +78,56 @@ def test_what_a_system_includes_is_in_its_hash() -> None:
                 assert name in files or name in LEFT_OUT or not name.startswith(LAYERS), f"{system}: {file}"
 
 
+def parts_of(system: str) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+    """Of source_parts.txt: files, and the implementations of the system that they concern."""
+    lines = (line.split() for line in (ROOT / "cmake" / "source_parts.txt").read_text().splitlines())
+    rows = [row for row in lines if row and not row[0].startswith("#") and re.fullmatch(row[0], system)]
+    return [(re.compile(files), re.compile(users)) for _, files, users in rows]
+
+
+def names_of(system: str) -> set[str]:
+    """All that its tables and ranks could call an implementation."""
+    texts = [path.read_text() for path in (ROOT / "systems").glob(f"{system}*.cpp")]
+    for layer in ("cpu_ref", "kernels"):
+        texts += [path.read_text() for path in (ROOT / layer / system).rglob("implementations.c*")]
+    return {name for text in texts for name in re.findall(r'"((?:cpu|gpu|mpi)[a-z-]*)"', text)}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_who_includes_a_file_of_a_part_concerns_no_others(system: str) -> None:
+    names, parts, files = names_of(system), parts_of(system), files_of(ROOT, system)
+    assert {"cpu-serial", "gpu", "gpu-tuned"} <= names
+
+    def users(file: str) -> set[str]:
+        part = next((users for pattern, users in parts if pattern.search(file)), re.compile(".*"))
+        return {name for name in names if part.fullmatch(name)}
+
+    free = re.compile(r"^systems/|/implementations\.|/ranks\.hpp$")  # they list, or are compiled for each alone
+    used = set()
+    for file in files:
+        used.update(pattern.pattern for pattern, _ in parts if pattern.search(file))
+        stem = file.rpartition(".")[0]
+        assert len({frozenset(users(f)) for f in files if f.rpartition(".")[0] == stem}) == 1, file
+        for name in re.findall(r'^#include "([^"]+)"', (ROOT / file).read_text(), re.M):
+            if name in files and not free.search(file) and not free.search(name):
+                assert users(file) <= users(name), f"{file} includes {name}"
+    own = [pattern.pattern for pattern, _ in parts if system in pattern.pattern]
+    assert set(own) <= used, "a part without files"
+
+
+def test_a_change_of_one_implementation_leaves_the_others(tree: Path) -> None:
+    def parts() -> dict[str, str]:
+        found = re.findall(r'{"(\w+)", "(.*)", "(\w+)"}', cmake(tree, "-DPARTS=1").stderr)
+        return {f"{system} {users}": digest for system, users, digest in found}
+
+    before, path = parts(), tree / "kernels/lsm/tuned/qap/grid.cu"
+    text = path.read_text()
+    path.write_text(text + "// changed\n")
+    after = parts()
+    path.write_text(text)
+    assert [part for part in before if before[part] != after[part]] == ["lsm gpu-tuned|gpu-chains|mpi-gpu-chains"]
+
+
 def test_every_file_is_in_some_hash() -> None:
     found = set().union(*(files_of(ROOT, system) for system in SYSTEMS))
     patterns = ("*.hpp", "*.cpp", "*.cu", "*.cuh")

@@ -96,6 +96,10 @@ TEST(Environment, KeepsCeilings) {
   EXPECT_EQ(sources_of("shared").size(), 16U);
   EXPECT_NE(sources_of("shared"), identity.sources);
   EXPECT_EQ(sources_of("of somebody else"), identity.sources);
+  EXPECT_EQ(sources_of("of somebody else", "gpu"), identity.sources);
+  EXPECT_EQ(sources_of("sa", "cpu-delta"), sources_of("sa", "cpu-openmp"));
+  EXPECT_NE(sources_of("sa", "gpu-tuned"), sources_of("sa", "cpu-openmp"));
+  EXPECT_NE(sources_of("sa", "gpu-tuned"), sources_of("lsm", "gpu-tuned"));
   store_environment(folder / "results", identity, ceilings_json({{"launch", 3e-6}}));
   store_environment(folder / "results", identity);
   const Json json = Json::parse(contents(folder / "results/some-machine/environment.json"));
