@@ -76,7 +76,7 @@ def picture(title: str, lines: Sequence[Line]) -> bytes:
 
 def _line(figure: Figure, line: Line, title: str, at: float, room: float, top: float) -> None:
     figure.text(0.04, at - 0.36 * room, _short(line.title), fontsize=13, color=INK, va="center")
-    claims = f"{line.holding} of {line.judged} claims hold" if line.judged else "no claims judged"
+    claims = f"{line.holding} of {line.judged} claims hold" if line.judged > line.open else "no claim judged"
     figure.text(0.96, at - 0.36 * room, claims, fontsize=13, color=INK, ha="right", va="center")
     for number, bar in enumerate(line.headline.bars):
         height = at - (0.16 + 0.3 * number) * room

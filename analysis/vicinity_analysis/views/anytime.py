@@ -117,15 +117,21 @@ def _figure(study: Study, machine: Machine, found: list[Curve]) -> Drawing:
         f"Gap to the best known objective against time on {machine.title} ({machine.cpu}), by instance; below and to "
         "the left is better. Lines: median over the seeds; bars: quartiles. Solid: this project; dashed, hollow: "
         "programs of others, with their versions, on the same machine. Time logarithmic; gap linear below 0.1 %, "
-        f"logarithmic above. Threads: {_threads(found)}."
+        f"logarithmic above.{_threads(found)}"
     )
     title = f"{study.descriptor.title}, {machine.title}"
     return render(f"{study.slug}-{machine.name}", title, caption, _panels(study, machine, found))
 
 
 def _threads(found: Sequence[Curve]) -> str:
-    known = {curve.name: (curve.records[0].data.get("policy") or {}).get("threads") for curve in found}
-    return ", ".join(f"{name} {count}" for name, count in known.items() if count) or "not recorded"
+    """Of the processor; what a GPU's policy calls so are those of a block."""
+    known = {
+        curve.name: (curve.records[0].data.get("policy") or {}).get("threads")
+        for curve in found
+        if curve.records[0].backend == "cpu"
+    }
+    told = ", ".join(f"{name} {count or 'not recorded'}" for name, count in known.items())
+    return f" Threads: {told}." if told else ""
 
 
 def _style(study: Study, curve: Curve, found: Sequence[Curve]) -> tuple[str, str]:

@@ -111,6 +111,13 @@ def test_energy_is_of_a_run_where_a_record_tells_it(world):
     assert [row[-1].text for row in table.rows] == ["600", "—"]
 
 
+@pytest.mark.parametrize(("cpu", "end"), [(True, " above. Threads: cpu-serial 4."), (False, " logarithmic above.")])
+def test_threads_are_those_of_the_processor(world, cpu, end):
+    gpu = run("gpu-tuned", "easy", 1, [(1.0, 5)], backend="gpu", policy={"threads": 256})
+    study, studies = world([gpu, *([OURS[0] | {"policy": {"threads": 4}}] if cpu else [])])
+    assert anytime.anytime(study, studies).figures[0].caption.endswith(end)
+
+
 def test_without_a_best_known_objective_nothing_is_drawn(world):
     study, studies = world([run("cpu-serial", "easy", 1, [(1.0, 5)], best=None)])
     view = anytime.anytime(study, studies)

@@ -261,6 +261,9 @@ def _text_cell(value: float | None, title: str, metric: str, marks: tuple[str, .
     return Cell(f"{value:,.2f}" if metric == "cost" else significant(value), title, marks=marks)
 
 
+ROUNDED = 0.005  # the paper prints costs with two decimals
+
+
 def quality_table(study: Study, studies: Sequence[Study]) -> Table | None:
     """How soon a search has what the paper's reaches at its end, in the mean. None where the paper prints nothing of
     these instances, or nothing is measured."""
@@ -285,7 +288,8 @@ def quality_table(study: Study, studies: Sequence[Study]) -> Table | None:
         cells = [Cell(instance, kind="param"), printed_cell(mean), printed_cell(time)]
         for machine, name in names:
             curve = by_key.get((machine, name, instance))
-            seconds = np.percentile(curve.seconds_to(mean.value * SCALE), 50, method="higher") if curve else np.inf
+            enough = (mean.value + ROUNDED) * SCALE
+            seconds = np.percentile(curve.seconds_to(enough), 50, method="higher") if curve else np.inf
             marks = marks_of(curve.records) if curve else ()
             told = curve and np.isfinite(seconds)
             cells.append(
