@@ -15,7 +15,7 @@ from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, plain, significant
 from vicinity_analysis.views.charts import told
 from vicinity_analysis.views.figures import Drawing, handle, label_outer, legend, log_axis, panels, render, style_of
-from vicinity_analysis.views.quality import gap_percent
+from vicinity_analysis.views.quality import gap_percent, gap_text
 from vicinity_analysis.views.quality_plots import gap_axis
 from vicinity_analysis.views.tables import MISSING, marks_of, provenances
 from vicinity_analysis.views.usual import View, existing
@@ -117,15 +117,18 @@ def _figure(study: Study, machine: Machine, found: list[Curve]) -> Drawing:
         f"Gap to the best known objective against time on {machine.title} ({machine.cpu}), by instance; below and to "
         "the left is better. Lines: median over the seeds; bars: quartiles. Solid: this project; dashed, hollow: "
         "programs of others, with their versions, on the same machine. Time logarithmic; gap linear below 0.1 %, "
-        f"logarithmic above. Threads: {_threads(found)}."
+        f"logarithmic above.{_threads(found)}"
     )
     title = f"{study.descriptor.title}, {machine.title}"
     return render(f"{study.slug}-{machine.name}", title, caption, _panels(study, machine, found))
 
 
 def _threads(found: Sequence[Curve]) -> str:
-    known = {curve.name: (curve.records[0].data.get("policy") or {}).get("threads") for curve in found}
-    return ", ".join(f"{name} {count}" for name, count in known.items() if count) or "not recorded"
+    """Of the host, of those that run there; a GPU's policy has threads of a block."""
+    hosted = [curve for curve in found if curve.records[0].backend != "gpu"]
+    known = {curve.name: (curve.records[0].data.get("policy") or {}).get("threads") for curve in hosted}
+    told = ", ".join(f"{name} {count}" for name, count in known.items() if count)
+    return f" Threads: {told or 'not recorded'}." if hosted else ""
 
 
 def _style(study: Study, curve: Curve, found: Sequence[Curve]) -> tuple[str, str]:
@@ -218,7 +221,7 @@ def _table(study: Study, machine: Machine, found: list[Curve]) -> Table:
         medians = [curve.percentile(time, best, MIDDLE) for time in times]
         cells = [Cell(curve.instance, kind="param"), Cell(curve.name, kind="param"), Cell(str(len(curve.records)))]
         marks = marks_of(curve.records)
-        cells += [Cell(f"{gap:.3f}", sources, marks=marks) if np.isfinite(gap) else MISSING for gap in medians]
+        cells += [Cell(gap_text(study, gap), sources, marks=marks) if np.isfinite(gap) else MISSING for gap in medians]
         if any(energies.values()):
             joules = energies[id(curve)]
             title = f"{sources}; the board's, of a whole run"

@@ -20,10 +20,10 @@ def _results(study: Study, _: list[Study]) -> View:
     return View([results_table(study)], existing([quality.gap_table(study, [study])]))
 
 
-ANYTIME = "lns/anytime"
-POOLS = {
-    ANYTIME: ("lns/anytime_qap", "lns/anytime_gpu", "lns/anytime_qap_gpu", "lns/anytime_paper", "lns/anytime_qap_paper")
-}  # drawn in one figure
+POOLS = {  # drawn in one figure
+    name: (f"{name}_gpu", f"{name}_paper") for name in ("lns/anytime", "lns/anytime_qap")
+}
 
-VIEWS: dict[str, MakeView] = {COLOURING: _colouring, BENCHMARKS: _results, QAP: _results, ANYTIME: anytime}
-VIEWS |= {name: shown_with(ANYTIME) for name in POOLS[ANYTIME]}
+VIEWS: dict[str, MakeView] = {COLOURING: _colouring, BENCHMARKS: _results, QAP: _results}
+for first, others in POOLS.items():
+    VIEWS |= {first: anytime} | {name: shown_with(first) for name in others}
