@@ -65,7 +65,7 @@ class Catalogue:
         for name in paper.statements.get(descriptor.experiment, ()):
             statements += load_statements(self.root, replace(descriptor, csv=name, mapping={}))
         pool = tuple(paper.pools.get(descriptor.experiment, ()))
-        return Study(descriptor, published, machines, statements, printed, paper.notation, pool)
+        return Study(descriptor, published, machines, statements, printed, paper.notation, pool, unlike=paper.unlike)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

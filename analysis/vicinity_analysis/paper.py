@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from vicinity_analysis.claims import Claim
-from vicinity_analysis.study import Notation
+from vicinity_analysis.study import Notation, Unlike, always_alike
 from vicinity_analysis.views.headline import Ratios, printed_ratios
 from vicinity_analysis.views.quantities import MeasuredTable
 from vicinity_analysis.views.usual import MakeView
@@ -34,4 +34,5 @@ class Paper:
     # experiment -> files of data/published/ whose rows are no cases of the descriptor, read by views and claims
     statements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ratios: Ratios = printed_ratios  # of the front page: how much faster than what the paper had
+    unlike: Unlike = always_alike  # why a printed time is of other work than ours: its ratio counts nowhere
     measured: tuple[MeasuredTable, ...] = ()  # tables of the page of measured numbers

@@ -1,6 +1,6 @@
 """One experiment with everything known about it: descriptor, printed numbers, records of every machine."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -20,6 +20,16 @@ class Notation:
     counterparts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # implementation of this paper alone -> (colour, marker) in figures
     styles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    # relative: what rounding may move an objective by; a gap to the best known no larger than this is none
+    rounding: float = 0.0
+
+
+Unlike = Callable[["Study", Key, Sequence[Record]], str]  # of a printed row and the runs held against it
+
+
+def always_alike(study: "Study", key: Key, runs: Sequence[Record]) -> str:
+    """The printed and the measured time are of the same work."""
+    return ""
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,7 @@ class Study:
     pool: tuple[str, ...] = ()  # experiments that measure the same cases
     pooled: bool = False  # records of the pool stand in where there are none
     suffix: str = ""  # of the names of tables and figures
+    unlike: Unlike = always_alike
 
     @property
     def name(self) -> str:
@@ -105,6 +116,10 @@ class Study:
     def all_runs(self, machine: Machine) -> list[Record]:
         """Of every case and seed."""
         return [record for cases in self.runs[machine.name].values() for runs in cases.values() for record in runs]
+
+    def why_unlike(self, machine: Machine, implementation: str, key: Key) -> str:
+        """Why the printed time of this row is of other work than the measured one; empty: it is of the same."""
+        return self.unlike(self, key, self.runs[machine.name].get(implementation, {}).get(key, []))
 
     def missing(self, machine: Machine) -> list[str]:
         """Implementations of the descriptor without any record on this machine."""

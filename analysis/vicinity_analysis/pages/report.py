@@ -103,6 +103,10 @@ class Score:
     def holding(self) -> int:
         return dict(self.tally).get(HOLDS, 0)
 
+    @property
+    def told(self) -> str:
+        return share.claims_told(self.holding, self.judged, self.open)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("results", type=Path, help="results folder of the machine, e.g. results/nvidia-h200")
@@ -310,7 +314,7 @@ def _summary_table(sections: list[Section], system: str = "") -> Table | None:
     found: dict[tuple[str, str, str], dict[str, list[float]]] = {}
     for section in sections:
         for row in (row for table in section.tables if table.name.endswith("-ratios") for row in table.tidy):
-            if "extrapolated" in row["marks"]:
+            if {"extrapolated", "unlike"} & set(row["marks"].split()):
                 continue
             line = found.setdefault((section.study.name, row["implementation"], row["against"]), {})
             line.setdefault(row["machine"], []).append(row["ratio"])

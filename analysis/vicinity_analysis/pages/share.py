@@ -22,6 +22,15 @@ class Line(NamedTuple):
     open: int  # of these, not decided by any machine yet
 
 
+def claims_told(holding: int, judged: int, open_: int) -> str:
+    """What is said of a paper's claims; of none where no machine has decided any."""
+    if not judged:
+        return "no claims judged"
+    if open_ == judged:
+        return f"none of {judged} judged yet"
+    return f"{holding} of {judged} claims hold" + (f", {open_} open" if open_ else "")
+
+
 def share_of(value: float, top: float) -> float:
     """Percent of a bar's room, on a logarithmic scale from 1."""
     return max(0.0, min(100.0, 100 * math.log(max(value, 1.0)) / math.log(max(top, 2.0))))
@@ -37,7 +46,7 @@ def text(title: str, lines: Sequence[Line]) -> str:
     rows = [("", "the paper's", "ours", "claims that hold")]
     for line in lines:
         values = ["-" if bar.value is None else bar.text for bar in line.headline.bars]
-        claims = f"{line.holding} of {line.judged}" + (f", {line.open} open" if line.open else "")
+        claims = claims_told(line.holding, line.judged, line.open).replace(" claims hold", "")
         rows.append((line.title.split(" (")[0], *[*values, "-", "-"][:2], claims))
     width = max(len(row[0]) for row in rows)
     told = [f"{row[0]:<{width}}  {row[1]:>11}  {row[2]:>8}  {row[3]}".rstrip() for row in rows]
@@ -76,7 +85,7 @@ def picture(title: str, lines: Sequence[Line]) -> bytes:
 
 def _line(figure: Figure, line: Line, title: str, at: float, room: float, top: float) -> None:
     figure.text(0.04, at - 0.36 * room, _short(line.title), fontsize=13, color=INK, va="center")
-    claims = f"{line.holding} of {line.judged} claims hold" if line.judged > line.open else "no claim judged"
+    claims = claims_told(line.holding, line.judged, line.open)
     figure.text(0.96, at - 0.36 * room, claims, fontsize=13, color=INK, ha="right", va="center")
     for number, bar in enumerate(line.headline.bars):
         height = at - (0.16 + 0.3 * number) * room

@@ -15,7 +15,7 @@ from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, plain, significant
 from vicinity_analysis.views.charts import told
 from vicinity_analysis.views.figures import Drawing, handle, label_outer, legend, log_axis, panels, render, style_of
-from vicinity_analysis.views.quality import gap_percent
+from vicinity_analysis.views.quality import gap_percent, gap_text
 from vicinity_analysis.views.quality_plots import gap_axis
 from vicinity_analysis.views.tables import MISSING, marks_of, provenances
 from vicinity_analysis.views.usual import View, existing
@@ -124,14 +124,11 @@ def _figure(study: Study, machine: Machine, found: list[Curve]) -> Drawing:
 
 
 def _threads(found: Sequence[Curve]) -> str:
-    """Of the processor; what a GPU's policy calls so are those of a block."""
-    known = {
-        curve.name: (curve.records[0].data.get("policy") or {}).get("threads")
-        for curve in found
-        if curve.records[0].backend == "cpu"
-    }
-    told = ", ".join(f"{name} {count or 'not recorded'}" for name, count in known.items())
-    return f" Threads: {told}." if told else ""
+    """Of the host, of those that run there; a GPU's policy has threads of a block."""
+    hosted = [curve for curve in found if curve.records[0].backend != "gpu"]
+    known = {curve.name: (curve.records[0].data.get("policy") or {}).get("threads") for curve in hosted}
+    told = ", ".join(f"{name} {count}" for name, count in known.items() if count)
+    return f" Threads: {told or 'not recorded'}." if hosted else ""
 
 
 def _style(study: Study, curve: Curve, found: Sequence[Curve]) -> tuple[str, str]:
@@ -224,7 +221,7 @@ def _table(study: Study, machine: Machine, found: list[Curve]) -> Table:
         medians = [curve.percentile(time, best, MIDDLE) for time in times]
         cells = [Cell(curve.instance, kind="param"), Cell(curve.name, kind="param"), Cell(str(len(curve.records)))]
         marks = marks_of(curve.records)
-        cells += [Cell(f"{gap:.3f}", sources, marks=marks) if np.isfinite(gap) else MISSING for gap in medians]
+        cells += [Cell(gap_text(study, gap), sources, marks=marks) if np.isfinite(gap) else MISSING for gap in medians]
         if any(energies.values()):
             joules = energies[id(curve)]
             title = f"{sources}; the board's, of a whole run"

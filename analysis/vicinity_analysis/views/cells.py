@@ -13,9 +13,14 @@ from vicinity_analysis.errors import printable
 MARKS = {
     "extrapolated": ("e", "extrapolated: fewer states or iterations were run and the time scaled up"),
     "throttled": ("t", "throttled: the GPU lowered its clock for power or heat around these samples"),
-    "contended": ("c", "contended: other processes, the hypervisor or a quota took processor time from most samples"),
+    "contended": (
+        "c",
+        "contended: in most samples threads waited for a processor that others had or that they shared, or the "
+        "hypervisor or a quota held them back",
+    ),
     "unverified": ("u", "unverified: the result was not checked against the reference implementation"),
     "smoke": ("s", "smoke profile: a handful of repetitions, good for testing the pipeline only"),
+    "unlike": ("w", "other work: the printed time and ours are not of the same, and the ratio counts nowhere"),
     "invalid": ("INVALID", "the result failed its check; no time is reported"),
     "skipped": (
         "skipped",

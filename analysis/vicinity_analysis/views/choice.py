@@ -11,6 +11,7 @@ from vicinity_analysis.inputs.records import SPECIAL, Machine
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import plain
 from vicinity_analysis.views.headline import counts
+from vicinity_analysis.views.quality import of_own_paths
 
 Sizes = Mapping[str, int]  # instance -> its size
 
@@ -87,15 +88,17 @@ class Problem:
 
 
 def problems_of(studies: Iterable[Study], machine: Machine, sizes: Sizes) -> list[Problem]:
-    """In the order of the papers. Problems of one size only are left out."""
+    """In the order of the papers. Problems of one size only are left out, and so are variants that take a path of
+    their own: their times are of other work, and other results."""
     found: dict[tuple[str, str], Problem] = {}
     cases: dict[tuple[str, str], dict[tuple[Any, ...], Point]] = {}
     for study in studies:
+        apart = of_own_paths(study.all_runs(machine))
         for key in dict.fromkeys(key for series in study.series(machine).values() for key in series):
             records = {
                 name: series[key]
                 for name, series in study.series(machine).items()
-                if key in series and counts(series[key])
+                if name not in apart and key in series and counts(series[key])
             }
             if len(records) < 2:
                 continue

@@ -137,6 +137,14 @@ def power(value: float) -> str:
     return f"10{f'{math.log10(value):.0f}'.translate(RAISED)}"
 
 
+class Logarithmic(LogLocator):
+    """Powers of ten; over less than two decades 2 and 5 of each, too, for one number alone says no scale."""
+
+    def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
+        self.set_params(subs=(1.0, 2.0, 5.0) if vmin > 0 and vmax < 100 * vmin else (1.0,))
+        return super().tick_values(vmin, vmax)
+
+
 def log_axis(plot: Axes, which: str, label: str, values: list[float] | None = None) -> None:
     """Logarithmic with plain numbers; ticks at the measured values when these are few."""
     getattr(plot, f"set_{which}scale")("log")
@@ -147,7 +155,7 @@ def log_axis(plot: Axes, which: str, label: str, values: list[float] | None = No
     if values and len(values) <= 8:
         axis.set_major_locator(FixedLocator(values))
     else:
-        axis.set_major_locator(LogLocator(base=10, numticks=8))
+        axis.set_major_locator(Logarithmic(base=10, numticks=8))
 
 
 def panels(count: int, height: float = 2.5) -> tuple[Figure, list[Axes]]:

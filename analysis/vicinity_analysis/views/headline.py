@@ -1,7 +1,8 @@
 """The first thing a reader sees of a paper: how much faster its own algorithm runs here, and how much faster ours.
 
-A bar is the median over the cases that were measured whole: no headline rests on a scaled or contended value. What it
-is over is the paper's fastest device as printed; where a paper prints no times, its own CPU code on this host."""
+A bar is the median over the cases that were measured whole: no headline rests on a scaled or contended value, nor on a
+row whose printed time is of other work than ours. What it is over is the paper's fastest device as printed; where a
+paper prints no times, its own CPU code on this host."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -31,6 +32,7 @@ class Ratio:
     counts: bool  # a whole run that is neither contended nor unverified
     source: str
     published: bool = True  # else a ratio on one machine
+    unlike: str = ""  # why the two times are of other work
 
 
 Ratios = Callable[[Study], Iterable[Ratio]]
@@ -44,6 +46,7 @@ class Bar:
     implementation: str
     ratios: tuple[Ratio, ...]
     left_out: int  # scaled, contended or unverified cases
+    unlike: int = 0  # cases whose printed time is of other work
 
     @property
     def value(self) -> float | None:
@@ -52,6 +55,8 @@ class Bar:
     @property
     def text(self) -> str:
         if self.value is None:
+            if self.unlike:
+                return f"{self.left_out + self.unlike} cases, none to be compared"
             return f"{self.left_out} cases, all scaled or contended" if self.left_out else "not measured yet"
         return f"{significant(self.value)}×"
 
@@ -62,16 +67,17 @@ class Bar:
             return ""
         cases = f"{len(values)} case" + "s" * (len(values) > 1)
         told = f"median of {cases}, {significant(min(values))}× to {significant(max(values))}×"
+        told += f"; {self.unlike} of other work left out" if self.unlike else ""
         return told + (f"; {self.left_out} scaled or contended left out" if self.left_out else "")
 
 
 @dataclass(frozen=True)
 class Split:
-    """The largest win of ours over a printed time, and what makes it: total = hardware × algorithm. Of those that can
-    be divided so, where there are any."""
+    """The largest win of ours over a printed time, and what makes it: total = base × algorithm. Of those that can be
+    divided so, and among them of those where ours is the faster, where there are any."""
 
     ratio: Ratio
-    hardware: float | None  # the paper's algorithm, the printed card to this one
+    base: float | None  # the paper's algorithm: the printed program on its card to ours of it on this one
     algorithm: float | None  # ours over the paper's, on this card
     cores: float | None  # ours over all cores of its host
 
@@ -102,8 +108,8 @@ def printed_ratios(study: Study) -> Iterable[Ratio]:
             for row, key in study.published.rows.items():
                 record, printed = series.get(key), study.published.cells.get((row, device))
                 if record and record.ok and printed:
-                    value = printed.value / record.typical()
-                    yield Ratio(study, machine, name, key, value, over, counts(record), record.source)
+                    value, unlike = printed.value / record.typical(), study.why_unlike(machine, name, key)
+                    yield Ratio(study, machine, name, key, value, over, counts(record), record.source, unlike=unlike)
 
 
 def ratios_over(baselines: Sequence[str]) -> Ratios:
@@ -137,8 +143,9 @@ def headline_of(studies: Sequence[Study], ratios: Ratios) -> Headline:
     bars = []
     for title, name in (("the paper's algorithm", THEIRS), ("ours", OURS)):
         mine = [ratio for ratio in own if ratio.implementation == name]
-        kept = tuple(ratio for ratio in mine if ratio.counts)
-        bars.append(Bar(title, name, kept, len(mine) - len(kept)))
+        alike = [ratio for ratio in mine if not ratio.unlike]
+        kept = tuple(ratio for ratio in alike if ratio.counts)
+        bars.append(Bar(title, name, kept, len(alike) - len(kept), len(mine) - len(alike)))
     devices = Counter(ratio.over for ratio in own if ratio.implementation in (THEIRS, OURS))
     over = devices.most_common(1)[0][0] if devices else ""
     return Headline(machine, tuple(bars), over, _split(bars[1].ratios, own))
@@ -149,9 +156,10 @@ def _split(best: Sequence[Ratio], every: Sequence[Ratio]) -> Split | None:
         return None
     theirs = {(r.study.name, r.key): r.value for r in every if r.implementation == THEIRS and r.counts}
     divided = [ratio for ratio in best if (ratio.study.name, ratio.key) in theirs]
-    top = max(divided or best, key=lambda ratio: ratio.value)
-    hardware = theirs.get((top.study.name, top.key))
+    won = [ratio for ratio in divided if ratio.value > theirs[ratio.study.name, ratio.key]]
+    top = max(won or divided or best, key=lambda ratio: ratio.value)
+    base = theirs.get((top.study.name, top.key))
     series = top.study.series(top.machine)
     ours, cores = (series.get(name, {}).get(top.key) for name in (OURS, ALL_CORES))
     over = ratio_value(cores, ours) if ours and cores and cores.ok and counts(cores) else None
-    return Split(top, hardware, top.value / hardware if hardware else None, over)
+    return Split(top, base, top.value / base if base else None, over)

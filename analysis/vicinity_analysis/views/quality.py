@@ -2,7 +2,8 @@
 
 For every system that searches instances of the catalogue and records the best known objective of each."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,19 +14,22 @@ from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, plain, significant, with_unit
 from vicinity_analysis.views.tables import MISSING, by_interest, gaps, marks_of, provenances, reasons
 
+SAME = 1e-6  # relative: objectives in floating point of one path
 FEWEST = 5  # seeds from which on a median over them is one
 Setting = tuple[tuple[str, Any], ...]  # (("iterations", 100000),): everything but instance and seed
 
 
 @dataclass(frozen=True)
 class Group:
-    """One instance and setting over its seeds. All implementations take the same path: a seed has one objective."""
+    """One instance and setting over its seeds. All implementations of a group take the same path: a seed has one
+    objective. A variant with a path of its own has a group of its own, whose setting names it."""
 
     instance: str
     setting: Setting
     best_known: float | None
     maximises: bool = False
     records: dict[tuple[str, str], dict[int, Record]] = field(default_factory=dict)  # (machine, implementation) -> seed
+    rounding: float = 0.0  # relative: a gap to the best known no larger than this is none
 
     @property
     def by_seed(self) -> dict[int, Record]:
@@ -58,7 +62,7 @@ class Group:
     @property
     def hits(self) -> int:
         """Seeds that reached the best known objective, or went beyond it."""
-        return sum(gap <= 0 for gap in self.gaps)
+        return sum(gap <= 100 * self.rounding for gap in self.gaps)
 
     def value(self, axis: str) -> Any:  # noqa: ANN401
         return dict(self.setting).get(axis)
@@ -74,6 +78,11 @@ def gap_percent(value: float, best: float, maximises: bool) -> float:
     return 100 * (best - value if maximises else value - best) / abs(best)
 
 
+def gap_text(study: Study, gap: float) -> str:
+    """Percent; 0.000 where it is no more than what rounding moves an objective by."""
+    return "0.000" if abs(gap) <= 100 * study.notation.rounding else f"{gap:z.3f}"
+
+
 def usable(record: Record) -> bool:
     """A shorter run scaled up says nothing of quality."""
     return record.whole and record.objective is not None
@@ -82,17 +91,34 @@ def usable(record: Record) -> bool:
 def groups(studies: Sequence[Study]) -> list[Group]:
     """By instance (in the descriptors' and records' order), then setting."""
     found: dict[tuple[str, Setting], Group] = {}
-    for machine, record in ((m, r) for study in studies for m in study.machines for r in study.all_runs(m)):
-        if record.case.get("instance") and usable(record):
-            _add(found, machine, record)
+    every = ((study, m, r) for study in studies for m in study.machines for r in study.all_runs(m))
+    kept = [(study, m, r) for study, m, r in every if r.case.get("instance") and usable(r)]
+    apart = of_own_paths(record for _, _, record in kept)
+    for study, machine, record in kept:
+        _add(found, machine, record, apart, study.notation.rounding)
     order = list(dict.fromkeys(instance for instance, _ in found))
     return sorted(found.values(), key=lambda group: (order.index(group.instance), group.setting))
 
 
-def _add(found: dict[tuple[str, Setting], Group], machine: Machine, record: Record) -> None:
-    instance = record.case["instance"]
+def of_own_paths(records: Iterable[Record]) -> set[str]:
+    """Implementations that once found another objective than the first one with that case and seed did."""
+    first: dict[tuple[str, int], Record] = {}
+    apart: set[str] = set()
+    for record in filter(usable, records):
+        other = first.setdefault((record.data["case_key"], record.seed), record)
+        if not math.isclose(record.objective, other.objective, rel_tol=SAME):
+            apart.add(record.implementation)
+    return apart
+
+
+def _add(
+    found: dict[tuple[str, Setting], Group], machine: Machine, record: Record, apart: set[str], rounding: float
+) -> None:
+    instance, name = record.case["instance"], record.implementation
     setting = tuple(sorted((k, v) for k, v in record.case.items() if k not in SPECIAL))
-    group = found.setdefault((instance, setting), Group(instance, setting, record.best_known, record.maximises))
+    setting += (("search", name),) if name in apart else ()
+    empty = Group(instance, setting, record.best_known, record.maximises, rounding=rounding)
+    group = found.setdefault((instance, setting), empty)
     group.records.setdefault((machine.name, record.implementation), {}).setdefault(record.seed, record)
 
 
@@ -127,6 +153,7 @@ def gap_table(study: Study, studies: Sequence[Study]) -> Table | None:
     columns += [Column("accepted, %")] if accepting else []
     columns += [Column(name, f"{machine.title}, median time") for machine, name in timed]
     table = Table(f"{study.slug}-gaps", f"{study.descriptor.title}: gaps", columns, [])
+    apart = {name for group in found if (name := group.value("search"))}
     for group in found:
         sources = provenances(group.by_seed.values())
         cells = [Cell(group.instance, kind="param"), *(Cell(_value(group.value(axis)), kind="param") for axis in axes)]
@@ -134,15 +161,20 @@ def gap_table(study: Study, studies: Sequence[Study]) -> Table | None:
             Cell("unknown" if group.best_known is None else f"{group.best_known:,}"),
             Cell(str(len(group.by_seed))),
         ]
-        cells += [Cell(text, sources) for text in _spread(group)]
+        cells += [Cell(text, sources) for text in _spread(study, group)]
         cells += [_accepted(group)] if accepting else []
-        cells += [_time(group, machine, name) for machine, name in timed]
+        own = {group.value("search")} if group.value("search") else {name for _, name in timed} - apart
+        cells += [_time(group, machine, name) if name in own else Cell("") for machine, name in timed]
         table.rows.append(cells)
         table.tidy += _tidy(group)
     table.notes = [
         "Gap: best cost of the run above the best known one, in percent of it. Runs with one seed have the same cost "
         "on every implementation and machine; the times are medians over these seeds, or over as many as they say."
     ]
+    if any(axis == "search" for group in found for axis, _ in group.setting):
+        table.notes.append("Search: a variant that takes a path of its own, and has rows of its own.")
+    if study.notation.rounding:
+        table.notes.append(f"A gap of at most {100 * study.notation.rounding:g} % is rounding, and stands as none.")
     table.notes += notes(studies)
     return table
 
@@ -151,13 +183,13 @@ def _value(value: object) -> str:
     return plain(value) if isinstance(value, int | float) else str(value if value is not None else "")
 
 
-def _spread(group: Group) -> list[str]:
+def _spread(study: Study, group: Group) -> list[str]:
     values = group.gaps
     if not values:
         least = f"(cost {group.best:,})"
         return ["—", least, "—", "—", "—"]
     found = [float(f(values)) for f in (np.mean, np.min, np.median, np.max)]
-    return [*(f"{value:.3f}" for value in found), f"{group.hits} of {len(values)}"]
+    return [*(gap_text(study, value) for value in found), f"{group.hits} of {len(values)}"]
 
 
 def _accepted(group: Group) -> Cell:

@@ -154,5 +154,5 @@ def add_speedup(
 
 def _printed_baselines(printed: Published) -> list[str]:
     """Over which CPU each device's printed speed-ups are."""
-    bases = dict.fromkeys((o.device, o.params.get("cpu_baseline", "a CPU")) for o in printed.observations)
+    bases = dict.fromkeys((o.device, o.params.get("cpu_baseline", "CPU")) for o in printed.observations)
     return ["Published: " + "; ".join(f"{device} over one core of a {cpu}" for device, cpu in bases) + "."]

@@ -144,6 +144,7 @@ def times_table(study: Study, part: str | None = None) -> Table:
     table = Table(f"{study.slug}-{name}", title, columns, [], notes=[] if part else gaps(study) + reasons([study]))
     chosen = measured(study)
     held = [counterpart(study, next(iter(series.values()))) if series else None for _, _, series in chosen]
+    why: dict[str, int] = {}
     for row, key in rows_of(study):
         cells = params(study, key)
         for column in printed:
@@ -161,10 +162,14 @@ def times_table(study: Study, part: str | None = None) -> Table:
             record = series.get(key)
             cells.append(_time_cell(record, unit, part) if record else absent(study, name, key))
             if record and not part:
-                cells[-1] = replace(cells[-1], beside=_times_faster(study, row, against, record))
+                faster = _times_faster(study, row, against, record)
+                unlike = study.why_unlike(machine, name, key) if faster else ""
+                cells[-1] = replace(cells[-1], beside=faster + (" other work" if unlike else ""))
+                why[unlike] = why.get(unlike, 0) + 1
             if record:
                 table.tidy.append(tidy(study, row, key, **_tidy_time(machine, name, record, unit, part)))
         table.rows.append(cells)
+    table.notes += [f"Other work: {reason}." for reason in why if reason]
     return table
 
 
@@ -329,11 +334,13 @@ def ratio_table(study: Study) -> Table | None:
             elif not record.ok:
                 cells.append(state_cell(record))
             else:
-                ratio = record.estimate().inverse_of(observation.value)
-                collected[index] += [ratio.value] if record.whole else []
-                cells.append(ratio_cell(ratio, f"{observation.source} ÷ {record.source}", record.marks))
+                ratio, unlike = record.estimate().inverse_of(observation.value), study.why_unlike(machine, name, key)
+                collected[index] += [ratio.value] if record.whole and not unlike else []
+                marks = (*record.marks, "unlike") if unlike else record.marks
+                source = f"{observation.source} ÷ {record.source}" + (f"; {unlike}" if unlike else "")
+                cells.append(ratio_cell(ratio, source, marks))
                 values = {"machine": machine.name, "implementation": name, "against": device.device}
-                values |= {"marks": " ".join(record.marks)}
+                values |= {"marks": " ".join(marks)}
                 sources = {"numerator": observation.source, "denominator": record.source}
                 table.tidy.append(tidy(study, row, key, **values, **tidy_ratio(ratio), **sources))
         table.rows.append(cells)

@@ -66,12 +66,20 @@ def gaps_alone(study: Study, _: list[Study]) -> View:
 
 
 def shown_with(name: str) -> MakeView:
-    """For a member of the pool of `name`."""
+    """For a member of the pool of `name`. Times that a budget gave say nothing."""
 
     def make(study: Study, _: list[Study]) -> View:
-        return View(folded=[tables.times_table(study)], sentences=[f"Shown with {name}."])
+        table = tables.times_table(study)
+        kept = [table] if table.rows and not _by_budget(study) else []
+        return View([], kept, [], [f"Shown with {name}."] + ([] if kept else table.notes))
 
     return make
+
+
+def _by_budget(study: Study) -> bool:
+    """Whether all searches ended when the seconds they were given were over."""
+    runs = [record for machine in study.machines for record in study.all_runs(machine)]
+    return bool(runs) and all((record.protocol.get("budget") or {}).get("seconds") for record in runs)
 
 
 def view_of(study: Study, studies: list[Study], own: Mapping[str, MakeView]) -> View:
@@ -96,5 +104,7 @@ def _view_of(study: Study, studies: list[Study], own: Mapping[str, MakeView]) ->
         return view
     view = make(study, studies)
     if not view.shown and not view.figures and not any(study.series(machine) for machine in study.machines):
-        view.shown, view.folded = [tables.times_table(study)], []
+        table = tables.times_table(study)
+        view.shown, view.folded = [table] if table.rows else [], []
+        view.sentences += [] if table.rows else [note for note in table.notes if note not in view.sentences]
     return view

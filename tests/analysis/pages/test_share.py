@@ -17,14 +17,16 @@ def test_a_line_a_paper_and_what_it_is_over() -> None:
     scaled = Headline(None, (bar("theirs", left_out=3), bar("ours", 7.0)), "", None)
     lines = [share.Line("One (A, B)", measured, 2, 9, 0), share.Line("Another", scaled, 1, 4, 3)]
     lines.append(share.Line("Third", Headline(None, (), "", None), 0, 0, 0))
+    lines.append(share.Line("Fourth", Headline(None, (), "", None), 0, 5, 5))
     told = [line.split() for line in share.text("NVIDIA X", lines).splitlines()]
     assert told[0] == ["vicinity", "on", "NVIDIA", "X"]
-    assert told[2:5] == [
+    assert told[2:6] == [
         ["One", "4.00×", "50.0×", "2", "of", "9"],
         ["Another", "-", "7.00×", "1", "of", "4,", "3", "open"],
-        ["Third", "-", "-", "0", "of", "0"],
+        ["Third", "-", "-", "no", "claims", "judged"],
+        ["Fourth", "-", "-", "none", "of", "5", "judged", "yet"],
     ]
-    assert told[5:] == [["One:", "times", "as", "fast", "as", "a", "card,", "as", "published"]]
+    assert told[6:] == [["One:", "times", "as", "fast", "as", "a", "card,", "as", "published"]]
 
 
 def test_a_line_of_another_machine_names_it() -> None:

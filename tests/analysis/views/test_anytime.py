@@ -1,9 +1,12 @@
 """Anytime curves from traces: medians over seeds, who has no solution yet, ours and peers in one figure."""
 
+from itertools import count
+
 import numpy as np
 import pytest
 from synthetic import make_root, record, write_records
 from vicinity_analysis.views import anytime
+from vicinity_analysis.views.usual import shown_with, view_of
 from worlds import studies_of, study_of
 
 DESCRIPTOR = """\
@@ -44,8 +47,10 @@ PROVED = run("Other 1.2", "hard", 1, [(0.05, 1000)], peer=PEER)
 
 @pytest.fixture
 def world(tmp_path):
+    number = count()
+
     def make(records):
-        root = make_root(tmp_path)
+        root = make_root(tmp_path / str(next(number)))
         (root / "experiments/fang/race.yaml").write_text(DESCRIPTOR)
         write_records(root / "results", "m", records)
         studies = studies_of(root, "m")
@@ -122,3 +127,37 @@ def test_without_a_best_known_objective_nothing_is_drawn(world):
     study, studies = world([run("cpu-serial", "easy", 1, [(1.0, 5)], best=None)])
     view = anytime.anytime(study, studies)
     assert not view.figures and not view.shown
+
+
+def test_threads_are_those_of_the_host(world):
+    def caption(*records):
+        study, studies = world(records)
+        return anytime.anytime(study, studies).figures[0].caption
+
+    cpu = run("cpu-serial", "easy", 1, [(1.0, 1000)], policy={"threads": 8})
+    gpu = run("gpu", "easy", 1, [(1.0, 1000)], policy={"threads": 256})  # of a block
+    assert caption(cpu, gpu).endswith("Threads: cpu-serial 8.") and "Threads" not in caption(gpu)
+
+
+def test_a_search_that_has_the_best_known_has_no_negative_nothing(world):
+    study, studies = world([run("cpu-serial", "easy", 1, [(1.0, 999.999)])])
+    (table,) = anytime.anytime(study, studies).shown
+    assert [cell.text for cell in table.rows[0] if "0.000" in cell.text] == ["0.000", "0.000"]
+
+
+def test_times_that_a_budget_gave_are_not_shown(world):
+    study, _ = world([run("cpu-serial", "easy", 1, [(1.0, 1000)])])
+    view = shown_with("fang/other")(study, [])
+    assert not view.folded and view.sentences == ["Shown with fang/other."]
+    whole = run("cpu-serial", "easy", 1, [(1.0, 1000)])
+    whole["protocol"]["budget"] = None
+    study, _ = world([whole])
+    assert [table.name for table in shown_with("fang/other")(study, []).folded] == ["fang-race-times"]
+
+
+def test_where_nothing_is_measured_a_sentence_says_how_to(world):
+    study, studies = world([])
+    for own in (anytime.anytime, shown_with("fang/other")):
+        view = view_of(study, studies, {"fang/race": own})
+        assert not view.shown and not view.folded
+        assert sum("experiments/fang/race.yaml" in line for line in view.sentences) == 1

@@ -81,6 +81,19 @@ def test_an_empty_figure_has_no_panels():
     assert chart_of(Figure()) == {"panels": [], "shared": "", "texts": []}
 
 
+def test_a_short_scale_has_more_than_one_number():
+    def ticks(low, high):
+        figure = Figure(layout="constrained")
+        plot = figure.subplots()
+        plot.plot([1, 2], [low, high], "o")
+        log_axis(plot, "y", "")
+        least, most = plot.get_ylim()
+        return [value for value in plot.get_yticks() if least <= value <= most]
+
+    assert ticks(0.4, 5) == [0.5, 1, 2, 5] and ticks(16, 650) == [20, 50, 100, 200, 500]
+    assert ticks(1e-3, 1e3) == [1e-3, 1e-2, 0.1, 1, 10, 100, 1e3]
+
+
 def test_numbers_along_an_axis_have_one_notation():
     write = Numbers().format_ticks
     assert write([1000, 10_000, 100_000]) == ["1,000", "10,000", "100,000"]

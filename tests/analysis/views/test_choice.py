@@ -49,3 +49,17 @@ def test_only_whole_runs_of_two_implementations_count(tmp_path):
     assert [(p.size, p.fastest) for p in problem.points] == [(8, "cpu-openmp"), (16, "gpu")]
     assert problem.data["points"][1]["t"] == [["gpu", 2.0], ["cpu-openmp", 3.0]]
     assert problem.advice == [("up to 8", "cpu-openmp"), ("from 16 on", "gpu")]
+
+
+def test_a_variant_with_a_path_of_its_own_is_no_choice(tmp_path):
+    root = synthetic.make_root(tmp_path)
+    found = {"gpu": (2.0, 70), "cpu-openmp": (3.0, 70), "gpu-other": (1.0, 71)}
+    records = [
+        synthetic.record("m", "new/search", {"size": size}, name, [seconds] * 5) | {"objective": objective}
+        for size in (8, 16)
+        for name, (seconds, objective) in found.items()
+    ]
+    synthetic.write_records(root / "results", "m", records, "GPU")
+    studies = studies_of(root, "m")
+    (problem,) = problems_of(studies, studies[0].machines[0], {})
+    assert problem.advice == [("8 to 16", "gpu")]

@@ -207,3 +207,17 @@ def test_query_speaks_sa(root, capsys):
     assert main([*arguments, "--where", "instance=tai100a", "iterations=1e6", "seed=4"]) == 0
     out = capsys.readouterr().out
     assert "(wall, 1 samples, full" in out and "quality.jsonl:" in out
+
+
+def test_a_variant_with_a_path_of_its_own_has_gaps_of_its_own(tmp_path):
+    records = list(synthetic_sa.quality("m", ["gpu", "gpu-tuned", "cpu-delta"]))
+    for found in records:
+        if found["implementation"] == "cpu-delta":
+            found |= {"implementation": "gpu-other", "objective": found["objective"] + 1000}
+    studies = studies_of(world(tmp_path, records), "m")
+    found = [g for g in quality.groups(pool(studies)) if g.instance == "tai100a" and g.value("iterations") == 10**5]
+    names = [{name for _, name in group.records} for group in found]
+    assert names == [{"gpu", "gpu-tuned"}, {"gpu-other"}] and found[1].value("search") == "gpu-other"
+    assert found[1].best == found[0].best + 1000
+    table = quality.gap_table(study_of(studies, "sa/quality"), pool(studies))
+    assert any("path of its own" in note for note in table.notes)

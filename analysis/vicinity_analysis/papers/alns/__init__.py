@@ -4,6 +4,8 @@ from vicinity_analysis.paper import Paper
 from vicinity_analysis.papers.alns import views
 from vicinity_analysis.papers.alns.claims import CLAIMS
 from vicinity_analysis.papers.alns.ratios import published_over_ours
+from vicinity_analysis.papers.alns.spreads import ROUNDING
+from vicinity_analysis.study import Notation
 
 # Those with spreads first: what stands in several is taken from the first.
 TABLES = {
@@ -18,6 +20,7 @@ PAPER = Paper(
     system="alns",
     order=4,
     title="Adaptive large neighbourhood search on the GPU (Bach, Hasle, Schulz)",
+    notation=Notation(rounding=ROUNDING),
     claims=CLAIMS,
     views=views.VIEWS,
     pools=views.POOLS,

@@ -10,6 +10,7 @@ from vicinity_analysis.inputs.published import Observation
 from vicinity_analysis.inputs.records import Machine, Record, shorten
 from vicinity_analysis.papers.alns.spreads import (
     NAMES,
+    ROUNDING,
     SCALE,
     SETS,
     SETTING,
@@ -97,7 +98,14 @@ def printed_cell(o: Observation | None, text: str | None = None) -> Cell:
     return Cell(text if text is not None else o.text, f"{o.source} {o.notes}".strip(), kind="published")
 
 
-def comparison_table(study: Study) -> Table:
+def best_known_of(study: Study, studies: Sequence[Study]) -> dict[str, float]:
+    """Today's best known costs, of all instances that any experiment of the paper has a record of."""
+    same = [other for other in studies if other.descriptor.system == study.descriptor.system]
+    every = (record for other in (study, *same) for machine in other.machines for record in other.all_runs(machine))
+    return {record.case["instance"]: record.best_known / SCALE for record in every if record.best_known}
+
+
+def comparison_table(study: Study, studies: Sequence[Study] = ()) -> Table:
     """Tables 1 and 2."""
     printed, every = printed_of(study), measured_of(study)
     place, baselines = PLACES[study.name], BASELINES[study.name]
@@ -112,7 +120,7 @@ def comparison_table(study: Study) -> Table:
     columns += [Column(label, f"{one.machine.title}, {one.name}") for one in every for label in labels]
     table = Table(f"{study.slug}-comparison", f"{study.descriptor.title}: errors and times", columns, [])
     table.notes = [ERRORS, RATIOS, TOTALS, RUNS, *_seeds(every), *gaps(study), *reasons([study])]
-    best = {name: r.best_known / SCALE for one in every for name, (r, *_) in one.runs.items() if r.best_known}
+    best = best_known_of(study, studies)
     for instance, requests in printed.requests(SETS[study.name]).items():
         bks = printed.best(instance)
         theirs = bks.instance if bks else ""
@@ -127,11 +135,11 @@ def comparison_table(study: Study) -> Table:
         *(Cell("", kind="param") for _ in range(2)),
         printed_cell(printed.best(TOTAL)),
     ]
-    whole = set(best) == set(printed.requests(SETS[study.name]))
-    footer += [Cell(f"{sum(best.values()):,.2f}") if whole else Cell("")]
+    listed = list(printed.requests(SETS[study.name]))
+    footer += [Cell(f"{sum(best[name] for name in listed):,.2f}") if set(listed) <= set(best) else Cell("")]
     footer += _printed_comparison(printed, TOTAL, place, baselines)
     for one in every:
-        footer += _measured_total(printed, one, list(printed.requests(SETS[study.name])))
+        footer += _measured_total(printed, one, listed)
     table.footer = [footer]
     return table
 
@@ -261,9 +269,6 @@ def _text_cell(value: float | None, title: str, metric: str, marks: tuple[str, .
     return Cell(f"{value:,.2f}" if metric == "cost" else significant(value), title, marks=marks)
 
 
-ROUNDED = 0.005  # the paper prints costs with two decimals
-
-
 def quality_table(study: Study, studies: Sequence[Study]) -> Table | None:
     """How soon a search has what the paper's reaches at its end, in the mean. None where the paper prints nothing of
     these instances, or nothing is measured."""
@@ -283,13 +288,16 @@ def quality_table(study: Study, studies: Sequence[Study]) -> Table | None:
     table.notes.append(
         "Median over the seeds; a dash: more than half of them never had it in the time they were given."
     )
+    seeds = {name: sorted({len(curve.records) for _, curve in found if curve.name == name}) for _, name in names}
+    told = ", ".join(f"{name} {' to '.join(map(str, (c[0], c[-1])[: len(c)]))}" for name, c in seeds.items())
+    table.notes.append(f"Seeds of an instance: {told}.")
     for instance in instances:
         mean, time = (printed.find(instance, "gpu-alns", metric) for metric in ("cost", "time"))
         cells = [Cell(instance, kind="param"), printed_cell(mean), printed_cell(time)]
         for machine, name in names:
             curve = by_key.get((machine, name, instance))
-            enough = (mean.value + ROUNDED) * SCALE
-            seconds = np.percentile(curve.seconds_to(enough), 50, method="higher") if curve else np.inf
+            good = mean.value * SCALE * (1 + ROUNDING)
+            seconds = np.percentile(curve.seconds_to(good), 50, method="higher") if curve else np.inf
             marks = marks_of(curve.records) if curve else ()
             told = curve and np.isfinite(seconds)
             cells.append(

@@ -7,10 +7,10 @@ from vicinity_analysis.views.anytime import anytime
 from vicinity_analysis.views.usual import MakeView, View, along_axes, existing, shown_with
 
 
-def _christofides(study: Study, _: list[Study]) -> View:
+def _christofides(study: Study, studies: list[Study]) -> View:
     """Table 1, Figure 4; Tables B.3 and B.4."""
     folded = [*tables.appendix_tables(study), quality.gap_table(study, [study])]
-    return View([tables.comparison_table(study)], existing(folded), [plots.runtime_figure(study)])
+    return View([tables.comparison_table(study, studies)], existing(folded), [plots.runtime_figure(study)])
 
 
 def _li(study: Study, studies: list[Study]) -> View:

@@ -1,6 +1,7 @@
 """Objectives of Tables 2 to 4 row by row: published beside measured, impossible ones marked."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from vicinity_analysis.inputs.published import Key, Observation
 from vicinity_analysis.inputs.records import Machine, Record, shorten
@@ -17,7 +18,7 @@ from vicinity_analysis.papers.lns.printed import (
 )
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
-from vicinity_analysis.views.tables import MISSING, gaps, provenance, reasons
+from vicinity_analysis.views.tables import MISSING, by_interest, gaps, provenance, reasons
 
 SEEDS = "Measured: means over the seeds; sd of the population, while the paper does not say which its is."
 UNNAMED = "The paper does not name the instances of {}: ours have the size, and other values."
@@ -51,59 +52,125 @@ def measured_cells(runs: Runs | None, texts: list[str]) -> list[Cell]:
 
 
 def series_of(study: Study) -> list[tuple[Machine, str, Mapping[Key, list[Record]]]]:
-    return [(machine, name, cases) for machine in study.machines for name, cases in study.runs[machine.name].items()]
+    """The paper's algorithm first, since the printed values stand beside it; then as everywhere."""
+    found = []
+    for machine in study.machines:
+        names = sorted(by_interest(study.runs[machine.name]), key=lambda name: name != "gpu")
+        found += [(machine, name, study.runs[machine.name][name]) for name in names]
+    return found
 
 
 def quality_table(study: Study) -> Table:
     """Table 2's column Max: the greatest sum of differences found."""
     printed, series = maxima(study.statements), series_of(study)
+    found = [(m, name, {key: runs_of(cases.get(key, [])) for key in printed}) for m, name, cases in series]
+    chosen = [(m, name, runs) for m, name, runs in found if not _repeats(m, name, runs, found)]
+    several = any(len(runs.records) > 1 for _, _, by_key in found for runs in by_key.values() if runs)
+    labels = ("mean", "best", "÷ printed") if several else ("objective", "÷ printed")
     columns = [Column(study.symbol(axis), kind="param") for axis in ("strategy", "released", "subsets", "starts")]
-    columns += [Column("max", "published")]
-    columns += [Column(label, f"{m.title}, {name}") for m, name, _ in series for label in ("mean", "best")]
+    columns += [Column("max", "published", main=True)]
+    columns += [Column(label, f"{m.title}, {name}") for m, name, _ in chosen for label in labels]
     table = Table(f"{study.slug}-quality", f"{study.descriptor.title}: objectives", columns, [])
-    table.notes = [SEEDS, *impossible_notes(list(printed.values()))]
+    table.notes = [SEEDS] if several else ["Measured: one seed."]
+    table.notes += [*_same_notes(found, chosen), *impossible_notes(list(printed.values()))]
     for key, o in printed.items():
         cells = [Cell(value, kind="param") for _, value in key] + [printed_cell(o)]
-        for machine, name, cases in series:
-            runs = runs_of(cases.get(key, []))
-            texts = [f"{runs.mean:,.0f}", f"{runs.best:,.0f}"] if runs else ["", ""]
-            cells += measured_cells(runs, texts)
-            if runs:
+        for _, _, by_key in chosen:
+            runs = by_key[key]
+            ratio = "" if runs is None or why_impossible(o) else f"{runs.mean / o.value:.3f}"
+            texts = [f"{runs.mean:,.0f}", f"{runs.best:,.0f}", ratio] if runs else [""] * 3
+            cells += measured_cells(runs, texts if several else [texts[0], texts[2]])
+        for machine, name, by_key in found:
+            if runs := by_key[key]:
                 row = {**dict(key), "published": o.value, "machine": machine.name, "implementation": name}
                 table.tidy.append(row | {"mean": runs.mean, "best": runs.best} | _source(runs))
         table.rows.append(cells)
     return table
 
 
+Found = tuple[Machine, str, Mapping[Any, Runs | None]]  # machine, implementation, its runs of each row
+
+
+def _repeats(machine: Machine, name: str, runs: Mapping[Any, Runs | None], found: Sequence[Found]) -> bool:
+    """Whether an implementation that stands before this one, on the same machine, has the same objectives, seed by
+    seed, wherever this one has any: twins do."""
+    for other_machine, other, theirs in found:
+        if other_machine is machine and other == name:
+            return False
+        if other_machine is machine and all(_covers(theirs.get(row), mine) for row, mine in runs.items() if mine):
+            return True
+    return False
+
+
+def _covers(theirs: Runs | None, mine: Runs) -> bool:
+    if theirs is None:
+        return False
+    known = {record.seed: record.objective for record in theirs.records}
+    return all(known.get(record.seed) == record.objective for record in mine.records)
+
+
+def _same_notes(found: Sequence[Found], chosen: Sequence[Found]) -> list[str]:
+    """A sentence a machine on the implementations that need no column of their own."""
+    shown, notes = {(machine.name, name) for machine, name, _ in chosen}, []
+    for machine in dict.fromkeys(machine.name for machine, _, _ in found):
+        title = next(m.title for m, _, _ in found if m.name == machine)
+        rest = [name for m, name, _ in found if m.name == machine and (machine, name) not in shown]
+        if rest:
+            notes.append(f"The same on {title}, seed by seed: {', '.join(rest)}.")
+    return notes
+
+
 def results_table(study: Study) -> Table:
-    """Tables 3 and 4: first solution, best, time."""
+    """Tables 3 and 4: first solution, best, time. Implementations that find the same have columns of times alone."""
     other, series = OTHERS[study.name], series_of(study)
+    instances = {printed: instance for printed, (instance, _) in INSTANCES[study.name].items()}
+    found: list[Found] = []
+    for machine, name, cases in series:
+        runs = by_instance(_all(cases))
+        found.append((machine, name, {printed: runs_of(runs.get(of, [])) for printed, of in instances.items()}))
+    chosen = [one for one in found if not _repeats(*one, found)]
+    full = {(machine.name, name) for machine, name, _ in chosen}
     columns = [Column("in the paper", kind="param"), Column("here", kind="param"), Column("best known", "today")]
     for name in (other, "gpu-lns"):
-        columns += [Column(label, f"{NAMES[name]}, published") for label in ("first", "best (sd)", "time, s")]
-    for machine, name, _ in series:
-        columns += [Column(label, f"{machine.title}, {name}") for label in ("first", "best (sd)", "time, s")]
+        group, main = f"{NAMES[name]}, published", name == "gpu-lns"
+        columns += [Column(label, group, main=main) for label in ("first", "best (sd)", "time, s")]
+    for machine, name, _ in found:
+        labels = ("first", "best (sd)", "time, s") if (machine.name, name) in full else ("time, s",)
+        columns += [Column(label, f"{machine.title}, {name}") for label in labels]
     table = Table(f"{study.slug}-results", f"{study.descriptor.title}: solutions and times", columns, [])
     unnamed = [name for name, (_, same) in INSTANCES[study.name].items() if not same]
-    table.notes = [SEEDS, FIRST, UNNAMED.format(", ".join(unnamed)), *impossible_notes(study.statements)]
-    table.notes += [*gaps(study), *reasons([study])]
-    for printed, (instance, _) in INSTANCES[study.name].items():
-        found = [(m, name, runs_of(by_instance(_all(cases)).get(instance, []))) for m, name, cases in series]
-        known = next((runs.best_known for _, _, runs in found if runs and runs.best_known is not None), None)
+    table.notes = [SEEDS, *_seed_notes(found), *_same_notes(found, chosen), FIRST, UNNAMED.format(", ".join(unnamed))]
+    table.notes += [*impossible_notes(study.statements), *gaps(study), *reasons([study])]
+    for printed, instance in instances.items():
+        best = (runs.best_known for *_, by_name in found if (runs := by_name[printed]) and runs.best_known is not None)
+        known = next(best, None)
         cells = [Cell(printed, kind="param"), Cell(instance, kind="param")]
         cells += [MISSING if known is None else Cell(f"{known:,.0f}", "data/catalogue.yaml")]
         for name in (other, "gpu-lns"):
             cells += [printed_cell(find(study.statements, printed, name, m)) for m in ("first_cost", "cost", "time")]
-        for machine, name, runs in found:
+        for machine, name, by_name in found:
+            runs = by_name[printed]
             texts = [""] * 3
             if runs:
                 texts = [f"{runs.first:,.0f}", f"{runs.mean:,.1f} ({runs.deviation:,.1f})", significant(runs.seconds)]
                 row = {"instance": instance, "machine": machine.name, "implementation": name, "first": runs.first}
                 row |= {"mean": runs.mean, "deviation": runs.deviation, "best": runs.best, "seconds": runs.seconds}
                 table.tidy.append(row | _source(runs))
-            cells += measured_cells(runs, texts)
+            cells += measured_cells(runs, texts if (machine.name, name) in full else texts[2:])
         table.rows.append(cells)
     return table
+
+
+def _seed_notes(found: Sequence[Found]) -> list[str]:
+    """How many runs the means are of, a sentence a machine; the printed ones are of 20."""
+    notes: dict[str, list[int]] = {}
+    for machine, _, by_name in found:
+        notes.setdefault(machine.title, []).extend(len(runs.records) for runs in by_name.values() if runs)
+    return [
+        f"Seeds of an instance on {title}: {' to '.join(map(str, sorted({min(counts), max(counts)})))}."
+        for title, counts in notes.items()
+        if counts
+    ]
 
 
 def _all(cases: Mapping[Key, list[Record]]) -> list[Record]:

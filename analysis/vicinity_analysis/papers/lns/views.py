@@ -20,9 +20,8 @@ def _results(study: Study, _: list[Study]) -> View:
     return View([results_table(study)], existing([quality.gap_table(study, [study])]))
 
 
-POOLS = {  # drawn in one figure: Table 3's models, Table 4's problems
-    "lns/anytime": ("lns/anytime_gpu", "lns/anytime_paper"),
-    "lns/anytime_qap": ("lns/anytime_qap_gpu", "lns/anytime_qap_paper"),
+POOLS = {  # drawn in one figure
+    name: (f"{name}_gpu", f"{name}_paper") for name in ("lns/anytime", "lns/anytime_qap")
 }
 
 VIEWS: dict[str, MakeView] = {COLOURING: _colouring, BENCHMARKS: _results, QAP: _results}

@@ -6,6 +6,7 @@ from vicinity_analysis.papers.alns import plots, tables
 from vicinity_analysis.papers.alns.ratios import published_over_ours
 from vicinity_analysis.papers.alns.spreads import TOTAL, instance_of, printed_of
 from vicinity_analysis.views.cells import significant
+from vicinity_analysis.views.quality import groups
 from vicinity_analysis.views.usual import view_of
 from worlds import GPU, column, studies_of, study_of
 
@@ -166,3 +167,32 @@ def test_the_front_page_divides_by_the_papers_card(studies):
     ratio = found["gpu", "CMT1"]
     shown = row(table, "CMT1")[column(table, "GPU-ALNS ÷ ours", ", gpu")].text
     assert shown == f"{significant(ratio.value)}×" and ratio.key in study.series(ratio.machine)["gpu"]
+
+
+def rounded(root, cost):
+    """A run on CMT1, whose best known cost is 524.61."""
+    found = synthetic_alns.record("gpu-a", "anytime_cmt_gpu", "CMT1", "gpu-hybrid", 1, 5.0, cost, 524.61)
+    found |= {"best_known": 524611}
+    found["trace"] = [{"seconds": 0.1, "iterations": 1, "objective": round(1000 * cost), "digest": "0"}]
+    found["protocol"] |= {"budget": {"seconds": 5.0, "target": None}}
+    synthetic_alns.make_machine(root / "results", "gpu-a", [found], GPU)
+    return studies_of(root, "gpu-a")
+
+
+@pytest.mark.parametrize(("cost", "time", "gap", "hits"), [(524.612, "0.100", "0.000", 1), (524.7, "—", "0.017", 0)])
+def test_costs_are_compared_to_the_digits_that_are_printed(tmp_path, cost, time, gap, hits):
+    root = synthetic_alns.make_root(tmp_path)
+    studies = rounded(root, cost)
+    view = view_of(alns(studies, "anytime_cmt"), studies, ALNS.views)
+    soon, medians = view.shown
+    assert soon.rows[0][-1].text == time and medians.rows[0][-1].text == gap
+    (group,) = groups([alns(studies, "anytime_cmt_gpu")])
+    assert group.hits == hits
+
+
+def test_the_best_known_cost_is_that_of_any_experiment(tmp_path):
+    root = synthetic_alns.make_root(tmp_path)
+    studies = rounded(root, 524.612)
+    table = tables.comparison_table(alns(studies, "table1"), studies)
+    at = column(table, "best known", "today")
+    assert [cells[at].text for cells in table.rows[:2]] == ["524.61", "—"]

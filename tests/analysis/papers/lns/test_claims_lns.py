@@ -13,6 +13,7 @@ PRINTED = {
     "less-demanding": HOLDS,
     "complete-first": HOLDS,
     "against-cp": HOLDS,
+    "their-solutions": OPEN,
     "against-lns": HOLDS,
 }
 

@@ -3,6 +3,7 @@ import synthetic_lns
 from vicinity_analysis.papers.lns import PAPER
 from vicinity_analysis.papers.lns.printed import maxima, why_impossible
 from vicinity_analysis.papers.lns.tables import quality_table, results_table
+from vicinity_analysis.views.headline import headline_of
 from vicinity_analysis.views.usual import view_of
 from worlds import GPU, column, studies_of, study_of
 
@@ -52,7 +53,12 @@ def test_quality_of_table_2(studies):
     assert len(table.rows) == 36
     first = table.rows[0]
     assert [cell.text for cell in first[:5]] == ["RL", "20", "1", "1", "22828"]
-    assert first[column(table, "mean", "gpu")].text == f"{round(1.01 * 22828):,}"
+    assert first[column(table, "objective", "gpu")].text == f"{round(1.01 * 22828):,}"
+    assert first[column(table, "÷ printed", "gpu")].text == "1.010"
+    assert [c.group for c in table.columns if c.label == "objective"] == [f"{GPU}, gpu"]  # cpu-serial finds the same
+    assert f"The same on {GPU}, seed by seed: cpu-serial." in table.notes
+    assert next(cells for cells in table.rows if cells[0].text == "2P")[column(table, "÷ printed")].text == ""
+    assert {entry["implementation"] for entry in table.tidy} == {"gpu", "cpu-serial"}
     permuted = next(cells for cells in table.rows if cells[0].text == "RP")
     assert permuted[4].note == "impossible" and "12211" in permuted[4].title
     assert not any(cells[4].note for cells in table.rows if cells[0].text not in ("RP", "2P"))
@@ -80,8 +86,11 @@ def test_results_of_table_4(studies):
     table = results_table(lns(studies, "table4"))
     assert row(table, "QAP q=15 (unnamed)")[column(table, "best (sd)", "GPU-LNS")].note == "impossible"
     large = row(table, "QAP q=64 (unnamed)")
-    assert large[column(table, "best (sd)", "cpu-openmp")].text == "—"
-    assert large[column(table, "best (sd)", "gpu")].text == "120.0 (1.6)"
+    assert large[column(table, "time, s", "cpu-openmp")].text == "—"
+    assert large[column(table, "best (sd)", f"{GPU}, gpu")].text == "120.0 (1.6)"
+    assert not any(c.label == "first" and "cpu-openmp" in c.group for c in table.columns)  # the same as gpu
+    assert [c.main for c in table.columns if "GPU-LNS" in c.group] == [True] * 3
+    assert f"Seeds of an instance on {GPU}: 3." in table.notes
     assert any(entry["instance"] == "esc64a" and entry["seeds"] == 3 for entry in table.tidy)
 
 
@@ -99,3 +108,43 @@ def test_only_what_cannot_be_is_marked(studies):
         ("Table 4", "r04"),
     ]
     assert len([key for key in marked if key[0] == "Table 2"]) == 12
+
+
+def test_an_implementation_that_finds_another_solution_has_columns_of_its_own(tmp_path):
+    root = synthetic_lns.make_root(tmp_path)
+    records = list(synthetic_lns.results("gpu-a", "table4"))
+    other = next(r for r in records if r["implementation"] == "cpu-openmp" and r["case"]["instance"] == "esc32a")
+    other["objective"] += 1
+    synthetic_lns.make_machine(root / "results", "gpu-a", records, GPU)
+    table = results_table(lns(studies_of(root, "gpu-a"), "table4"))
+    groups = [c.group for c in table.columns if c.label == "best (sd)"]
+    assert groups[-2:] == [f"{GPU}, gpu", f"{GPU}, cpu-openmp"]
+
+
+def test_a_printed_time_of_other_work_counts_nowhere(studies):
+    first, second = lns(studies, "table1"), lns(studies, "table2")
+    view = view_of(second, studies, PAPER.views)
+    ratios = next(table for table in view.folded if table.name.endswith("-ratios"))
+    at = column(ratios, "gpu vs GTX TITAN")
+    marked = {cells[0].text for cells in ratios.rows if "unlike" in cells[at].marks}
+    assert marked == {"RP", "2P", "GS", "ICM"}
+    times = next(table for table in view.shown if table.name.endswith("-times"))
+    row_of_rp = next(cells for cells in times.rows if cells[0].text == "RP")
+    assert row_of_rp[column(times, "gpu")].beside.endswith("× other work")
+    assert sum(note.startswith("Other work:") for note in times.notes) == 2
+    found = headline_of([first, second], PAPER.ratios).bars[0]
+    assert (len(found.ratios), found.unlike) == (4 + 12, 2 + 24)  # Table 1 without one starting point; RL and CE
+    assert "26 of other work left out" in found.spread
+
+
+def test_a_worse_objective_is_other_work(tmp_path):
+    root = synthetic_lns.make_root(tmp_path)
+    synthetic_lns.make_machine(root / "results", "gpu-a", list(synthetic_lns.times("gpu-a", "table2", value=0.9)), GPU)
+    found = headline_of([lns(studies_of(root, "gpu-a"), "table2")], PAPER.ratios).bars[0]
+    assert found.value is None and found.unlike == 36 and found.text == "36 cases, none to be compared"
+
+
+def test_searches_on_the_models_and_on_the_qap_have_figures_of_their_own():
+    assert set(PAPER.pools) == {"lns/anytime", "lns/anytime_qap"}
+    assert not any("qap" in name for name in PAPER.pools["lns/anytime"])
+    assert all("qap" in name for name in PAPER.pools["lns/anytime_qap"])

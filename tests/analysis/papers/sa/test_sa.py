@@ -177,7 +177,8 @@ def test_nothing_measured_is_said(tmp_path):
     for name in ("crossover", "fifty-to-hundred", "plateau", "same-results", "longer-is-better"):
         assert judged[name].verdict == OPEN, name
     study = study_of(studies_of(root, "m"), "sa/figure2")
-    notes = " ".join(note for table in view_of(study, [study], PAPER.views).shown for note in table.notes)
+    view = view_of(study, [study], PAPER.views)
+    notes = " ".join([*view.sentences, *(note for table in view.shown for note in table.notes)])
     assert "Not measured on AMD EPYC 9999" in notes and "experiments/sa/figure2.yaml" in notes
 
 
