@@ -12,6 +12,7 @@
 #include "harness/cli/commands.hpp"
 #include "harness/cli/interrupt.hpp"
 #include "harness/cli/text.hpp"
+#include "harness/measure/threads.hpp"
 #include "harness/record/recorder.hpp"
 #include "harness/solve/plot_file.hpp"
 #include "harness/solve/solution_file.hpp"
@@ -195,6 +196,7 @@ class Solving {
     const std::optional<double> seconds = seconds_left();
     SolveProgress progress({report.whole_work, unit_of(solver_, *prepared_.implementation), seconds, report.best_known, scale_},
                            asked_.quiet);
+    const Unbound unbound(prepared_.implementation->backend == Backend::gpu);
     return search(*prepared_.run, start_, seconds, target_, progress);
   }
 

@@ -13,6 +13,7 @@
 #include "harness/measure/control.hpp"
 #include "harness/measure/precision.hpp"
 #include "harness/measure/sampler.hpp"
+#include "harness/measure/threads.hpp"
 
 namespace vicinity {
 namespace {
@@ -247,6 +248,7 @@ Result guarded(Referee& referee, const Job& job, Body body) {
   } catch (const std::bad_alloc&) {
     return skipped("does not fit: not enough host memory for the instance");
   }
+  const Unbound unbound(job.implementation->backend == Backend::gpu);
   std::unique_ptr<Run> run;
   try {
     run = job.implementation->prepare(job.executed, *data);

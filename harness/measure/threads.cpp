@@ -60,6 +60,13 @@ std::vector<int> allowed() {
   return list;
 }
 
+void allow(const std::vector<int>& processors) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int processor : processors) CPU_SET(processor, &set);
+  static_cast<void>(sched_setaffinity(0, sizeof set, &set));
+}
+
 const char* from_environment(const char* name) { return std::getenv(name); }
 
 }  // namespace
@@ -128,11 +135,14 @@ std::map<std::string, ThreadSetting> current_thread_settings() {
   return settings;
 }
 
-void unbind() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int processor : usable_processors()) CPU_SET(processor, &set);
-  static_cast<void>(sched_setaffinity(0, sizeof set, &set));
+void unbind() { allow(usable_processors()); }
+
+Unbound::Unbound(bool wanted) : before_(wanted ? allowed() : std::vector<int>()) {
+  if (wanted) unbind();
+}
+
+Unbound::~Unbound() {
+  if (!before_.empty()) allow(before_);
 }
 
 }  // namespace vicinity

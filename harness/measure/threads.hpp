@@ -40,4 +40,17 @@ struct ThreadSetting {
 /// Lets the calling thread run on all usable processors: what a new process is to inherit.
 void unbind();
 
+/// While it lives and is `wanted`, the calling thread may run on all usable processors. OpenMP binds the thread that loads it to one core,
+/// and threads that are no team of OpenMP's, as the host's part of a search on a GPU starts them, would all inherit that core.
+class Unbound {
+ public:
+  explicit Unbound(bool wanted);
+  ~Unbound();
+  Unbound(const Unbound&) = delete;
+  Unbound& operator=(const Unbound&) = delete;
+
+ private:
+  std::vector<int> before_;  ///< empty: nothing was changed
+};
+
 }  // namespace vicinity

@@ -1,7 +1,12 @@
 #include "harness/measure/threads.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -65,6 +70,45 @@ TEST(Threads, EveryUsableProcessorBelongsToOneCore) {
   std::sort(found.begin(), found.end());
   EXPECT_EQ(found, usable_processors());
   EXPECT_FALSE(found.empty());
+}
+
+int processors_of_this_thread() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+  return CPU_COUNT(&set);
+}
+
+TEST(Threads, OnesThatAGpuRunStartsAreNotBoundWithTheirParent) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  std::string all;
+  int first = -1;
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (!CPU_ISSET(processor, &before)) continue;
+    if (first < 0) first = processor;
+    all += (all.empty() ? "" : ",") + std::to_string(processor);
+  }
+  const char* const known = std::getenv("VICINITY_PROCESSORS");
+  const std::string kept = known == nullptr ? "" : known;
+  setenv("VICINITY_PROCESSORS", all.c_str(), 1);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  {
+    const Unbound unbound(false);
+    EXPECT_EQ(processors_of_this_thread(), 1);
+  }
+  {
+    const Unbound unbound(true);
+    int inherited = 0;
+    std::thread([&] { inherited = processors_of_this_thread(); }).join();
+    EXPECT_EQ(inherited, CPU_COUNT(&before));
+  }
+  EXPECT_EQ(processors_of_this_thread(), 1);
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  known == nullptr ? unsetenv("VICINITY_PROCESSORS") : setenv("VICINITY_PROCESSORS", kept.c_str(), 1);
 }
 
 TEST(ControlGroup, TheLeastQuotaCounts) {

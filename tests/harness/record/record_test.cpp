@@ -24,6 +24,7 @@ class RecordTest : public testing::Test {
                 .commit = "c",
                 .dirty = false,
                 .sources = "s",
+                .reference_sources = "r",
                 .version = "1",
                 .build = "b",
                 .started = "t",
@@ -90,6 +91,13 @@ TEST_F(RecordTest, EnergyWhereItIsKnown) {
   EXPECT_FALSE(record().contains("gpu_joules"));
   result_.gpu_joules = 512.25;
   EXPECT_EQ(record()["gpu_joules"], 512.25);
+}
+
+TEST_F(RecordTest, SaysWhoseSources) {
+  EXPECT_EQ(record()["sources"], "s");
+  EXPECT_EQ(record()["reference_sources"], "r");
+  context_.reference_sources.clear();  // of a peer
+  EXPECT_FALSE(record().contains("reference_sources"));
 }
 
 TEST_F(RecordTest, ResumesAtEqualKeysOnly) {
