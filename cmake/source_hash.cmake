@@ -4,8 +4,11 @@
 #   core/problems/PROBLEM/  of a problem that neither its own files include nor what these include of data/,
 #   in data/, a file (X.hpp and X.cpp as one) which includes such a problem,
 #   systems/list.hpp, where a further system adds its line, and systems/file_extras.hpp, which is about pictures and files.
-# Below that, source_parts.txt tells files that only some implementations of their system compute with: a record's hash is that of its
-# implementation, over the parts that concern it.
+# Below that, systems/NAME.parts tells files that only some implementations of the system compute with, so that a change of one of them is a
+# change of these alone: a record's hash is that of its implementation, over the parts that concern it. A line has a regular expression of
+# paths and one of whole names of implementations, or "-": of none, as a front end. The first line that fits a file counts, and what fits
+# none concerns all; so do no tables, where an implementation adds its line. Who includes a file concerns no others than it does
+# (tests/cli/test_source_hash.py).
 # "shared" is over what all of them use; "all" is over everything and the folders that the lines of FOLDERS_FILE
 # name (build/generated/system_folders.txt; there need not be one), and stands for systems of such folders. Run with -P it prints NAME HASH
 # lines; included, it adds the target that keeps build/generated/source_hash.hpp current.
@@ -59,16 +62,22 @@ if(CMAKE_SCRIPT_MODE_FILE)
     endforeach()
   endwhile()
 
-  file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/source_parts.txt part_lines REGEX "^[^#]")
-  set(part 0)
-  foreach(line ${part_lines})
-    separate_arguments(words UNIX_COMMAND "${line}")
-    list(GET words 0 part_systems_${part})
-    list(GET words 1 part_files_${part})
-    list(GET words 2 part_users_${part})
-    math(EXPR part "${part} + 1")
+  set(part_systems_0 ".*")
+  set(part_files_0 "^(cpu_ref|kernels)/[a-z]+/(hybrid/)?implementations\\.")
+  set(part_users_0 "-")
+  set(last_part 0)
+  foreach(system ${systems})
+    if(EXISTS ${root}/systems/${system}.parts)
+      file(STRINGS ${root}/systems/${system}.parts lines REGEX "^[^#]")
+      foreach(line ${lines})
+        separate_arguments(words UNIX_COMMAND "${line}")
+        math(EXPR last_part "${last_part} + 1")
+        set(part_systems_${last_part} ${system})
+        list(GET words 0 part_files_${last_part})
+        list(GET words 1 part_users_${last_part})
+      endforeach()
+    endif()
   endforeach()
-  math(EXPR last_part "${part} - 1")
   # The first part that a file of a system belongs to; -1: of all its implementations.
   function(part_of system source variable)
     foreach(part RANGE ${last_part})

@@ -21,7 +21,7 @@ struct Identity {
 /// Hash of the sources that a system's results depend on (cmake/source_hash.cmake); of all for one that is not of this repository.
 /// "shared": of what every system uses.
 [[nodiscard]] std::string sources_of(const std::string& system);
-/// Of those that the results of one of its implementations depend on (cmake/source_parts.txt).
+/// Of those that the results of one of its implementations depend on (systems/NAME.parts).
 [[nodiscard]] std::string sources_of(const std::string& system, const std::string& implementation);
 
 /// `machine` overrides the slug when not empty.

@@ -79,10 +79,10 @@ def test_what_a_system_includes_is_in_its_hash() -> None:
 
 
 def parts_of(system: str) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
-    """Of source_parts.txt: files, and the implementations of the system that they concern."""
-    lines = (line.split() for line in (ROOT / "cmake" / "source_parts.txt").read_text().splitlines())
-    rows = [row for row in lines if row and not row[0].startswith("#") and re.fullmatch(row[0], system)]
-    return [(re.compile(files), re.compile(users)) for _, files, users in rows]
+    """Files, and the implementations of the system that they concern."""
+    lines = (ROOT / "systems" / f"{system}.parts").read_text().splitlines()
+    rows = [line.split() for line in lines if not line.startswith("#")]
+    return [(re.compile(files), re.compile(users)) for files, users in rows]
 
 
 def names_of(system: str) -> set[str]:
@@ -111,8 +111,7 @@ def test_who_includes_a_file_of_a_part_concerns_no_others(system: str) -> None:
         for name in re.findall(r'^#include "([^"]+)"', (ROOT / file).read_text(), re.M):
             if name in files and not free.search(file) and not free.search(name):
                 assert users(file) <= users(name), f"{file} includes {name}"
-    own = [pattern.pattern for pattern, _ in parts if system in pattern.pattern]
-    assert set(own) <= used, "a part without files"
+    assert {pattern.pattern for pattern, _ in parts} == used, "a part without files"
 
 
 def test_a_change_of_one_implementation_leaves_the_others(tree: Path) -> None:
