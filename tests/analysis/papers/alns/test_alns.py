@@ -6,6 +6,7 @@ from vicinity_analysis.papers.alns import plots, tables
 from vicinity_analysis.papers.alns.ratios import published_over_ours
 from vicinity_analysis.papers.alns.spreads import TOTAL, instance_of, printed_of
 from vicinity_analysis.views.cells import significant
+from vicinity_analysis.views.figures import COMMON
 from vicinity_analysis.views.quality import groups
 from vicinity_analysis.views.usual import view_of
 from worlds import GPU, column, studies_of, study_of
@@ -33,6 +34,14 @@ def row(table, instance):
 def test_names():
     assert [instance_of(name) for name in ("CMT-14", "Li-1", "Li-12")] == ["CMT14", "Li_21", "Li_32"]
     assert instance_of("BHS-3") == "BHS-3" and instance_of("Total/Average") == TOTAL
+
+
+def test_what_is_measured_is_not_grey():
+    """Grey is what the paper prints."""
+    styles = ALNS.notation.styles
+    assert {"gpu-array", "gpu-genetic", "gpu-local-search"} == set(styles)
+    for colour, _ in (*styles.values(), *COMMON.values()):
+        assert len({colour[1:3], colour[3:5], colour[5:7]}) > 1, colour
 
 
 def test_what_the_paper_prints(studies):

@@ -131,3 +131,13 @@ def test_few_seeds_do_not_fluctuate(tmp_path, monkeypatch):
     monkeypatch.setattr(synthetic_alns, "SEEDS", range(1, 4))
     judged = judge_everything(synthetic_alns, tmp_path)
     assert {verdict for verdict, _ in numbers(judged, "fluctuates")} == {NOT_JUDGED}
+
+
+def test_of_few_seeds_the_mean_cost_says_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(synthetic_alns, "SEEDS", range(1, 4))
+    judged = judge_everything(synthetic_alns, tmp_path)
+    for name in ("their-algorithm", "small-difference", "genetic", "local-search", "eight-of-twelve", "mean-objective"):
+        found = numbers(judged, name)
+        assert found and {verdict for verdict, _ in found} == {NOT_JUDGED}, name
+        assert all(told.startswith("fewer than 5 seeds of ") for _, told in found)
+    assert NOT_JUDGED not in {verdict for verdict, _ in numbers(judged, "linked-list")}
