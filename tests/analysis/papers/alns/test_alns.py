@@ -205,3 +205,15 @@ def test_the_best_known_cost_is_that_of_any_experiment(tmp_path):
     table = tables.comparison_table(alns(studies, "table1"), studies)
     at = column(table, "best known", "today")
     assert [cells[at].text for cells in table.rows[:2]] == ["524.61", "—"]
+
+
+def test_contention_marks_times_and_no_costs(tmp_path):
+    root = synthetic_alns.make_root(tmp_path)
+    model = {"gpu": PAPER["gpu"]}
+    records = list(synthetic_alns.experiment("gpu-a", "table1", model=model, contended=[True]))
+    synthetic_alns.make_machine(root / "results", "gpu-a", records, GPU)
+    study = alns(studies_of(root, "gpu-a"), "table1")
+    cells = tables.comparison_table(study).rows[0][-4:]
+    assert [cell.marks for cell in cells] == [(), (), ("contended",), ("contended",)]
+    costs, times = tables.appendix_tables(study)
+    assert costs.rows[0][-1].marks == () and times.rows[0][-1].marks == ("contended",)

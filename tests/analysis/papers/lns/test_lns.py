@@ -149,3 +149,12 @@ def test_searches_on_the_models_and_on_the_qap_have_figures_of_their_own():
     assert set(PAPER.pools) == {"lns/anytime", "lns/anytime_qap"}
     assert not any("qap" in name for name in PAPER.pools["lns/anytime"])
     assert all("qap" in name for name in PAPER.pools["lns/anytime_qap"])
+
+
+def test_contention_marks_times_and_no_solutions(tmp_path):
+    root = synthetic_lns.make_root(tmp_path)
+    records = list(synthetic_lns.results("gpu-a", "table4", contended=[True]))
+    synthetic_lns.make_machine(root / "results", "gpu-a", records, GPU)
+    table = results_table(lns(studies_of(root, "gpu-a"), "table4"))
+    at = [i for i, c in enumerate(table.columns) if c.group == f"{GPU}, gpu"]
+    assert [table.rows[0][i].marks for i in at] == [(), (), ("contended",)]
