@@ -108,6 +108,11 @@ class Judged:
         return self.verdict if any(f.decides for _, findings in self.measured for f in findings) else None
 
     @property
+    def words(self) -> str:
+        """The verdict as it is said: "here" is where something was measured."""
+        return self.verdict.removesuffix(" here") if self.measured_verdict is None else self.verdict
+
+    @property
     def told(self) -> str:
         """Which machine decided, and what the others say."""
         verdicts: dict[str, list[str]] = {}

@@ -79,3 +79,11 @@ def test_an_invalid_run_reaches_the_judges(tmp_path):
     evidence = claims.measured_evidence(studies, studies[0].machines[0])
     assert isinstance(evidence, Evidence) and evidence.series == () and len(evidence.invalid) == 1
     assert judge(root, "m")["variables"].measured[0][1] == []
+
+
+def test_what_the_print_says_does_not_hold_is_not_said_of_here():
+    claim = Claim("c", "fang/table1", "quote", "place", "rule", lambda _: [])
+    printed = [Finding("their card", FAILS, "numbers")]
+    assert Judged(claim, printed, []).words == "does not hold"
+    assert Judged(claim, printed, [(MACHINE, [finding("gpu", FAILS)])]).words == FAILS
+    assert Judged(claim, [Finding("their card", HOLDS, "numbers")], []).words == HOLDS

@@ -21,6 +21,7 @@ from vicinity_analysis.views.tables import MISSING, marks_of, provenances
 from vicinity_analysis.views.usual import View, existing
 
 POINTS = 120  # of a curve
+EARLY = 1.1  # times as long as a run took, from which on it was given more time than it had use for
 SPREADS = 6  # places of a curve where its quartiles are drawn
 PEERS = (("#555555", "s"), ("#999999", "D"), ("#7F3B3B", "^"), ("#3B5B7F", "v"), ("#6B7F3B", "o"))
 MIDDLE, QUARTILES = 50, (25, 75)
@@ -115,12 +116,21 @@ def anytime(study: Study, studies: Sequence[Study]) -> View:
 def _figure(study: Study, machine: Machine, found: list[Curve]) -> Drawing:
     caption = (
         f"Gap to the best known objective against time on {machine.title} ({machine.cpu}), by instance; below and to "
-        "the left is better. Lines: median over the seeds; bars: quartiles. Solid: this project; dashed, hollow: "
-        "programs of others, with their versions, on the same machine. Time logarithmic; gap linear below 0.1 %, "
+        f"the left is better. {_lines(found)} Time logarithmic; gap linear below 0.1 %, "
         f"logarithmic above.{_threads(found)}"
     )
     title = f"{study.descriptor.title}, {machine.title}"
     return render(f"{study.slug}-{machine.name}", title, caption, _panels(study, machine, found))
+
+
+def _lines(found: Sequence[Curve]) -> str:
+    """What is drawn; a legend does not name a program that is alone."""
+    names = list(dict.fromkeys(curve.name for curve in found))
+    several = any(len(curve.records) > 1 for curve in found)
+    told = "Lines: median over the seeds; bars: quartiles." if several else "Lines: one run, of one seed."
+    if any(curve.is_peer for curve in found):
+        told += " Solid: this project; dashed, hollow: programs of others, with their versions, on the same machine."
+    return f"{names[0]} alone. {told}" if len(names) == 1 else told
 
 
 def _threads(found: Sequence[Curve]) -> str:
@@ -231,4 +241,16 @@ def _table(study: Study, machine: Machine, found: list[Curve]) -> Table:
             row = {"machine": machine.name, "instance": curve.instance, "implementation": curve.name, "seconds": time}
             table.tidy.append(row | {"median_gap_percent": gap if np.isfinite(gap) else None})
     table.notes.append("A dash: most seeds had no solution yet.")
+    table.notes += [told for curve in found if (told := _ended(curve))]
     return table
+
+
+def _ended(curve: Curve) -> str:
+    """Of runs that took less than they were given: what they had, and the energy they took, is of that time."""
+    times = [record.times("wall").max() for record in curve.records]
+    if not all(_budget(record) > EARLY * time for record, time in zip(curve.records, times, strict=True)):
+        return ""
+    seconds = " to ".join(dict.fromkeys(significant(time) for time in (min(times), max(times))))
+    return (
+        f"{curve.instance}, {curve.name}: ended by itself after {seconds} s; later columns and the energy are of that."
+    )

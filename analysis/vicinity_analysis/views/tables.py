@@ -72,6 +72,11 @@ def marks_of(records: Iterable[Record]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(mark for record in records for mark in record.marks))
 
 
+def marks_of_results(records: Iterable[Record]) -> tuple[str, ...]:
+    """Of what they found, where no clock ended the search: who had the processor, and its clock, change nothing."""
+    return tuple(mark for mark in marks_of(records) if mark not in ("contended", "throttled"))
+
+
 def provenances(records: Iterable[Record]) -> str:
     """Of the several records that a number rests on: the lines of each file once."""
     found = list(records)

@@ -28,6 +28,13 @@ globalThis.reader = {
     }
     return left().length;
   },
+  // Logarithmic axes of drawn figures with one number, or none: they say no scale.
+  bare() {
+    const bare = (axis) => axis.type === "log" && axis.range[0] !== axis.range[1] && axis.tickvals.length < 2;
+    const axes = (plot) => Object.entries(plot.layout || {}).filter(([name, axis]) => /^[xy]axis/.test(name) && bare(axis));
+    return [...document.querySelectorAll(".plot")].flatMap((plot) =>
+      axes(plot).map(([name, axis]) => `${plot.closest("figure").id} ${name}: ${axis.tickvals} in ${axis.range}`));
+  },
   // Links to places that this page does not have.
   lost() {
     const here = [...document.querySelectorAll("a[href]")].map((link) => new URL(link.href)).filter((to) => to.pathname === location.pathname && to.hash);

@@ -85,7 +85,7 @@ def test_every_page_fits_the_screen_draws_its_figures_and_logs_nothing(tab, page
         found = tab.run("reader.wider()")
         left = tab.run("reader.walk()")
         tab.run("reader.unfold()")
-        found += [*tab.faults, *tab.run("reader.wider()"), *tab.run("reader.lost()")]
+        found += [*tab.faults, *tab.run("reader.wider()"), *tab.run("reader.lost()"), *tab.run("reader.bare()")]
         if found or left:
             faults[name] = [f"{left} figures not drawn", *found[:8]]
     assert faults == {}
@@ -102,6 +102,26 @@ def test_what_does_not_fit_or_fails_is_found(tab, tmp_path):
     told = "\n".join([*tab.faults, *tab.run("reader.wider()"), *tab.run("reader.lost()")])
     for word in ("said", "thrown", "ERR_FILE_NOT_FOUND", "the page: 3", "scroll", "#lost"):
         assert word in told, word
+
+
+@pytest.mark.parametrize(
+    ("ends", "numbers"),
+    [([13, 780], ["20", "50", "100", "200", "500"]), ([0.4, 1.4], ["0.5", "1"]), ([1e-3, 1e3], ["0.001", "0.1"])],
+)
+def test_a_logarithmic_axis_has_more_than_one_number(tab, pages, ends, numbers):
+    axis = {"title": "x", "log": False, "ticks": None, "range": [0, 1]}
+    line = {"label": "a", "machine": "", "colour": "#000000", "symbol": "", "dash": "solid", "width": 1, "size": 0}
+    line |= {"hollow": False, "band": False, "x": [0, 1], "y": ends}
+    panel = {"title": "", "x": axis, "y": axis | {"log": True, "range": ends}, "series": [line], "rules": []}
+    data = json.dumps({"panels": [panel], "shared": [], "texts": []})
+    page = pages["index.html"].parent / "one.html"
+    page.write_text(
+        f'<!doctype html><figure id="figure-x"><div class="chart"><script type="application/json">{data}</script></div>'
+        '</figure><script src="plotly.min.js"></script><script src="report.js"></script>'
+    )
+    assert visit(tab, page, walk=True) == 0 and tab.faults == []
+    assert tab.run("document.querySelector('.plot').layout.yaxis.ticktext")[: len(numbers)] == numbers
+    assert tab.run("reader.bare()") == []
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

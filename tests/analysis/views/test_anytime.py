@@ -161,3 +161,26 @@ def test_where_nothing_is_measured_a_sentence_says_how_to(world):
         view = view_of(study, studies, {"fang/race": own})
         assert not view.shown and not view.folded
         assert sum("experiments/fang/race.yaml" in line for line in view.sentences) == 1
+
+
+def test_the_caption_names_who_is_alone_and_does_not_call_one_run_a_median(world):
+    study, studies = world(OURS[:1])
+    (figure,) = anytime.anytime(study, studies).figures
+    assert "cpu-serial alone. Lines: one run, of one seed. Time" in figure.caption
+    study, studies = world(OURS + THEIRS)
+    (figure,) = anytime.anytime(study, studies).figures
+    assert "Lines: median over the seeds; bars: quartiles. Solid: this project; dashed, hollow:" in figure.caption
+    assert "alone" not in figure.caption
+
+
+def test_a_run_that_ended_by_itself_is_told(world):
+    early = [run("cpu-serial", "easy", seed, [(0.1, 1000)]) for seed in (1, 2)]
+    for record_, seconds in zip(early, (5.5, 6.5), strict=True):
+        record_["samples"] = {"wall": [seconds]}
+    study, studies = world(early)
+    (table,) = anytime.anytime(study, studies).shown
+    told = "easy, cpu-serial: ended by itself after 5.50 to 6.50 s; later columns and the energy are of that."
+    assert told in table.notes
+    study, studies = world(OURS)
+    (table,) = anytime.anytime(study, studies).shown
+    assert not any("ended by itself" in note for note in table.notes)

@@ -28,11 +28,16 @@
 
   function logTicks(low, high, most) {
     const first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high));
-    const steps = 3 * (last - first) > most ? [1] : [1, 2, 5];
     const skip = Math.max(1, Math.ceil((last - first) / most));
-    const found = [];
-    for (let k = first; k <= last; k += skip)
-      for (const step of steps) if (step * 10 ** k >= low * 0.999 && step * 10 ** k <= high * 1.001) found.push([step, k]);
+    const within = (steps) => {
+      const found = [];
+      for (let k = first; k <= last; k += skip)
+        for (const step of steps) if (step * 10 ** k >= low * 0.999 && step * 10 ** k <= high * 1.001) found.push([step, k]);
+      return found;
+    };
+    // One number alone says no scale.
+    const steps = 3 * Math.log10(high / low) > most && within([1]).length > 1 ? [1] : [1, 2, 5];
+    const found = within(steps);
     const short = steps.length > 1 || found.every(([, k]) => k >= -3 && k < 6);
     return {vals: found.map(([s, k]) => s * 10 ** k), texts: found.map(([s, k]) => (short ? shown(s * 10 ** k) : power(k)))};
   }

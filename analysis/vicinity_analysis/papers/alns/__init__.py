@@ -20,7 +20,14 @@ PAPER = Paper(
     system="alns",
     order=4,
     title="Adaptive large neighbourhood search on the GPU (Bach, Hasle, Schulz)",
-    notation=Notation(rounding=ROUNDING),
+    notation=Notation(
+        styles={  # none of them grey, which is what the paper prints
+            "gpu-array": ("#CC79A7", "v"),
+            "gpu-genetic": ("#7A6F00", "X"),
+            "gpu-local-search": ("#6A3D9A", "<"),
+        },
+        rounding=ROUNDING,
+    ),
     claims=CLAIMS,
     views=views.VIEWS,
     pools=views.POOLS,

@@ -27,7 +27,7 @@ from vicinity_analysis.papers.alns.spreads import (
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.anytime import curves, pool_of
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
-from vicinity_analysis.views.tables import MISSING, gaps, marks_of, provenances, reasons
+from vicinity_analysis.views.tables import MISSING, gaps, marks_of, marks_of_results, provenances, reasons
 
 WORDS = {"avg": "mean", "min": "least", "max": "most", "std": "sd"}
 BASELINES = {"alns/table1": ("pra",), "alns/table2": ("pra", "pra-8"), "alns/table_b9": ("pra-8",)}
@@ -46,7 +46,8 @@ ERRORS = (
 RUNS = (
     "Measured columns: runs of "
     + ", ".join(f"{axis} = {value}" for axis, value in SETTING.items())
-    + " (until the stopping rule), as the paper's; others stand in the table of gaps alone."
+    + " (until the stopping rule), as the paper's; others stand in the table of gaps alone. A process is a block: "
+    "28 are two a multiprocessor of the paper's card, so that a larger one is mostly idle."
 )
 RATIOS = (
     "GPU-ALNS ÷ ours is the published mean time of GPU-ALNS over ours: a ratio of two machines and two programs, no "
@@ -56,6 +57,10 @@ TOTALS = "Totals are ratios and errors of sums, as the paper's are, and stand wh
 LIKE_BHS = (
     "The paper's BHS instances were never published. Measured columns are of instances of the same size, made by the "
     "paper's recipe with seeds of ours: their costs are not to be compared with the printed ones."
+)
+WHOLE = (
+    "The published time is that of a whole run of GPU-ALNS, on its card, until its stopping rule, not of when it had "
+    "its cost; gpu-hybrid and cpu-hybrid are other algorithms. A ratio of the two says nothing of the hardware."
 )
 DEVIATION = "Measured: over the seeds; sd of the population, while the paper does not say which its Std. is."
 
@@ -74,8 +79,8 @@ class Measured:
     def title(self, instance: str) -> str:
         return provenances(self.runs[instance])
 
-    def marks(self, instance: str) -> tuple[str, ...]:
-        return marks_of(self.runs[instance])
+    def marks(self, instance: str, metric: str) -> tuple[str, ...]:
+        return (marks_of if metric == "time" else marks_of_results)(self.runs[instance])
 
 
 def measured_of(study: Study) -> list[Measured]:
@@ -179,7 +184,9 @@ def _measured_comparison(table: Table, printed: Printed, one: Measured, instance
     }
     row = {"instance": instance, "machine": one.machine.name, "implementation": one.name, "seeds": len(records)}
     table.tidy.append(row | values | {"record": shorten(costs.sources)})
-    return [Cell(text, one.title(instance), marks=one.marks(instance)) for text in _comparison_texts(values.values())]
+    marks = [one.marks(instance, metric) for metric in ("cost", "cost", "time", "time")]
+    texts = _comparison_texts(values.values())
+    return [Cell(text, one.title(instance), marks=mark) for text, mark in zip(texts, marks, strict=True)]
 
 
 def _measured_total(printed: Printed, one: Measured, instances: list[str]) -> list[Cell]:
@@ -245,7 +252,7 @@ def _measured_spreads(table: Table, every: list[Measured], instance: str, metric
             cells += [MISSING] * 4
             continue
         spread = spread_of(one.runs[instance], metric)
-        title, marks = one.title(instance), one.marks(instance)
+        title, marks = one.title(instance), one.marks(instance, metric)
         cells += [_text_cell(spread.of(stat), title, metric, marks) for stat in STATS]
         row = {"instance": instance, "machine": one.machine.name, "implementation": one.name, "metric": metric}
         row |= {WORDS[stat]: spread.of(stat) for stat in STATS} | {"seeds": len(spread.sources)}
@@ -290,7 +297,7 @@ def quality_table(study: Study, studies: Sequence[Study]) -> Table | None:
     )
     seeds = {name: sorted({len(curve.records) for _, curve in found if curve.name == name}) for _, name in names}
     told = ", ".join(f"{name} {' to '.join(map(str, (c[0], c[-1])[: len(c)]))}" for name, c in seeds.items())
-    table.notes.append(f"Seeds of an instance: {told}.")
+    table.notes.append(f"Seeds of an instance: {told}. {WHOLE}")
     for instance in instances:
         mean, time = (printed.find(instance, "gpu-alns", metric) for metric in ("cost", "time"))
         cells = [Cell(instance, kind="param"), printed_cell(mean), printed_cell(time)]

@@ -1,6 +1,7 @@
 """Objectives of Tables 2 to 4 row by row: published beside measured, impossible ones marked."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from vicinity_analysis.inputs.published import Key, Observation
@@ -18,7 +19,7 @@ from vicinity_analysis.papers.lns.printed import (
 )
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
-from vicinity_analysis.views.tables import MISSING, by_interest, gaps, provenance, reasons
+from vicinity_analysis.views.tables import MISSING, by_interest, gaps, marks_of, marks_of_results, provenance, reasons
 
 SEEDS = "Measured: means over the seeds; sd of the population, while the paper does not say which its is."
 UNNAMED = "The paper does not name the instances of {}: ours have the size, and other values."
@@ -43,12 +44,13 @@ def impossible_notes(observations: list[Observation]) -> list[str]:
     return [f"Impossible: {', '.join(values)}: {why}." for why, values in found.items()]
 
 
-def measured_cells(runs: Runs | None, texts: list[str]) -> list[Cell]:
+def measured_cells(runs: Runs | None, texts: list[str], timed: bool = False) -> list[Cell]:
+    """`timed`: the last is a time."""
     if runs is None:
         return [MISSING] * len(texts)
     title = "; ".join(map(provenance, runs.records))
-    marks = tuple(dict.fromkeys(mark for record in runs.records for mark in record.marks))
-    return [Cell(text, title, marks=marks) for text in texts]
+    cells = [Cell(text, title, marks=marks_of_results(runs.records)) for text in texts]
+    return [*cells[:-1], replace(cells[-1], marks=marks_of(runs.records))] if timed else cells
 
 
 def series_of(study: Study) -> list[tuple[Machine, str, Mapping[Key, list[Record]]]]:
@@ -156,7 +158,7 @@ def results_table(study: Study) -> Table:
                 row = {"instance": instance, "machine": machine.name, "implementation": name, "first": runs.first}
                 row |= {"mean": runs.mean, "deviation": runs.deviation, "best": runs.best, "seconds": runs.seconds}
                 table.tidy.append(row | _source(runs))
-            cells += measured_cells(runs, texts if (machine.name, name) in full else texts[2:])
+            cells += measured_cells(runs, texts if (machine.name, name) in full else texts[2:], timed=True)
         table.rows.append(cells)
     return table
 

@@ -6,6 +6,7 @@ from vicinity_analysis.papers.alns import plots, tables
 from vicinity_analysis.papers.alns.ratios import published_over_ours
 from vicinity_analysis.papers.alns.spreads import TOTAL, instance_of, printed_of
 from vicinity_analysis.views.cells import significant
+from vicinity_analysis.views.figures import COMMON
 from vicinity_analysis.views.quality import groups
 from vicinity_analysis.views.usual import view_of
 from worlds import GPU, column, studies_of, study_of
@@ -33,6 +34,14 @@ def row(table, instance):
 def test_names():
     assert [instance_of(name) for name in ("CMT-14", "Li-1", "Li-12")] == ["CMT14", "Li_21", "Li_32"]
     assert instance_of("BHS-3") == "BHS-3" and instance_of("Total/Average") == TOTAL
+
+
+def test_what_is_measured_is_not_grey():
+    """Grey is what the paper prints."""
+    styles = ALNS.notation.styles
+    assert {"gpu-array", "gpu-genetic", "gpu-local-search"} == set(styles)
+    for colour, _ in (*styles.values(), *COMMON.values()):
+        assert len({colour[1:3], colour[3:5], colour[5:7]}) > 1, colour
 
 
 def test_what_the_paper_prints(studies):
@@ -196,3 +205,15 @@ def test_the_best_known_cost_is_that_of_any_experiment(tmp_path):
     table = tables.comparison_table(alns(studies, "table1"), studies)
     at = column(table, "best known", "today")
     assert [cells[at].text for cells in table.rows[:2]] == ["524.61", "—"]
+
+
+def test_contention_marks_times_and_no_costs(tmp_path):
+    root = synthetic_alns.make_root(tmp_path)
+    model = {"gpu": PAPER["gpu"]}
+    records = list(synthetic_alns.experiment("gpu-a", "table1", model=model, contended=[True]))
+    synthetic_alns.make_machine(root / "results", "gpu-a", records, GPU)
+    study = alns(studies_of(root, "gpu-a"), "table1")
+    cells = tables.comparison_table(study).rows[0][-4:]
+    assert [cell.marks for cell in cells] == [(), (), ("contended",), ("contended",)]
+    costs, times = tables.appendix_tables(study)
+    assert costs.rows[0][-1].marks == () and times.rows[0][-1].marks == ("contended",)

@@ -131,3 +131,24 @@ def test_few_seeds_do_not_fluctuate(tmp_path, monkeypatch):
     monkeypatch.setattr(synthetic_alns, "SEEDS", range(1, 4))
     judged = judge_everything(synthetic_alns, tmp_path)
     assert {verdict for verdict, _ in numbers(judged, "fluctuates")} == {NOT_JUDGED}
+
+
+def test_of_few_seeds_the_mean_cost_says_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(synthetic_alns, "SEEDS", range(1, 4))
+    judged = judge_everything(synthetic_alns, tmp_path)
+    for name in ("their-algorithm", "small-difference", "genetic", "local-search", "eight-of-twelve", "mean-objective"):
+        found = numbers(judged, name)
+        assert found and {verdict for verdict, _ in found} == {NOT_JUDGED}, name
+        assert all(told.startswith("fewer than 5 seeds of ") for _, told in found)
+    assert NOT_JUDGED not in {verdict for verdict, _ in numbers(judged, "linked-list")}
+
+
+@pytest.mark.parametrize(
+    ("factor", "told"), [(1.0, "lower on 0, higher on 0"), (0.97, "lower on 12"), (1.03, "lower on 0")]
+)
+def test_their_algorithm_says_where_the_means_are_apart(tmp_path, factor, told):
+    root = synthetic_alns.make_root(tmp_path)
+    records = list(synthetic_alns.experiment("gpu-a", "table2", factor=factor, model={"gpu": PAPER["gpu"]}))
+    synthetic_alns.make_machine(root / "results", "gpu-a", records, GPU)
+    (found,) = judge(root, "gpu-a")["their-algorithm"].measured[0][1]
+    assert f"beyond the scatter {told}" in found.numbers

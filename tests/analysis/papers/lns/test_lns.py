@@ -126,15 +126,16 @@ def test_a_printed_time_of_other_work_counts_nowhere(studies):
     view = view_of(second, studies, PAPER.views)
     ratios = next(table for table in view.folded if table.name.endswith("-ratios"))
     at = column(ratios, "gpu vs GTX TITAN")
-    marked = {cells[0].text for cells in ratios.rows if "unlike" in cells[at].marks}
-    assert marked == {"RP", "2P", "GS", "ICM"}
+    marked = [[cell.text for cell in cells[:4]] for cells in ratios.rows if "unlike" in cells[at].marks]
+    assert {row[0] for row in marked} == {"RP", "2P", "GS", "ICM", "RL"}
+    assert [row for row in marked if row[0] == "RL"] == [["RL", "20", "1", "1"], ["RL", "30", "1", "1"]]
     times = next(table for table in view.shown if table.name.endswith("-times"))
     row_of_rp = next(cells for cells in times.rows if cells[0].text == "RP")
     assert row_of_rp[column(times, "gpu")].beside.endswith("× other work")
-    assert sum(note.startswith("Other work:") for note in times.notes) == 2
+    assert sum(note.startswith("Other work:") for note in times.notes) == 3
     found = headline_of([first, second], PAPER.ratios).bars[0]
-    assert (len(found.ratios), found.unlike) == (4 + 12, 2 + 24)  # Table 1 without one starting point; RL and CE
-    assert "26 of other work left out" in found.spread
+    assert (len(found.ratios), found.unlike) == (4 + 10, 2 + 26)  # without one starting point; of Table 2 RL and CE
+    assert "28 of other work left out" in found.spread
 
 
 def test_a_worse_objective_is_other_work(tmp_path):
@@ -148,3 +149,12 @@ def test_searches_on_the_models_and_on_the_qap_have_figures_of_their_own():
     assert set(PAPER.pools) == {"lns/anytime", "lns/anytime_qap"}
     assert not any("qap" in name for name in PAPER.pools["lns/anytime"])
     assert all("qap" in name for name in PAPER.pools["lns/anytime_qap"])
+
+
+def test_contention_marks_times_and_no_solutions(tmp_path):
+    root = synthetic_lns.make_root(tmp_path)
+    records = list(synthetic_lns.results("gpu-a", "table4", contended=[True]))
+    synthetic_lns.make_machine(root / "results", "gpu-a", records, GPU)
+    table = results_table(lns(studies_of(root, "gpu-a"), "table4"))
+    at = [i for i, c in enumerate(table.columns) if c.group == f"{GPU}, gpu"]
+    assert [table.rows[0][i].marks for i in at] == [(), (), ("contended",)]
