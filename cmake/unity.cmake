@@ -1,15 +1,15 @@
 # With VICINITY_UNITY the sources of a folder are compiled as one, but for those that define a name that another of the folder defines, and
-# for ppp/singles.cu, whose kernels get other registers beside others.
+# for kernels that would get other registers beside others. Of a system these stand in systems/NAME.alone.
 set(VICINITY_ALONE
-    core/methods/alns/hybrid/islands.cpp core/methods/alns/hybrid/route_pool.cpp core/methods/alns/hybrid/symmetry.cpp
-    cpu_ref/alns/hybrid/split.cpp cpu_ref/alns/hybrid/string_removal.cpp cpu_ref/alns/hybrid/tours.cpp
-    cpu_ref/lsm/tour_search_recompute.cpp cpu_ref/sa/delta_matrix.cpp data/formats/flatzinc.cpp data/formats/qaplib.cpp
-    data/qaps.cpp data/tsps.cpp data/vrps.cpp
-    kernels/alns/tuned.cu kernels/cuda/runtime/ceilings_latency.cu kernels/lns/tuned.cu kernels/lsm/tuned/ppp/singles.cu kernels/lsm/tuned/tsp/scan.cu
-    tests/core/problems/qap/qap_test.cpp tests/cpu_ref/alns/hybrid/ranks_test.cpp tests/cpu_ref/lns/twins_test.cpp
-    tests/cpu_ref/lsm/tour_search_test.cpp tests/cpu_ref/lsm/twins_test.cpp tests/cpu_ref/sa/twins_test.cpp
-    tests/data/formats/dimacs_test.cpp tests/data/formats/flatzinc_test.cpp tests/data/formats/qaplib_test.cpp
-    tests/data/formats/tsplib_test.cpp tests/data/vrps_test.cpp tests/kernels/lsm/twins_test.cpp tests/kernels/sa/twins_test.cpp)
+    data/formats/flatzinc.cpp data/formats/qaplib.cpp data/qaps.cpp data/tsps.cpp data/vrps.cpp kernels/cuda/runtime/ceilings_latency.cu
+    tests/core/problems/qap/qap_test.cpp tests/data/formats/dimacs_test.cpp tests/data/formats/flatzinc_test.cpp
+    tests/data/formats/qaplib_test.cpp tests/data/formats/tsplib_test.cpp tests/data/vrps_test.cpp)
+file(GLOB lists CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/systems/*.alone)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${lists})
+foreach(list ${lists})
+  file(STRINGS ${list} paths REGEX "^[^#]")
+  list(APPEND VICINITY_ALONE ${paths})
+endforeach()
 
 # The folder with which a source is compiled, from the root; none for one that is compiled alone, as those of a further system outside are.
 function(vicinity_unity_folder source variable)

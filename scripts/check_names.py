@@ -2,7 +2,7 @@
 
 Systems are those of systems/list.hpp and the papers' packages of analysis/. A file is a system's own where a folder of
 its path, or its name, is the system's name or begins with it ("<name>_solver.cpp", "<name>_table2.csv"). Any system may
-be named in documentation, recorded results and tests, in systems/list.hpp and in cmake/unity.cmake.
+be named in documentation, recorded results and tests, and in systems/list.hpp.
 """
 
 import re
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 ANYWHERE = ("docs", "results", "tests")
-ANYTHING = ("systems/list.hpp", "cmake/unity.cmake", "CITATION.cff", "CHANGELOG.md")
+ANYTHING = ("systems/list.hpp", "CITATION.cff", "CHANGELOG.md")
 BUILT = re.compile(r"^(build.*|\.git|\.venv|\..*_cache|__pycache__|.*\.egg-info)$")
 
 

@@ -22,6 +22,11 @@ OURS = ("gpu-tuned",)  # implementations that are no paper's; the name means the
 BESIDE = "; ours, does not decide"
 
 
+def as_printed(verdict: str) -> str:
+    """A verdict by the paper's own numbers: "here" is where something was measured."""
+    return verdict.removesuffix(" here")
+
+
 @dataclass(frozen=True)
 class Series:
     """Times (seconds) of one device of the paper, or of one implementation on one machine."""
@@ -109,8 +114,8 @@ class Judged:
 
     @property
     def words(self) -> str:
-        """The verdict as it is said: "here" is where something was measured."""
-        return self.verdict.removesuffix(" here") if self.measured_verdict is None else self.verdict
+        """The verdict as it is said."""
+        return as_printed(self.verdict) if self.measured_verdict is None else self.verdict
 
     @property
     def told(self) -> str:

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from vicinity_analysis import catalogue, claims
 from vicinity_analysis.catalogue import Catalogue
-from vicinity_analysis.claims import CONTENDED, FAILS, HOLDS, NOT_JUDGED, OPEN, PART, Judged
+from vicinity_analysis.claims import CONTENDED, FAILS, HOLDS, NOT_JUDGED, OPEN, PART, Judged, as_printed
 from vicinity_analysis.errors import InputError
 from vicinity_analysis.inputs.files import read_json
 from vicinity_analysis.inputs.published import Key
@@ -387,6 +387,7 @@ def _environment(template: str, machines: list[Machine] = (), scores: list[Score
     made.filters["layout"] = lambda table: layout_of(table, machines)
     made.filters["nearby"] = lambda title, column: nearby(title, column, machines)
     made.filters["coded"] = coded
+    made.filters["as_printed"] = as_printed
     made.filters["data"] = data_of
     made.filters["times"] = lambda value: f"{significant(value)}×"
     made.filters["share"] = lambda value: f"{share.share_of(value, top):.1f}"
