@@ -121,7 +121,7 @@ System systems::alns() {
   const std::vector<Axis> own{
       {"processes",
        "independent searches, a block each on a GPU: 1 to 65536 (default 28, the paper's); lines of cpu-hybrid (default 16) and gpu-hybrid "
-       "(default 512)"},
+       "(default 256)"},
       {"calls",
        "calls of 100 iterations a process, generations of cpu-hybrid and gpu-hybrid; 0 (default): until the stopping rule of section 3.5, "
        "of cpu-hybrid and gpu-hybrid until six cycles bring nothing better"},
@@ -129,6 +129,10 @@ System systems::alns() {
        "threads of cpu-openmp, its variants and cpu-hybrid, and of each rank of mpi-islands: 1 to 4096 (default all cores, shared); others "
        "ignore it"},
       {"ranks", "processes of mpi-islands: 1 to 4096 (default 2); others ignore it"},
+      {"removals",
+       "of cpu-hybrid and gpu-hybrid: string removals of an annealing line in a generation, in percent of the customers: 1 to 10000 "
+       "(default "
+       "200); others ignore it"},
       {"memory", "where GPUs keep solutions: shared or global (default shared where they fit); others ignore it"}};
   system.problems = {
       {"vrp", "capacitated vehicle routing with route limits: instances of the catalogue, or random ones", joined(vrp_axes(), own)}};

@@ -16,6 +16,7 @@ Task task_of(const Case& c, Variant variant) {
   task.processes = static_cast<std::int32_t>(c.integer_or("processes", task.processes, 1, most_processes));
   task.calls = c.integer_or("calls", 0, 0, most_calls);
   task.threads = c.integer_or("threads", 0, 0, 4096);
+  task.removals = static_cast<std::int32_t>(c.integer_or("removals", task.removals, 1, most_removals));
   if (c.values.contains("memory")) task.memory = c.name_or("memory", "", {"shared", "global"});
   return task;
 }

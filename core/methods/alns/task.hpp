@@ -25,6 +25,7 @@ struct Task {
   std::int32_t processes = 28;  ///< independent searches; two a multiprocessor on the paper's card
   std::int64_t calls = 0;       ///< of 100 iterations a process; 0: until the stopping rule of section 3.5
   std::int64_t threads = 0;     ///< of cpu-openmp; 0: all
+  std::int32_t removals = 200;  ///< of the hybrid search: steps of an annealing line in a generation, for 100 customers
   std::string memory = {};      ///< where GPUs keep solutions: shared or global; empty: shared where they fit
   Variant variant = Variant::published;
 
@@ -32,7 +33,7 @@ struct Task {
   [[nodiscard]] std::int64_t starts() const noexcept { return 2 * std::int64_t{processes}; }
 };
 
-inline constexpr std::int64_t most_processes = 65'536, most_calls = 1'000'000'000;
+inline constexpr std::int64_t most_processes = 65'536, most_calls = 1'000'000'000, most_removals = 10'000;
 
 /// Throws InputError.
 [[nodiscard]] Task task_of(const Case& c, Variant variant = Variant::published);

@@ -54,7 +54,7 @@ GeneticSearch::GeneticSearch(const vrp::Vrp& vrp, const Task& task, const Start&
     : vrp_(vrp.view()),
       task_(task),
       seed_(start.seed),
-      islands_(vrp, task.processes, start.seed, given_routes(start)),
+      islands_(vrp, task.processes, task.removals, start.seed, given_routes(start)),
       lines_(static_cast<std::size_t>(task.processes)),
       team_(team),
       last_line_(task.processes) {
@@ -142,8 +142,8 @@ void GeneticSearch::anneal(std::int32_t b, const Job& job, Line& line, Workspace
     line.penalties = job.penalties;
   }
   Stream stream(seed_, 2 * generations() + 1, b);
-  workspace.strings.anneal(line.current, line.best, line.best_distance, line.penalties, stream, steps_of(vrp_.n), job.temperature,
-                           job.cooling, interruption);
+  workspace.strings.anneal(line.current, line.best, line.best_distance, line.penalties, stream, job.steps, job.temperature, job.cooling,
+                           interruption);
   if (!job.ends) return;
   tours.load_all(line.best_distance < no_distance ? line.best : line.current);
   workspace.search.improve(tours, strictest(), interruption);

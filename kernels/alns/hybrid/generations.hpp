@@ -1,6 +1,6 @@
 #pragma once
 // The host's part of gpu-hybrid: what lines are given, and what becomes of what they hand back, in memory that is copied in one piece each
-// way. Jobs are made by a thread each, islands merged by a thread each.
+// way. Threads share jobs and islands.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include "core/methods/alns/hybrid/islands.hpp"
 #include "core/methods/alns/task.hpp"
 #include "core/util/digest.hpp"
-#include "core/util/parallel.hpp"
 #include "kernels/alns/hybrid/memory.hpp"
+#include "kernels/alns/hybrid/workers.hpp"
 
 namespace vicinity::alns::hybrid::block {
 
@@ -22,7 +22,7 @@ class Generations {
       : n_(vrp.size()),
         calls_(task.calls),
         seed_(seed),
-        islands_(vrp, task.processes, seed, std::move(given)),
+        islands_(vrp, task.processes, task.removals, seed, std::move(given)),
         nodes_(Packed::nodes(n_, routes())),
         jobs(static_cast<std::size_t>(task.processes)),
         inputs(jobs.size() * nodes_),
@@ -39,7 +39,7 @@ class Generations {
   /// The next generation: makes jobs and inputs.
   void prepare() {
     islands_.next();
-    in_parallel(jobs.size(), [&](std::size_t b) { prepare(b); });
+    workers_.each(jobs.size(), [&](std::size_t b) { prepare(b); });
   }
   /// After `states` and `handed` have come back. best_of(b) gives the customers and ends of an annealing line's best.
   template <class BestOf>
@@ -54,7 +54,7 @@ class Generations {
         islands_.offer(unpacked(&handed[b * nodes_]), state.handed_distance);
     }
     std::vector<Handed> back(jobs.size());
-    in_parallel(islands_.size(), [&](std::size_t island) {
+    workers_.each(islands_.size(), [&](std::size_t island) {
       const std::size_t first = island * lines_of_island;
       for (std::size_t b = first; b < std::min(first + lines_of_island, jobs.size()); ++b)
         if (!jobs[b].anneals || jobs[b].ends)
@@ -76,9 +76,9 @@ class Generations {
  private:
   void prepare(std::size_t b) {
     const Job job = islands_.job(static_cast<std::int32_t>(b));
-    jobs[b] = {
-        job.penalties, job.temperature,    job.cooling, seed_, count(), static_cast<std::int32_t>(b), anneals(static_cast<std::int32_t>(b)),
-        job.begins(),  !job.order.empty(), job.ends};
+    const auto line = static_cast<std::int32_t>(b);
+    jobs[b] = {job.penalties, job.temperature, job.cooling,        seed_,   count(), job.steps, line,
+               anneals(line), job.begins(),    !job.order.empty(), job.ends};
     Node* const input = &inputs[b * nodes_];
     for (std::size_t i = 0; i < job.order.size(); ++i) input[i] = static_cast<Node>(job.order[i]);
     std::size_t at = 0;
@@ -105,6 +105,7 @@ class Generations {
   Islands islands_;
   std::size_t nodes_;
   Digest digest_;
+  Workers workers_;
 
  public:
   std::vector<LineJob> jobs;      ///< [line]

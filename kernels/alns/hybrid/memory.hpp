@@ -47,7 +47,7 @@ struct LineJob {
   Penalties penalties;
   double temperature, cooling;
   std::uint64_t seed;
-  std::int64_t generation;
+  std::int64_t generation, steps;  ///< steps: of string removal
   std::int32_t line;
   bool anneals, begins, cuts, ends;
 };

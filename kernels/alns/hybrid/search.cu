@@ -189,8 +189,9 @@ struct Threads {
 
 // --- the search ------------------------------------------------------------------------------------------------------------------------
 
-/// Lines of a search that names no number: about as many as an H100 has blocks at work at n = 1200.
-constexpr std::int32_t default_blocks = 512;
+/// Lines of a search that names no number: two a multiprocessor of an H100. With more a generation takes longer, and ten seconds end
+/// farther from the best known.
+constexpr std::int32_t default_blocks = 256;
 
 /// What a launch works on; [line].
 struct Lines {

@@ -45,7 +45,7 @@ class StringRemoval {
   /// penalties of the state. By one warp.
   template <class Warp>
   VICINITY_HD void anneal(const Warp& warp, Packed current, Packed best, LineState& state, const LineJob& job) {
-    const std::int64_t steps = steps_of(n_);
+    const std::int64_t steps = job.steps;
     Stream stream(job.seed, 2 * job.generation + 1, job.line);
     penalties_ = state.penalties;
     std::int64_t best_distance = state.best_distance;

@@ -22,14 +22,17 @@ std::int32_t way_of(const Population& population, Stream& stream) {
 
 }  // namespace
 
-Islands::Islands(const vrp::Vrp& vrp, std::int32_t lines, std::uint64_t seed, std::optional<Routes> given)
-    : vrp_(vrp.view()), seed_(seed), granular_(vrp), schedule_(vrp.size()), pool_(vrp_), fresh_(at(lines), 0) {
+Islands::Islands(const vrp::Vrp& vrp, std::int32_t lines, std::int32_t removals, std::uint64_t seed, std::optional<Routes> given)
+    : vrp_(vrp.view()), seed_(seed), granular_(vrp), schedule_(vrp.size(), removals), pool_(vrp_), fresh_(at(lines), 0) {
   if (given) granular_.routes = std::max(granular_.routes, static_cast<std::int32_t>(given->size()));
   for (std::int32_t first = 0; first < lines; first += lines_of_island) islands_.push_back({.population = Population(vrp, granular_)});
   if (!given) return;
   given->resize(at(granular_.routes));
   const Individual individual = individual_of(vrp_, std::move(*given));
-  for (Island& island : islands_) island.population.add(individual);
+  for (Island& island : islands_) {
+    island.population.add(individual);
+    island.population.rank();
+  }
   offer(individual.routes, individual.distance);
 }
 
@@ -50,6 +53,7 @@ Job Islands::job(std::int32_t b) const {
     const double hot = fresh_[at(b)] != 0 ? hottest : reheated;
     job.temperature = schedule_.temperature(hot, granular_.spread);
     job.cooling = schedule_.cooling(hot);
+    job.steps = schedule_.steps();
     job.ends = schedule_.ends();
     if (!schedule_.begins()) return job;
   }
@@ -110,6 +114,7 @@ void Islands::merge(std::size_t i, std::span<Handed> handed) {
   island.children += children;
   island.idle += children;
   if (children > 0) island.population.adapt(children, load_feasible, duration_feasible);
+  island.population.rank();
   if (island.idle < most_idle_children) return;
   island.population.clear();
   island.children = island.idle = 0;
@@ -137,7 +142,9 @@ void Islands::recombine() {
   Individual individual = individual_of(vrp_, std::move(made));
   offer(individual.routes, individual.distance);
   Island& to = islands_[at(generations_ / recombination) % islands_.size()];
-  if (to.children >= to.secluded) to.population.add(std::move(individual));
+  if (to.children < to.secluded) return;
+  to.population.add(std::move(individual));
+  to.population.rank();
 }
 
 /// The best of each island goes on to the next one, but not to one that has just begun.
@@ -146,7 +153,9 @@ void Islands::migrate() {
   for (const Island& island : islands_) leaving.push_back(island.population.cheapest());
   for (std::size_t i = 0; i < islands_.size(); ++i) {
     Island& to = islands_[(i + 1) % islands_.size()];
-    if (leaving[i] && to.children >= to.secluded) to.population.add(std::move(*leaving[i]));
+    if (!leaving[i] || to.children < to.secluded) continue;
+    to.population.add(std::move(*leaving[i]));
+    to.population.rank();
   }
 }
 

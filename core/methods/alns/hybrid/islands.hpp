@@ -10,7 +10,7 @@
 // on under ten times the penalties, and then under the strictest, while it stays infeasible. It hands back the last solution.
 //
 // An annealing line which begins takes `routes`, or cuts `order` and improves it by local search under its penalties; from then on it has
-// penalties of its own (hybrid.hpp). It makes steps_of(n) steps. When a cycle ends, it hands back the best feasible solution of the cycle,
+// penalties of its own (hybrid.hpp). It makes steps_of() steps. When a cycle ends, it hands back the best feasible solution of the cycle,
 // or, where there was none, its current one, improved by local search under the strictest penalties.
 #include <cstddef>
 #include <cstdint>
@@ -56,7 +56,8 @@ struct Job {
   Routes routes;                    ///< to begin with as they are; empty: not
   Penalties penalties{};            ///< of the island
   double temperature = 0, cooling = 0;
-  bool ends = false;  ///< an annealing line's cycle
+  std::int64_t steps = 0;  ///< of string removal
+  bool ends = false;       ///< an annealing line's cycle
 
   [[nodiscard]] bool begins() const noexcept { return !order.empty() || !routes.empty(); }
 };
@@ -69,8 +70,8 @@ struct Handed {
 
 class Islands {
  public:
-  /// `given`: a feasible solution to begin with.
-  Islands(const vrp::Vrp& vrp, std::int32_t lines, std::uint64_t seed, std::optional<Routes> given);
+  /// `removals`: of steps_of(); `given`: a feasible solution to begin with.
+  Islands(const vrp::Vrp& vrp, std::int32_t lines, std::int32_t removals, std::uint64_t seed, std::optional<Routes> given);
 
   [[nodiscard]] const Granular& granular() const noexcept { return granular_; }
   /// The next generation begins.

@@ -13,7 +13,7 @@ void Schedule::next() {
   if (++position_ < length_) return;
   position_ = 0;
   ++cycle_;
-  length_ = first_length << std::min<std::int64_t>(cycle_ / 2, 20);
+  length_ = first_ << std::min<std::int64_t>(cycle_ / 2, 20);
 }
 
 double Schedule::temperature(double hot, std::int32_t spread) const {
@@ -130,7 +130,10 @@ void Population::add(Individual individual) {
   members.push_back(std::move(member));
   if (members.size() > least_kept + most_new)
     while (members.size() > least_kept) remove_worst(members);
-  rank(members);
+}
+
+void Population::rank() {
+  for (Members& members : kept_) rank(members);
 }
 
 /// Rank by (cost, number) and rank by mean distance to the closest five, greatest first; the latter weighs 1 - elites / size.
@@ -209,7 +212,6 @@ void Population::adapt(std::int64_t children, std::int64_t load_feasible, std::i
     return weight;
   };
   penalties_ = {adapted(penalties_.load, least_.load, load_feasible), adapted(penalties_.duration, least_.duration, duration_feasible)};
-  for (Members& members : kept_) rank(members);
 }
 
 }  // namespace vicinity::alns::hybrid

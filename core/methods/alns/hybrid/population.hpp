@@ -1,6 +1,7 @@
 #pragma once
 // What an island keeps between generations: cycles of annealing, which solutions stay, which are parents, penalties. On the host, the same
 // for all twins.
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -19,7 +20,11 @@ namespace vicinity::alns::hybrid {
 using Routes = std::vector<vrp::Route>;
 
 /// Steps of string removal an annealing line makes in a generation: about as long as a child takes.
-[[nodiscard]] VICINITY_HD std::int64_t steps_of(std::int32_t n) { return 2 * std::int64_t{n}; }
+/// `removals`: in percent of the customers.
+[[nodiscard]] constexpr std::int64_t steps_of(std::int32_t n, std::int32_t removals) {
+  const std::int64_t steps = std::int64_t{n} * removals / 100;
+  return steps < 1 ? 1 : steps;
+}
 /// Temperatures at the beginning and the end of a cycle, in Granular::spread: of the first one, and of those that begin with what others
 /// found.
 inline constexpr double hottest = 0.2, reheated = 0.055, coldest = 0.002;
@@ -27,13 +32,17 @@ inline constexpr double hottest = 0.2, reheated = 0.055, coldest = 0.002;
 /// base^(part / whole), 0 <= part < whole, from square roots: the same on every machine.
 [[nodiscard]] double power(double base, std::int64_t part, std::int64_t whole);
 
-/// Generations of the first cycle.
-inline constexpr std::int64_t first_length = 100;
+/// Steps of the first cycle, for each customer.
+inline constexpr std::int64_t first_steps = 200;
 
 /// A cycle: the annealing lines begin anew, anneal, and hand over what they found. Lengths, in generations, double every second cycle.
 class Schedule {
  public:
-  explicit Schedule(std::int32_t n) : steps_(steps_of(n)) {}
+  /// `removals`: of steps_of.
+  Schedule(std::int32_t n, std::int32_t removals)
+      : steps_(steps_of(n, removals)), first_(std::max<std::int64_t>(1, first_steps * n / steps_)), length_(first_) {}
+
+  [[nodiscard]] std::int64_t steps() const noexcept { return steps_; }  ///< of a generation
 
   /// Generation g of the run begins; they come in order.
   void next();
@@ -45,7 +54,7 @@ class Schedule {
   [[nodiscard]] double cooling(double hot) const;
 
  private:
-  std::int64_t steps_, length_ = first_length, cycle_ = 0, position_ = -1;
+  std::int64_t steps_, first_, length_, cycle_ = 0, position_ = -1;  ///< first_: generations of the first cycle
 };
 
 /// A solution that is kept: a local optimum.
@@ -72,9 +81,11 @@ class Population {
   Population(const vrp::Vrp& vrp, const Granular& granular);
 
   /// Takes a solution in, aligned with the cheapest feasible one, or the cheapest; when more than least_kept + most_new of its kind are
-  /// there, those of the worst biased fitness leave.
+  /// there, those of the worst biased fitness leave. Before parents are drawn again, rank() is to be called.
   void add(Individual individual);
-  /// After a generation: penalties follow the share of first local optima that were feasible.
+  /// Biased fitness of all.
+  void rank();
+  /// After a generation: penalties follow the share of first local optima that were feasible. As after add().
   void adapt(std::int64_t children, std::int64_t load_feasible, std::int64_t duration_feasible);
 
   [[nodiscard]] bool empty() const noexcept { return kept_[0].empty() && kept_[1].empty(); }

@@ -57,8 +57,7 @@ TEST(HybridCrossover, KeepsTheSegmentAndTheOtherOrder) {
   }
 }
 
-TEST(HybridSchedule, CyclesDoubleEverySecondTime) {
-  Schedule schedule(10);
+std::vector<std::int64_t> lengths_of(Schedule schedule) {
   std::vector<std::int64_t> lengths;
   std::int64_t length = 0;
   while (lengths.size() < 6) {
@@ -69,7 +68,18 @@ TEST(HybridSchedule, CyclesDoubleEverySecondTime) {
     lengths.push_back(length);
     length = 0;
   }
-  EXPECT_EQ(lengths, (std::vector<std::int64_t>{100, 100, 200, 200, 400, 400}));
+  return lengths;
+}
+
+TEST(HybridSchedule, CyclesDoubleEverySecondTime) {
+  EXPECT_EQ(lengths_of(Schedule(10, 200)), (std::vector<std::int64_t>{100, 100, 200, 200, 400, 400}));
+}
+
+TEST(HybridSchedule, CyclesOfShortGenerationsHaveMoreOfThem) {
+  EXPECT_EQ(Schedule(10, 50).steps(), 5);
+  EXPECT_EQ(lengths_of(Schedule(10, 50)), (std::vector<std::int64_t>{400, 400, 800, 800, 1600, 1600}));
+  EXPECT_EQ(Schedule(1, 1).steps(), 1);
+  EXPECT_EQ(lengths_of(Schedule(10, 10'000)), (std::vector<std::int64_t>{2, 2, 4, 4, 8, 8}));
 }
 
 /// A cut of the order into routes of three: what a line might hand back.
@@ -85,7 +95,7 @@ Handed cut(const vrp::View& vrp, const std::vector<std::int32_t>& order, std::in
 
 /// All that jobs say of so many generations.
 std::vector<std::int64_t> jobs_of(const vrp::Vrp& vrp, std::int32_t lines, std::int64_t generations, bool turned) {
-  Islands islands(vrp, lines, 3, std::nullopt);
+  Islands islands(vrp, lines, 200, 3, std::nullopt);
   std::vector<std::int64_t> said;
   std::vector<std::int32_t> whole(static_cast<std::size_t>(vrp.size()));
   std::iota(whole.begin(), whole.end(), 1);
@@ -95,7 +105,7 @@ std::vector<std::int64_t> jobs_of(const vrp::Vrp& vrp, std::int32_t lines, std::
     for (std::int32_t i = 0; i < lines; ++i) {
       const std::int32_t b = turned ? lines - 1 - i : i;  // lines may ask in any order
       const Job job = islands.job(b);
-      EXPECT_EQ(job.begins(), !anneals(b) || g % first_length == 0);
+      EXPECT_EQ(job.begins(), !anneals(b) || g % 100 == 0);
       if (!job.order.empty()) {
         std::vector<std::int32_t> sorted = job.order;
         std::sort(sorted.begin(), sorted.end());
@@ -118,7 +128,7 @@ TEST(HybridIslands, OrdersOfAskingChangeNothing) {
 
 TEST(HybridIslands, ABestIsKept) {
   const vrp::Vrp vrp = in_a_square(6, 2, 30);
-  Islands islands(vrp, 4, 1, std::nullopt);
+  Islands islands(vrp, 4, 200, 1, std::nullopt);
   EXPECT_FALSE(islands.best_distance());
   islands.offer({{1, 2, 3}, {4, 5, 6}}, 900);
   islands.offer({{6, 5, 4}, {1, 2, 3}}, 900);
