@@ -62,7 +62,7 @@ struct RoundView {
   JobResult* results;                 ///< [job]
   std::int32_t* values;               ///< [job][variable]
   unsigned char *near, *far;          ///< [block][bytes]; near null: in shared memory
-  const volatile std::int32_t* stop;  ///< page-locked on the host; 1: searches end soon, undone
+  const volatile std::int32_t* stop;  ///< 1: searches end soon, undone
 };
 
 /// Mapping: a block a neighbourhood, in turns where not all have memory.
@@ -247,7 +247,7 @@ class BlockSearchers final : public Searchers {
   cuda::DeviceBuffer<JobResult> results_;
   std::vector<cp::Var> kept_host_;
   std::vector<Job> jobs_host_;
-  cuda::StopSignal stop_;
+  DeviceStop stop_;
 };
 
 /// The one search of a case, for the driver (kernels/run/search_run.cuh). Its iterations are rounds, and slices until there is a solution.

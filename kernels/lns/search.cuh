@@ -20,7 +20,7 @@
 #include "core/methods/lns/task.hpp"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/cuda/runtime/memory.cuh"
-#include "kernels/cuda/runtime/stop.cuh"
+#include "kernels/lns/stop.cuh"
 #include "kernels/lns/walker.hpp"
 #include "kernels/run/search_run.cuh"
 
@@ -78,7 +78,7 @@ struct SearchView {
   std::int64_t* evaluations;       ///< [walker] times two, and one more where it has a consistent starting point
   std::int32_t* assignments;       ///< [walker][released]
   Record* record;
-  const volatile std::int32_t* stop;  ///< page-locked on the host; 1: kernels end soon, and the step does not count
+  const volatile std::int32_t* stop;  ///< 1: kernels end soon, and the step does not count
 
   /// By all threads of a block, before and behind which lies a barrier.
   __device__ void keep(std::int64_t w, const WalkerResult& result, const std::int32_t* found) const {
@@ -443,7 +443,7 @@ class DeviceSearch {
   cuda::DeviceBuffer<std::int32_t> assignments_;
   Subsets subsets_[2];
   cuda::DeviceBuffer<Record> record_;
-  cuda::StopSignal stop_;
+  DeviceStop stop_;
   std::vector<std::int32_t> order_;
   std::uint64_t seed_ = 0;
   std::int64_t first_cost_ = inconsistent, queued_ = 0;

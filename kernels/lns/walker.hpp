@@ -39,7 +39,7 @@ concept Engine = requires(E& engine, std::int32_t k, std::int32_t value) {
 };
 inline constexpr std::int32_t any_released = -1;
 
-/// A word that the host sets to end a walk before it is done. It lies in the host's memory, so it is read ahead: nobody waits for it.
+/// A word that the host sets to end a walk before it is done. It is read ahead: nobody waits for it.
 class StopWord {
  public:
   /// `asks`: this thread is the one that asks.
