@@ -38,7 +38,8 @@ class DeviceStop {
  private:
   /// By a stream of its own, beside what kernels do.
   void set(std::int32_t to) {
-    VICINITY_CUDA_CHECK(cudaMemcpyAsync(word_.data(), &values_[static_cast<std::size_t>(to)], sizeof(std::int32_t), cudaMemcpyDefault, stream_.get()));
+    VICINITY_CUDA_CHECK(
+        cudaMemcpyAsync(word_.data(), &values_[static_cast<std::size_t>(to)], sizeof(std::int32_t), cudaMemcpyDefault, stream_.get()));
     stream_.synchronize();
   }
 
