@@ -208,7 +208,7 @@ struct Lines {
 
 /// Mapping: a line a block; those that are done are left out.
 template <bool Shared>
-__global__ void __launch_bounds__(Threads::count, 4) generation_kernel(const __grid_constant__ Lines lines) {
+__global__ void __launch_bounds__(Threads::count, 2) generation_kernel(const __grid_constant__ Lines lines) {
   extern __shared__ __align__(16) unsigned char shared[];
   const std::size_t b = blockIdx.x, at = b * lines.nodes;
   const std::int32_t n = lines.problem.vrp.n;
