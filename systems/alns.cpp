@@ -42,6 +42,7 @@ Case random_case(std::uint64_t seed) {
   if (below(4) == 0) c.values["service"] = 1 + below(100);
   if (below(6) == 0) c.values["rounding"] = std::string("nearest");
   c.values["processes"] = 1 + below(6);
+  if (below(2) == 0) c.values["removals"] = 1 + below(400);
   c.values["calls"] = 1 + below(3);
   if (size <= 40 && below(3) == 0) c.values["calls"] = 6 + below(6);  // enough for a child of gpu-genetic
   return c;
@@ -101,7 +102,7 @@ Solver solver() {
   solver.unit = "calls";
   solver.default_work = 250;
   solver.most_work = most_calls;
-  solver.settings = {"processes", "threads", "ranks", "vehicles"};
+  solver.settings = {"processes", "removals", "threads", "ranks", "vehicles"};
   solver.preference = {"gpu-hybrid", "cpu-hybrid"};
   solver.anytime = true;
   solver.whole_work = [](const Case& c) { return task_of(c).calls; };

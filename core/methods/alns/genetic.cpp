@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "core/methods/alns/hybrid/crossover.hpp"
+#include "core/methods/alns/order_crossover.hpp"
 #include "core/util/rng.hpp"
 
 namespace vicinity::alns {
@@ -49,7 +49,7 @@ std::optional<Birth> birth_at(std::uint64_t seed, std::int64_t calls, std::span<
 
 std::optional<Tours> child_of(const vrp::View& vrp, std::uint64_t seed, std::int64_t calls, const Tours& mother, const Tours& father) {
   const std::int32_t from = below(vrp.n, seed, calls, Draw::from), to = below(vrp.n, seed, calls, Draw::to);
-  Tours tours = split_in_order(vrp, hybrid::order_crossover(in_order(mother), in_order(father), from, to));
+  Tours tours = split_in_order(vrp, order_crossover(in_order(mother), in_order(father), from, to));
   if (static_cast<std::int32_t>(tours.size()) > vrp.vehicles) return std::nullopt;
   return tours;
 }

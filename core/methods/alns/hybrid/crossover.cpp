@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/methods/alns/order_crossover.hpp"
+
 namespace vicinity::alns::hybrid {
 namespace {
 
@@ -30,28 +32,7 @@ std::vector<std::int32_t> giant_tour(const vrp::View& vrp, const Granular& granu
 std::vector<std::int32_t> order_crossover(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b, Stream& stream) {
   const auto n = static_cast<std::int32_t>(a.size());
   const std::int32_t from = stream.below(n), to = stream.below(n);
-  return order_crossover(a, b, from, to);
-}
-
-std::vector<std::int32_t> order_crossover(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b, std::int32_t from,
-                                          std::int32_t to) {
-  const auto n = static_cast<std::int32_t>(a.size());
-  std::vector<char> taken(a.size() + 1, 0);
-  std::vector<std::int32_t> child(a.size());
-  std::int32_t i = from;
-  for (;; i = (i + 1) % n) {
-    child[at(i)] = a[at(i)];
-    taken[at(a[at(i)])] = 1;
-    if (i == to) break;
-  }
-  std::int32_t next = (to + 1) % n;
-  for (std::int32_t j = 0; j < n; ++j) {
-    const std::int32_t c = b[at((to + 1 + j) % n)];
-    if (taken[at(c)] != 0) continue;
-    child[at(next)] = c;
-    next = (next + 1) % n;
-  }
-  return child;
+  return alns::order_crossover(a, b, from, to);
 }
 
 }  // namespace vicinity::alns::hybrid

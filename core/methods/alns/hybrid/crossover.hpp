@@ -13,11 +13,7 @@ namespace vicinity::alns::hybrid {
 /// All customers, route after route; routes by the rank of their customer farthest from the depot, the one of least number of equals.
 [[nodiscard]] std::vector<std::int32_t> giant_tour(const vrp::View& vrp, const Granular& granular, const Routes& routes);
 
-/// Order crossover (OX): the customers of a from one position to another one, both included, going round, then the missing ones in b's
-/// order from behind the second position on.
-[[nodiscard]] std::vector<std::int32_t> order_crossover(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b,
-                                                        std::int32_t from, std::int32_t to);
-/// Draws: the two positions.
+/// Order crossover (order_crossover.hpp); draws the two positions.
 [[nodiscard]] std::vector<std::int32_t> order_crossover(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b,
                                                         Stream& stream);
 

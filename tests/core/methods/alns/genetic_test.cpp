@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/methods/alns/boundary.hpp"
-#include "core/methods/alns/hybrid/crossover.hpp"
+#include "core/methods/alns/order_crossover.hpp"
 #include "core/problems/vrp/vrp.hpp"
 #include "tests/support/alns_twins.hpp"
 
@@ -107,7 +107,7 @@ TEST(AlnsGenetic, AChildThatNeedsMoreVehiclesIsNone) {
 
 TEST(AlnsGenetic, OrderCrossoverIsPrins) {
   // From the fourth to the sixth of 1 3 2 | 6 4 5 | 9 7 8, the others by 3 7 8 1 4 9 2 5 6 from the seventh on.
-  EXPECT_EQ(hybrid::order_crossover({1, 3, 2, 6, 4, 5, 9, 7, 8}, {3, 7, 8, 1, 4, 9, 2, 5, 6}, 3, 5),
+  EXPECT_EQ(order_crossover({1, 3, 2, 6, 4, 5, 9, 7, 8}, {3, 7, 8, 1, 4, 9, 2, 5, 6}, 3, 5),
             (std::vector<std::int32_t>{8, 1, 9, 6, 4, 5, 2, 3, 7}));
 }
 
