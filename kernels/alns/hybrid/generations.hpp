@@ -22,7 +22,7 @@ class Generations {
       : n_(vrp.size()),
         calls_(task.calls),
         seed_(seed),
-        islands_(vrp, task.processes, task.removals, seed, std::move(given)),
+        islands_(vrp, task.processes, task.removals, seed, std::move(given), true),
         nodes_(Packed::nodes(n_, routes())),
         jobs(static_cast<std::size_t>(task.processes)),
         inputs(jobs.size() * nodes_),

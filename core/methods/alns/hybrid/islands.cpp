@@ -22,8 +22,9 @@ std::int32_t way_of(const Population& population, Stream& stream) {
 
 }  // namespace
 
-Islands::Islands(const vrp::Vrp& vrp, std::int32_t lines, std::int32_t removals, std::uint64_t seed, std::optional<Routes> given)
-    : vrp_(vrp.view()), seed_(seed), granular_(vrp), schedule_(vrp.size(), removals), pool_(vrp_), fresh_(at(lines), 0) {
+Islands::Islands(const vrp::Vrp& vrp, std::int32_t lines, std::int32_t removals, std::uint64_t seed, std::optional<Routes> given,
+                 bool beside)
+    : vrp_(vrp.view()), seed_(seed), granular_(vrp), schedule_(vrp.size(), removals), pool_(vrp_), fresh_(at(lines), 0), beside_(beside) {
   if (given) granular_.routes = std::max(granular_.routes, static_cast<std::int32_t>(given->size()));
   for (std::int32_t first = 0; first < lines; first += lines_of_island) islands_.push_back({.population = Population(vrp, granular_)});
   if (!given) return;
@@ -132,11 +133,13 @@ void Islands::end() {
   if (generations_ % recombination == 0) recombine();
 }
 
-/// What is cheaper than the best, of the routes that members have, or had, goes to one island after the other.
+/// Of the routes that members have, or had, what is cheaper than the best. What the last one made goes to one island after the other.
 void Islands::recombine() {
+  Routes made = recombined_.valid() ? recombined_.get() : Routes();
   for (const Island& island : islands_) island.population.pool_routes(pool_);
-  if (!best_distance_) return;
-  Routes made = pool_.recombined(best_, granular_.routes);
+  if (best_distance_)
+    recombined_ = std::async(beside_ ? std::launch::async : std::launch::deferred,
+                             [this, known = best_] { return pool_.recombined(known, granular_.routes, stop_); });
   if (made.empty()) return;
   made.resize(at(granular_.routes));
   Individual individual = individual_of(vrp_, std::move(made));

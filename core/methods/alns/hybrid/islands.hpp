@@ -12,8 +12,10 @@
 // An annealing line which begins takes `routes`, or cuts `order` and improves it by local search under its penalties; from then on it has
 // penalties of its own (hybrid.hpp). It makes steps_of() steps. When a cycle ends, it hands back the best feasible solution of the cycle,
 // or, where there was none, its current one, improved by local search under the strictest penalties.
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <limits>
 #include <optional>
 #include <span>
@@ -33,7 +35,7 @@ inline constexpr std::int32_t lines_of_island = 128, lines_of_kind = 4;
 /// Children of an island that are cuts of drawn orders, after a start; children without a better solution after which it starts anew, and
 /// that it makes from then on before it takes in others' best, which would end it; generations between two migrations.
 inline constexpr std::int64_t first_children = 24, most_idle_children = 6'000, secluded_children = 5'000, migration = 10;
-/// Generations between two recombinations of pooled routes.
+/// Generations between two recombinations of pooled routes, and until the result of one counts.
 inline constexpr std::int64_t recombination = 50;
 
 /// Lines of a search that names no number, on the CPU; cycles without a better solution that end a search without a limit.
@@ -70,8 +72,12 @@ struct Handed {
 
 class Islands {
  public:
-  /// `removals`: of steps_of(); `given`: a feasible solution to begin with.
-  Islands(const vrp::Vrp& vrp, std::int32_t lines, std::int32_t removals, std::uint64_t seed, std::optional<Routes> given);
+  /// `removals`: of steps_of(); `given`: a feasible solution to begin with. `beside`: routes are recombined by a thread of their own beside
+  /// the generations, to the same result.
+  Islands(const vrp::Vrp& vrp, std::int32_t lines, std::int32_t removals, std::uint64_t seed, std::optional<Routes> given, bool beside);
+  ~Islands() { stop_ = true; }
+  Islands(const Islands&) = delete;
+  Islands& operator=(const Islands&) = delete;
 
   [[nodiscard]] const Granular& granular() const noexcept { return granular_; }
   /// The next generation begins.
@@ -122,6 +128,9 @@ class Islands {
   std::optional<std::int64_t> best_distance_;
   std::int64_t idle_cycles_ = 0;
   bool improved_ = false;  ///< in this cycle
+  bool beside_;
+  std::atomic<bool> stop_ = false;  ///< the recombination under way
+  std::future<Routes> recombined_;  // last: it waits for what reads the others
 };
 
 }  // namespace vicinity::alns::hybrid

@@ -45,7 +45,7 @@ class Bound {
   Bound(std::int32_t n, std::vector<Priced>& columns) : columns_(columns), multipliers_(at(n) + 1, 0), best_(multipliers_) {}
 
   /// At first customers share the cost of their routes in `known`. Columns are then priced by the multipliers of the best bound.
-  void improve(const std::vector<Priced>& known) {
+  void improve(const std::vector<Priced>& known, const std::atomic<bool>& stop) {
     std::int64_t upper = 0, work = static_cast<std::int64_t>(columns_.size());
     for (const Priced& one : known) {
       upper += one.cost;
@@ -54,7 +54,7 @@ class Bound {
     for (const Priced& column : columns_) work += static_cast<std::int64_t>(column.route->size());
     const std::int64_t steps = std::min(most_steps, bound_work / work);
     std::int64_t idle = 0, step = 256;  // in 1 / 256 of the step that would close the gap
-    for (std::int64_t i = 0; i < steps; ++i) {
+    for (std::int64_t i = 0; i < steps && !stop; ++i) {
       const std::int64_t bound = price(multipliers_);
       if (bound > bound_) {
         bound_ = bound;
@@ -181,9 +181,9 @@ class Windows {
     number();
   }
   /// Was anything found?
-  bool improve() {
+  bool improve(const std::atomic<bool>& stop) {
     bool better = false;
-    for (std::size_t seed = 0; seed < routes_.size(); ++seed) better = improve_around(seed) || better;
+    for (std::size_t seed = 0; seed < routes_.size() && !stop; ++seed) better = improve_around(seed) || better;
     return better;
   }
   [[nodiscard]] const std::vector<Priced>& routes() const { return routes_; }
@@ -276,7 +276,8 @@ void RoutePool::add(const vrp::Route& route) {
   }
 }
 
-std::vector<vrp::Route> RoutePool::recombined(std::span<const vrp::Route> known, std::int32_t most_routes) const {
+std::vector<vrp::Route> RoutePool::recombined(std::span<const vrp::Route> known, std::int32_t most_routes,
+                                              const std::atomic<bool>& stop) const {
   if (columns_.empty()) return {};
   std::vector<Priced> columns, routes;
   for (const Column& column : columns_) columns.push_back({&column.route, fine * column.cost});
@@ -287,12 +288,12 @@ std::vector<vrp::Route> RoutePool::recombined(std::span<const vrp::Route> known,
     upper += routes.back().cost;
   }
   Bound bound(vrp_.n, columns);
-  bound.improve(routes);
+  bound.improve(routes, stop);
   std::erase_if(columns, [&](const Priced& column) { return bound.value() + column.surplus() >= upper; });
   std::stable_sort(columns.begin(), columns.end(), [](const Priced& a, const Priced& b) { return a.reduced < b.reduced; });
   Windows windows(vrp_.n, columns, bound, std::move(routes), most_routes);
   std::vector<vrp::Route> made;
-  if (windows.improve())
+  if (windows.improve(stop))
     for (const Priced& one : windows.routes()) made.push_back(*one.route);
   return made;
 }

@@ -7,6 +7,7 @@
 // make a window; what else its customers can be put into is searched depth first, on the customer with the fewest columns left, and
 // replaces the window where it is cheaper. (All routes at once would be too many: the gap to the bound is a per cent or two, and the bound
 // prunes nothing.) All in whole numbers, and cut off after a fixed amount of work, so that it ends the same everywhere.
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -32,8 +33,10 @@ class RoutePool {
   void add(const vrp::Route& route);
   /// Routes.
   [[nodiscard]] std::size_t size() const noexcept { return columns_.size(); }
-  /// A solution that is cheaper than `known`, a feasible one, with at most `most_routes` routes; empty: none was found.
-  [[nodiscard]] std::vector<vrp::Route> recombined(std::span<const vrp::Route> known, std::int32_t most_routes) const;
+  /// A solution that is cheaper than `known`, a feasible one, with at most `most_routes` routes; empty: none was found. When `stop` rises
+  /// it ends soon.
+  [[nodiscard]] std::vector<vrp::Route> recombined(std::span<const vrp::Route> known, std::int32_t most_routes,
+                                                   const std::atomic<bool>& stop) const;
 
  private:
   struct Column {

@@ -95,7 +95,7 @@ Handed cut(const vrp::View& vrp, const std::vector<std::int32_t>& order, std::in
 
 /// All that jobs say of so many generations.
 std::vector<std::int64_t> jobs_of(const vrp::Vrp& vrp, std::int32_t lines, std::int64_t generations, bool turned) {
-  Islands islands(vrp, lines, 200, 3, std::nullopt);
+  Islands islands(vrp, lines, 200, 3, std::nullopt, turned);
   std::vector<std::int64_t> said;
   std::vector<std::int32_t> whole(static_cast<std::size_t>(vrp.size()));
   std::iota(whole.begin(), whole.end(), 1);
@@ -128,7 +128,7 @@ TEST(HybridIslands, OrdersOfAskingChangeNothing) {
 
 TEST(HybridIslands, ABestIsKept) {
   const vrp::Vrp vrp = in_a_square(6, 2, 30);
-  Islands islands(vrp, 4, 200, 1, std::nullopt);
+  Islands islands(vrp, 4, 200, 1, std::nullopt, false);
   EXPECT_FALSE(islands.best_distance());
   islands.offer({{1, 2, 3}, {4, 5, 6}}, 900);
   islands.offer({{6, 5, 4}, {1, 2, 3}}, 900);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -55,6 +56,8 @@ std::optional<std::int64_t> cheapest(const std::vector<std::pair<vrp::Route, std
 }
 
 /// With all routes in one window, what is found is the best there is.
+const std::atomic<bool> never = false;  // nobody stops it
+
 TEST(HybridRoutePool, FindsTheCheapestPartition) {
   int found = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
@@ -76,7 +79,7 @@ TEST(HybridRoutePool, FindsTheCheapestPartition) {
       std::vector<char> used(11, 0);
       used[0] = 1;
       const std::int64_t best = cheapest(columns, used, most).value_or(INT64_MAX), before = cost(vrp, known);
-      const std::vector<vrp::Route> made = pool.recombined(known, most);
+      const std::vector<vrp::Route> made = pool.recombined(known, most, never);
       ASSERT_EQ(made.empty(), best >= before) << seed;
       if (made.empty()) continue;
       EXPECT_EQ(cost(vrp, made), best) << seed;
@@ -99,13 +102,13 @@ TEST(HybridRoutePool, KeepsTheCheapestOrderAndNothingInfeasible) {
   pool.add({});
   pool.add({1, 2, 3});
   EXPECT_EQ(pool.size(), 0u);
-  EXPECT_TRUE(pool.recombined(std::vector<vrp::Route>{{1, 3}, {2}}, 3).empty());
+  EXPECT_TRUE(pool.recombined(std::vector<vrp::Route>{{1, 3}, {2}}, 3, never).empty());
   pool.add({2, 3});
   pool.add({3, 2});
   pool.add({1});
   EXPECT_EQ(pool.size(), 2u);
-  EXPECT_EQ(cost(vrp, pool.recombined(std::vector<vrp::Route>{{1, 3}, {2}}, 3)), cost(vrp, {{1}, {2, 3}}));
-  EXPECT_TRUE(pool.recombined(std::vector<vrp::Route>{{1}, {2, 3}}, 3).empty());
+  EXPECT_EQ(cost(vrp, pool.recombined(std::vector<vrp::Route>{{1, 3}, {2}}, 3, never)), cost(vrp, {{1}, {2, 3}}));
+  EXPECT_TRUE(pool.recombined(std::vector<vrp::Route>{{1}, {2, 3}}, 3, never).empty());
 }
 
 /// The pool stays within its size.
