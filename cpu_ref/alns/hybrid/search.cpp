@@ -54,7 +54,7 @@ GeneticSearch::GeneticSearch(const vrp::Vrp& vrp, const Task& task, const Start&
     : vrp_(vrp.view()),
       task_(task),
       seed_(start.seed),
-      islands_(vrp, task.processes, task.removals, start.seed, given_routes(start), threads > 1),
+      islands_(vrp, task.processes, task.removals, start.seed, given_routes(start), false),
       lines_(static_cast<std::size_t>(task.processes)),
       team_(team),
       last_line_(task.processes) {
