@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -33,6 +34,12 @@ protocol: {{statistic: median, repetitions: 100, warmup: 3, time: kernel}}
 check: {{kind: identical, reference: cpu-serial}}
 profiles: {{smoke: {{}}, quick: {{}}, full: {{}}}}
 """
+
+
+def published_machines():
+    """Folders of the machines whose records docs/measured.md is of; one that `make reproduce` measured here is none."""
+    text = (REPOSITORY / "docs" / "measured.md").read_text(encoding="utf-8")
+    return [REPOSITORY / path for path in re.findall(r"`(results/[^`*]+)/`", text)]
 
 
 def make_root(root, experiments=EXPERIMENTS):

@@ -14,7 +14,6 @@ from vicinity_analysis.pages import check, report
 from vicinity_analysis.views import choice
 
 SCREENS = {"screen": 1400, "phone": 390}
-MACHINES = [path.parent for path in sorted((synthetic.REPOSITORY / "results").glob("*/environment.json"))]
 READER = (Path(__file__).parent / "reader.js").read_text(encoding="utf-8")
 LARGEST = 2_000_000  # bytes of a page
 LIGHT, DARK = (["rgb(255, 255, 255)", "rgb(28, 30, 33)"], ["rgb(21, 23, 26)", "rgb(228, 230, 234)"])  # page, ink
@@ -39,7 +38,7 @@ def known():
 
 @pytest.fixture(scope="module")
 def machines():
-    return [load_machine(folder) for folder in MACHINES]
+    return [load_machine(folder) for folder in synthetic.published_machines()]
 
 
 @pytest.fixture(scope="module")
