@@ -22,11 +22,12 @@ std::vector<Implementation> cpu_rank_implementations() {
 }
 
 std::vector<Implementation> gpu_rank_implementations() {
-  return {on_ranks(Backend::gpu, "mpi-gpu",
-                   "processes under MPI with a GPU each: gpu-reduction's evaluation of a slice; the best of all by an all-reduce",
-                   "a host round trip, two launches and an all-reduce an iteration, or the evaluation of large neighbourhoods"),
-          on_ranks(Backend::gpu, "mpi-gpu-chains", "processes under MPI with a GPU each, which has some of the restarts as gpu-chains",
-                   "as gpu-chains, of all GPUs")};
+  return {
+      on_ranks(Backend::gpu, "mpi-gpu",
+               "processes under MPI with a GPU each: gpu-tuned's evaluation of a slice; the best of all by words in each other's memory",
+               "an exchange of messages between GPUs an iteration, or the evaluation of large neighbourhoods"),
+      on_ranks(Backend::gpu, "mpi-gpu-chains", "processes under MPI with a GPU each, which has some of the restarts as gpu-chains",
+               "as gpu-chains, of all GPUs")};
 }
 
 }  // namespace vicinity::lsm
