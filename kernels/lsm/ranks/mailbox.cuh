@@ -75,8 +75,8 @@ struct RankMailbox {
   }
 
  private:
-  static constexpr int at_once = 5;               ///< messages a lane asks for before it looks at any
-  static constexpr unsigned polls_a_look = 4096;  ///< at clock and word
+  static constexpr int at_once = Message::words == 1 ? 5 : 3;  ///< messages a lane asks for before it looks at any
+  static constexpr unsigned polls_a_look = 4096;               ///< at clock and word
 
   /// This lane's messages of the step. The warp leaves as one.
   [[nodiscard]] __device__ __forceinline__ bool collect(const Message* now, unsigned step, K& mine) const {

@@ -89,7 +89,7 @@ class RankRun final : public Run {
  private:
   using State = local_search::SearchState<Neighborhood>;
   using Result = typename State::Result;
-  static constexpr std::int64_t first_slice = 64;
+  static constexpr std::int64_t first_slice = 16;
   static constexpr double slice_seconds = 0.1;
 
   [[nodiscard]] std::int64_t begun() const { return static_cast<std::int64_t>(finished_.size()) + (current_ ? 1 : 0); }

@@ -36,6 +36,35 @@ TEST_F(LsmGpuRanks, LargeSlicesAreTwins) {
                      trial("tsp", {{"size", whole(400)}, {"iterations", whole(60)}, {"tenure", whole(7)}}),
                      trial("weierstrass", {{"dimension", whole(10)}, {"neighbors", whole(10000)}, {"iterations", whole(20)}})});
 }
+/// The perceptron by tiles of each shape, by masks and by sorted rows, in windows and in device memory; more ranks than tiles.
+TEST_F(LsmGpuRanks, SlicesOfPerceptronsAreTwins) {
+  const auto ppp = [](std::int64_t m, std::int64_t n, const char* neighborhood, std::int64_t iterations) {
+    return trial("ppp", {{"m", whole(m)}, {"n", whole(n)}, {"neighborhood", text(neighborhood)}, {"iterations", whole(iterations)}});
+  };
+  expect_rank_twins(
+      reference(), slices(),
+      {ppp(401, 417, "hamming1", 300), ppp(1700, 300, "hamming1", 60), ppp(200, 2100, "hamming1", 60), ppp(9, 1500, "hamming1", 60),
+       ppp(33, 31, "hamming2", 100), ppp(201, 217, "hamming2", 100), ppp(401, 417, "hamming2", 60), ppp(1301, 317, "hamming2", 20),
+       ppp(9, 500, "hamming2", 20), ppp(40, 47, "hamming3", 20), ppp(101, 117, "hamming3", 3)});
+}
+/// All that gpu-tuned is asked, by one rank and by two.
+TEST_F(LsmGpuRanks, EdgesAreTwins) {
+  for (const std::int64_t ranks : {1, 2})
+    for (Trial one : edge_trials()) {
+      one.c.values["ranks"] = ranks;
+      expect_twins(reference(), {slices()}, {one});
+      if (HasFailure()) return;
+    }
+}
+/// Searches of several launches, which pauses end.
+TEST_F(LsmGpuRanks, LongSlicesAreTwinsInSlicesOfTime) {
+  expect_rank_twins(reference(), slices(),
+                    {trial("qap", {{"size", whole(40)}, {"iterations", whole(1500)}, {"tenure", whole(30)}}),
+                     trial("ppp", {{"m", whole(73)}, {"n", whole(73)}, {"iterations", whole(1500)}}),
+                     trial("ppp", {{"m", whole(73)}, {"n", whole(73)}, {"neighborhood", text("hamming1")}, {"iterations", whole(1500)}}),
+                     trial("tsp", {{"size", whole(60)}, {"iterations", whole(1500)}, {"restarts", whole(2)}})},
+                    in_slices);
+}
 /// Fewer restarts than ranks as well.
 TEST_F(LsmGpuRanks, RestartsAreTwins) { expect_rank_twins(reference(), chains(), restart_trials()); }
 TEST_F(LsmGpuRanks, RestartsAreTwinsInSlicesOfTime) {
@@ -67,6 +96,18 @@ TEST_F(LsmGpuRanks, ThePolicySaysHowManyDevicesThereAre) {
     EXPECT_EQ(policy.at("ranks"), ranks);
     EXPECT_GE(policy.at("devices"), 1);
     EXPECT_LE(policy.at("devices"), ranks);
+  }
+}
+
+/// By polled words where each rank has a GPU of its own, and one rank always; else why not.
+TEST_F(LsmGpuRanks, ThePolicySaysHowRanksExchangeMoves) {
+  for (const std::int64_t ranks : {1, 2, 9}) {
+    const Trial one = trial("ppp", {{"m", whole(40)}, {"n", whole(40)}, {"iterations", whole(5)}, {"ranks", whole(ranks)}});
+    const Policy policy = slices().prepare(one.c, *one.instance)->policy();
+    const bool polled = policy.at("polled_words") == 1, shared = policy.at("devices") < ranks;
+    EXPECT_EQ(policy.contains("ranks_share_a_gpu"), shared) << ranks;
+    EXPECT_TRUE(polled || shared || policy.contains("no_peer_access") || policy.contains("gpus_differ_in_kind")) << ranks;
+    if (ranks == 1 || shared) EXPECT_EQ(polled, ranks == 1) << ranks;
   }
 }
 
