@@ -8,6 +8,8 @@
 namespace vicinity::sa {
 
 [[nodiscard]] std::vector<Implementation> cpu_implementations();
+/// Those of the portfolio, whose results are others: the first is the reference of all of them.
+[[nodiscard]] std::vector<Implementation> cpu_portfolio_implementations();
 /// Over several processes, and over processes with a GPU each.
 [[nodiscard]] std::vector<Implementation> cpu_rank_implementations();
 [[nodiscard]] std::vector<Implementation> gpu_rank_implementations();

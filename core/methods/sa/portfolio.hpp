@@ -1,0 +1,141 @@
+#pragma once
+// The contract of the portfolio of searches for the QAP: robust tabu searches (Taillard 1991, "Robust taboo search for the quadratic
+// assignment problem") from the children of a population of elites (a memetic algorithm, as Benlic and Hao 2015), in rounds.
+//
+// A round: each search makes `steps` swaps from a start that the population gives it: a random permutation while the population fills, else
+// the child of two elites. No search looks at another. Then the population takes in what they hand back, in the order of searches. All that
+// decides is a whole number, and every random number belongs to (seed, round, search, draw): the result of a number of rounds does not
+// depend on who runs the searches.
+//
+// A search: iteration t = 1, 2, .. takes the swap of facilities i < j that is least by (forbidden, delta, i, j). Putting facility i on
+// location l is tabu until iteration until[i][l], which is 0 at first; a swap is tabu in iteration t where both of its placements are:
+// min(until[i][p[j]], until[j][p[i]]) > t. A tabu swap is forbidden unless it leads below the search's best cost so far. After the swap of
+// r and s in iteration t, the two placements given up are tabu until t + a for that of r and t + b for that of s, (a, b) = tenures(..).
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/api/case.hpp"
+#include "core/api/outcome.hpp"
+#include "core/api/run.hpp"
+#include "core/problems/qap/qap.hpp"
+#include "core/util/digest.hpp"
+#include "core/util/hd.hpp"
+#include "core/util/rng.hpp"
+
+namespace vicinity::portfolio {
+
+/// Searches of a round, unless a case says.
+inline constexpr std::int64_t default_searches = 16;
+/// Swaps that a search makes in a round, a facility.
+inline constexpr std::int32_t steps_per_facility = 25;
+/// Elites: twice the searches, at least so many.
+inline constexpr std::int64_t least_elites = 24;
+/// After this many children an elite of which none entered, the population begins anew.
+inline constexpr std::int64_t most_idle_per_elite = 3;
+
+[[nodiscard]] VICINITY_HD std::int32_t steps_of(std::int32_t n) { return steps_per_facility * n; }
+
+/// Apart from the draws of iterations, which leave this bit unset.
+inline constexpr std::uint32_t population_draws = 0x40000000u;
+
+struct Tenures {
+  std::int32_t of_r, of_s;
+};
+/// Of iteration t of a search in a round: each uniform in [9n/10, 11n/10], at least 1.
+[[nodiscard]] VICINITY_HD Tenures tenures(std::uint64_t seed, std::int64_t round, std::int32_t search, std::int32_t t, std::int32_t n) {
+  const std::int32_t least = 9 * n / 10 > 1 ? 9 * n / 10 : 1, most = 11 * n / 10;
+  const std::uint64_t bits =
+      random_bits(seed, static_cast<std::uint64_t>(round), static_cast<std::uint32_t>(search), static_cast<std::uint32_t>(t));
+  const auto span = static_cast<std::uint64_t>(most - least + 1);
+  return {least + static_cast<std::int32_t>((bits & 0xFFFFFFFFu) * span >> 32),
+          least + static_cast<std::int32_t>((bits >> 32) * span >> 32)};
+}
+
+/// What a case asks for.
+struct Task {
+  std::int64_t swaps = 0;                    ///< that all searches make, rounded up to whole rounds
+  std::int64_t searches = default_searches;  ///< of a round
+  std::int64_t threads = 0;                  ///< of the CPU; 0: all
+};
+/// Throws InputError.
+[[nodiscard]] Task task_of(const Case& c);
+
+/// A permutation and its cost.
+struct Elite {
+  std::int64_t cost = 0;
+  qap::Permutation p;
+};
+
+/// Draws for the work of the host between rounds, of one search.
+class Draws {
+ public:
+  Draws(std::uint64_t seed, std::int64_t round, std::int32_t search)
+      : seed_(seed), round_(static_cast<std::uint64_t>(round)), search_(static_cast<std::uint32_t>(search)) {}
+  /// A whole number of [0, bound).
+  [[nodiscard]] std::int32_t below(std::size_t bound) {
+    return static_cast<std::int32_t>(scale_to(random_bits(seed_, round_, search_, population_draws + draw_++), bound));
+  }
+
+ private:
+  std::uint64_t seed_, round_;
+  std::uint32_t search_, draw_ = 0;
+};
+
+/// A uniform permutation (Fisher and Yates).
+[[nodiscard]] qap::Permutation random_permutation(std::int32_t n, Draws& draws);
+/// The child of two permutations (uniform crossover of Tate and Smith 1995): keeps what they share; facility by facility in random order
+/// takes the location of one or the other, drawn, where it is free, else the other's; the facilities left over share the free locations at
+/// random. O(n).
+[[nodiscard]] qap::Permutation crossover(const qap::Permutation& x, const qap::Permutation& y, Draws& draws);
+
+/// The elites, and what becomes of what the searches of a round hand back.
+class Population {
+ public:
+  /// The first search of the first round starts from `start.solution`, where there is one. Throws InputError when it is no permutation.
+  Population(const qap::Qap& qap, const Task& task, const Start& start);
+
+  /// The start of search b in this round. May be called by several threads.
+  [[nodiscard]] qap::Permutation start_of(std::int32_t b) const;
+  /// Ends the round. `handed`: the best of each search.
+  void merge(std::span<const Elite> handed);
+  /// Takes a solution if it is the best so far. Decides nothing else.
+  void offer(const Elite& elite);
+
+  /// Whole ones.
+  [[nodiscard]] std::int64_t rounds() const noexcept { return rounds_; }
+  [[nodiscard]] std::int64_t restarts() const noexcept { return restarts_; }
+  [[nodiscard]] const Elite& best() const noexcept { return best_; }
+  /// In order of cost, those of equal cost in the order in which they came.
+  [[nodiscard]] std::span<const Elite> elites() const noexcept { return elites_; }
+  /// Of all that was handed back.
+  [[nodiscard]] std::uint64_t digest() const noexcept { return digest_.value(); }
+
+ private:
+  /// Does it enter?
+  bool insert(const Elite& elite);
+
+  std::int32_t n_;
+  std::uint64_t seed_;
+  std::int64_t searches_, most_elites_;
+  std::optional<qap::Permutation> given_;
+  std::vector<Elite> elites_;
+  Elite best_;
+  std::int64_t rounds_ = 0, restarts_ = 0;
+  std::int64_t filling_;   ///< rounds of random starts to come
+  std::int64_t idle_ = 0;  ///< children since one entered
+  Digest digest_;
+};
+
+/// What a portfolio has come to.
+struct Result {
+  std::int64_t rounds = 0, restarts = 0;
+  std::int64_t swaps = 0;
+  std::uint64_t digest = 0;
+  Elite best;
+};
+/// Judged by the oracle. `whole`: the portfolio has come to its end.
+[[nodiscard]] Outcome judge(const qap::Qap& qap, const std::vector<Result>& results);
+
+}  // namespace vicinity::portfolio

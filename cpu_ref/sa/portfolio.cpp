@@ -1,0 +1,350 @@
+// Implementation cpu-portfolio: robust tabu searches from the children of elites, a search a thread. What they do and what becomes of it:
+// core/methods/sa/portfolio.hpp.
+//
+// Data layout: the delta of each pair i < j in row i of a matrix padded to vectors; in the same place the iteration until which the pair is
+// tabu, the lesser of its two placements'. until[i][l] has those of placements. InnerProducts gives the deltas of single rows.
+//
+// Phases: an iteration goes over the pairs once. It adds to each delta the product by which the last swap changes it, and keeps the least
+// key of each lane with its place. Then the best of the lanes is swapped; the deltas of both swapped rows come from inner products, which
+// follow the swaps that they missed, less what the next pass adds to them; the tabu times of both rows are made anew.
+//
+// Synchronisation: threads share nothing within a round but the population, which they only read.
+//
+// Cost: an iteration takes a product, a sum and two comparisons a pair, two products for asymmetric matrices, and O(n) beside them.
+#include "cpu_ref/sa/portfolio.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/util/memory.hpp"
+#include "cpu_ref/run/aligned.hpp"
+#include "cpu_ref/run/search_run.hpp"
+#include "cpu_ref/sa/engine.hpp"
+#include "cpu_ref/sa/implementations.hpp"
+#include "cpu_ref/sa/inner_products.hpp"
+
+namespace vicinity::sa {
+namespace {
+
+// --- one search --------------------------------------------------------------------------------------------------------
+
+template <Arithmetic A>
+class TabuSearchOf final : public TabuSearch {
+ public:
+  explicit TabuSearchOf(const qap::Qap& qap)
+      : qap_(qap),
+        n_(qap.size()),
+        width_((n_ + lanes - 1) / lanes * lanes),
+        sides_(qap.symmetric() ? 1 : 2),
+        products_(qap, listed_swaps),
+        coefficients_(products_.coefficients()),
+        row_(size(1)),
+        deltas_(size(n_)),
+        until_(size(n_)),
+        pair_until_(size(n_)) {
+    for (auto& difference : differences_) difference.resize(size(1));
+  }
+
+  void run(const qap::Permutation& start, std::uint64_t seed, std::int64_t round, std::int32_t b, std::int32_t steps,
+           portfolio::Elite& best, const Interruption& interruption) override {
+    begin(start);
+    best = {cost_, p_};
+    for (std::int32_t t = 1; t <= steps; ++t) {
+      if (t % iterations_between_looks == 0) interruption.check();
+      const std::int64_t to_improve = std::max<std::int64_t>(best.cost - cost_, std::numeric_limits<Sum>::min());
+      Choice choice = changed_ ? choose<true>(t, static_cast<Sum>(to_improve)) : choose<false>(t, static_cast<Sum>(to_improve));
+      if (choice.delta == forbidden) choice = choose<false>(std::numeric_limits<std::int32_t>::max(), 0);  // every swap is: none then
+      swap(choice);
+      give_up(choice.i, choice.j, t, portfolio::tenures(seed, round, b, t, n_));
+      if (cost_ < best.cost) best = {cost_, p_};
+    }
+  }
+  [[nodiscard]] portfolio::Elite current() const override { return {cost_, p_}; }
+
+ private:
+  using Products = InnerProducts<A>;
+  using Sum = typename A::Sum;
+  using Word = std::make_unsigned_t<Sum>;
+
+  static constexpr std::int64_t listed_swaps = 64;
+  static constexpr std::int32_t iterations_between_looks = 64;
+  static constexpr Sum forbidden = std::numeric_limits<Sum>::max();  ///< key of what may not be chosen
+
+  struct Choice {
+    Sum delta;
+    std::int32_t i, j;
+  };
+
+  [[nodiscard]] std::size_t size(std::int32_t rows) const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(width_); }
+  [[nodiscard]] std::size_t at(std::int32_t row, std::int32_t column) const { return size(row) + static_cast<std::size_t>(column); }
+  /// Of a pair in either order.
+  [[nodiscard]] std::size_t pair(std::int32_t x, std::int32_t y) const { return at(std::min(x, y), std::max(x, y)); }
+  [[nodiscard]] std::int32_t location(std::int32_t facility) const { return p_[static_cast<std::size_t>(facility)]; }
+
+  void begin(const qap::Permutation& start) {
+    p_ = start;
+    cost_ = qap::cost(qap_, start);
+    products_.begin(start);
+    changed_ = false;
+    for (std::int32_t i = 0; i < n_; ++i) {
+      make_row(i);
+      std::copy(row_.begin(), row_.end(), deltas_.begin() + static_cast<std::ptrdiff_t>(at(i, 0)));
+    }
+    std::fill(until_.begin(), until_.end(), 0);
+    std::fill(pair_until_.begin(), pair_until_.end(), 0);
+  }
+
+  /// Brings both rows of inner products of facility i up to date.
+  void update(std::int32_t i) {
+    const std::array<std::int32_t, 2> facility{i, -1}, its_location{location(i), -1};
+    products_.update(Products::facility, facility.data(), coefficients_.data());
+    products_.update(Products::location, its_location.data(), coefficients_.data());
+  }
+  /// row_ becomes the deltas of facility i with all others (qap::swap_delta).
+  void make_row(std::int32_t i) {
+    update(i);
+    const std::int32_t* const locations = products_.locations();
+    const Sum *f = products_.row(Products::facility, i), *f_transposed = products_.row(Products::location, location(i));
+    const Sum *alpha = products_.pair_factors(Products::facility, i), *beta = products_.pair_factors(Products::location, location(i));
+    const Vector<Sum> own = broadcast(products_.diagonal()[i]), scale = broadcast(products_.scale());
+    for (std::int32_t j = 0; j < width_; j += lanes) {
+      const Vector<Sum> terms = gather(f, locations + j) - own + load(f_transposed + j) - load(products_.diagonal() + j);
+      store(row_.data() + j, terms * scale + load(alpha + j) * gather(beta, locations + j));
+    }
+  }
+
+  /// The least pair by (delta, i, j) of those that are not forbidden in iteration t. First adds to all deltas what the last swap changes,
+  /// where `Update`.
+  template <bool Update>
+  [[nodiscard]] Choice choose(std::int32_t t, Sum to_improve) {
+    return sides_ == 1 ? choose<Update, 1>(t, to_improve) : choose<Update, 2>(t, to_improve);
+  }
+  template <bool Update, int Sides>
+  [[gnu::noinline, nodiscard]] Choice choose(std::int32_t t, Sum to_improve) {
+    constexpr Vector<std::int32_t> iota{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const std::int32_t n = n_, width = width_;
+    const Vector<Sum> improving = broadcast(to_improve), no = broadcast(forbidden);
+    Vector<Sum> least = no;
+    Vector<std::int32_t> place{};
+    const Sum* const difference[4]{differences_[0].data(), differences_[1].data(), differences_[2].data(), differences_[3].data()};
+    for (std::int32_t i = 0; i + 1 < n; ++i) {
+      Sum* const deltas = &deltas_[at(i, 0)];
+      const std::int32_t* const until = &pair_until_[at(i, 0)];
+      Vector<Sum> own[4]{};
+      if constexpr (Update)
+        for (int k = 0; k < 2 * Sides; ++k) own[k] = broadcast(difference[k][i]);
+      for (std::int32_t j = (i + 1) / lanes * lanes; j < width; j += lanes) {
+        Vector<Sum> delta = load(deltas + j);
+        if constexpr (Update) {  // qap::delta_change
+          delta += (own[0] - load(difference[0] + j)) * (load(difference[1] + j) - own[1]);
+          if constexpr (Sides == 2) delta += (own[2] - load(difference[2] + j)) * (load(difference[3] + j) - own[3]);
+          store(deltas + j, delta);
+        }
+        const Vector<std::int32_t> column = iota + j;
+        const auto out = (load(until + j) > t) & narrowed(delta >= improving);
+        const Vector<Sum> key = widened((column <= i) | (column >= n) | out) ? no : delta;
+        const auto less = key < least;
+        least = less ? key : least;
+        place = narrowed(less) ? column + i * width : place;
+      }
+    }
+    Choice choice{forbidden, 0, 1};
+    for (std::int32_t lane = 0; lane < lanes; ++lane) {
+      if (least[lane] == forbidden) continue;
+      const Choice other{least[lane], place[lane] / width, place[lane] % width};
+      const bool first = other.i != choice.i ? other.i < choice.i : other.j < choice.j;
+      if (other.delta < choice.delta || (other.delta == choice.delta && first)) choice = other;
+    }
+    return choice;
+  }
+  /// Masks of lanes of one width as those of the other.
+  using Mask = Vector<std::int32_t>;
+  using WideMask = Vector<Sum>;
+  [[nodiscard]] VICINITY_HD static Mask narrowed(const WideMask& mask) { return __builtin_convertvector(mask, Mask); }
+  [[nodiscard]] VICINITY_HD static WideMask widened(const Mask& mask) { return __builtin_convertvector(mask, WideMask); }
+
+  void swap(const Choice& choice) {
+    const auto [delta, r, s] = choice;
+    if (!products_.has_room()) products_.clear_list();
+    update(r);
+    products_.swap(r, s, products_.row(Products::location, location(r))[s]);
+    std::swap(p_[static_cast<std::size_t>(r)], p_[static_cast<std::size_t>(s)]);
+    cost_ += delta;
+    set_differences(r, s);
+    changed_ = true;
+    for (const std::int32_t x : {r, s}) {
+      make_row(x);
+      for (std::int32_t y = 0; y < n_; ++y)
+        if (y != x) deltas_[pair(x, y)] = static_cast<Sum>(static_cast<Word>(row_[static_cast<std::size_t>(y)]) - change(x, y));
+    }
+  }
+  /// d, e, and d*, e* of qap::swap_difference, of all facilities after the swap of r and s. Where matrices are symmetric d is doubled.
+  void set_differences(std::int32_t r, std::int32_t s) {
+    const auto view = qap_.view();
+    const std::int32_t pr = location(r), ps = location(s);
+    const auto entry = [&](const std::int32_t* matrix, std::int32_t i, std::int32_t j) {
+      return static_cast<Word>(matrix[static_cast<std::ptrdiff_t>(i) * n_ + j]);
+    };
+    const Word factor = sides_ == 1 ? 2 : 1;
+    for (std::int32_t x = 0; x < n_; ++x) {
+      const auto k = static_cast<std::size_t>(x);
+      const std::int32_t px = location(x);
+      differences_[0][k] = static_cast<Sum>(factor * (entry(view.a, r, x) - entry(view.a, s, x)));
+      differences_[1][k] = static_cast<Sum>(entry(view.b, pr, px) - entry(view.b, ps, px));
+      if (sides_ == 1) continue;
+      differences_[2][k] = static_cast<Sum>(entry(view.a, x, r) - entry(view.a, x, s));
+      differences_[3][k] = static_cast<Sum>(entry(view.b, px, pr) - entry(view.b, px, ps));
+    }
+  }
+  /// What choose() adds to the delta of x and y.
+  [[nodiscard]] Word change(std::int32_t x, std::int32_t y) const {
+    const auto value = [&](std::size_t k, std::int32_t i) { return static_cast<Word>(differences_[k][static_cast<std::size_t>(i)]); };
+    Word sum = (value(0, x) - value(0, y)) * (value(1, y) - value(1, x));
+    if (sides_ == 2) sum += (value(2, x) - value(2, y)) * (value(3, y) - value(3, x));
+    return sum;
+  }
+
+  /// r and s, which were swapped in iteration t, are not to return where they were.
+  void give_up(std::int32_t r, std::int32_t s, std::int32_t t, const portfolio::Tenures& tenures) {
+    until_[at(r, location(s))] = t + tenures.of_r;
+    until_[at(s, location(r))] = t + tenures.of_s;
+    for (const std::int32_t x : {r, s})
+      for (std::int32_t y = 0; y < n_; ++y)
+        if (y != x) pair_until_[pair(x, y)] = std::min(until_[at(x, location(y))], until_[at(y, location(x))]);
+  }
+
+  const qap::Qap& qap_;
+  std::int32_t n_, width_, sides_;
+  Products products_;
+  Aligned<typename A::Lane> coefficients_;
+  Aligned<Sum> row_, deltas_;
+  std::array<Aligned<Sum>, 4> differences_;    ///< d, e, d*, e* of the last swap; padding stays 0
+  Aligned<std::int32_t> until_, pair_until_;  ///< [facility][location]; [i][j], i < j
+  qap::Permutation p_;
+  std::int64_t cost_ = 0;
+  bool changed_ = false;  ///< has there been a swap?
+};
+
+// --- rounds ------------------------------------------------------------------------------------------------------------
+
+/// A portfolio under way.
+class PortfolioSearch {
+ public:
+  PortfolioSearch(const qap::Qap& qap, const portfolio::Task& task, const Start& start)
+      : steps_(portfolio::steps_of(qap.size())),
+        swaps_(task.swaps),
+        seed_(start.seed),
+        population_(qap, task, start),
+        handed_(static_cast<std::size_t>(task.searches)) {}
+
+  /// The next round; where `briefly`, one search a thread of it. Interrupted it takes the best so far.
+  void advance(std::vector<std::unique_ptr<TabuSearch>>& threads, bool briefly, const Interruption& interruption) {
+    const auto searches = static_cast<std::int32_t>(handed_.size()), first = next_;
+    const std::int32_t end = briefly ? std::min(searches, first + static_cast<std::int32_t>(threads.size())) : searches;
+    for (std::int32_t b = first; b < end; ++b) handed_[static_cast<std::size_t>(b)] = population_.best();
+    bool interrupted = false;
+    try {
+      for_each_in_parallel(end - first, static_cast<int>(threads.size()), [&](std::int64_t k) {
+        const auto b = first + static_cast<std::int32_t>(k);
+        threads[static_cast<std::size_t>(omp_get_thread_num())]->run(population_.start_of(b), seed_, population_.rounds(), b, steps_,
+                                                                     handed_[static_cast<std::size_t>(b)], interruption);
+      });
+    } catch (const Interrupted&) {
+      interrupted = true;
+    }
+    for (std::int32_t b = first; b < end; ++b) population_.offer(handed_[static_cast<std::size_t>(b)]);
+    if (interrupted) throw Interrupted();
+    next_ = end;
+    if (end < searches) return;
+    next_ = 0;
+    population_.merge(handed_);
+  }
+  [[nodiscard]] bool done() const { return swaps() >= swaps_; }
+  /// Of whole rounds.
+  [[nodiscard]] std::int64_t swaps() const { return population_.rounds() * static_cast<std::int64_t>(handed_.size()) * steps_; }
+  [[nodiscard]] TracePoint progress() const {
+    return {.iterations = swaps(), .objective = population_.best().cost, .digest = population_.digest()};
+  }
+  [[nodiscard]] portfolio::Result result() const {
+    return {population_.rounds(), population_.restarts(), swaps(), population_.digest(), population_.best()};
+  }
+
+ private:
+  std::int32_t steps_;
+  std::int64_t swaps_;
+  std::uint64_t seed_;
+  portfolio::Population population_;
+  std::vector<portfolio::Elite> handed_;
+  std::int32_t next_ = 0;  ///< the first search of the round under way that is to be made
+};
+
+/// The one portfolio of a case, for SearchRun. Its iterations are swaps, of which a round makes many.
+class Portfolio {
+ public:
+  struct Method {
+    std::vector<std::unique_ptr<TabuSearch>> threads;
+  };
+  using State = PortfolioSearch;
+  using Result = portfolio::Result;
+
+  Portfolio(const qap::Qap& qap, const portfolio::Task& task) : qap_(&qap), task_(task) {}
+
+  [[nodiscard]] static std::int64_t count() { return 1; }
+  [[nodiscard]] std::unique_ptr<State> begin(Method&, const Start& start, std::int64_t) const {
+    return std::make_unique<State>(*qap_, task_, start);
+  }
+  static void step(Method& method, State& state, const StepLimit& limit) {
+    if (!state.done() && state.swaps() < limit.iterations) state.advance(method.threads, limit.briefly, limit.interruption);
+  }
+  [[nodiscard]] static bool done(const State& state) { return state.done(); }
+  [[nodiscard]] static TracePoint progress(const State& state) { return state.progress(); }
+  [[nodiscard]] static Result result(const State& state) { return state.result(); }
+  [[nodiscard]] Outcome judge(const std::vector<Result>& results, bool) const { return portfolio::judge(*qap_, results); }
+  [[nodiscard]] Policy policy(const Method& method, std::size_t) const {
+    return {{"threads", static_cast<std::int64_t>(method.threads.size())}, {"searches", task_.searches}};
+  }
+  [[nodiscard]] static Work work(const Method&, const std::vector<Result>&, std::size_t) { return {}; }
+
+ private:
+  const qap::Qap* qap_;
+  portfolio::Task task_;
+};
+
+std::unique_ptr<Run> prepare(const Case& c, const Instance& instance) {
+  const auto& qap = dynamic_cast<const qap::Qap&>(instance);
+  const portfolio::Task task = portfolio::task_of(c);
+  const std::int64_t threads = std::min<std::int64_t>(task.threads > 0 ? task.threads : omp_get_max_threads(), task.searches);
+  require_memory(8.0 * sizeof(std::int32_t) * qap.size() * qap.size() * static_cast<double>(threads), "tabu searches");
+  std::vector<std::unique_ptr<Portfolio::Method>> methods;
+  methods.push_back(std::make_unique<Portfolio::Method>());
+  for (std::int64_t t = 0; t < threads; ++t) methods.back()->threads.push_back(make_tabu_search(qap));
+  return std::make_unique<SearchRun<Portfolio>>(Portfolio(qap, task), std::move(methods));
+}
+
+}  // namespace
+
+std::unique_ptr<TabuSearch> make_tabu_search(const qap::Qap& qap) {
+  const std::int64_t bits = serial_policy(qap, annealing::Task()).element_bits;
+  if (bits == 64 || qap.delta_bound() == std::numeric_limits<std::int32_t>::max())  // which is the key of what is forbidden
+    return std::make_unique<TabuSearchOf<Unpacked<std::int64_t>>>(qap);
+  if (bits == 16) return std::make_unique<TabuSearchOf<Packed16>>(qap);
+  return std::make_unique<TabuSearchOf<Unpacked<std::int32_t>>>(qap);
+}
+
+std::vector<Implementation> cpu_portfolio_implementations() {
+  return {{.name = "cpu-portfolio",
+           .backend = Backend::cpu,
+           .summary = "all cores: ours, a memetic algorithm: tabu searches side by side from the children of elites, in rounds",
+           .limit = "integer throughput of all cores",
+           .prepare = prepare,
+           .reference = "cpu-portfolio",
+           .pace = Implementation::Pace{.unit = "swaps", .default_work = 100'000'000, .anytime = true}}};
+}
+
+}  // namespace vicinity::sa
