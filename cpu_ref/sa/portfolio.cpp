@@ -224,7 +224,7 @@ class TabuSearchOf final : public TabuSearch {
   Products products_;
   Aligned<typename A::Lane> coefficients_;
   Aligned<Sum> row_, deltas_;
-  std::array<Aligned<Sum>, 4> differences_;    ///< d, e, d*, e* of the last swap; padding stays 0
+  std::array<Aligned<Sum>, 4> differences_;   ///< d, e, d*, e* of the last swap; padding stays 0
   Aligned<std::int32_t> until_, pair_until_;  ///< [facility][location]; [i][j], i < j
   qap::Permutation p_;
   std::int64_t cost_ = 0;
