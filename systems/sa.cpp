@@ -111,16 +111,14 @@ System systems::sa() {
   system.name = "sa";
   system.title = "Simulated annealing for the quadratic assignment problem (Paul)";
   const std::vector<Axis> own{
-      {"iterations", "I, proposed swaps, of cpu-portfolio swaps that are made: 1 to 10^12"},
-      {"chains",
-       "independent runs, with seeds one after the other: 1 to 65536 (default 1); searches of a round of cpu-portfolio (default 16)"},
+      {"iterations", "I, proposed swaps: 1 to 10^12"},
+      {"chains", "independent runs, with seeds one after the other: 1 to 65536 (default 1)"},
       {"schedule", "connolly, the paper's (default), or acceptance, from one share of accepted proposals to another"},
       {"samples", "swaps that set the temperatures of the schedule connolly (default 1000)"},
       {"t0", "first temperature, above 0, together with tf (default: sampled or calibrated)"},
       {"tf", "last temperature, above 0 (default: sampled or calibrated)"},
       {"leg", "proposals of the schedule acceptance before it begins anew: 1 to 10^12 (default by the size)"},
-      {"threads",
-       "threads of cpu-openmp and cpu-portfolio, and of each rank of mpi-chains: 1 to 4096 (default all cores, shared); others ignore it"},
+      {"threads", "threads of cpu-openmp, and of each rank of mpi-chains: 1 to 4096 (default all cores, shared); others ignore it"},
       {"ranks", "processes of mpi-chains and mpi-gpu-chains: 1 to 4096 (default 2); others ignore it"},
       gpus_axis(),
       {"scope", "where gpu-tuned runs a chain: block, cluster or grid (default by its size); others ignore it"}};
@@ -130,7 +128,7 @@ System systems::sa() {
   system.instance = [](const Case& c) -> std::shared_ptr<const Instance> { return make_qap(c); };
   system.random_case = random_case;
   system.solver = solver();
-  system.implementations = joined(joined(cpu_implementations(), cpu_portfolio_implementations()), cpu_rank_implementations());
+  system.implementations = joined(cpu_implementations(), cpu_rank_implementations());
   if constexpr (device::with_cuda)
     system.implementations = joined(system.implementations, joined(gpu_implementations(), gpu_rank_implementations()));
   return system;

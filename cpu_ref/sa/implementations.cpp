@@ -1,9 +1,13 @@
 // The CPU implementations of simulated annealing.
 #include "cpu_ref/sa/implementations.hpp"
 
+#include <utility>
+
+#include "cpu_ref/sa/portfolio.hpp"
+
 namespace vicinity::sa {
 
-std::vector<Implementation> cpu_implementations() {
+std::vector<Implementation> cpu_annealing_implementations() {
   return {
       {"cpu-traditional", Backend::cpu, "one core: every proposed swap evaluated from scratch in O(n)", "integer throughput of one core",
        prepare_traditional},
@@ -17,6 +21,22 @@ std::vector<Implementation> cpu_implementations() {
        "all cores where it pays: as cpu-serial, rows updated and scanned by a team; several chains: one a thread",
        "integer throughput of all cores; waking them, for small n", prepare_openmp},
   };
+}
+
+std::vector<Implementation> cpu_portfolio_implementations() {
+  return {{.name = "cpu-portfolio",
+           .backend = Backend::cpu,
+           .summary = "all cores: ours, a memetic algorithm: tabu searches side by side from the children of elites, in rounds",
+           .limit = "integer throughput of all cores",
+           .prepare = prepare_portfolio,
+           .reference = "cpu-portfolio",
+           .pace = portfolio::pace}};
+}
+
+std::vector<Implementation> cpu_implementations() {
+  std::vector<Implementation> all = cpu_annealing_implementations();
+  for (Implementation& one : cpu_portfolio_implementations()) all.push_back(std::move(one));
+  return all;
 }
 
 }  // namespace vicinity::sa

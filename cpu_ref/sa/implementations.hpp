@@ -7,7 +7,10 @@
 
 namespace vicinity::sa {
 
+/// All of one process.
 [[nodiscard]] std::vector<Implementation> cpu_implementations();
+/// Of them the twins that anneal: the first is their reference.
+[[nodiscard]] std::vector<Implementation> cpu_annealing_implementations();
 /// Those of the portfolio, whose results are others: the first is the reference of all of them.
 [[nodiscard]] std::vector<Implementation> cpu_portfolio_implementations();
 /// Over several processes, and over processes with a GPU each.

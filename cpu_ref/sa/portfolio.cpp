@@ -26,7 +26,6 @@
 #include "cpu_ref/run/aligned.hpp"
 #include "cpu_ref/run/search_run.hpp"
 #include "cpu_ref/sa/engine.hpp"
-#include "cpu_ref/sa/implementations.hpp"
 #include "cpu_ref/sa/inner_products.hpp"
 
 namespace vicinity::sa {
@@ -237,11 +236,7 @@ class TabuSearchOf final : public TabuSearch {
 class PortfolioSearch {
  public:
   PortfolioSearch(const qap::Qap& qap, const portfolio::Task& task, const Start& start)
-      : steps_(portfolio::steps_of(qap.size())),
-        swaps_(task.swaps),
-        seed_(start.seed),
-        population_(qap, task, start),
-        handed_(static_cast<std::size_t>(task.searches)) {}
+      : swaps_(task.swaps), seed_(start.seed), population_(qap, task, start), handed_(static_cast<std::size_t>(task.searches)) {}
 
   /// The next round; where `briefly`, one search a thread of it. Interrupted it takes the best so far.
   void advance(std::vector<std::unique_ptr<TabuSearch>>& threads, bool briefly, const Interruption& interruption) {
@@ -252,8 +247,9 @@ class PortfolioSearch {
     try {
       for_each_in_parallel(end - first, static_cast<int>(threads.size()), [&](std::int64_t k) {
         const auto b = first + static_cast<std::int32_t>(k);
-        threads[static_cast<std::size_t>(omp_get_thread_num())]->run(population_.start_of(b), seed_, population_.rounds(), b, steps_,
-                                                                     handed_[static_cast<std::size_t>(b)], interruption);
+        threads[static_cast<std::size_t>(omp_get_thread_num())]->run(population_.start_of(b), seed_, population_.rounds(), b,
+                                                                     population_.steps(), handed_[static_cast<std::size_t>(b)],
+                                                                     interruption);
       });
     } catch (const Interrupted&) {
       interrupted = true;
@@ -263,20 +259,21 @@ class PortfolioSearch {
     next_ = end;
     if (end < searches) return;
     next_ = 0;
+    population_.make_next([&](std::size_t count, const auto& make) {
+      for_each_in_parallel(static_cast<std::int64_t>(count), static_cast<int>(threads.size()),
+                           [&](std::int64_t b) { make(static_cast<std::size_t>(b)); });
+    });
     population_.merge(handed_);
   }
   [[nodiscard]] bool done() const { return swaps() >= swaps_; }
   /// Of whole rounds.
-  [[nodiscard]] std::int64_t swaps() const { return population_.rounds() * static_cast<std::int64_t>(handed_.size()) * steps_; }
+  [[nodiscard]] std::int64_t swaps() const { return population_.swaps(); }
   [[nodiscard]] TracePoint progress() const {
     return {.iterations = swaps(), .objective = population_.best().cost, .digest = population_.digest()};
   }
-  [[nodiscard]] portfolio::Result result() const {
-    return {population_.rounds(), population_.restarts(), swaps(), population_.digest(), population_.best()};
-  }
+  [[nodiscard]] portfolio::Result result() const { return portfolio::result_of(population_); }
 
  private:
-  std::int32_t steps_;
   std::int64_t swaps_;
   std::uint64_t seed_;
   portfolio::Population population_;
@@ -316,17 +313,6 @@ class Portfolio {
   portfolio::Task task_;
 };
 
-std::unique_ptr<Run> prepare(const Case& c, const Instance& instance) {
-  const auto& qap = dynamic_cast<const qap::Qap&>(instance);
-  const portfolio::Task task = portfolio::task_of(c);
-  const std::int64_t threads = std::min<std::int64_t>(task.threads > 0 ? task.threads : omp_get_max_threads(), task.searches);
-  require_memory(8.0 * sizeof(std::int32_t) * qap.size() * qap.size() * static_cast<double>(threads), "tabu searches");
-  std::vector<std::unique_ptr<Portfolio::Method>> methods;
-  methods.push_back(std::make_unique<Portfolio::Method>());
-  for (std::int64_t t = 0; t < threads; ++t) methods.back()->threads.push_back(make_tabu_search(qap));
-  return std::make_unique<SearchRun<Portfolio>>(Portfolio(qap, task), std::move(methods));
-}
-
 }  // namespace
 
 std::unique_ptr<TabuSearch> make_tabu_search(const qap::Qap& qap) {
@@ -337,14 +323,15 @@ std::unique_ptr<TabuSearch> make_tabu_search(const qap::Qap& qap) {
   return std::make_unique<TabuSearchOf<Unpacked<std::int32_t>>>(qap);
 }
 
-std::vector<Implementation> cpu_portfolio_implementations() {
-  return {{.name = "cpu-portfolio",
-           .backend = Backend::cpu,
-           .summary = "all cores: ours, a memetic algorithm: tabu searches side by side from the children of elites, in rounds",
-           .limit = "integer throughput of all cores",
-           .prepare = prepare,
-           .reference = "cpu-portfolio",
-           .pace = Implementation::Pace{.unit = "swaps", .default_work = 100'000'000, .anytime = true}}};
+std::unique_ptr<Run> prepare_portfolio(const Case& c, const Instance& instance) {
+  const auto& qap = dynamic_cast<const qap::Qap&>(instance);
+  const portfolio::Task task = portfolio::task_of(c);
+  const std::int64_t threads = std::min<std::int64_t>(task.threads > 0 ? task.threads : omp_get_max_threads(), task.searches);
+  require_memory(8.0 * sizeof(std::int32_t) * qap.size() * qap.size() * static_cast<double>(threads), "tabu searches");
+  std::vector<std::unique_ptr<Portfolio::Method>> methods;
+  methods.push_back(std::make_unique<Portfolio::Method>());
+  for (std::int64_t t = 0; t < threads; ++t) methods.back()->threads.push_back(make_tabu_search(qap));
+  return std::make_unique<SearchRun<Portfolio>>(Portfolio(qap, task), std::move(methods));
 }
 
 }  // namespace vicinity::sa

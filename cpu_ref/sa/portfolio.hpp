@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/api/run.hpp"
 #include "core/methods/sa/portfolio.hpp"
 #include "core/problems/qap/qap.hpp"
 #include "cpu_ref/run/interruption.hpp"
@@ -21,5 +22,7 @@ class TabuSearch {
 };
 /// The caller keeps the instance alive.
 [[nodiscard]] std::unique_ptr<TabuSearch> make_tabu_search(const qap::Qap& qap);
+
+[[nodiscard]] std::unique_ptr<Run> prepare_portfolio(const Case& c, const Instance& instance);
 
 }  // namespace vicinity::sa

@@ -12,8 +12,10 @@
 namespace vicinity::portfolio {
 
 Task task_of(const Case& c) {
-  const annealing::Task given = sa::task_of(c);
-  return {.swaps = given.iterations, .searches = c.values.contains("chains") ? given.chains : default_searches, .threads = given.threads};
+  return {.swaps = c.integer("iterations", 1, sa::most_iterations),
+          .searches = c.integer_or("chains", default_searches, 1, 65536),
+          .steps = c.integer_or("leg", 0, 1, most_steps),
+          .threads = c.integer_or("threads", 0, 0, 4096)};
 }
 
 qap::Permutation random_permutation(std::int32_t n, Draws& draws) {
@@ -60,19 +62,22 @@ qap::Permutation crossover(const qap::Permutation& x, const qap::Permutation& y,
 Population::Population(const qap::Qap& qap, const Task& task, const Start& start)
     : n_(qap.size()),
       seed_(start.seed),
-      searches_(task.searches),
-      most_elites_(std::max(least_elites, 2 * task.searches)),
-      given_(start.solution),
-      filling_(divide_up(most_elites_, searches_)) {
-  if (given_)
-    if (const std::string what = qap::complaint(n_, *given_); !what.empty()) throw InputError("the start is no permutation: " + what);
-  best_.p = start_of(0);
-  best_.cost = qap::cost(qap, best_.p);
+      most_elites_(std::max(least_elites, elites_per_search * task.searches)),
+      steps_(static_cast<std::int32_t>(std::min<std::int64_t>(task.steps > 0 ? task.steps : std::int64_t{steps_per_facility} * n_, most_steps))),
+      next_steps_(steps_),
+      starts_(static_cast<std::size_t>(task.searches)),
+      filling_(rounds_of_filling()) {
+  for (std::size_t b = 0; b < starts_.size(); ++b) starts_[b] = new_start(static_cast<std::int32_t>(b), 0);
+  --filling_;
+  if (start.solution) starts_[0] = *start.solution;
+  if (const std::string what = qap::complaint(n_, starts_[0]); !what.empty()) throw InputError("the start is no permutation: " + what);
+  best_ = {qap::cost(qap, starts_[0]), starts_[0]};
 }
 
-qap::Permutation Population::start_of(std::int32_t b) const {
-  if (rounds_ == 0 && b == 0 && given_) return *given_;
-  Draws draws(seed_, rounds_, b);
+std::int64_t Population::rounds_of_filling() const { return divide_up(most_elites_, static_cast<std::int64_t>(starts_.size())); }
+
+qap::Permutation Population::new_start(std::int32_t b, std::int64_t round) const {
+  Draws draws(seed_, round, b);
   if (filling_ > 0 || elites_.size() < 2) return random_permutation(n_, draws);
   const auto x = static_cast<std::size_t>(draws.below(elites_.size()));
   auto y = static_cast<std::size_t>(draws.below(elites_.size() - 1));
@@ -91,24 +96,41 @@ bool Population::insert(const Elite& elite) {
   return true;
 }
 
-void Population::merge(std::span<const Elite> handed) {
-  for (const Elite& elite : handed) {
-    digest_.add(static_cast<std::uint64_t>(elite.cost));
-    digest_.add(elite.p);
-    offer(elite);
-    idle_ = insert(elite) ? 0 : idle_ + 1;
+void Population::take_in() {
+  if (stale_) {
+    stale_ = false;
+    return;
   }
-  ++rounds_;
-  if (filling_ > 0) --filling_;
+  for (const Elite& elite : handed_) idle_ = insert(elite) ? 0 : idle_ + 1;
   if (filling_ > 0 || idle_ < most_idle_per_elite * most_elites_) return;
   elites_.clear();
   idle_ = 0;
-  filling_ = divide_up(most_elites_, searches_);
+  filling_ = rounds_of_filling();
+  stale_ = true;
+  next_steps_ = static_cast<std::int32_t>(std::min<std::int64_t>(std::int64_t{growth} * steps_, most_steps));
   ++restarts_;
+}
+
+void Population::merge(std::vector<Elite> handed) {
+  handed_ = std::move(handed);
+  for (const Elite& elite : handed_) {
+    digest_.add(static_cast<std::uint64_t>(elite.cost));
+    digest_.add(elite.p);
+    offer(elite);
+  }
+  swaps_ += static_cast<std::int64_t>(starts_.size()) * steps_;
+  ++rounds_;
+  starts_.swap(next_starts_);
+  steps_ = next_steps_;
+  made_ = false;
 }
 
 void Population::offer(const Elite& elite) {
   if (elite.cost < best_.cost) best_ = elite;
+}
+
+Result result_of(const Population& population) {
+  return {population.rounds(), population.restarts(), population.swaps(), population.digest(), population.best()};
 }
 
 Outcome judge(const qap::Qap& qap, const std::vector<Result>& results) {

@@ -2,10 +2,10 @@
 // The contract of the portfolio of searches for the QAP: robust tabu searches (Taillard 1991, "Robust taboo search for the quadratic
 // assignment problem") from the children of a population of elites (a memetic algorithm, as Benlic and Hao 2015), in rounds.
 //
-// A round: each search makes `steps` swaps from a start that the population gives it: a random permutation while the population fills, else
-// the child of two elites. No search looks at another. Then the population takes in what they hand back, in the order of searches. All that
-// decides is a whole number, and every random number belongs to (seed, round, search, draw): the result of a number of rounds does not
-// depend on who runs the searches.
+// A round: each search makes so many swaps from a start that the population gives it: a random permutation while the population fills, else
+// the child of two elites. No search looks at another. What they hand back enters the population a round later, in the order of searches:
+// so the children of the next round can be made while the searches of this one are under way. All that decides is a whole number, and every
+// random number belongs to (seed, round, search, draw): the result of a number of rounds does not depend on who runs the searches.
 //
 // A search: iteration t = 1, 2, .. takes the swap of facilities i < j that is least by (forbidden, delta, i, j). Putting facility i on
 // location l is tabu until iteration until[i][l], which is 0 at first; a swap is tabu in iteration t where both of its placements are:
@@ -26,16 +26,24 @@
 
 namespace vicinity::portfolio {
 
-/// Searches of a round, unless a case says.
-inline constexpr std::int64_t default_searches = 16;
-/// Swaps that a search makes in a round, a facility.
+// --- what can be tuned (cpu_ref/sa/README.md says what was tried) ---------------------------------------------------------
+
+/// Searches of a round, unless a case says: two or three blocks on each multiprocessor of a large GPU, many searches for each core of a CPU.
+inline constexpr std::int64_t default_searches = 264;
+/// Swaps that a search makes in a round, a facility, unless a case says; of the first population.
 inline constexpr std::int32_t steps_per_facility = 25;
-/// Elites: twice the searches, at least so many.
-inline constexpr std::int64_t least_elites = 24;
+/// Each population makes so many times the swaps a search that the one before made, since that one came to its end: up to most_steps. Iterations
+/// and tabu times fit 16 bits.
+inline constexpr std::int32_t growth = 2, most_steps = 50'000;
+/// Elites: so many a search, at least least_elites.
+inline constexpr std::int64_t elites_per_search = 1, least_elites = 24;
 /// After this many children an elite of which none entered, the population begins anew.
 inline constexpr std::int64_t most_idle_per_elite = 3;
 
-[[nodiscard]] VICINITY_HD std::int32_t steps_of(std::int32_t n) { return steps_per_facility * n; }
+/// For `vicinity solve`.
+inline const Implementation::Pace pace{.unit = "swaps", .default_work = 1'000'000'000, .anytime = true};
+
+// --- a search -------------------------------------------------------------------------------------------------------------
 
 /// Apart from the draws of iterations, which leave this bit unset.
 inline constexpr std::uint32_t population_draws = 0x40000000u;
@@ -43,23 +51,28 @@ inline constexpr std::uint32_t population_draws = 0x40000000u;
 struct Tenures {
   std::int32_t of_r, of_s;
 };
+/// The longest that tenures() gives.
+[[nodiscard]] VICINITY_HD std::int32_t most_tenure(std::int32_t n) { return 11 * n / 10; }
 /// Of iteration t of a search in a round: each uniform in [9n/10, 11n/10], at least 1.
 [[nodiscard]] VICINITY_HD Tenures tenures(std::uint64_t seed, std::int64_t round, std::int32_t search, std::int32_t t, std::int32_t n) {
-  const std::int32_t least = 9 * n / 10 > 1 ? 9 * n / 10 : 1, most = 11 * n / 10;
+  const std::int32_t least = 9 * n / 10 > 1 ? 9 * n / 10 : 1;
   const std::uint64_t bits =
       random_bits(seed, static_cast<std::uint64_t>(round), static_cast<std::uint32_t>(search), static_cast<std::uint32_t>(t));
-  const auto span = static_cast<std::uint64_t>(most - least + 1);
+  const auto span = static_cast<std::uint64_t>(most_tenure(n) - least + 1);
   return {least + static_cast<std::int32_t>((bits & 0xFFFFFFFFu) * span >> 32),
           least + static_cast<std::int32_t>((bits >> 32) * span >> 32)};
 }
+
+// --- the population -------------------------------------------------------------------------------------------------------
 
 /// What a case asks for.
 struct Task {
   std::int64_t swaps = 0;                    ///< that all searches make, rounded up to whole rounds
   std::int64_t searches = default_searches;  ///< of a round
+  std::int64_t steps = 0;                    ///< swaps of a search in a round of the first population; 0: by the size
   std::int64_t threads = 0;                  ///< of the CPU; 0: all
 };
-/// Throws InputError.
+/// `chains` of a case are the searches of a round, `leg` the swaps of a search. Throws InputError.
 [[nodiscard]] Task task_of(const Case& c);
 
 /// A permutation and its cost.
@@ -90,21 +103,36 @@ class Draws {
 /// random. O(n).
 [[nodiscard]] qap::Permutation crossover(const qap::Permutation& x, const qap::Permutation& y, Draws& draws);
 
-/// The elites, and what becomes of what the searches of a round hand back.
+/// The elites, and what becomes of what the searches of a round hand back. A round: starts_of_next() at any time while its searches are
+/// under way, then merge() of what they hand back.
 class Population {
  public:
   /// The first search of the first round starts from `start.solution`, where there is one. Throws InputError when it is no permutation.
   Population(const qap::Qap& qap, const Task& task, const Start& start);
 
-  /// The start of search b in this round. May be called by several threads.
-  [[nodiscard]] qap::Permutation start_of(std::int32_t b) const;
-  /// Ends the round. `handed`: the best of each search.
-  void merge(std::span<const Elite> handed);
+  /// Of this round: where search b starts, and the swaps that each search makes.
+  [[nodiscard]] const qap::Permutation& start_of(std::int32_t b) const { return starts_[static_cast<std::size_t>(b)]; }
+  [[nodiscard]] std::int32_t steps() const noexcept { return steps_; }
+
+  /// Takes in what the round before handed back, and makes the starts of the next: each(count, f) calls f(b) for all b of [0, count), in any
+  /// order.
+  template <class Each>
+  void make_next(const Each& each) {
+    if (made_) return;
+    take_in();
+    next_starts_.resize(starts_.size());
+    each(starts_.size(), [&](std::size_t b) { next_starts_[b] = new_start(static_cast<std::int32_t>(b), rounds_ + 1); });
+    if (filling_ > 0) --filling_;
+    made_ = true;
+  }
+  /// Ends the round, for which make_next() has been called. `handed`: the best of each search.
+  void merge(std::vector<Elite> handed);
   /// Takes a solution if it is the best so far. Decides nothing else.
   void offer(const Elite& elite);
 
-  /// Whole ones.
+  /// Whole ones, and the swaps made in them.
   [[nodiscard]] std::int64_t rounds() const noexcept { return rounds_; }
+  [[nodiscard]] std::int64_t swaps() const noexcept { return swaps_; }
   [[nodiscard]] std::int64_t restarts() const noexcept { return restarts_; }
   [[nodiscard]] const Elite& best() const noexcept { return best_; }
   /// In order of cost, those of equal cost in the order in which they came.
@@ -113,17 +141,25 @@ class Population {
   [[nodiscard]] std::uint64_t digest() const noexcept { return digest_.value(); }
 
  private:
+  void take_in();
   /// Does it enter?
   bool insert(const Elite& elite);
+  [[nodiscard]] std::int64_t rounds_of_filling() const;
+  /// Of search b.
+  [[nodiscard]] qap::Permutation new_start(std::int32_t b, std::int64_t round) const;
 
   std::int32_t n_;
   std::uint64_t seed_;
-  std::int64_t searches_, most_elites_;
-  std::optional<qap::Permutation> given_;
+  std::int64_t most_elites_;
+  std::int32_t steps_, next_steps_;
+  std::vector<qap::Permutation> starts_, next_starts_;
+  bool made_ = false;          ///< are those of the next round?
+  std::vector<Elite> handed_;  ///< by the last round
   std::vector<Elite> elites_;
   Elite best_;
-  std::int64_t rounds_ = 0, restarts_ = 0;
-  std::int64_t filling_;   ///< rounds of random starts to come
+  std::int64_t rounds_ = 0, swaps_ = 0, restarts_ = 0;
+  std::int64_t filling_;   ///< rounds of random starts to come, the next among them
+  bool stale_ = false;     ///< what the next take_in() finds are children of elites that are no more
   std::int64_t idle_ = 0;  ///< children since one entered
   Digest digest_;
 };
@@ -135,7 +171,8 @@ struct Result {
   std::uint64_t digest = 0;
   Elite best;
 };
-/// Judged by the oracle. `whole`: the portfolio has come to its end.
+[[nodiscard]] Result result_of(const Population& population);
+/// Judged by the oracle.
 [[nodiscard]] Outcome judge(const qap::Qap& qap, const std::vector<Result>& results);
 
 }  // namespace vicinity::portfolio

@@ -14,7 +14,7 @@ class SaRanks : public testing::Test {
   }
 };
 
-Implementation reference() { return cpu_implementations().front(); }
+Implementation reference() { return cpu_annealing_implementations().front(); }
 Implementation chains() { return cpu_rank_implementations().front(); }
 
 /// Fewer chains than ranks, as many, more than they can share evenly; one and two threads a rank.

@@ -15,26 +15,26 @@ namespace vicinity::sa {
 namespace {
 
 const Implementation& reference() {
-  static const std::vector<Implementation> all = cpu_implementations();
+  static const std::vector<Implementation> all = cpu_annealing_implementations();
   return all.front();
 }
 
 TEST(SaCpu, TheReferenceComesFirst) { EXPECT_EQ(reference().name, systems::sa().reference); }
 
-TEST(SaCpu, RandomTwins) { expect_twins(reference(), cpu_implementations(), random_trials(100)); }
+TEST(SaCpu, RandomTwins) { expect_twins(reference(), cpu_annealing_implementations(), random_trials(100)); }
 
-TEST(SaCpu, EdgeTwins) { expect_twins(reference(), cpu_implementations(), edge_trials()); }
+TEST(SaCpu, EdgeTwins) { expect_twins(reference(), cpu_annealing_implementations(), edge_trials()); }
 
 TEST(SaCpu, SlicesGiveTheSame) {
   const std::map<std::string, Value> cold{{"t0", 0.02}, {"tf", 0.01}};
   const std::map<std::string, Value> chains{{"chains", std::int64_t{3}}, {"threads", std::int64_t{2}}};
-  expect_twins(reference(), cpu_implementations(),
+  expect_twins(reference(), cpu_annealing_implementations(),
                {trial(7, 1), trial(30, 5000), trial(65, 20000, cold), trial(130, 9000), trial(20, 3000, chains)}, in_slices);
 }
 
 TEST(SaCpu, OneRunIsAsGoodAsANewOne) {
   const Trial one = trial(40, 20000);
-  for (const Implementation& implementation : cpu_implementations()) {
+  for (const Implementation& implementation : cpu_annealing_implementations()) {
     const auto run = implementation.prepare(one.c, *one.instance);
     const std::uint64_t first = expect_seeds_decide(*run, implementation.name);
     run->reset(1);
@@ -48,7 +48,7 @@ TEST(SaCpu, OneRunIsAsGoodAsANewOne) {
 
 TEST(SaCpu, AChainIsTheRunWithItsSeed) {
   const Trial many = trial(20, 4000, {{"chains", std::int64_t{4}}, {"threads", std::int64_t{4}}});
-  for (const Implementation& implementation : cpu_implementations()) {
+  for (const Implementation& implementation : cpu_annealing_implementations()) {
     std::int64_t best = std::numeric_limits<std::int64_t>::max(), accepted = 0;
     for (std::uint64_t c = 0; c < 4; ++c) {
       const Outcome chain = outcome_of(implementation, trial(20, 4000), at_once, 11 + c);
@@ -68,14 +68,14 @@ TEST(SaCpu, TheThreadsDoNotMatter) {
     for (const auto& [size, iterations, hot, cold] :
          {std::tuple(150, 60000, 4000.0, 2500.0), std::tuple(200, 100000, 2000.0, 1000.0), std::tuple(190, 220000, 100.0, 50.0)})
       trials.push_back(trial(size, iterations, {{"t0", hot}, {"tf", cold}, {"threads", threads}}));
-  expect_twins(reference(), {cpu_implementations().back()}, trials);
-  expect_twins(reference(), {cpu_implementations().back()}, trials, in_slices);
+  expect_twins(reference(), {cpu_annealing_implementations().back()}, trials);
+  expect_twins(reference(), {cpu_annealing_implementations().back()}, trials, in_slices);
 }
 
 TEST(SaCpu, ElementsAreAsNarrowAsTheInstanceAllows) {
   const auto policy = [](const char* name, const Entries& range) {
     const Trial one{trial(12, 100).c, random_qap(1, 12, range, true), ""};
-    return named(cpu_implementations(), name).prepare(one.c, *one.instance)->policy();
+    return named(cpu_annealing_implementations(), name).prepare(one.c, *one.instance)->policy();
   };
   const std::pair<Entries, std::int64_t> widths[]{{{0, 99, 0, 99}, 16},
                                                   {{-30000, 2000, 0, 99}, 16},
@@ -90,7 +90,7 @@ TEST(SaCpu, ElementsAreAsNarrowAsTheInstanceAllows) {
 }
 
 TEST(SaCpu, WorkGrowsWithWhatWasDone) {
-  for (const Implementation& implementation : cpu_implementations()) {
+  for (const Implementation& implementation : cpu_annealing_implementations()) {
     double before = 0;
     for (const std::int64_t iterations : {1000, 4000}) {
       const Trial one = trial(30, iterations, {{"threads", std::int64_t{1}}});
@@ -103,7 +103,7 @@ TEST(SaCpu, WorkGrowsWithWhatWasDone) {
   }
 }
 
-TEST(SaCpu, PrefixesAreTheSame) { expect_prefix_twins(cpu_implementations(), random_trials(40)); }
+TEST(SaCpu, PrefixesAreTheSame) { expect_prefix_twins(cpu_annealing_implementations(), random_trials(40)); }
 
 }  // namespace
 }  // namespace vicinity::sa

@@ -16,7 +16,7 @@ class SaGpuRanks : public testing::Test {
   }
 };
 
-Implementation reference() { return cpu_implementations().front(); }
+Implementation reference() { return cpu_annealing_implementations().front(); }
 Implementation chains() { return gpu_rank_implementations().front(); }
 
 /// Fewer chains than ranks, as many, more than they can share evenly.

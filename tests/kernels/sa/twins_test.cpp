@@ -27,11 +27,11 @@ class SaGpu : public testing::Test {
 const std::map<std::string, Value> cold{{"t0", 0.02}, {"tf", 0.01}};
 
 const Implementation& reference() {
-  static const std::vector<Implementation> all = cpu_implementations();
+  static const std::vector<Implementation> all = cpu_annealing_implementations();
   return all.front();
 }
 
-void expect_gpu_twins(const std::vector<Trial>& trials) { expect_twins(reference(), gpu_implementations(), trials); }
+void expect_gpu_twins(const std::vector<Trial>& trials) { expect_twins(reference(), gpu_annealing_implementations(), trials); }
 
 std::int64_t counter(const Implementation& implementation, const Trial& trial, const std::string& name) {
   return outcome_of(implementation, trial, at_once).counters.at(name);
@@ -49,7 +49,7 @@ bool takes(const Implementation& implementation, const Trial& trial) {
 }
 
 TEST_F(SaGpu, RandomTwins) {
-  for (const Implementation& implementation : gpu_implementations()) {
+  for (const Implementation& implementation : gpu_annealing_implementations()) {
     std::vector<Trial> trials = random_trials(100);
     std::erase_if(trials, [&](const Trial& trial) { return !takes(implementation, trial); });
     EXPECT_GT(trials.size(), 90u) << implementation.name;
@@ -65,21 +65,21 @@ TEST_F(SaGpu, SamplesInSlices) {
   expect_gpu_twins({many});
   const Trial hours = trial(64, 100, {{"samples", std::int64_t{10'000'000'000}}});
   const std::atomic<bool> raised = true;
-  for (const Implementation& implementation : gpu_implementations()) {
+  for (const Implementation& implementation : gpu_annealing_implementations()) {
     const Outcome outcome =
         outcome_of(implementation, hours, [&](vicinity::Run& run) { static_cast<void>(run.execute({.stop = &raised})); });
     EXPECT_TRUE(outcome.feasible) << implementation.name << ": " << outcome.complaint;
   }
 }
 
-TEST_F(SaGpu, EdgeTwinsInSlices) { expect_twins(reference(), gpu_implementations(), edge_trials(), in_slices); }
+TEST_F(SaGpu, EdgeTwinsInSlices) { expect_twins(reference(), gpu_annealing_implementations(), edge_trials(), in_slices); }
 
 /// gpu-tuned chooses where a chain runs by its size; here every scope takes every size that fits it.
 class SaGpuScope : public SaGpu, public testing::WithParamInterface<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Scopes, SaGpuScope, testing::Values("block", "cluster", "grid"), [](const auto& scope) { return scope.param; });
 
 TEST_P(SaGpuScope, Twins) {
-  const std::vector<Implementation> all = gpu_implementations();
+  const std::vector<Implementation> all = gpu_annealing_implementations();
   const Implementation& tuned = named(all, "gpu-tuned");
   std::vector<Trial> trials = edge_trials();
   for (Trial& one : random_trials(20)) trials.push_back(std::move(one));
@@ -102,7 +102,7 @@ TEST_F(SaGpu, SaysItsWork) {
     return run;
   };
   const Trial some = trial(40, 20000), frozen = trial(40, 20000, cold), several = trial(40, 20000, {{"chains", std::int64_t{3}}});
-  const std::vector<Implementation> all = gpu_implementations();
+  const std::vector<Implementation> all = gpu_annealing_implementations();
   for (const Implementation& implementation : all) {
     for (const Trial& one : {some, frozen}) {
       const auto run = executed(implementation, one);
@@ -149,7 +149,7 @@ Solution nearly_best(std::int32_t n) {
 }
 
 TEST_F(SaGpu, SizesOfSixColumnsAThread) {
-  const std::vector<Implementation> all = gpu_implementations(), cpu = cpu_implementations();
+  const std::vector<Implementation> all = gpu_annealing_implementations(), cpu = cpu_annealing_implementations();
   const Implementation& tuned = named(all, "gpu-tuned");
   std::vector<Trial> trials;
   for (const std::int32_t size : {1056, 1057, 1200}) {
@@ -166,7 +166,7 @@ TEST_F(SaGpu, SizesOfSixColumnsAThread) {
 TEST_F(SaGpu, ZeroMatricesAcceptEverything) {
   for (const std::int64_t size : {2, 33, 130}) {
     const Trial zero = trial(size, 3000, {{"range", std::int64_t{1}}});
-    for (const Implementation& implementation : gpu_implementations())
+    for (const Implementation& implementation : gpu_annealing_implementations())
       EXPECT_EQ(counter(implementation, zero, "accepted"), 3000) << implementation.name;
   }
 }
@@ -196,7 +196,7 @@ void expect_slices_add_up(const Implementation& implementation, const Trial& tri
 
 TEST_F(SaGpu, SlicesAddUp) {
   const std::int64_t iterations = 100000;  // a first slice has some ten thousand
-  for (const Implementation& implementation : gpu_implementations())
+  for (const Implementation& implementation : gpu_annealing_implementations())
     for (const std::int64_t size : {2, 30, 100})
       for (const auto& values : {std::map<std::string, Value>{}, cold, std::map<std::string, Value>{{"chains", std::int64_t{3}}},
                                  std::map<std::string, Value>{{"matrix", std::string("asymmetric")}}})
@@ -205,7 +205,7 @@ TEST_F(SaGpu, SlicesAddUp) {
 
 TEST_F(SaGpu, AChainIsTheRunOfItsSeed) {
   const std::int64_t chains = 4;
-  for (const Implementation& implementation : gpu_implementations()) {
+  for (const Implementation& implementation : gpu_annealing_implementations()) {
     std::int64_t best = 0, accepted = 0;
     for (std::int64_t chain = 0; chain < chains; ++chain) {
       const Outcome alone = outcome_of(implementation, trial(40, 5000), at_once, 11 + static_cast<std::uint64_t>(chain));
@@ -229,7 +229,7 @@ TEST_F(SaGpu, StartsWhereItIsTold) {
 
 TEST_F(SaGpu, ARunThatDidNothingDoesNotPass) {
   const Trial some = trial(30, 100);
-  for (const Implementation& implementation : gpu_implementations()) {
+  for (const Implementation& implementation : gpu_annealing_implementations()) {
     const auto run = implementation.prepare(some.c, *some.instance);
     run->reset(11);
     EXPECT_FALSE(run->outcome().feasible) << implementation.name;
@@ -240,8 +240,8 @@ TEST_F(SaGpu, ARunThatDidNothingDoesNotPass) {
 }
 
 TEST_F(SaGpu, PrefixesAreTheSame) {
-  std::vector<Implementation> all{cpu_implementations().front()};
-  for (const Implementation& implementation : gpu_implementations()) all.push_back(implementation);
+  std::vector<Implementation> all{cpu_annealing_implementations().front()};
+  for (const Implementation& implementation : gpu_annealing_implementations()) all.push_back(implementation);
   expect_prefix_twins(all, random_trials(40));
 }
 

@@ -25,6 +25,14 @@ qap::Qap some_qap(std::int32_t n) {
 
 Elite elite(const qap::Qap& qap, const qap::Permutation& p) { return {qap::cost(qap, p), p}; }
 
+/// Ends a round.
+void next(Population& population, std::vector<Elite> handed) {
+  population.make_next([](std::size_t count, const auto& make) {
+    for (std::size_t b = 0; b < count; ++b) make(b);
+  });
+  population.merge(std::move(handed));
+}
+
 TEST(Portfolio, AChildIsAPermutationAndKeepsWhatItsParentsShare) {
   for (const std::int32_t n : {2, 3, 17, 100})
     for (std::int32_t k = 0; k < 50; ++k) {
@@ -58,7 +66,7 @@ TEST(Portfolio, ElitesAreSortedDistinctAndNotMoreThanMay) {
     std::vector<Elite> handed;
     for (std::int32_t b = 0; b < 4; ++b) handed.push_back(elite(qap, population.start_of(b)));
     for (const Elite& one : handed) least = std::min(least, one.cost);
-    population.merge(handed);
+    next(population, handed);
     ASSERT_LE(population.elites().size(), static_cast<std::size_t>(least_elites));
     std::set<qap::Permutation> distinct;
     for (const Elite& one : population.elites()) distinct.insert(one.p);
@@ -75,9 +83,15 @@ TEST(Portfolio, APopulationThatStagnatesBeginsAnewAndKeepsTheBest) {
   const Elite same = elite(qap, population.start_of(3));
   while (population.restarts() == 0) {
     ASSERT_LT(population.rounds(), 1000);
-    population.merge(std::vector<Elite>(8, same));
+    next(population, std::vector<Elite>(8, same));
   }
   EXPECT_TRUE(population.elites().empty());
+  const std::int32_t steps = population.steps();
+  EXPECT_EQ(steps, growth * steps_per_facility * 9);
+  next(population, std::vector<Elite>(8, same));  // what these searches began with, was of the elites that are no more
+  EXPECT_TRUE(population.elites().empty());
+  next(population, std::vector<Elite>(8, same));
+  EXPECT_EQ(population.elites().size(), 1u);
   EXPECT_LE(population.best().cost, same.cost);
 }
 
