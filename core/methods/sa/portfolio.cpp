@@ -64,7 +64,6 @@ Population::Population(const qap::Qap& qap, const Task& task, const Start& start
       seed_(start.seed),
       most_elites_(std::max(least_elites, elites_per_search * task.searches)),
       steps_(static_cast<std::int32_t>(std::min<std::int64_t>(task.steps > 0 ? task.steps : std::int64_t{steps_per_facility} * n_, most_steps))),
-      next_steps_(steps_),
       starts_(static_cast<std::size_t>(task.searches)),
       filling_(rounds_of_filling()) {
   for (std::size_t b = 0; b < starts_.size(); ++b) starts_[b] = new_start(static_cast<std::int32_t>(b), 0);
@@ -105,9 +104,9 @@ void Population::take_in() {
   if (filling_ > 0 || idle_ < most_idle_per_elite * most_elites_) return;
   elites_.clear();
   idle_ = 0;
+  most_elites_ = std::min(growth * most_elites_, std::max(most_elites, most_elites_));
   filling_ = rounds_of_filling();
   stale_ = true;
-  next_steps_ = static_cast<std::int32_t>(std::min<std::int64_t>(std::int64_t{growth} * steps_, most_steps));
   ++restarts_;
 }
 
@@ -118,10 +117,8 @@ void Population::merge(std::vector<Elite> handed) {
     digest_.add(elite.p);
     offer(elite);
   }
-  swaps_ += static_cast<std::int64_t>(starts_.size()) * steps_;
   ++rounds_;
   starts_.swap(next_starts_);
-  steps_ = next_steps_;
   made_ = false;
 }
 

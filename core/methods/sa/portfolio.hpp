@@ -30,15 +30,13 @@ namespace vicinity::portfolio {
 
 /// Searches of a round, unless a case says: two or three blocks on each multiprocessor of a large GPU, many searches for each core of a CPU.
 inline constexpr std::int64_t default_searches = 264;
-/// Swaps that a search makes in a round, a facility, unless a case says; of the first population.
-inline constexpr std::int32_t steps_per_facility = 25;
-/// Each population makes so many times the swaps a search that the one before made, since that one came to its end: up to most_steps. Iterations
-/// and tabu times fit 16 bits.
-inline constexpr std::int32_t growth = 2, most_steps = 50'000;
-/// Elites: so many a search, at least least_elites.
+/// Swaps that a search makes in a round, a facility, unless a case says; at most most_steps: iterations and tabu times fit 16 bits.
+inline constexpr std::int32_t steps_per_facility = 25, most_steps = 50'000;
+/// Elites of the first population: so many a search, at least least_elites.
 inline constexpr std::int64_t elites_per_search = 1, least_elites = 24;
-/// After this many children an elite of which none entered, the population begins anew.
-inline constexpr std::int64_t most_idle_per_elite = 3;
+/// A population begins anew after this many children an elite of which none entered, and has then `growth` times as many elites, at most
+/// most_elites: a small population ends soon, at the best of small instances; a large one ends later and lower.
+inline constexpr std::int64_t most_idle_per_elite = 3, growth = 2, most_elites = 1 << 16;
 
 /// For `vicinity solve`.
 inline const Implementation::Pace pace{.unit = "swaps", .default_work = 1'000'000'000, .anytime = true};
@@ -69,7 +67,7 @@ struct Tenures {
 struct Task {
   std::int64_t swaps = 0;                    ///< that all searches make, rounded up to whole rounds
   std::int64_t searches = default_searches;  ///< of a round
-  std::int64_t steps = 0;                    ///< swaps of a search in a round of the first population; 0: by the size
+  std::int64_t steps = 0;                    ///< swaps of a search in a round; 0: by the size
   std::int64_t threads = 0;                  ///< of the CPU; 0: all
 };
 /// `chains` of a case are the searches of a round, `leg` the swaps of a search. Throws InputError.
@@ -110,8 +108,9 @@ class Population {
   /// The first search of the first round starts from `start.solution`, where there is one. Throws InputError when it is no permutation.
   Population(const qap::Qap& qap, const Task& task, const Start& start);
 
-  /// Of this round: where search b starts, and the swaps that each search makes.
+  /// Of this round: where search b starts.
   [[nodiscard]] const qap::Permutation& start_of(std::int32_t b) const { return starts_[static_cast<std::size_t>(b)]; }
+  /// Swaps that a search makes in a round.
   [[nodiscard]] std::int32_t steps() const noexcept { return steps_; }
 
   /// Takes in what the round before handed back, and makes the starts of the next: each(count, f) calls f(b) for all b of [0, count), in any
@@ -132,7 +131,7 @@ class Population {
 
   /// Whole ones, and the swaps made in them.
   [[nodiscard]] std::int64_t rounds() const noexcept { return rounds_; }
-  [[nodiscard]] std::int64_t swaps() const noexcept { return swaps_; }
+  [[nodiscard]] std::int64_t swaps() const noexcept { return rounds_ * static_cast<std::int64_t>(starts_.size()) * steps_; }
   [[nodiscard]] std::int64_t restarts() const noexcept { return restarts_; }
   [[nodiscard]] const Elite& best() const noexcept { return best_; }
   /// In order of cost, those of equal cost in the order in which they came.
@@ -151,13 +150,13 @@ class Population {
   std::int32_t n_;
   std::uint64_t seed_;
   std::int64_t most_elites_;
-  std::int32_t steps_, next_steps_;
+  std::int32_t steps_;
   std::vector<qap::Permutation> starts_, next_starts_;
   bool made_ = false;          ///< are those of the next round?
   std::vector<Elite> handed_;  ///< by the last round
   std::vector<Elite> elites_;
   Elite best_;
-  std::int64_t rounds_ = 0, swaps_ = 0, restarts_ = 0;
+  std::int64_t rounds_ = 0, restarts_ = 0;
   std::int64_t filling_;   ///< rounds of random starts to come, the next among them
   bool stale_ = false;     ///< what the next take_in() finds are children of elites that are no more
   std::int64_t idle_ = 0;  ///< children since one entered

@@ -1,0 +1,431 @@
+// Implementation `gpu-portfolio`: the rounds of cpu-portfolio, a tabu search a block, two or three blocks a multiprocessor up to N = 128.
+//
+// Problem: core/methods/sa/portfolio.hpp. What a thread does: search.hpp.
+// Data layout: keys of pairs in registers; matrices, tabu times and the last swap in the shared memory of the block. Where that is too small
+// (bytes from N = 242 on, words from about N = 115 on), tabu times and matrices are in device memory, and the policy says so. Starts come from
+// the host and results go there as one array each.
+// Phases: a launch makes a round. While it is under way the host takes in what the round before handed back and makes the starts of the
+// next. Synchronisation: three block barriers an iteration; blocks share nothing. The host's word to stop is looked at every
+// `iterations_between_looks` iterations; a search that it ends begins anew when the run goes on, so that it decides nothing.
+// Cost of an iteration: n^2 / 2 keys, each a product and five sums and comparisons; 4 n rows of n bytes, of which 3.5 n^2 / 4 four-byte
+// inner products are made (words: 3 n^2 products a side); the fewest possible are n^2 / 2 products and as many comparisons. Bytes: matrices
+// are read once from shared memory, 2 n^2; nothing from device memory but a word to stop. What limits it are issue slots: one block has four
+// of its warps at the inner products while the others wait, so that several are needed.
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/util/error.hpp"
+#include "core/util/parallel.hpp"
+#include "kernels/cuda/collective/warp.cuh"
+#include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/cuda/runtime/stop.cuh"
+#include "kernels/run/search_run.cuh"
+#include "kernels/sa/portfolio/portfolio.hpp"
+#include "kernels/sa/portfolio/search.hpp"
+
+namespace vicinity::sa {
+namespace tabu {
+namespace {
+
+// --- on the device -------------------------------------------------------------------------------------------------------
+
+constexpr std::int32_t iterations_between_looks = 64, most_warps = 32;
+
+/// What a launch works on.
+template <class N>
+struct Searches {
+  using Entry = typename N::Entry;
+
+  std::int32_t n, width, pitch;
+  const Entry* a[N::sides];      ///< [n][pitch], and the transpose
+  const Entry* b[N::sides];      ///< the same of B
+  Entry* permuted;               ///< [search][side][n][pitch], where shared memory is too small
+  std::uint16_t* until;          ///< [search][n][n], likewise
+  const std::int32_t* starts;    ///< [search][n]
+  const std::int64_t* costs;     ///< [search]: of the starts
+  std::int32_t* best;            ///< [search][n]
+  std::int64_t* best_costs;      ///< [search]
+  std::int32_t* done;            ///< [search] 1: it has made this round
+  const volatile std::int32_t* stop;
+  std::uint64_t seed;
+  std::int64_t round;
+  std::int32_t steps;
+};
+
+/// Shared memory of a block, one array after the other.
+template <class N, bool Shared>
+struct Layout {
+  using Delta = typename N::Delta;
+  using Key = typename Keys<Delta>::Key;
+
+  Board<N> board{};
+  Key* least;           ///< [warp]
+  std::uint32_t* pair;  ///< [iteration & 1]
+
+  __host__ __device__ __forceinline__ Layout(std::byte* memory, const Searches<N>& searches) : end_(memory) {
+    const std::int32_t n = searches.n;
+    board.n = n;
+    board.width = searches.width;
+    board.pitch = searches.pitch;
+    for (int side = 0; side < N::sides; ++side) {
+      take(board.d[side], searches.width);
+      take(board.e[side], searches.width);
+    }
+    for (Key*& fresh : board.fresh) take(fresh, searches.width);
+    take(least, most_warps);
+    take(pair, 2);
+    take(board.p, n);
+    for (int side = 0; side < N::sides; ++side) {
+      board.a[side] = searches.a[side];
+      if constexpr (!Shared) continue;
+      typename N::Entry* a;
+      take(a, n * searches.pitch);
+      board.a[side] = a;
+      take(board.b[side], n * searches.pitch);
+    }
+    if constexpr (Shared) take(board.until, n * n);
+  }
+  [[nodiscard]] static std::size_t bytes(const Searches<N>& searches) {
+    return static_cast<std::size_t>(Layout(nullptr, searches).end_ - static_cast<std::byte*>(nullptr));
+  }
+
+ private:
+  template <class T>
+  __host__ __device__ __forceinline__ void take(T*& array, std::int32_t size) {
+    array = reinterpret_cast<T*>(end_);
+    end_ += (static_cast<std::size_t>(size) * sizeof(T) + 15) / 16 * 16;
+  }
+  std::byte* end_;
+};
+
+/// Matrices, permutation and tabu times as they are before the first iteration.
+template <class N, bool Shared>
+__device__ __forceinline__ void begin_board(const Layout<N, Shared>& layout, const Searches<N>& searches, std::size_t search) {
+  const Board<N>& board = layout.board;
+  const std::int32_t n = board.n, thread = static_cast<std::int32_t>(threadIdx.x), threads = static_cast<std::int32_t>(blockDim.x);
+  const std::int32_t* start = searches.starts + search * static_cast<std::size_t>(n);
+  for (std::int32_t x = thread; x < n; x += threads) board.p[x] = start[x];
+  for (std::int32_t k = thread; k < n * n; k += threads) board.until[k] = 0;
+  for (int side = 0; side < N::sides; ++side)
+    for (std::int32_t x = thread; x < board.width; x += threads) board.d[side][x] = board.e[side][x] = 0;
+  if (thread < 2) layout.pair[thread] = no_pair;
+  for (int side = 0; side < N::sides; ++side)
+    for (std::int32_t k = thread; k < n * board.pitch; k += threads) {
+      const std::int32_t i = k / board.pitch, j = k - i * board.pitch;
+      if constexpr (Shared) const_cast<typename N::Entry*>(board.a[side])[k] = searches.a[side][k];
+      board.b[side][k] = j < n ? searches.b[side][board.at(start[i], start[j])] : typename N::Entry{0};
+    }
+}
+
+/// Mapping: a search a block; those that are done are left out. Phases: search.hpp. Synchronisation: three block barriers an iteration.
+template <class N, int Rows, bool Shared, int Threads, int Blocks>
+__global__ void __launch_bounds__(Threads, Blocks) tabu_kernel(const __grid_constant__ Searches<N> searches) {
+  using K = Keys<typename N::Delta>;
+  using Key = typename K::Key;
+  extern __shared__ __align__(16) std::byte memory[];
+  const std::size_t search = blockIdx.x;
+  const auto n = static_cast<std::size_t>(searches.n);
+  const auto thread = static_cast<std::int32_t>(threadIdx.x);
+  const std::int32_t warps = static_cast<std::int32_t>(blockDim.x) / 32, lane = thread % 32;
+  std::int64_t cost = searches.costs[search], best = cost;
+  Layout<N, Shared> layout(memory, searches);
+  Board<N>& board = layout.board;
+  board.best = searches.best + search * n;
+  if (searches.done[search] != 0) return;
+  if constexpr (!Shared) {
+    const std::size_t size = n * static_cast<std::size_t>(searches.pitch);
+    for (int side = 0; side < N::sides; ++side) board.b[side] = searches.permuted + (search * N::sides + side) * size;
+    board.until = searches.until + search * n * n;
+  }
+  begin_board(layout, searches, search);
+  __syncthreads();
+  Thread<N, Rows> mine(board, thread, static_cast<std::int32_t>(blockDim.x));
+  mine.begin(board);
+
+  Swap swap;
+  bool improved = true, stopped = false;
+  for (std::int32_t t = 1; t <= searches.steps; ++t) {
+    if (t % iterations_between_looks == 1 && __syncthreads_or(thread == 0 && *searches.stop != 0 ? 1 : 0) != 0) {
+      stopped = true;
+      break;
+    }
+    const Key aspiration = K::aspiration(best - cost);
+    const Key of_warp = cuda::warp_min(mine.evaluate(board, t, swap, aspiration, improved));
+    portfolio::Tenures tenures{};
+    if (mine.is_last()) tenures = portfolio::tenures(searches.seed, searches.round, static_cast<std::int32_t>(search), t, board.n);
+    if (lane == 0) layout.least[thread / 32] = of_warp;
+    __syncthreads();
+    const Key least = cuda::warp_min(lane < warps ? layout.least[lane] : ~Key{0});
+    if (mine.has(least)) atomicMin(&layout.pair[t & 1], mine.find(swap, least, aspiration));
+    __syncthreads();
+    const Swap next = swap_of(layout.pair[t & 1]);
+    cost += K::delta(least);
+    improved = cost < best;
+    if (improved) best = cost;
+    if (thread == 0) layout.pair[(t + 1) & 1] = no_pair;
+    mine.take(board, t, swap, next, tenures);
+    swap = next;
+    __syncthreads();
+  }
+  if (improved && thread < board.n) board.best[thread] = board.p[thread];
+  if (thread != 0) return;
+  searches.best_costs[search] = best;
+  searches.done[search] = stopped ? 0 : 1;
+}
+
+// --- on the host ---------------------------------------------------------------------------------------------------------
+
+/// A kernel and how it is launched for an instance.
+template <class N>
+struct Choice {
+  void (*kernel)(Searches<N>);
+  std::int32_t rows, threads, most_threads;
+  bool shared;
+  std::size_t bytes;
+
+  template <int Rows, bool Shared, int Threads, int Blocks>
+  [[nodiscard]] static Choice of(Searches<N> searches) {
+    const Division division{searches.n, Rows};
+    searches.width = division.width();
+    return {tabu_kernel<N, Rows, Shared, Threads, Blocks>, Rows, division.threads(), Threads, Shared,
+            Layout<N, Shared>::bytes(searches)};
+  }
+  [[nodiscard]] bool fits() const { return threads <= most_threads && bytes <= cuda::most_shared(); }
+};
+/// The first that fits: few rows a thread while several blocks fit a multiprocessor, shared memory before device memory.
+template <class N>
+[[nodiscard]] std::optional<Choice<N>> choice(const Searches<N>& searches) {
+  using C = Choice<N>;
+  std::vector<C> all;
+  if constexpr (N::bytes) {
+    all = {C::template of<8, true, 256, 4>(searches),   C::template of<16, true, 384, 3>(searches),
+           C::template of<16, true, 576, 2>(searches),  C::template of<32, true, 1024, 1>(searches),
+           C::template of<32, false, 1024, 1>(searches), C::template of<48, false, 1024, 1>(searches)};
+  } else if constexpr (sizeof(typename N::Delta) == 4) {
+    all = {C::template of<16, true, 576, 1>(searches), C::template of<32, false, 1024, 1>(searches),
+           C::template of<48, false, 1024, 1>(searches)};
+  } else {
+    all = {C::template of<16, true, 576, 1>(searches), C::template of<16, false, 576, 1>(searches),
+           C::template of<48, false, 1024, 1>(searches)};
+  }
+  const auto first = std::find_if(all.begin(), all.end(), [](const C& one) { return one.fits(); });
+  return first == all.end() ? std::nullopt : std::optional<C>(*first);
+}
+
+/// The one portfolio of a case, for the driver (kernels/run/search_run.cuh). Its iterations are swaps, of which a round makes many.
+template <class N>
+class Rounds {
+ public:
+  static constexpr std::int64_t first_slice = 1;
+
+  Rounds(const qap::Qap& qap, const portfolio::Task& task)
+      : qap_(qap),
+        task_(task),
+        n_(static_cast<std::size_t>(qap.size())),
+        count_(static_cast<std::size_t>(task.searches)),
+        starts_(count_ * n_),
+        best_(count_ * n_),
+        costs_(count_),
+        best_costs_(count_),
+        done_(count_),
+        host_starts_(count_ * n_),
+        host_best_(count_ * n_),
+        host_costs_(count_),
+        host_best_costs_(count_),
+        host_done_(count_) {
+    searches_.n = qap.size();
+    searches_.pitch = Board<N>::pitch_of(qap.size());
+    const auto chosen = tabu::choice<N>(searches_);
+    if (!chosen) throw DoesNotFit("gpu-portfolio takes up to about 280 facilities, of 64-bit deltas 250; cpu-portfolio takes more");
+    choice_ = *chosen;
+    searches_.width = Division{qap.size(), choice_.rows}.width();
+    const auto view = qap.view();
+    for (int side = 0; side < N::sides; ++side) {
+      searches_.a[side] = upload(view.a, side == 1);
+      searches_.b[side] = upload(view.b, side == 1);
+    }
+    if (!choice_.shared) {
+      permuted_ = cuda::DeviceBuffer<typename N::Entry>(count_ * N::sides * n_ * static_cast<std::size_t>(searches_.pitch));
+      until_ = cuda::DeviceBuffer<std::uint16_t>(count_ * n_ * n_);
+    }
+    searches_.permuted = permuted_.data();
+    searches_.until = until_.data();
+    searches_.starts = starts_.data();
+    searches_.costs = costs_.data();
+    searches_.best = best_.data();
+    searches_.best_costs = best_costs_.data();
+    searches_.done = done_.data();
+    searches_.stop = stop_.word();
+    cuda::allow_shared(choice_.kernel, choice_.bytes);
+  }
+
+  [[nodiscard]] static std::int64_t count() { return 1; }
+  [[nodiscard]] static std::int64_t batch_size() { return 1; }
+  [[nodiscard]] std::int64_t most_iterations() const { return task_.swaps; }
+
+  void reset(const Start& start) {
+    population_.emplace(qap_, task_, start);
+    searches_.seed = start.seed;
+    begun_ = under_way_ = false;
+    limit_ = 0;
+    seconds_ = 0;
+    for (auto* buffer : {&starts_, &best_}) buffer->fill(0xA5, stream_);
+    best_costs_.fill(0xA5, stream_);
+    permuted_.fill(0xA5, stream_);
+    until_.fill(0xA5, stream_);
+    stream_.synchronize();
+  }
+  void begin(std::int64_t, std::int64_t) { begun_ = true; }
+  void launch(std::int64_t limit) { limit_ = limit; }
+  [[nodiscard]] bool wait() { return search(Interruption()); }
+  /// Searches that are under way when the flag rises begin anew when the run goes on. The best of what they found counts.
+  [[nodiscard]] bool wait(const std::atomic<bool>& stop) { return search(Interruption(&stop)); }
+  [[nodiscard]] TracePoint progress() const {
+    return {.iterations = population_->swaps(), .objective = population_->best().cost, .digest = population_->digest()};
+  }
+  [[nodiscard]] Objective best() const { return population_->best().cost; }
+  [[nodiscard]] Outcome judge(bool) const {
+    return portfolio::judge(qap_, begun_ ? std::vector{portfolio::result_of(*population_)} : std::vector<portfolio::Result>{});
+  }
+  /// The device's time, and what the host did while it waited.
+  [[nodiscard]] Times times(double seconds) const {
+    return {{Part::kernel, {seconds_, TimeSource::device}}, {Part::host, {seconds - seconds_, TimeSource::host}}};
+  }
+  [[nodiscard]] Policy policy() const {
+    return {{"searches", task_.searches},
+            {"threads", choice_.threads},
+            {"rows_a_thread", choice_.rows},
+            {"shared_bytes", static_cast<std::int64_t>(choice_.bytes)},
+            {"matrices_in_device_memory", choice_.shared ? 0 : 1},
+            {"entry_bits", 8 * sizeof(typename N::Entry)},
+            {"key_bits", 8 * sizeof(typename N::Delta)}};
+  }
+  /// No limit of the work is known that would bind another design, too.
+  [[nodiscard]] static Work work() { return {}; }
+
+ private:
+  using Entry = typename N::Entry;
+
+  const Entry* upload(const std::int32_t* matrix, bool transposed) {
+    const auto pitch = static_cast<std::size_t>(searches_.pitch);
+    std::vector<Entry> padded(n_ * pitch);
+    for (std::size_t i = 0; i < n_; ++i)
+      for (std::size_t j = 0; j < n_; ++j) padded[i * pitch + j] = static_cast<Entry>(matrix[transposed ? j * n_ + i : i * n_ + j]);
+    return matrices_.emplace_back(std::span<const Entry>(padded)).data();
+  }
+  template <class T>
+  void copy(T* to, const T* from, std::size_t count) {
+    VICINITY_CUDA_CHECK(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream_.get()));
+  }
+
+  bool search(const Interruption& interruption) {
+    while (!done() && population_->swaps() < limit_ && made(interruption)) merge();
+    return done();
+  }
+  [[nodiscard]] bool done() const { return population_->swaps() >= task_.swaps; }
+  /// The searches make their round. False: interrupted.
+  [[nodiscard]] bool made(const Interruption& interruption) {
+    portfolio::Population& population = *population_;
+    if (!under_way_) prepare();
+    started_.record(stream_);
+    const cuda::Shape shape{.blocks = task_.searches, .threads = choice_.threads, .shared_bytes = choice_.bytes};
+    VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, choice_.kernel, searches_));
+    ended_.record(stream_);
+    copy(host_best_.data(), best_.data(), host_best_.size());
+    copy(host_best_costs_.data(), best_costs_.data(), count_);
+    copy(host_done_.data(), done_.data(), count_);
+    population.make_next([](std::size_t count, const auto& make) { in_parallel(count, make); });
+    stop_.wait(stream_, interruption);
+    seconds_ += ended_.seconds_since(started_);
+    for (std::size_t b = 0; b < count_; ++b)
+      if (host_done_[b] == 0) {
+        offer_some();
+        return false;
+      }
+    return true;
+  }
+  void prepare() {
+    portfolio::Population& population = *population_;
+    searches_.round = population.rounds();
+    searches_.steps = population.steps();
+    in_parallel(count_, [&](std::size_t b) {
+      const qap::Permutation& start = population.start_of(static_cast<std::int32_t>(b));
+      std::copy(start.begin(), start.end(), host_starts_.data() + b * n_);
+      host_costs_[b] = qap::cost(qap_, start);
+    });
+    copy(starts_.data(), host_starts_.data(), host_starts_.size());
+    copy(best_.data(), starts_.data(), host_starts_.size());  // of who is stopped before it begins
+    copy(costs_.data(), host_costs_.data(), count_);
+    copy(best_costs_.data(), costs_.data(), count_);
+    done_.fill(0, stream_);
+    under_way_ = true;
+  }
+  [[nodiscard]] portfolio::Elite handed(std::size_t b) const {
+    const std::int32_t* const p = host_best_.data() + b * n_;
+    return {host_best_costs_[b], qap::Permutation(p, p + n_)};
+  }
+  /// The best of a round that was interrupted.
+  void offer_some() {
+    for (std::size_t b = 0; b < count_; ++b)
+      if (host_best_costs_[b] < population_->best().cost) population_->offer(handed(b));
+  }
+  void merge() {
+    std::vector<portfolio::Elite> all(count_);
+    for (std::size_t b = 0; b < count_; ++b) all[b] = handed(b);
+    population_->merge(std::move(all));
+    under_way_ = false;
+  }
+
+  const qap::Qap& qap_;
+  portfolio::Task task_;
+  std::size_t n_, count_;
+  cuda::Stream stream_;
+  cuda::Event started_, ended_;
+  Searches<N> searches_{};
+  Choice<N> choice_{};
+  std::optional<portfolio::Population> population_;
+  std::vector<cuda::DeviceBuffer<Entry>> matrices_;
+  cuda::DeviceBuffer<Entry> permuted_;
+  cuda::DeviceBuffer<std::uint16_t> until_;
+  cuda::DeviceBuffer<std::int32_t> starts_, best_;
+  cuda::DeviceBuffer<std::int64_t> costs_, best_costs_;
+  cuda::DeviceBuffer<std::int32_t> done_;
+  cuda::HostBuffer<std::int32_t> host_starts_, host_best_;
+  cuda::HostBuffer<std::int64_t> host_costs_, host_best_costs_;
+  cuda::HostBuffer<std::int32_t> host_done_;
+  cuda::StopSignal stop_;
+  bool begun_ = false;
+  bool under_way_ = false;  ///< some searches have not made the round that others have
+  std::int64_t limit_ = 0;
+  double seconds_ = 0;  ///< on the clock of the device
+};
+
+}  // namespace
+}  // namespace tabu
+
+std::unique_ptr<Run> prepare_portfolio_on_gpu(const Case& c, const Instance& instance) {
+  using namespace tabu;
+  const auto& qap = dynamic_cast<const qap::Qap&>(instance);
+  const portfolio::Task task = portfolio::task_of(c);
+  const auto run = [&]<class N>(N) -> std::unique_ptr<Run> { return std::make_unique<DeviceSearchRun<Rounds<N>>>(qap, task); };
+  const bool narrow = qap.delta_bound() < Keys<std::int32_t>::limit;
+  if (qap.delta_bound() >= Keys<std::int64_t>::limit) throw DoesNotFit("gpu-portfolio takes deltas of up to 59 bits");
+  if (narrow && qap.symmetric()) {
+    if (qap.bytes()) return run(Numbers<std::uint8_t, std::int32_t, 1>{});
+    return run(Numbers<std::int32_t, std::int32_t, 1>{});
+  }
+  if (narrow) return run(Numbers<std::int32_t, std::int32_t, 2>{});
+  if (qap.symmetric()) return run(Numbers<std::int32_t, std::int64_t, 1>{});
+  return run(Numbers<std::int32_t, std::int64_t, 2>{});
+}
+
+}  // namespace vicinity::sa
