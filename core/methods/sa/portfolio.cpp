@@ -63,7 +63,8 @@ Population::Population(const qap::Qap& qap, const Task& task, const Start& start
     : n_(qap.size()),
       seed_(start.seed),
       most_elites_(std::max(least_elites, elites_per_search * task.searches)),
-      steps_(static_cast<std::int32_t>(std::min<std::int64_t>(task.steps > 0 ? task.steps : std::int64_t{steps_per_facility} * n_, most_steps))),
+      steps_(static_cast<std::int32_t>(
+          std::min<std::int64_t>(task.steps > 0 ? task.steps : std::int64_t{steps_per_facility} * n_, most_steps))),
       starts_(static_cast<std::size_t>(task.searches)),
       filling_(rounds_of_filling()) {
   for (std::size_t b = 0; b < starts_.size(); ++b) starts_[b] = new_start(static_cast<std::int32_t>(b), 0);

@@ -28,10 +28,11 @@ namespace vicinity::portfolio {
 
 // --- what can be tuned (cpu_ref/sa/README.md says what was tried) ---------------------------------------------------------
 
-/// Searches of a round, unless a case says: two or three blocks on each multiprocessor of a large GPU, many searches for each core of a CPU.
-inline constexpr std::int64_t default_searches = 264;
+/// Searches of a round, unless a case says: three blocks on each multiprocessor of an H100 or H200, which is as many as it runs at a time
+/// at n = 100. A CPU of few cores does better with 24.
+inline constexpr std::int64_t default_searches = 396;
 /// Swaps that a search makes in a round, a facility, unless a case says; at most most_steps: iterations and tabu times fit 16 bits.
-inline constexpr std::int32_t steps_per_facility = 25, most_steps = 50'000;
+inline constexpr std::int32_t steps_per_facility = 12, most_steps = 50'000;
 /// Elites of the first population: so many a search, at least least_elites.
 inline constexpr std::int64_t elites_per_search = 1, least_elites = 24;
 /// A population begins anew after this many children an elite of which none entered, and has then `growth` times as many elites, at most
@@ -110,11 +111,13 @@ class Population {
 
   /// Of this round: where search b starts.
   [[nodiscard]] const qap::Permutation& start_of(std::int32_t b) const { return starts_[static_cast<std::size_t>(b)]; }
+  /// Of the next round, once made.
+  [[nodiscard]] const qap::Permutation& next_start_of(std::size_t b) const { return next_starts_[b]; }
   /// Swaps that a search makes in a round.
   [[nodiscard]] std::int32_t steps() const noexcept { return steps_; }
 
-  /// Takes in what the round before handed back, and makes the starts of the next: each(count, f) calls f(b) for all b of [0, count), in any
-  /// order.
+  /// Takes in what the round before handed back, and makes the starts of the next: each(count, f) calls f(b) for all b of [0, count), in
+  /// any order.
   template <class Each>
   void make_next(const Each& each) {
     if (made_) return;

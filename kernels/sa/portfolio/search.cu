@@ -1,16 +1,16 @@
 // Implementation `gpu-portfolio`: the rounds of cpu-portfolio, a tabu search a block, two or three blocks a multiprocessor up to N = 128.
 //
 // Problem: core/methods/sa/portfolio.hpp. What a thread does: search.hpp.
-// Data layout: keys of pairs in registers; matrices, tabu times and the last swap in the shared memory of the block. Where that is too small
-// (bytes from N = 242 on, words from about N = 115 on), tabu times and matrices are in device memory, and the policy says so. Starts come from
-// the host and results go there as one array each.
-// Phases: a launch makes a round. While it is under way the host takes in what the round before handed back and makes the starts of the
-// next. Synchronisation: three block barriers an iteration; blocks share nothing. The host's word to stop is looked at every
-// `iterations_between_looks` iterations; a search that it ends begins anew when the run goes on, so that it decides nothing.
-// Cost of an iteration: n^2 / 2 keys, each a product and five sums and comparisons; 4 n rows of n bytes, of which 3.5 n^2 / 4 four-byte
-// inner products are made (words: 3 n^2 products a side); the fewest possible are n^2 / 2 products and as many comparisons. Bytes: matrices
-// are read once from shared memory, 2 n^2; nothing from device memory but a word to stop. What limits it are issue slots: one block has four
-// of its warps at the inner products while the others wait, so that several are needed.
+// Data layout: keys of pairs in registers; matrices, tabu times and the last swap in the shared memory of the block. Where that is too
+// small (bytes from about N = 235 on, words from N = 129 on, or 112 where they are asymmetric), tabu times and matrices are in device
+// memory, and the policy says so. Starts come from the host and results go there as one array each. Phases: a launch makes a round. While
+// it is under way the host takes in what the round before handed back and makes the starts of the next. Synchronisation: three block
+// barriers an iteration; blocks share nothing. The host's word to stop is looked at every `iterations_between_looks` iterations; a search
+// that it ends begins anew when the run goes on, so that it decides nothing. Cost of an iteration: n^2 / 2 keys, each a product and five
+// sums and comparisons; 4 n rows of n bytes, of which 3.5 n^2 / 4 four-byte inner products are made (words: 3 n^2 products a side); the
+// fewest possible are n^2 / 2 products and as many comparisons. Bytes: matrices are read once from shared memory, 2 n^2; nothing from
+// device memory but a word to stop. What limits it are issue slots: one block has four of its warps at the inner products while the others
+// wait, so that several are needed.
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -46,15 +46,15 @@ struct Searches {
   using Entry = typename N::Entry;
 
   std::int32_t n, width, pitch;
-  const Entry* a[N::sides];      ///< [n][pitch], and the transpose
-  const Entry* b[N::sides];      ///< the same of B
-  Entry* permuted;               ///< [search][side][n][pitch], where shared memory is too small
-  std::uint16_t* until;          ///< [search][n][n], likewise
-  const std::int32_t* starts;    ///< [search][n]
-  const std::int64_t* costs;     ///< [search]: of the starts
-  std::int32_t* best;            ///< [search][n]
-  std::int64_t* best_costs;      ///< [search]
-  std::int32_t* done;            ///< [search] 1: it has made this round
+  const Entry* a[N::sides];    ///< [n][pitch], and the transpose
+  const Entry* b[N::sides];    ///< the same of B
+  Entry* permuted;             ///< [search][side][n][pitch], where shared memory is too small
+  std::uint16_t* until;        ///< [search][n][n], likewise
+  const std::int32_t* starts;  ///< [search][n]
+  const std::int64_t* costs;   ///< [search]: of the starts
+  std::int32_t* best;          ///< [search][n]
+  std::int64_t* best_costs;    ///< [search]
+  std::int32_t* done;          ///< [search] 1: it has made this round
   const volatile std::int32_t* stop;
   std::uint64_t seed;
   std::int64_t round;
@@ -196,8 +196,7 @@ struct Choice {
   [[nodiscard]] static Choice of(Searches<N> searches) {
     const Division division{searches.n, Rows};
     searches.width = division.width();
-    return {tabu_kernel<N, Rows, Shared, Threads, Blocks>, Rows, division.threads(), Threads, Shared,
-            Layout<N, Shared>::bytes(searches)};
+    return {tabu_kernel<N, Rows, Shared, Threads, Blocks>, Rows, division.threads(), Threads, Shared, Layout<N, Shared>::bytes(searches)};
   }
   [[nodiscard]] bool fits() const { return threads <= most_threads && bytes <= cuda::most_shared(); }
 };
@@ -207,15 +206,15 @@ template <class N>
   using C = Choice<N>;
   std::vector<C> all;
   if constexpr (N::bytes) {
-    all = {C::template of<8, true, 256, 4>(searches),   C::template of<16, true, 384, 3>(searches),
-           C::template of<16, true, 576, 2>(searches),  C::template of<32, true, 1024, 1>(searches),
-           C::template of<32, false, 1024, 1>(searches), C::template of<48, false, 1024, 1>(searches)};
+    all = {C::template of<8, true, 256, 4>(searches),    C::template of<16, true, 384, 3>(searches),
+           C::template of<16, true, 576, 2>(searches),   C::template of<32, true, 1024, 1>(searches),
+           C::template of<32, false, 1024, 1>(searches), C::template of<48, false, 832, 1>(searches)};
   } else if constexpr (sizeof(typename N::Delta) == 4) {
     all = {C::template of<16, true, 576, 1>(searches), C::template of<32, false, 1024, 1>(searches),
-           C::template of<48, false, 1024, 1>(searches)};
+           C::template of<48, false, 832, 1>(searches)};
   } else {
     all = {C::template of<16, true, 576, 1>(searches), C::template of<16, false, 576, 1>(searches),
-           C::template of<48, false, 1024, 1>(searches)};
+           C::template of<48, false, 832, 1>(searches)};
   }
   const auto first = std::find_if(all.begin(), all.end(), [](const C& one) { return one.fits(); });
   return first == all.end() ? std::nullopt : std::optional<C>(*first);
@@ -237,15 +236,14 @@ class Rounds {
         costs_(count_),
         best_costs_(count_),
         done_(count_),
-        host_starts_(count_ * n_),
+        next_stage_(count_, n_),
         host_best_(count_ * n_),
-        host_costs_(count_),
         host_best_costs_(count_),
         host_done_(count_) {
     searches_.n = qap.size();
     searches_.pitch = Board<N>::pitch_of(qap.size());
     const auto chosen = tabu::choice<N>(searches_);
-    if (!chosen) throw DoesNotFit("gpu-portfolio takes up to about 280 facilities, of 64-bit deltas 250; cpu-portfolio takes more");
+    if (!chosen) throw DoesNotFit("gpu-portfolio takes up to 259 facilities, cpu-portfolio more");
     choice_ = *chosen;
     searches_.width = Division{qap.size(), choice_.rows}.width();
     const auto view = qap.view();
@@ -274,6 +272,7 @@ class Rounds {
 
   void reset(const Start& start) {
     population_.emplace(qap_, task_, start);
+    in_parallel(count_, [&](std::size_t b) { stage(b, population_->start_of(static_cast<std::int32_t>(b)), next_stage_); });
     searches_.seed = start.seed;
     begun_ = under_way_ = false;
     limit_ = 0;
@@ -315,6 +314,13 @@ class Rounds {
  private:
   using Entry = typename N::Entry;
 
+  /// Starts and costs of a round in page-locked memory, while the round before it is under way.
+  struct Stage {
+    explicit Stage(std::size_t count, std::size_t n) : starts(count * n), costs(count) {}
+    cuda::HostBuffer<std::int32_t> starts;
+    cuda::HostBuffer<std::int64_t> costs;
+  };
+
   const Entry* upload(const std::int32_t* matrix, bool transposed) {
     const auto pitch = static_cast<std::size_t>(searches_.pitch);
     std::vector<Entry> padded(n_ * pitch);
@@ -343,7 +349,12 @@ class Rounds {
     copy(host_best_.data(), best_.data(), host_best_.size());
     copy(host_best_costs_.data(), best_costs_.data(), count_);
     copy(host_done_.data(), done_.data(), count_);
-    population.make_next([](std::size_t count, const auto& make) { in_parallel(count, make); });
+    population.make_next([&](std::size_t count, const auto& make) {
+      in_parallel(count, [&](std::size_t b) {
+        make(b);
+        stage(b, population.next_start_of(b), next_stage_);
+      });
+    });
     stop_.wait(stream_, interruption);
     seconds_ += ended_.seconds_since(started_);
     for (std::size_t b = 0; b < count_; ++b)
@@ -353,20 +364,19 @@ class Rounds {
       }
     return true;
   }
+  void stage(std::size_t b, const qap::Permutation& start, Stage& to) const {
+    std::copy(start.begin(), start.end(), to.starts.data() + b * n_);
+    to.costs[b] = qap::cost(qap_, start);
+  }
   void prepare() {
-    portfolio::Population& population = *population_;
-    searches_.round = population.rounds();
-    searches_.steps = population.steps();
-    in_parallel(count_, [&](std::size_t b) {
-      const qap::Permutation& start = population.start_of(static_cast<std::int32_t>(b));
-      std::copy(start.begin(), start.end(), host_starts_.data() + b * n_);
-      host_costs_[b] = qap::cost(qap_, start);
-    });
-    copy(starts_.data(), host_starts_.data(), host_starts_.size());
-    copy(best_.data(), starts_.data(), host_starts_.size());  // of who is stopped before it begins
-    copy(costs_.data(), host_costs_.data(), count_);
+    searches_.round = population_->rounds();
+    searches_.steps = population_->steps();
+    copy(starts_.data(), next_stage_.starts.data(), count_ * n_);
+    copy(best_.data(), starts_.data(), count_ * n_);  // of who is stopped before it begins
+    copy(costs_.data(), next_stage_.costs.data(), count_);
     copy(best_costs_.data(), costs_.data(), count_);
     done_.fill(0, stream_);
+    stream_.synchronize();
     under_way_ = true;
   }
   [[nodiscard]] portfolio::Elite handed(std::size_t b) const {
@@ -399,8 +409,9 @@ class Rounds {
   cuda::DeviceBuffer<std::int32_t> starts_, best_;
   cuda::DeviceBuffer<std::int64_t> costs_, best_costs_;
   cuda::DeviceBuffer<std::int32_t> done_;
-  cuda::HostBuffer<std::int32_t> host_starts_, host_best_;
-  cuda::HostBuffer<std::int64_t> host_costs_, host_best_costs_;
+  Stage next_stage_;  ///< of the next round; free once that has begun
+  cuda::HostBuffer<std::int32_t> host_best_;
+  cuda::HostBuffer<std::int64_t> host_best_costs_;
   cuda::HostBuffer<std::int32_t> host_done_;
   cuda::StopSignal stop_;
   bool begun_ = false;

@@ -1,23 +1,24 @@
 #pragma once
 // What one thread of a block does in a tabu search of gpu-portfolio (search.cu has the block, its barriers and the host).
 //
-// Problem. An iteration takes the least of all n (n - 1) / 2 swaps that is not forbidden (core/methods/sa/portfolio.hpp). The delta of a pair
-// that the last swap did not touch changes by a product; the 2 n touched pairs are evaluated from scratch.
+// Problem. An iteration takes the least of all n (n - 1) / 2 swaps that is not forbidden (core/methods/sa/portfolio.hpp). The delta of a
+// pair that the last swap did not touch changes by a product; the 2 n touched pairs are evaluated from scratch.
 //
 // Data layout. A pair i < j is a key in a register of one thread, which has a column j and up to `Rows` consecutive rows i. The key is the
-// delta, and the highest bit says that the pair is tabu. The block (Board) has A and B' (B in the order of the permutation), both with rows of
-// whole words, the iterations until which placements are tabu, and what the last swap means for each facility.
+// delta, and the highest bit says that the pair is tabu. The block (Board) has A and B' (B in the order of the permutation), both with rows
+// of whole words, the iterations until which placements are tabu, and what the last swap means for each facility.
 //
 // Phases of an iteration, with a barrier after each:
-//   evaluate  A thread adds the products of its pairs and finds its least key. Thread x, beside that, evaluates the pairs of facility x with r
+//   evaluate  A thread adds the products of its pairs and finds its least key. Thread x, beside that, evaluates the pairs of facility x
+//   with r
 //             and with s, the last swap, from scratch, and leaves them in `fresh`.
 //   find      The least key of all is known: who has it names its pair.
 //   take      The least such pair is the swap. Thread x says what it means for facility x, and swaps its part of B'; the last thread
 //             has the permutation and the tabu times. Pairs that the swap before touched come back from `fresh`; those that this one
 //             touches leave the keys until then.
 //
-// Marks. A pair becomes tabu only when a swap touches it, and stays so for some time: a thread keeps the first iteration in which one of its
-// pairs may be free again, and looks at the tabu times then.
+// Marks. A pair becomes tabu only when a swap touches it, and stays so for some time: a thread keeps the first iteration in which one of
+// its pairs may be free again, and looks at the tabu times then.
 //
 // Aspiration. A forbidden pair is not tabu where it leads below the best cost. A thread also keeps the least delta whatever the marks: the
 // key doubled, since the mark leaves the word. If that leads below the best cost, it stands for the thread. In the order of keys such pairs
@@ -44,8 +45,8 @@ struct Numbers {
   static constexpr bool bytes = sizeof(E) == 1;  ///< inner products of four entries an instruction
 };
 
-/// A pair's delta in an unsigned number: free pairs have the three highest bits 000, tabu ones 100. `none`, where there is no pair or its delta
-/// is not known at present, has 110 or 111, whatever is added to it meanwhile: see Thread.
+/// A pair's delta in an unsigned number: free pairs have the three highest bits 000, tabu ones 100. `none`, where there is no pair or its
+/// delta is not known at present, has 110 or 111, whatever is added to it meanwhile: see Thread.
 template <class D>
 struct Keys {
   using Delta = D;
@@ -82,7 +83,8 @@ inline constexpr std::uint32_t no_pair = ~std::uint32_t{0};
 /// f(0), .., f(Count - 1), each written out: what it indexes stays in registers.
 template <int Count, class F>
 VICINITY_HD void unrolled(const F& f) {
-  [&]<int... k>(std::integer_sequence<int, k...>) { (f(k), ...); }(std::make_integer_sequence<int, Count>());
+  [&]<int... k>(std::integer_sequence<int, k...>) { (f(k), ...); }
+  (std::make_integer_sequence<int, Count>());
 }
 
 /// Four words, which lie at a multiple of 16 bytes.
@@ -116,10 +118,12 @@ VICINITY_HD void load4(const T* from, T (&to)[4]) {
   if constexpr (sizeof(T) == 4) {
     const int4 read = *reinterpret_cast<const int4*>(from);
     to[0] = static_cast<T>(read.x), to[1] = static_cast<T>(read.y), to[2] = static_cast<T>(read.z), to[3] = static_cast<T>(read.w);
-    return;
+  } else {
+    unrolled<4>([&](int k) { to[k] = from[k]; });
   }
+#else
+  unrolled<4>([&](int k) { to[k] = from[k]; });
 #endif
-  for (int k = 0; k < 4; ++k) to[k] = from[k];
 }
 
 /// How a search of n facilities is divided among threads.
@@ -156,11 +160,11 @@ struct Board {
 
   /// Entries of a row: for bytes so many that threads which read 16 of neighbouring rows do not meet in a bank.
   [[nodiscard]] static VICINITY_HD std::int32_t pitch_of(std::int32_t n) { return N::bytes ? (divide_up(n, 16) | 1) * 16 : n | 1; }
-  [[nodiscard]] VICINITY_HD std::size_t at(std::int32_t row, std::int32_t column) const {
-    return static_cast<std::size_t>(row) * static_cast<std::size_t>(pitch) + static_cast<std::size_t>(column);
+  [[nodiscard]] VICINITY_HD std::uint32_t at(std::int32_t row, std::int32_t column) const {
+    return static_cast<std::uint32_t>(row * pitch + column);
   }
   [[nodiscard]] VICINITY_HD std::uint16_t& until_of(std::int32_t facility, std::int32_t location) const {
-    return until[static_cast<std::size_t>(facility) * static_cast<std::size_t>(n) + static_cast<std::size_t>(location)];
+    return until[static_cast<std::uint32_t>(facility * n + location)];
   }
   [[nodiscard]] VICINITY_HD std::int32_t free_again(std::int32_t i, std::int32_t j) const {
     const std::int32_t of_i = until_of(i, p[j]), of_j = until_of(j, p[i]);
@@ -184,35 +188,40 @@ VICINITY_HD void deltas_of(const Board<N>& board, std::int32_t x, const std::int
   Key sum[Count]{};
   if constexpr (N::bytes) {  // A[x] B'[y] + A[y] B'[x] - A[x] B'[x] - A[y] B'[y], of rows
     std::uint32_t with[Count]{}, own[Count]{}, of_x = 0;
-    const std::uint8_t *ax = board.a[0] + board.at(x, 0), *bx = board.b[0] + board.at(x, 0);
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
     for (std::int32_t k = 0; k < board.n; k += 16) {
-      const Words a_x = words(ax + k), b_x = words(bx + k);
+      const Words a_x = words(board.a[0] + board.at(x, k)), b_x = words(board.b[0] + board.at(x, k));
       of_x = dot(a_x, b_x, of_x);
-      for (int c = 0; c < Count; ++c) {
+      unrolled<Count>([&](int c) {
         const Words a_y = words(board.a[0] + board.at(y[c], k)), b_y = words(board.b[0] + board.at(y[c], k));
         with[c] = dot(a_x, b_y, dot(a_y, b_x, with[c]));
         own[c] = dot(a_y, b_y, own[c]);
-      }
+      });
     }
-    for (int c = 0; c < Count; ++c) sum[c] = with[c] - own[c] - of_x;
+    unrolled<Count>([&](int c) { sum[c] = with[c] - own[c] - of_x; });
   } else {  // by columns, which threads of neighbouring x read side by side
-    for (int side = 0; side < N::sides; ++side) {
-      const auto entry = [](const typename N::Entry* m, std::size_t at) { return static_cast<Key>(static_cast<Delta>(m[at])); };
+    unrolled<N::sides>([&](int side) {
+      const auto entry = [](const typename N::Entry* m, std::uint32_t at) { return static_cast<Key>(static_cast<Delta>(m[at])); };
+#if defined(__CUDA_ARCH__)
+#pragma unroll 2
+#endif
       for (std::int32_t k = 0; k < board.n; ++k) {
         const Key a_x = entry(board.a[side], board.at(k, x)), b_x = entry(board.b[side], board.at(k, x));
-        for (int c = 0; c < Count; ++c)
-          sum[c] += (a_x - entry(board.a[side], board.at(k, y[c]))) * (entry(board.b[side], board.at(k, y[c])) - b_x);
+        unrolled<Count>(
+            [&](int c) { sum[c] += (a_x - entry(board.a[side], board.at(k, y[c]))) * (entry(board.b[side], board.at(k, y[c])) - b_x); });
       }
-    }
+    });
   }
-  for (int c = 0; c < Count; ++c) to[c] = static_cast<Delta>((N::sides == 1 ? 2 : 1) * sum[c] + board.pair_product(x, y[c]));
+  unrolled<Count>([&](int c) { to[c] = static_cast<Delta>((N::sides == 1 ? 2 : 1) * sum[c] + board.pair_product(x, y[c])); });
 }
 
 /// A thread's part of a search.
 ///
-/// Slots without a pair of their own: in row i of column j, i > j, the key follows the pair of j and i; behind the last facility, that of the
-/// last one. It starts at `none` and is put back whenever the facility of the row or the column swaps, so that it never comes farther than
-/// twice the largest delta, and one product.
+/// Slots without a pair of their own: in row i of column j, i > j, the key follows the pair of j and i; behind the last facility, that of
+/// the last one. It starts at `none` and is put back whenever the facility of the row or the column swaps, so that it never comes farther
+/// than twice the largest delta, and one product.
 template <class N, int Rows>
 class Thread {
  public:
@@ -255,7 +264,7 @@ class Thread {
     touched_[0] = touched_[1] = K::none;
     if (swap.r >= 0 && x_ < board.n) {
       evaluate_touched(board, t, swap);
-      for (const Key key : touched_) take_least(key, doubled, least);
+      unrolled<2>([&](int c) { take_least(touched_[c], doubled, least); });
     }
     const Key whatever = doubled >> 1;
     return least_ = whatever < aspiration ? whatever : least;
@@ -267,7 +276,9 @@ class Thread {
     std::uint32_t pair = no_pair;
     const auto take = [&](std::uint32_t other) { pair = other < pair ? other : pair; };
     if (active_) {
-      unrolled<Rows>([&](int k) { if (is(keys_[k])) take(pair_of(first_ + k, column_)); });
+      unrolled<Rows>([&](int k) {
+        if (is(keys_[k])) take(pair_of(first_ + k, column_));
+      });
     }
     if (is(touched_[0])) take(pair_of(x_, swap.r));
     if (is(touched_[1])) take(pair_of(x_, swap.s));
@@ -315,17 +326,19 @@ class Thread {
   /// qap::delta_change of all pairs, and the least of them.
   VICINITY_HD void update(const Board<N>& board, Key& doubled, Key& least) {
     Key of_column[2 * N::sides];
-    for (int side = 0; side < N::sides; ++side) {
+    unrolled<N::sides>([&](int side) {
       of_column[2 * side] = static_cast<Key>(board.d[side][column_]);
       of_column[2 * side + 1] = static_cast<Key>(board.e[side][column_]);
-    }
+    });
     unrolled<Rows / 4>([&](int group) {
       const int k = 4 * group;
       unrolled<N::sides>([&](int side) {
         Delta d[4], e[4];
         load4(board.d[side] + first_ + k, d);
         load4(board.e[side] + first_ + k, e);
-        unrolled<4>([&](int q) { keys_[k + q] += (static_cast<Key>(d[q]) - of_column[2 * side]) * (of_column[2 * side + 1] - static_cast<Key>(e[q])); });
+        unrolled<4>([&](int q) {
+          keys_[k + q] += (static_cast<Key>(d[q]) - of_column[2 * side]) * (of_column[2 * side + 1] - static_cast<Key>(e[q]));
+        });
       });
       unrolled<4>([&](int q) { take_least(keys_[k + q], doubled, least); });
     });
@@ -345,13 +358,13 @@ class Thread {
     const std::int32_t y[2]{swap.r, swap.s};
     Delta delta[2];
     deltas_of<N, 2>(board, x_, y, delta);
-    for (int c = 0; c < 2; ++c) board.fresh[c][x_] = touched_[c] = key(y[c], delta[c]);
+    unrolled<2>([&](int c) { board.fresh[c][x_] = touched_[c] = key(y[c], delta[c]); });
   }
 
   /// Pairs that `before` touched.
   VICINITY_HD void restore(const Board<N>& board, const Swap& before) {
     if (before.has(column_)) {
-      const Key* const fresh = board.fresh[column_ == before.r ? 0 : 1] + first_;
+      const Key* const fresh = (column_ == before.r ? board.fresh[0] : board.fresh[1]) + first_;
       bool marked = false;
       unrolled<Rows / 4>([&](int group) {
         const int k = 4 * group;
@@ -376,7 +389,9 @@ class Thread {
       if (K::marked(key)) expiry_ = 0;
     }
     if (rows_ == Rows) return;
-    unrolled<Rows>([&](int k) { if (k >= rows_) keys_[k] = K::none; });
+    unrolled<Rows>([&](int k) {
+      if (k >= rows_) keys_[k] = K::none;
+    });
   }
   /// The pair with facility y, which swaps, if it is one of a row.
   VICINITY_HD void leave(std::int32_t y) {
@@ -398,52 +413,48 @@ class Thread {
 
   /// What the swap means for facility x.
   VICINITY_HD void move(const Board<N>& board, const Swap& swap) {
-    const auto [r, s] = swap;
     const bool swaps = swap.has(x_);
     typename N::Entry b_r[N::sides], b_s[N::sides];
-    for (int side = 0; side < N::sides; ++side) {
-      b_r[side] = board.b[side][board.at(r, x_)];
-      b_s[side] = board.b[side][board.at(s, x_)];
+    unrolled<N::sides>([&](int side) {
+      b_r[side] = board.b[side][board.at(swap.r, x_)];
+      b_s[side] = board.b[side][board.at(swap.s, x_)];
       const auto a = [&](std::int32_t row) { return static_cast<Delta>(board.a[side][board.at(row, x_)]); };
-      const Delta difference = (N::sides == 1 ? 2 : 1) * (a(r) - a(s));
+      const Delta difference = (N::sides == 1 ? 2 : 1) * (a(swap.r) - a(swap.s));
       const Delta d = swaps ? 0 : difference, e = swaps ? 0 : static_cast<Delta>(b_s[side]) - static_cast<Delta>(b_r[side]);
-      board.d[side][x_] = d;
-      board.e[side][x_] = e;
-      if (x_ != board.n - 1) continue;
-      for (std::int32_t k = board.n; k < board.width; ++k) {
+      const std::int32_t end = x_ == board.n - 1 ? board.width : x_ + 1;
+      for (std::int32_t k = x_; k < end; ++k) {
         board.d[side][k] = d;
         board.e[side][k] = e;
       }
-    }
+    });
     if (swaps) {
-      if (x_ == r) swap_corners(board, swap);
+      if (x_ == swap.r) swap_corners(board, swap);
       return;
     }
-    for (int side = 0; side < N::sides; ++side) {
+    unrolled<N::sides>([&](int side) {
       typename N::Entry* const across = board.b[N::sides - 1 - side];
-      board.b[side][board.at(r, x_)] = b_s[side];
-      board.b[side][board.at(s, x_)] = b_r[side];
-      across[board.at(x_, r)] = b_s[side];
-      across[board.at(x_, s)] = b_r[side];
-    }
+      board.b[side][board.at(swap.r, x_)] = b_s[side];
+      board.b[side][board.at(swap.s, x_)] = b_r[side];
+      across[board.at(x_, swap.r)] = b_s[side];
+      across[board.at(x_, swap.s)] = b_r[side];
+    });
   }
   static VICINITY_HD void swap_corners(const Board<N>& board, const Swap& swap) {
-    const auto [r, s] = swap;
     const auto exchange = [](typename N::Entry& x, typename N::Entry& y) {
       const auto was = x;
       x = y;
       y = was;
     };
-    for (int side = 0; side < N::sides; ++side) {
-      exchange(board.b[side][board.at(r, r)], board.b[side][board.at(s, s)]);
-      exchange(board.b[side][board.at(r, s)], board.b[side][board.at(s, r)]);
-    }
+    unrolled<N::sides>([&](int side) {
+      exchange(board.b[side][board.at(swap.r, swap.r)], board.b[side][board.at(swap.s, swap.s)]);
+      exchange(board.b[side][board.at(swap.r, swap.s)], board.b[side][board.at(swap.s, swap.r)]);
+    });
   }
 
   static constexpr std::int32_t never = 0x7FFFFFFF;
 
-  std::int32_t x_;         ///< the number of the thread, and its facility, if there is one
-  bool is_last_;           ///< of the block
+  std::int32_t x_;                      ///< the number of the thread, and its facility, if there is one
+  bool is_last_;                        ///< of the block
   std::int32_t column_, first_, rows_;  ///< of its pairs; first row and number of rows
   std::int32_t expiry_ = never;         ///< no pair's mark goes before this iteration
   bool active_ = false;                 ///< are the keys known?

@@ -94,8 +94,7 @@ class BlockOnHost {
         }
     std::fill(until_.begin(), until_.end(), std::uint16_t{0});
     for (auto* differences : {d_, e_})
-      for (int side = 0; side < N::sides; ++side)
-        std::fill(differences[side].begin(), differences[side].end(), typename N::Delta{0});
+      for (int side = 0; side < N::sides; ++side) std::fill(differences[side].begin(), differences[side].end(), typename N::Delta{0});
   }
 
   const qap::Qap& qap_;
