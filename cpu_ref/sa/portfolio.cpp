@@ -325,7 +325,7 @@ std::unique_ptr<TabuSearch> make_tabu_search(const qap::Qap& qap) {
 
 std::unique_ptr<Run> prepare_portfolio(const Case& c, const Instance& instance) {
   const auto& qap = dynamic_cast<const qap::Qap&>(instance);
-  const portfolio::Task task = portfolio::task_of(c);
+  const portfolio::Task task = portfolio::task_of(c, qap.size());
   const std::int64_t threads = std::min<std::int64_t>(task.threads > 0 ? task.threads : omp_get_max_threads(), task.searches);
   require_memory(8.0 * sizeof(std::int32_t) * qap.size() * qap.size() * static_cast<double>(threads), "tabu searches");
   std::vector<std::unique_ptr<Portfolio::Method>> methods;

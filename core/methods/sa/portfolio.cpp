@@ -10,12 +10,19 @@
 #include "core/util/math.hpp"
 
 namespace vicinity::portfolio {
+namespace {
 
-Task task_of(const Case& c) {
-  return {.swaps = c.integer("iterations", 1, sa::most_iterations),
-          .searches = c.integer_or("chains", default_searches, 1, 65536),
-          .steps = c.integer_or("leg", 0, 1, most_steps),
-          .threads = c.integer_or("threads", 0, 0, 4096)};
+std::int64_t steps_of(std::int32_t n) { return std::min<std::int64_t>(std::int64_t{steps_per_facility} * n, most_steps); }
+
+}  // namespace
+
+Task task_of(const Case& c, std::int32_t n) {
+  Task task;
+  task.swaps = c.integer("iterations", 1, sa::most_iterations);
+  task.searches = c.integer_or("chains", n <= most_on_gpu ? default_searches : default_searches_beyond, 1, 65536);
+  task.steps = c.integer_or("leg", std::min(steps_of(n), divide_up(task.swaps, task.searches)), 1, most_steps);
+  task.threads = c.integer_or("threads", 0, 0, 4096);
+  return task;
 }
 
 qap::Permutation random_permutation(std::int32_t n, Draws& draws) {
@@ -63,8 +70,7 @@ Population::Population(const qap::Qap& qap, const Task& task, const Start& start
     : n_(qap.size()),
       seed_(start.seed),
       most_elites_(std::max(least_elites, elites_per_search * task.searches)),
-      steps_(static_cast<std::int32_t>(
-          std::min<std::int64_t>(task.steps > 0 ? task.steps : std::int64_t{steps_per_facility} * n_, most_steps))),
+      steps_(static_cast<std::int32_t>(task.steps > 0 ? task.steps : steps_of(n_))),
       starts_(static_cast<std::size_t>(task.searches)),
       filling_(rounds_of_filling()) {
   for (std::size_t b = 0; b < starts_.size(); ++b) starts_[b] = new_start(static_cast<std::int32_t>(b), 0);

@@ -31,6 +31,9 @@ namespace vicinity::portfolio {
 /// Searches of a round, unless a case says: three blocks on each multiprocessor of an H100 or H200, which is as many as it runs at a time
 /// at n = 100. A CPU of few cores does better with 24.
 inline constexpr std::int64_t default_searches = 396;
+/// More facilities are for CPUs alone: fewer searches then.
+inline constexpr std::int32_t most_on_gpu = 259;
+inline constexpr std::int64_t default_searches_beyond = 24;
 /// Swaps that a search makes in a round, a facility, unless a case says; at most most_steps: iterations and tabu times fit 16 bits.
 inline constexpr std::int32_t steps_per_facility = 12, most_steps = 50'000;
 /// Elites of the first population: so many a search, at least least_elites.
@@ -71,8 +74,9 @@ struct Task {
   std::int64_t steps = 0;                    ///< swaps of a search in a round; 0: by the size
   std::int64_t threads = 0;                  ///< of the CPU; 0: all
 };
-/// `chains` of a case are the searches of a round, `leg` the swaps of a search. Throws InputError.
-[[nodiscard]] Task task_of(const Case& c);
+/// Of a case of n facilities: `chains` are the searches of a round, `leg` the swaps of a search, which are no more by default than one
+/// round takes to make all. Throws InputError.
+[[nodiscard]] Task task_of(const Case& c, std::int32_t n);
 
 /// A permutation and its cost.
 struct Elite {

@@ -243,7 +243,8 @@ class Rounds {
     searches_.n = qap.size();
     searches_.pitch = Board<N>::pitch_of(qap.size());
     const auto chosen = tabu::choice<N>(searches_);
-    if (!chosen) throw DoesNotFit("gpu-portfolio takes up to 259 facilities, cpu-portfolio more");
+    if (!chosen)
+      throw DoesNotFit("gpu-portfolio takes up to " + std::to_string(portfolio::most_on_gpu) + " facilities, cpu-portfolio more");
     choice_ = *chosen;
     searches_.width = Division{qap.size(), choice_.rows}.width();
     const auto view = qap.view();
@@ -426,7 +427,7 @@ class Rounds {
 std::unique_ptr<Run> prepare_portfolio_on_gpu(const Case& c, const Instance& instance) {
   using namespace tabu;
   const auto& qap = dynamic_cast<const qap::Qap&>(instance);
-  const portfolio::Task task = portfolio::task_of(c);
+  const portfolio::Task task = portfolio::task_of(c, qap.size());
   const auto run = [&]<class N>(N) -> std::unique_ptr<Run> { return std::make_unique<DeviceSearchRun<Rounds<N>>>(qap, task); };
   const bool narrow = qap.delta_bound() < Keys<std::int32_t>::limit;
   if (qap.delta_bound() >= Keys<std::int64_t>::limit) throw DoesNotFit("gpu-portfolio takes deltas of up to 59 bits");
