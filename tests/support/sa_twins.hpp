@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/methods/sa/portfolio.hpp"
 #include "core/methods/sa/task.hpp"
 #include "core/util/rng.hpp"
 #include "cpu_ref/sa/implementations.hpp"
@@ -51,6 +52,14 @@ inline std::shared_ptr<const qap::Qap> random_qap(std::uint64_t seed, std::int32
 
 /// The instance of a trial of this system.
 inline const qap::Qap& qap_of(const Trial& trial) { return dynamic_cast<const qap::Qap&>(*trial.instance); }
+
+/// Portfolios go on in whole rounds.
+inline void expect_prefix_twins_in_rounds(const std::vector<Implementation>& implementations) {
+  for (const std::int64_t size : {12, 40, 100}) {
+    const std::int64_t searches = 5, round = searches * portfolio::steps_per_facility * size;
+    expect_prefix_twins(implementations, {trial(size, 10 * round, {{"chains", searches}})}, round);
+  }
+}
 
 /// Chains for several ranks, which have different numbers of them, or none.
 inline std::vector<Trial> rank_trials() {

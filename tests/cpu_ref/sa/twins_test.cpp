@@ -105,5 +105,7 @@ TEST(SaCpu, WorkGrowsWithWhatWasDone) {
 
 TEST(SaCpu, PrefixesAreTheSame) { expect_prefix_twins(cpu_annealing_implementations(), random_trials(40)); }
 
+TEST(SaCpu, PrefixesOfPortfoliosAreTheSame) { expect_prefix_twins_in_rounds(cpu_portfolio_implementations()); }
+
 }  // namespace
 }  // namespace vicinity::sa

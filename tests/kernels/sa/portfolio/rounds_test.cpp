@@ -111,11 +111,7 @@ TEST_F(PortfolioGpu, AnInterruptionChangesNothingOfWhatFollows) {
   EXPECT_EQ(run->outcome().digest, whole);
 }
 
-TEST_F(PortfolioGpu, PrefixesAreTheSame) {
-  std::vector<Trial> trials;
-  for (const std::int64_t size : {12, 40, 100}) trials.push_back(trial(size, 12 * size * 50, {{"chains", std::int64_t{5}}}));
-  expect_prefix_twins({cpu(), gpu().front()}, trials);
-}
+TEST_F(PortfolioGpu, PrefixesAreTheSame) { expect_prefix_twins_in_rounds({cpu(), gpu().front()}); }
 
 TEST_F(PortfolioGpu, ARunThatDidNothingDoesNotPass) {
   const Trial some = trial(30, 100);
