@@ -99,6 +99,7 @@ VIEWS: dict[str, MakeView] = {
     "lsm/table11": _ranks,
     "lsm/ranks": _over_ranks,
     "lsm/gpus": _over_ranks,
+    "lsm/gpus_tsp": _over_ranks,
     "lsm/gpu_restarts": _over_ranks,
     "lsm/precision": _precision,
     "lsm/quality_qap": usual.gaps_over_seeds,

@@ -7,7 +7,7 @@ from vicinity_analysis.papers.lsm.views import VIEWS
 from vicinity_analysis.views import rank_scaling
 from worlds import GPU, studies_of, study_of
 
-NAMES = ("ranks", "gpus", "gpu_restarts")
+NAMES = ("ranks", "gpus", "gpus_tsp", "gpu_restarts")
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_the_speedup_is_over_one_rank_with_as_many_threads(studies):
     speedups = line.speedups()
     assert speedups[1] == 1 and 1.9 < speedups[2] < 2.05 and 3.7 < speedups[4] < 4.05
     table = rank_scaling.scaling_table(study_of(studies, "lsm/gpus"))
-    assert len(table.rows) == 12 and any(cell.text.startswith("3.") for cell in table.rows[-2])
+    assert len(table.rows) == 20 and any(cell.text.startswith("3.") for cell in table.rows[-2])
 
 
 def test_efficiency_is_the_speedup_of_a_rank(studies):
@@ -48,9 +48,9 @@ def test_efficiency_is_the_speedup_of_a_rank(studies):
 def test_what_no_ranks_share_stands_once_for_each_size(studies):
     table = rank_scaling.scaling_table(study_of(studies, "lsm/gpus"))
     rows = [row for row in table.tidy if row["implementation"] == "gpu-tuned"]
-    assert [row["m"] for row in rows] == ["401", "1301", "2601"] and not any("ranks" in row for row in rows)
+    assert [row["m"] for row in rows] == ["401", "1301", "1701", "2601", "4201"] and not any("ranks" in row for row in rows)
     (at,) = (index for index, column in enumerate(table.columns) if column.label.startswith("gpu-tuned"))
-    assert [bool(row[at].text) for row in table.rows] == [True, False, False, False] * 3
+    assert [bool(row[at].text) for row in table.rows] == [True, False, False, False] * 5
 
 
 def test_without_one_rank_there_is_no_speedup(studies):
