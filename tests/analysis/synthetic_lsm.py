@@ -151,7 +151,17 @@ def quality(case, seed):
 
 TABLES = ("table1", "table2", "table3", "table4", "table5", "table6", "table7", "table8", "table9", "table9_small")
 TABLES += ("table10", "table11")
-BEYOND = ("ranks", "gpus", "gpus_tsp", "gpu_restarts", "precision", "quality_qap", "quality_long", "quality_tsp", "tenure_tsp")
+BEYOND = (
+    "ranks",
+    "gpus",
+    "gpus_tsp",
+    "gpu_restarts",
+    "precision",
+    "quality_qap",
+    "quality_long",
+    "quality_tsp",
+    "tenure_tsp",
+)
 BEYOND += tuple(f"{what}_{problem}" for what in ("scaling", "climbing") for problem in ("qap", "tsp", "ppp"))
 
 

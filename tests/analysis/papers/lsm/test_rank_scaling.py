@@ -48,7 +48,9 @@ def test_efficiency_is_the_speedup_of_a_rank(studies):
 def test_what_no_ranks_share_stands_once_for_each_size(studies):
     table = rank_scaling.scaling_table(study_of(studies, "lsm/gpus"))
     rows = [row for row in table.tidy if row["implementation"] == "gpu-tuned"]
-    assert [row["m"] for row in rows] == ["401", "1301", "1701", "2601", "4201"] and not any("ranks" in row for row in rows)
+    assert [row["m"] for row in rows] == ["401", "1301", "1701", "2601", "4201"] and not any(
+        "ranks" in row for row in rows
+    )
     (at,) = (index for index, column in enumerate(table.columns) if column.label.startswith("gpu-tuned"))
     assert [bool(row[at].text) for row in table.rows] == [True, False, False, False] * 5
 

@@ -324,14 +324,14 @@ def test_the_descriptors_ask_for_every_implementation_and_for_the_papers_own():
         assert {"gpu", *runs.MATRIX.implementations} <= set(asked[name].implementations), name
     assert set(asked["sa/quality"].seeds) == set(asked["sa/quality_times"].seeds)
     named = {
-        "cpu_ref/sa/implementations.cpp": r'\{"([a-z-]+)", Backend::',
-        "kernels/sa/implementations.cu": r'\{"([a-z-]+)", Backend::',
+        "cpu_ref/sa/implementations.cpp": r'\{(?:\.name = )?"([a-z-]+)",\s+(?:\.backend = )?Backend::',
+        "kernels/sa/implementations.cu": r'\{(?:\.name = )?"([a-z-]+)",\s+(?:\.backend = )?Backend::',
         "cpu_ref/sa/mpi.cpp": r'on_ranks\(Backend::\w+, "([a-z-]+)"',
     }
     registered = {
         name for file, words in named.items() for name in re.findall(words, (synthetic.REPOSITORY / file).read_text())
     }
-    assert len(registered) == 10 and registered == {name for one in asked.values() for name in one.implementations}
+    assert len(registered) == 12 and registered == {name for one in asked.values() for name in one.implementations}
 
 
 def test_csv(studies):
