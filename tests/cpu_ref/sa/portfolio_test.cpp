@@ -14,25 +14,15 @@
 #include "core/util/error.hpp"
 #include "cpu_ref/sa/implementations.hpp"
 #include "data/qaps.hpp"
+#include "tests/support/sa_twins.hpp"
 
 namespace vicinity::sa {
 namespace {
 
-/// `range`: entries are of [-range/10, range).
-qap::Qap random_qap(std::int32_t n, bool symmetric, std::int64_t range, std::uint64_t seed) {
-  const auto size = static_cast<std::size_t>(n);
-  std::vector<std::int32_t> matrices[2];
-  std::uint32_t draw = 0;
-  for (auto& m : matrices) {
-    m.assign(size * size, 0);
-    for (std::size_t i = 0; i < size; ++i)
-      for (std::size_t j = 0; j < size; ++j)
-        m[i * size + j] = symmetric && j < i
-                              ? m[j * size + i]
-                              : static_cast<std::int32_t>(scale_to(random_bits(seed, 9, 0, draw++), static_cast<std::uint64_t>(range))) -
-                                    static_cast<std::int32_t>(range / 10);
-  }
-  return {"random", n, matrices[0], matrices[1]};
+/// Entries are of [-range/10, range - range/10).
+qap::Qap qap_of_range(std::int32_t n, bool symmetric, std::int64_t range, std::uint64_t seed) {
+  const std::int64_t low = -(range / 10), high = low + range - 1;
+  return *random_qap(seed, n, {low, high, low, high}, symmetric);
 }
 
 Case case_of(std::int64_t swaps, std::int64_t threads, std::int64_t searches = 6) {
@@ -89,7 +79,7 @@ TEST(CpuPortfolio, ASearchTakesTheSwapsOfItsDefinition) {
     for (const bool symmetric : {true, false})
       for (const std::int64_t range :
            {std::int64_t{1}, std::int64_t{3}, std::int64_t{100}, std::int64_t{40'000}, std::int64_t{2'000'000}}) {
-        const qap::Qap qap = random_qap(n, symmetric, range, static_cast<std::uint64_t>(n));
+        const qap::Qap qap = qap_of_range(n, symmetric, range, static_cast<std::uint64_t>(n));
         portfolio::Draws draws(1, 0, 0);
         const qap::Permutation start = portfolio::random_permutation(n, draws);
         const std::unique_ptr<TabuSearch> search = make_tabu_search(qap);
@@ -108,7 +98,7 @@ TEST(CpuPortfolio, ASearchTakesTheSwapsOfItsDefinition) {
 
 TEST(CpuPortfolio, ThreadsDecideNothing) {
   for (const bool symmetric : {true, false}) {
-    const qap::Qap qap = random_qap(20, symmetric, 100, 4);
+    const qap::Qap qap = qap_of_range(20, symmetric, 100, 4);
     const Outcome one = outcome_of(qap, case_of(60'000, 1));
     EXPECT_TRUE(one.feasible) << one.complaint;
     for (const std::int64_t threads : {2, 5}) EXPECT_EQ(outcome_of(qap, case_of(60'000, threads)).digest, one.digest) << threads;
@@ -117,7 +107,7 @@ TEST(CpuPortfolio, ThreadsDecideNothing) {
 }
 
 TEST(CpuPortfolio, SlicesGiveTheSame) {
-  const qap::Qap qap = random_qap(20, true, 100, 4);
+  const qap::Qap qap = qap_of_range(20, true, 100, 4);
   const Outcome whole = outcome_of(qap, case_of(60'000, 1));
   for (const std::int64_t threads : {1, 2, 5}) {
     const auto run = prepared(qap, case_of(60'000, threads));
@@ -132,7 +122,7 @@ TEST(CpuPortfolio, SlicesGiveTheSame) {
 }
 
 TEST(CpuPortfolio, StopsWithTheBestSoFar) {
-  const qap::Qap qap = random_qap(60, true, 100, 4);
+  const qap::Qap qap = qap_of_range(60, true, 100, 4);
   const auto run = prepared(qap, case_of(1'000'000'000'000, 2));
   run->reset(3);
   EXPECT_TRUE(run->execute({.seconds = 0.02}));
@@ -147,7 +137,7 @@ TEST(CpuPortfolio, StopsWithTheBestSoFar) {
 TEST(CpuPortfolio, SmallAndFlatInstances) {
   for (const std::int32_t n : {2, 3, 5})
     for (const bool symmetric : {true, false}) {
-      const qap::Qap qap = random_qap(n, symmetric, 50, static_cast<std::uint64_t>(n));
+      const qap::Qap qap = qap_of_range(n, symmetric, 50, static_cast<std::uint64_t>(n));
       qap::Permutation p(static_cast<std::size_t>(n));
       for (std::int32_t i = 0; i < n; ++i) p[static_cast<std::size_t>(i)] = i;
       std::int64_t least = std::numeric_limits<std::int64_t>::max();
@@ -158,11 +148,11 @@ TEST(CpuPortfolio, SmallAndFlatInstances) {
       EXPECT_TRUE(outcome.feasible) << outcome.complaint;
       EXPECT_EQ(*outcome.objective, least) << n;
     }
-  EXPECT_EQ(*outcome_of(random_qap(19, true, 1, 1), case_of(5'000, 2)).objective, 0);  // zeros
+  EXPECT_EQ(*outcome_of(qap_of_range(19, true, 1, 1), case_of(5'000, 2)).objective, 0);  // zeros
 }
 
 TEST(CpuPortfolio, GoesOnFromAGivenSolution) {
-  const qap::Qap qap = random_qap(12, true, 100, 4);
+  const qap::Qap qap = qap_of_range(12, true, 100, 4);
   const Outcome found = outcome_of(qap, case_of(50'000, 2));
   const auto run = prepared(qap, case_of(1, 1, 1));
   run->reset(Start(9, found.solution));
