@@ -2,13 +2,16 @@
 #include "kernels/sa/implementations.hpp"
 #include "kernels/sa/ranks.hpp"
 #include "kernels/sa/tuned/annealing.cuh"
+#include "kernels/sa/tuned/small.cuh"
 
 namespace vicinity::sa {
 namespace {
 
 std::unique_ptr<Run> prepare(const Case& c, const Instance& instance, bool many, Team* team = nullptr) {
   const auto& qap = dynamic_cast<const qap::Qap&>(instance);
-  return with_types(qap, [&]<class T>(T) { return tuned_run<T>(qap, task_of(c), many, team); });
+  const annealing::Task task = task_of(c);
+  if (std::unique_ptr<Run> small = small_run(qap, task, many, team)) return small;
+  return with_types(qap, [&]<class T>(T) { return tuned_run<T>(qap, task, many, team); });
 }
 
 }  // namespace
