@@ -853,18 +853,20 @@ class Tuned {
       : matrices_(matrices),
         batch_size_(Many ? task.chains : 1),
         policy_(tuned_policy<Types>(matrices, task, Many)),
+        resident_(hot_bytes<Types>(matrices.n, true) + sizeof(HotMemory<Delta>) + 1024 <= cuda::most_shared()),
         f_(chains() * size() * size()),
         inbox_(in_grid() ? chains() * static_cast<std::size_t>(inbox_words<Delta>(policy_.rows.pitch)) : 0),
         mailbox_(in_grid() ? chains() * 2 * static_cast<std::size_t>(policy_.rows.blocks) : 0),
         permuted_(chains() * Types::sides * size() * static_cast<std::size_t>(matrices.pitch)) {
-    cuda::allow_shared(hot_kernel<Types>, hot_bytes());
+    cuda::allow_shared(hot(), hot_bytes<Types>(matrices.n, resident_));
   }
 
   void launch(const Chains& chains, std::int64_t first, std::int64_t count, std::int64_t limit, const cuda::Stream& stream) {
     const auto together = static_cast<unsigned>(count);
     permute_kernel<Types>
         <<<dim3(static_cast<unsigned>(matrices_.n), together), 256, 0, stream.get()>>>(matrices_, chains, first, permuted_.data());
-    hot_kernel<Types><<<together, HotPolicy::threads, hot_bytes(), stream.get()>>>(matrices_, chains, permuted_.data(), first, limit);
+    hot()<<<together, HotPolicy::threads, hot_bytes<Types>(matrices_.n, resident_), stream.get()>>>(matrices_, chains, permuted_.data(),
+                                                                                                    first, limit);
     const auto tiles = static_cast<unsigned>(divide_up(matrices_.n, 32));
     products_kernel<Types><<<dim3(tiles, tiles, together), 256, 0, stream.get()>>>(matrices_, permuted_.data(), f_.data());
     inbox_.fill(0, stream);
@@ -889,11 +891,12 @@ class Tuned {
   [[nodiscard]] std::size_t chains() const { return static_cast<std::size_t>(batch_size_); }
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(matrices_.n); }
   [[nodiscard]] bool in_grid() const { return policy_.rows.scope == Scope::grid; }
-  [[nodiscard]] std::size_t hot_bytes() const { return size() * sizeof(std::uint16_t); }
+  [[nodiscard]] auto hot() const { return resident_ ? &hot_kernel<Types, true> : &hot_kernel<Types, false>; }
 
   DeviceQap<Entry> matrices_;
   std::int64_t batch_size_;
   TunedPolicy<Types> policy_;
+  bool resident_;  ///< in the hot phase, B' in shared memory
   cuda::DeviceBuffer<Delta> f_;
   cuda::DeviceBuffer<Word> inbox_;
   cuda::DeviceBuffer<AcceptedMessage<Delta>> mailbox_;
