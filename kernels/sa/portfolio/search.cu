@@ -123,6 +123,7 @@ __device__ __forceinline__ void begin_board(const Layout<N, Shared>& layout, con
   for (std::int32_t x = thread; x < n; x += threads) board.p[x] = start[x];
   for (std::int32_t k = thread; k < n * n; k += threads) board.until[k] = 0;
   for (std::int32_t x = thread; x < board.width; x += threads) {
+    board.fresh[0][x] = board.fresh[1][x] = Keys<typename N::Delta>::none;
     board.expiry[0][x] = board.expiry[1][x] = never;
     if constexpr (N::packed)
       board.factors[x] = 0;

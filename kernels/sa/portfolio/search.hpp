@@ -196,7 +196,7 @@ struct Board {
   std::uint16_t* until;              ///< [facility][location]
   Delta *d[N::sides], *e[N::sides];  ///< [side][width]: of the last swap (qap::product); 0 for the facilities that swapped
   std::uint32_t* factors;            ///< [width]: instead of these, where packed
-  Key* fresh[2];                     ///< [width]: keys of the pairs with r, and with s
+  Key* fresh[2];                     ///< [width]: keys of the pairs with r, and with s; `none` where there is no pair
   std::int32_t* expiry[2];           ///< [width]: when their marks go; `never` without one
   std::int32_t *p, *best;            ///< [n]: now, and of least cost so far
 
@@ -300,9 +300,10 @@ VICINITY_HD void packed_deltas_of(const Board<N>& board, std::int32_t x, const s
 
 /// A thread's part of a search.
 ///
-/// Slots without a pair of their own: in row i of column j, i > j, the key follows the pair of j and i; behind the last facility, that of
-/// the last one, or where packed none at all. It starts at `none` and is put back whenever the facility of the row or the column swaps, so
-/// that it never comes farther than twice the largest delta, and one product; and the offset.
+/// Slots without a pair of their own. Row i of column j, i > j, is the pair of j and i, which another thread has as well: it starts at
+/// `none` and is known once i or j has swapped. Row j itself stays as it is. Behind the last facility a key follows the last one, or where
+/// packed nothing; it starts at `none` and is put back whenever the last facility or that of the column swaps. So none of them comes
+/// farther from there than twice the largest delta, and one product; and the offset.
 template <class N, int Rows>
 class Thread {
  public:
@@ -363,7 +364,7 @@ class Thread {
     if (active_) {
       const Key kept = least - offset_;
       std::int32_t slot = Rows;
-      unrolled<Rows>([&](int k) { slot = (keys_[Rows - 1 - k] & known) == kept ? Rows - 1 - k : slot; });
+      unrolled<Rows>([&](int k) { slot = ((keys_[Rows - 1 - k] ^ kept) & known) == 0 ? Rows - 1 - k : slot; });
       if (slot < Rows) take(pair_of(first_ + slot, column_));
     }
     if ((touched_[0] & known) == least) take(pair_of(x_, swap.r));
@@ -432,7 +433,7 @@ class Thread {
       });
       least.any += offset_;
       least.tabu = static_cast<Delta>(static_cast<Key>(least.tabu) + offset_);
-      if (offset_ + most_offset > 2 * most_offset) settle();
+      if (offset_ + most_offset > 2 * most_offset) settle(board.n);
       return;
     }
     Key of_column[2 * N::sides];
@@ -454,14 +455,18 @@ class Thread {
     });
   }
   /// The sum that is kept apart goes into the keys.
-  VICINITY_HD void settle() {
-    unrolled<Rows>([&](int k) { keys_[k] = k < rows_ ? keys_[k] + offset_ : K::none; });
+  VICINITY_HD void settle(std::int32_t n) {
+    unrolled<Rows>([&](int k) { keys_[k] = first_ + k < n ? keys_[k] + offset_ : K::none; });
     offset_ = 0;
   }
   /// The pairs of facility x with r and s. `own`: see evaluate().
   VICINITY_HD void evaluate_touched(const Board<N>& board, std::int32_t t, const Swap& swap, const std::uint32_t (&own)[2]) {
     if (swap.has(x_)) own_ = x_ == swap.r ? own[0] : own[1];
-    if (x_ == swap.r) return;
+    if (x_ == swap.r) {
+      board.fresh[0][x_] = K::none;
+      board.expiry[0][x_] = never;
+      return;
+    }
     const auto leave = [&](int c, std::int32_t y, Delta delta) {
       const std::int32_t until = board.free_again(x_, y);
       board.fresh[c][x_] = touched_[c] = K::of(delta, until > t);
@@ -474,6 +479,8 @@ class Thread {
       leave(0, swap.r, delta[0]);
       board.fresh[1][swap.r] = touched_[0];
       board.expiry[1][swap.r] = board.expiry[0][x_];
+      board.fresh[1][x_] = K::none;
+      board.expiry[1][x_] = never;
       return;
     }
     const std::int32_t y[2]{swap.r, swap.s};
@@ -498,7 +505,7 @@ class Thread {
         std::int32_t until[4];
         load4(expiry + k, until);
         unrolled<4>([&](int q) {
-          keys_[k + q] = k + q < rows_ ? key[q] : K::none;
+          keys_[k + q] = key[q];
           expiry_ = until[q] < expiry_ ? until[q] : expiry_;
         });
       });
@@ -510,18 +517,19 @@ class Thread {
   VICINITY_HD void restore_row(const Board<N>& board, std::int32_t y, const Key* fresh, const std::int32_t* expiry) {
     const auto slot = static_cast<std::uint32_t>(y - first_);
     if (slot >= Rows) return;
-    const Key key = slot < static_cast<std::uint32_t>(rows_) ? fresh[column_] : K::none;
+    const Key key = fresh[column_];
     set(slot, key - offset_);
     if (K::marked(key) && expiry[column_] < expiry_) expiry_ = expiry[column_];
-    if (N::packed || y < board.n - 1 || rows_ == Rows) return;
-    unrolled<Rows>([&](int k) {
-      if (k >= rows_) keys_[k] = K::none;
-    });
+    if (!N::packed && y == board.n - 1) {
+      unrolled<Rows>([&](int k) {
+        if (first_ + k >= board.n) keys_[k] = K::none;
+      });
+    }
   }
   /// The pair with facility y, which swaps, if it is one of a row.
   VICINITY_HD void leave(std::int32_t y) {
     const auto slot = static_cast<std::uint32_t>(y - first_);
-    if (slot < static_cast<std::uint32_t>(rows_)) set(slot, K::none);
+    if (slot < Rows) set(slot, K::none);
   }
   /// A slot by its number: few jumps, and comparisons with few others.
   template <int From = 0, int To = Rows>

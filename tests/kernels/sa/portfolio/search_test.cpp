@@ -103,6 +103,7 @@ class BlockOnHost {
     for (auto* differences : {d_, e_})
       for (int side = 0; side < N::sides; ++side) std::fill(differences[side].begin(), differences[side].end(), typename N::Delta{0});
     std::fill(factors_.begin(), factors_.end(), 0u);
+    for (auto& fresh : fresh_) std::fill(fresh.begin(), fresh.end(), K::none);
     for (auto& expiry : expiry_) std::fill(expiry.begin(), expiry.end(), never);
   }
 
