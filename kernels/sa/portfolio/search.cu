@@ -431,7 +431,7 @@ class Rounds {
       }
     return true;
   }
-  /// The starts of a round go to the device: start_of(b) of search b.
+  /// The starts of a round go to the device: start_of(b) of search b. By copies alone, which no kernel holds up.
   template <class StartOf>
   void stage(Slot& slot, const StartOf& start_of) {
     in_parallel(count_, [&](std::size_t b) {
@@ -441,7 +441,8 @@ class Rounds {
     });
     slot.starts.up(up_);
     slot.costs.up(up_);
-    slot.done.device.fill(0, up_);
+    std::fill_n(slot.done.host.data(), count_, 0);
+    slot.done.up(up_);
     slot.staged.record(up_);
   }
   void launch(Slot& slot, std::int64_t round) {
