@@ -322,8 +322,8 @@ class Rounds {
     until_.fill(0xA5, stream_);
     stream_.synchronize();
     for (Slot& slot : slots_) slot.poison(up_);
-    stage(
-        slots_[0], [&](std::size_t b) -> const auto& { return population_->start_of(static_cast<std::int32_t>(b)); });
+    const auto start_of = [&](std::size_t b) -> const qap::Permutation& { return population_->start_of(static_cast<std::int32_t>(b)); };
+    stage(slots_[0], start_of);
   }
   void begin(std::int64_t, std::int64_t) { begun_ = true; }
   void launch(std::int64_t limit) { limit_ = limit; }
@@ -414,11 +414,11 @@ class Rounds {
     Slot &now = slot(0), &next = slot(1);
     launch(now, population.rounds());
     population.make_next([&](std::size_t, const auto& make) {
-      stage(
-          next, [&](std::size_t b) -> const auto& {
-            make(b);
-            return population.next_start_of(b);
-          });
+      const auto start_of = [&](std::size_t b) -> const qap::Permutation& {
+        make(b);
+        return population.next_start_of(b);
+      };
+      stage(next, start_of);
     });
     const std::int64_t swaps = population.swaps() + task_.searches * population.steps();
     if (swaps < std::min(limit_, task_.swaps)) launch(next, population.rounds() + 1);
