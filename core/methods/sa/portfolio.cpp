@@ -102,6 +102,13 @@ bool Population::insert(const Elite& elite) {
   return true;
 }
 
+void Population::add_handed(Digest& digest) const {
+  for (const Elite& elite : handed_) {
+    digest.add(static_cast<std::uint64_t>(elite.cost));
+    digest.add(elite.p);
+  }
+}
+
 void Population::take_in() {
   if (stale_) {
     stale_ = false;
@@ -119,11 +126,7 @@ void Population::take_in() {
 
 void Population::merge(std::vector<Elite> handed) {
   handed_ = std::move(handed);
-  for (const Elite& elite : handed_) {
-    digest_.add(static_cast<std::uint64_t>(elite.cost));
-    digest_.add(elite.p);
-    offer(elite);
-  }
+  for (const Elite& elite : handed_) offer(elite);
   ++rounds_;
   starts_.swap(next_starts_);
   made_ = false;

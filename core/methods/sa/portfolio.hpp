@@ -125,6 +125,7 @@ class Population {
   template <class Each>
   void make_next(const Each& each) {
     if (made_) return;
+    add_handed(digest_);
     take_in();
     next_starts_.resize(starts_.size());
     each(starts_.size(), [&](std::size_t b) { next_starts_[b] = new_start(static_cast<std::int32_t>(b), rounds_ + 1); });
@@ -144,9 +145,14 @@ class Population {
   /// In order of cost, those of equal cost in the order in which they came.
   [[nodiscard]] std::span<const Elite> elites() const noexcept { return elites_; }
   /// Of all that was handed back.
-  [[nodiscard]] std::uint64_t digest() const noexcept { return digest_.value(); }
+  [[nodiscard]] std::uint64_t digest() const {
+    Digest digest = digest_;
+    if (!made_) add_handed(digest);
+    return digest.value();
+  }
 
  private:
+  void add_handed(Digest& digest) const;
   void take_in();
   /// Does it enter?
   bool insert(const Elite& elite);
@@ -159,7 +165,7 @@ class Population {
   std::int64_t most_elites_;
   std::int32_t steps_;
   std::vector<qap::Permutation> starts_, next_starts_;
-  bool made_ = false;          ///< are those of the next round?
+  bool made_ = false;          ///< are those of the next round, and is what was handed in the digest?
   std::vector<Elite> handed_;  ///< by the last round
   std::vector<Elite> elites_;
   Elite best_;
@@ -167,7 +173,7 @@ class Population {
   std::int64_t filling_;   ///< rounds of random starts to come, the next among them
   bool stale_ = false;     ///< what the next take_in() finds are children of elites that are no more
   std::int64_t idle_ = 0;  ///< children since one entered
-  Digest digest_;
+  Digest digest_;          ///< of what has been taken in, which takes long: beside the searches
 };
 
 /// What a portfolio has come to.

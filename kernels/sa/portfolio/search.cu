@@ -1,33 +1,38 @@
-// Implementation `gpu-portfolio`: the rounds of cpu-portfolio, a tabu search a block, two or three blocks a multiprocessor up to N = 128.
+// Implementation `gpu-portfolio`: the rounds of cpu-portfolio, a tabu search a block, three blocks a multiprocessor up to N = 128.
 //
 // Problem: core/methods/sa/portfolio.hpp. What a thread does: search.hpp.
 // Data layout: keys of pairs in registers; matrices, tabu times and the last swap in the shared memory of the block. Where that is too
 // small (bytes from about N = 235 on, words from N = 129 on, or 112 where they are asymmetric), tabu times and matrices are in device
 // memory, and the policy says so. Starts come from the host and results go there as one array each. Phases: a launch makes a round. While
-// it is under way the host takes in what the round before handed back and makes the starts of the next. Synchronisation: three block
-// barriers an iteration; blocks share nothing. The host's word to stop is looked at every `iterations_between_looks` iterations; a search
-// that it ends begins anew when the run goes on, so that it decides nothing. Cost of an iteration: n^2 / 2 keys, each a product and five
-// sums and comparisons; 4 n rows of n bytes, of which 3.5 n^2 / 4 four-byte inner products are made (words: 3 n^2 products a side); the
-// fewest possible are n^2 / 2 products and as many comparisons. Bytes: matrices are read once from shared memory, 2 n^2; nothing from
-// device memory but a word to stop. What limits it are issue slots: one block has four of its warps at the inner products while the others
-// wait, so that several are needed.
+// it is under way the host takes in what the round before handed back, makes the starts of the next, copies them by a stream of their own
+// and launches it behind the one under way, so that the device goes from round to round by itself. Synchronisation: three block barriers
+// an iteration; blocks share nothing. The word to stop is in device memory and looked at every `iterations_between_looks` iterations; a
+// search that it ends begins anew when the run goes on, so that it decides nothing. Cost of an iteration, where factors are packed: n^2 / 2
+// keys, each an inner product of four bytes and two minima of three numbers for two of them; 4 n rows of n bytes, of which n^2 four-byte
+// inner products are made. Else a key is a product, two differences and two halves of a minimum; bytes make 7 n^2 / 4 inner products,
+// words 3 n^2 products a side. Bytes: matrices are read once from shared memory, 2 n^2; nothing from device memory but a word to stop.
+// What limits it are issue slots: in one block four warps are at the inner products while the others wait, so that several are needed.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "core/util/error.hpp"
+#include "core/util/interruption.hpp"
 #include "core/util/parallel.hpp"
 #include "kernels/cuda/collective/warp.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
-#include "kernels/cuda/runtime/stop.cuh"
+#include "kernels/cuda/runtime/memory.cuh"
+#include "kernels/cuda/runtime/stream.cuh"
 #include "kernels/run/search_run.cuh"
 #include "kernels/sa/portfolio/portfolio.hpp"
 #include "kernels/sa/portfolio/search.hpp"
@@ -46,16 +51,16 @@ struct Searches {
   using Entry = typename N::Entry;
 
   std::int32_t n, width, pitch;
-  const Entry* a[N::sides];    ///< [n][pitch], and the transpose
-  const Entry* b[N::sides];    ///< the same of B
-  Entry* permuted;             ///< [search][side][n][pitch], where shared memory is too small
-  std::uint16_t* until;        ///< [search][n][n], likewise
-  const std::int32_t* starts;  ///< [search][n]
-  const std::int64_t* costs;   ///< [search]: of the starts
-  std::int32_t* best;          ///< [search][n]
-  std::int64_t* best_costs;    ///< [search]
-  std::int32_t* done;          ///< [search] 1: it has made this round
-  const volatile std::int32_t* stop;
+  const Entry* a[N::sides];           ///< [n][pitch], and the transpose
+  const Entry* b[N::sides];           ///< the same of B
+  Entry* permuted;                    ///< [search][side][n][pitch], where shared memory is too small
+  std::uint16_t* until;               ///< [search][n][n], likewise
+  const std::int32_t* starts;         ///< [search][n]
+  const std::int64_t* costs;          ///< [search]: of the starts
+  std::int32_t* best;                 ///< [search][n]
+  std::int64_t* best_costs;           ///< [search]
+  std::int32_t* done;                 ///< [search] 1: it has made this round
+  const volatile std::int32_t* stop;  ///< not 0: all are to end
   std::uint64_t seed;
   std::int64_t round;
   std::int32_t steps;
@@ -76,11 +81,13 @@ struct Layout {
     board.n = n;
     board.width = searches.width;
     board.pitch = searches.pitch;
-    for (int side = 0; side < N::sides; ++side) {
+    if constexpr (N::packed) take(board.factors, searches.width);
+    for (int side = 0; side < N::sides && !N::packed; ++side) {
       take(board.d[side], searches.width);
       take(board.e[side], searches.width);
     }
     for (Key*& fresh : board.fresh) take(fresh, searches.width);
+    for (std::int32_t*& expiry : board.expiry) take(expiry, searches.width);
     take(least, most_warps);
     take(pair, 2);
     take(board.p, n);
@@ -115,8 +122,14 @@ __device__ __forceinline__ void begin_board(const Layout<N, Shared>& layout, con
   const std::int32_t* start = searches.starts + search * static_cast<std::size_t>(n);
   for (std::int32_t x = thread; x < n; x += threads) board.p[x] = start[x];
   for (std::int32_t k = thread; k < n * n; k += threads) board.until[k] = 0;
-  for (int side = 0; side < N::sides; ++side)
-    for (std::int32_t x = thread; x < board.width; x += threads) board.d[side][x] = board.e[side][x] = 0;
+  for (std::int32_t x = thread; x < board.width; x += threads) {
+    board.fresh[0][x] = board.fresh[1][x] = Keys<typename N::Delta>::none;
+    board.expiry[0][x] = board.expiry[1][x] = never;
+    if constexpr (N::packed)
+      board.factors[x] = 0;
+    else
+      for (int side = 0; side < N::sides; ++side) board.d[side][x] = board.e[side][x] = 0;
+  }
   if (thread < 2) layout.pair[thread] = no_pair;
   for (int side = 0; side < N::sides; ++side)
     for (std::int32_t k = thread; k < n * board.pitch; k += threads) {
@@ -158,8 +171,15 @@ __global__ void __launch_bounds__(Threads, Blocks) tabu_kernel(const __grid_cons
       stopped = true;
       break;
     }
-    const Key aspiration = K::aspiration(best - cost);
-    const Key of_warp = cuda::warp_min(mine.evaluate(board, t, swap, aspiration, improved));
+    const Key aspiration = K::aspiration((best - cost) / N::unit);
+    std::uint32_t own[2]{};
+    if constexpr (N::packed) {
+      if (swap.r >= 0 && thread - lane < board.n) {
+        own[0] = cuda::warp_sum(own_sum(board, swap.r, lane, 32));
+        own[1] = cuda::warp_sum(own_sum(board, swap.s, lane, 32));
+      }
+    }
+    const Key of_warp = cuda::warp_min(mine.evaluate(board, t, swap, own, aspiration, improved));
     portfolio::Tenures tenures{};
     if (mine.is_last()) tenures = portfolio::tenures(searches.seed, searches.round, static_cast<std::int32_t>(search), t, board.n);
     if (lane == 0) layout.least[thread / 32] = of_warp;
@@ -168,7 +188,7 @@ __global__ void __launch_bounds__(Threads, Blocks) tabu_kernel(const __grid_cons
     if (mine.has(least)) atomicMin(&layout.pair[t & 1], mine.find(swap, least, aspiration));
     __syncthreads();
     const Swap next = swap_of(layout.pair[t & 1]);
-    cost += K::delta(least);
+    cost += N::unit * static_cast<std::int64_t>(K::delta(least));
     improved = cost < best;
     if (improved) best = cost;
     if (thread == 0) layout.pair[(t + 1) & 1] = no_pair;
@@ -200,15 +220,15 @@ struct Choice {
   }
   [[nodiscard]] bool fits() const { return threads <= most_threads && bytes <= cuda::most_shared(); }
 };
-/// The first that fits: few rows a thread while several blocks fit a multiprocessor, shared memory before device memory.
+/// The first that fits: several blocks a multiprocessor, shared memory before device memory.
 template <class N>
 [[nodiscard]] std::optional<Choice<N>> choice(const Searches<N>& searches) {
   using C = Choice<N>;
   std::vector<C> all;
   if constexpr (N::bytes) {
-    all = {C::template of<8, true, 256, 4>(searches),    C::template of<16, true, 384, 3>(searches),
-           C::template of<16, true, 576, 2>(searches),   C::template of<32, true, 1024, 1>(searches),
-           C::template of<32, false, 1024, 1>(searches), C::template of<48, false, 832, 1>(searches)};
+    all = {C::template of<16, true, 160, 4>(searches), C::template of<48, true, 160, 3>(searches),
+           C::template of<48, true, 256, 3>(searches), C::template of<48, true, 384, 2>(searches),
+           C::template of<48, true, 704, 1>(searches), C::template of<48, false, 832, 1>(searches)};
   } else if constexpr (sizeof(typename N::Delta) == 4) {
     all = {C::template of<16, true, 576, 1>(searches), C::template of<32, false, 1024, 1>(searches),
            C::template of<48, false, 832, 1>(searches)};
@@ -219,6 +239,40 @@ template <class N>
   const auto first = std::find_if(all.begin(), all.end(), [](const C& one) { return one.fits(); });
   return first == all.end() ? std::nullopt : std::optional<C>(*first);
 }
+
+/// Symmetric, entries from 0 to 127, no diagonal?
+[[nodiscard]] bool packs(const qap::Qap& qap) {
+  const auto view = qap.view();
+  bool fits = qap.symmetric() && qap.bytes();
+  for (std::int32_t i = 0; i < qap.size() && fits; ++i) {
+    fits = view.a_at(i, i) == 0 && view.b_at(i, i) == 0;
+    for (std::int32_t j = 0; j < i && fits; ++j) fits = view.a_at(i, j) < 128 && view.b_at(i, j) < 128;
+  }
+  return fits;
+}
+
+/// A word in device memory, 0 while nobody is to stop. Reads of one word of the host's memory follow each other over the bus, a microsecond
+/// each, and all blocks read it.
+class DeviceStop {
+ public:
+  DeviceStop() : values_(2), word_(1) {
+    values_[0] = 0, values_[1] = 1;
+    word_.fill(0, cuda::Stream());
+  }
+
+  /// For kernels.
+  [[nodiscard]] const volatile std::int32_t* word() const noexcept { return word_.data(); }
+  /// By a stream that kernels under way do not hold up.
+  void set(std::int32_t to, const cuda::Stream& stream) {
+    VICINITY_CUDA_CHECK(
+        cudaMemcpyAsync(word_.data(), &values_[static_cast<std::size_t>(to)], sizeof(std::int32_t), cudaMemcpyDefault, stream.get()));
+    stream.synchronize();
+  }
+
+ private:
+  cuda::HostBuffer<std::int32_t> values_;
+  cuda::DeviceBuffer<std::int32_t> word_;
+};
 
 /// The one portfolio of a case, for the driver (kernels/run/search_run.cuh). Its iterations are swaps, of which a round makes many.
 template <class N>
@@ -231,15 +285,7 @@ class Rounds {
         task_(task),
         n_(static_cast<std::size_t>(qap.size())),
         count_(static_cast<std::size_t>(task.searches)),
-        starts_(count_ * n_),
-        best_(count_ * n_),
-        costs_(count_),
-        best_costs_(count_),
-        done_(count_),
-        next_stage_(count_, n_),
-        host_best_(count_ * n_),
-        host_best_costs_(count_),
-        host_done_(count_) {
+        slots_{Slot(count_, n_), Slot(count_, n_)} {
     searches_.n = qap.size();
     searches_.pitch = Board<N>::pitch_of(qap.size());
     const auto chosen = tabu::choice<N>(searches_);
@@ -258,11 +304,6 @@ class Rounds {
     }
     searches_.permuted = permuted_.data();
     searches_.until = until_.data();
-    searches_.starts = starts_.data();
-    searches_.costs = costs_.data();
-    searches_.best = best_.data();
-    searches_.best_costs = best_costs_.data();
-    searches_.done = done_.data();
     searches_.stop = stop_.word();
     cuda::allow_shared(choice_.kernel, choice_.bytes);
   }
@@ -273,16 +314,16 @@ class Rounds {
 
   void reset(const Start& start) {
     population_.emplace(qap_, task_, start);
-    in_parallel(count_, [&](std::size_t b) { stage(b, population_->start_of(static_cast<std::int32_t>(b)), next_stage_); });
     searches_.seed = start.seed;
-    begun_ = under_way_ = false;
+    begun_ = false;
     limit_ = 0;
     seconds_ = 0;
-    for (auto* buffer : {&starts_, &best_}) buffer->fill(0xA5, stream_);
-    best_costs_.fill(0xA5, stream_);
     permuted_.fill(0xA5, stream_);
     until_.fill(0xA5, stream_);
     stream_.synchronize();
+    for (Slot& slot : slots_) slot.poison(up_);
+    const auto start_of = [&](std::size_t b) -> const qap::Permutation& { return population_->start_of(static_cast<std::int32_t>(b)); };
+    stage(slots_[0], start_of);
   }
   void begin(std::int64_t, std::int64_t) { begun_ = true; }
   void launch(std::int64_t limit) { limit_ = limit; }
@@ -306,6 +347,7 @@ class Rounds {
             {"rows_a_thread", choice_.rows},
             {"shared_bytes", static_cast<std::int64_t>(choice_.bytes)},
             {"matrices_in_device_memory", choice_.shared ? 0 : 1},
+            {"packed_factors", N::packed ? 1 : 0},
             {"entry_bits", 8 * sizeof(typename N::Entry)},
             {"key_bits", 8 * sizeof(typename N::Delta)}};
   }
@@ -315,11 +357,31 @@ class Rounds {
  private:
   using Entry = typename N::Entry;
 
-  /// Starts and costs of a round in page-locked memory, while the round before it is under way.
-  struct Stage {
-    explicit Stage(std::size_t count, std::size_t n) : starts(count * n), costs(count) {}
-    cuda::HostBuffer<std::int32_t> starts;
-    cuda::HostBuffer<std::int64_t> costs;
+  /// What a round has, on the device and in page-locked memory: one is under way while the host is at the others.
+  struct Slot {
+    /// An array here and there.
+    template <class T>
+    struct Both {
+      explicit Both(std::size_t size) : host(size), device(size) {}
+      cuda::HostBuffer<T> host;
+      cuda::DeviceBuffer<T> device;
+
+      void up(const cuda::Stream& stream) { copy(device.data(), host.data(), host.size(), stream); }
+      void down(const cuda::Stream& stream) { copy(host.data(), device.data(), host.size(), stream); }
+    };
+
+    Slot(std::size_t count, std::size_t n) : starts(count * n), best(count * n), costs(count), best_costs(count), done(count) {}
+    void poison(const cuda::Stream& stream) {
+      best.device.fill(0xA5, stream);
+      best_costs.device.fill(0xA5, stream);
+      under_way = false;
+    }
+
+    Both<std::int32_t> starts, best;
+    Both<std::int64_t> costs, best_costs;
+    Both<std::int32_t> done;
+    cuda::Event staged, started, ended, handed;
+    bool under_way = false;  ///< launched, and not known to have ended
   };
 
   const Entry* upload(const std::int32_t* matrix, bool transposed) {
@@ -330,8 +392,12 @@ class Rounds {
     return matrices_.emplace_back(std::span<const Entry>(padded)).data();
   }
   template <class T>
-  void copy(T* to, const T* from, std::size_t count) {
-    VICINITY_CUDA_CHECK(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream_.get()));
+  static void copy(T* to, const T* from, std::size_t count, const cuda::Stream& stream) {
+    VICINITY_CUDA_CHECK(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream.get()));
+  }
+  /// What follows on the stream waits for the event.
+  static void follow(const cuda::Stream& stream, const cuda::Event& event) {
+    VICINITY_CUDA_CHECK(cudaStreamWaitEvent(stream.get(), event.get(), 0));
   }
 
   bool search(const Interruption& interruption) {
@@ -339,84 +405,113 @@ class Rounds {
     return done();
   }
   [[nodiscard]] bool done() const { return population_->swaps() >= task_.swaps; }
-  /// The searches make their round. False: interrupted.
+  /// So many rounds from this one on.
+  [[nodiscard]] Slot& slot(std::int64_t ahead) { return slots_[static_cast<std::size_t>((population_->rounds() + ahead) % 2)]; }
+  /// The searches make their round. Behind it on the device is the next one, whose starts are there before this one ends, so that the
+  /// device waits for nothing of the host. False: interrupted.
   [[nodiscard]] bool made(const Interruption& interruption) {
     portfolio::Population& population = *population_;
-    if (!under_way_) prepare();
-    started_.record(stream_);
-    const cuda::Shape shape{.blocks = task_.searches, .threads = choice_.threads, .shared_bytes = choice_.bytes};
-    VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, choice_.kernel, searches_));
-    ended_.record(stream_);
-    copy(host_best_.data(), best_.data(), host_best_.size());
-    copy(host_best_costs_.data(), best_costs_.data(), count_);
-    copy(host_done_.data(), done_.data(), count_);
-    population.make_next([&](std::size_t count, const auto& make) {
-      in_parallel(count, [&](std::size_t b) {
+    Slot &now = slot(0), &next = slot(1);
+    launch(now, population.rounds());
+    population.make_next([&](std::size_t, const auto& make) {
+      const auto start_of = [&](std::size_t b) -> const qap::Permutation& {
         make(b);
-        stage(b, population.next_start_of(b), next_stage_);
-      });
+        return population.next_start_of(b);
+      };
+      stage(next, start_of);
     });
-    stop_.wait(stream_, interruption);
-    seconds_ += ended_.seconds_since(started_);
+    const std::int64_t swaps = population.swaps() + task_.searches * population.steps();
+    if (swaps < std::min(limit_, task_.swaps)) launch(next, population.rounds() + 1);
+    wait(now, interruption);
+    seconds_ += now.ended.seconds_since(now.started);
     for (std::size_t b = 0; b < count_; ++b)
-      if (host_done_[b] == 0) {
+      if (now.done.host[b] == 0) {
         offer_some();
         return false;
       }
     return true;
   }
-  void stage(std::size_t b, const qap::Permutation& start, Stage& to) const {
-    std::copy(start.begin(), start.end(), to.starts.data() + b * n_);
-    to.costs[b] = qap::cost(qap_, start);
+  /// The starts of a round go to the device: start_of(b) of search b. By copies alone, which no kernel holds up.
+  template <class StartOf>
+  void stage(Slot& slot, const StartOf& start_of) {
+    in_parallel(count_, [&](std::size_t b) {
+      const qap::Permutation& start = start_of(b);
+      std::copy(start.begin(), start.end(), slot.starts.host.data() + b * n_);
+      slot.costs.host[b] = qap::cost(qap_, start);
+    });
+    slot.starts.up(up_);
+    slot.costs.up(up_);
+    std::fill_n(slot.done.host.data(), count_, 0);
+    slot.done.up(up_);
+    slot.staged.record(up_);
   }
-  void prepare() {
-    searches_.round = population_->rounds();
+  void launch(Slot& slot, std::int64_t round) {
+    if (slot.under_way) return;
+    searches_.round = round;
     searches_.steps = population_->steps();
-    copy(starts_.data(), next_stage_.starts.data(), count_ * n_);
-    copy(best_.data(), starts_.data(), count_ * n_);  // of who is stopped before it begins
-    copy(costs_.data(), next_stage_.costs.data(), count_);
-    copy(best_costs_.data(), costs_.data(), count_);
-    done_.fill(0, stream_);
-    stream_.synchronize();
-    under_way_ = true;
+    searches_.starts = slot.starts.device.data();
+    searches_.costs = slot.costs.device.data();
+    searches_.best = slot.best.device.data();
+    searches_.best_costs = slot.best_costs.device.data();
+    searches_.done = slot.done.device.data();
+    follow(stream_, slot.staged);
+    slot.started.record(stream_);
+    const cuda::Shape shape{.blocks = task_.searches, .threads = choice_.threads, .shared_bytes = choice_.bytes};
+    VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, choice_.kernel, searches_));
+    slot.ended.record(stream_);
+    follow(down_, slot.ended);
+    slot.best.down(down_);
+    slot.best_costs.down(down_);
+    slot.done.down(down_);
+    slot.handed.record(down_);
+    slot.under_way = true;
   }
-  [[nodiscard]] portfolio::Elite handed(std::size_t b) const {
-    const std::int32_t* const p = host_best_.data() + b * n_;
-    return {host_best_costs_[b], qap::Permutation(p, p + n_)};
+  /// Until what the slot hands back is there. When the flag rises meanwhile, all rounds end before.
+  void wait(Slot& slot, const Interruption& interruption) {
+    if (interruption.flag() != nullptr) {
+      while (cudaEventQuery(slot.handed.get()) == cudaErrorNotReady && !interruption.wanted())
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+      if (interruption.wanted()) {
+        stop_.set(1, up_);
+        stream_.synchronize();
+        down_.synchronize();
+        stop_.set(0, up_);
+        for (Slot& one : slots_) one.under_way = false;
+        return;
+      }
+    }
+    VICINITY_CUDA_CHECK(cudaEventSynchronize(slot.handed.get()));
+    slot.under_way = false;
+  }
+  [[nodiscard]] portfolio::Elite handed(std::size_t b) {
+    const Slot& now = slot(0);
+    const std::int32_t* const p = now.best.host.data() + b * n_;
+    return {now.best_costs.host[b], qap::Permutation(p, p + n_)};
   }
   /// The best of a round that was interrupted.
   void offer_some() {
     for (std::size_t b = 0; b < count_; ++b)
-      if (host_best_costs_[b] < population_->best().cost) population_->offer(handed(b));
+      if (slot(0).best_costs.host[b] < population_->best().cost) population_->offer(handed(b));
   }
   void merge() {
     std::vector<portfolio::Elite> all(count_);
     for (std::size_t b = 0; b < count_; ++b) all[b] = handed(b);
     population_->merge(std::move(all));
-    under_way_ = false;
   }
 
   const qap::Qap& qap_;
   portfolio::Task task_;
   std::size_t n_, count_;
-  cuda::Stream stream_;
-  cuda::Event started_, ended_;
+  cuda::Stream stream_, up_, down_;  ///< of searches, and of copies in both directions
   Searches<N> searches_{};
   Choice<N> choice_{};
   std::optional<portfolio::Population> population_;
   std::vector<cuda::DeviceBuffer<Entry>> matrices_;
   cuda::DeviceBuffer<Entry> permuted_;
   cuda::DeviceBuffer<std::uint16_t> until_;
-  cuda::DeviceBuffer<std::int32_t> starts_, best_;
-  cuda::DeviceBuffer<std::int64_t> costs_, best_costs_;
-  cuda::DeviceBuffer<std::int32_t> done_;
-  Stage next_stage_;  ///< of the next round; free once that has begun
-  cuda::HostBuffer<std::int32_t> host_best_;
-  cuda::HostBuffer<std::int64_t> host_best_costs_;
-  cuda::HostBuffer<std::int32_t> host_done_;
-  cuda::StopSignal stop_;
+  Slot slots_[2];  ///< of even rounds, and of odd ones
+  DeviceStop stop_;
   bool begun_ = false;
-  bool under_way_ = false;  ///< some searches have not made the round that others have
   std::int64_t limit_ = 0;
   double seconds_ = 0;  ///< on the clock of the device
 };
@@ -432,6 +527,7 @@ std::unique_ptr<Run> prepare_portfolio_on_gpu(const Case& c, const Instance& ins
   const bool narrow = qap.delta_bound() < Keys<std::int32_t>::limit;
   if (qap.delta_bound() >= Keys<std::int64_t>::limit) throw DoesNotFit("gpu-portfolio takes deltas of up to 59 bits");
   if (narrow && qap.symmetric()) {
+    if (packs(qap)) return run(Numbers<std::uint8_t, std::int32_t, 1, true>{});
     if (qap.bytes()) return run(Numbers<std::uint8_t, std::int32_t, 1>{});
     return run(Numbers<std::int32_t, std::int32_t, 1>{});
   }

@@ -20,9 +20,14 @@
 // Marks. A pair becomes tabu only when a swap touches it, and stays so for some time: a thread keeps the first iteration in which one of
 // its pairs may be free again, and looks at the tabu times then.
 //
-// Aspiration. A forbidden pair is not tabu where it leads below the best cost. A thread also keeps the least delta whatever the marks: the
-// key doubled, since the mark leaves the word. If that leads below the best cost, it stands for the thread. In the order of keys such pairs
-// come before all others.
+// Aspiration. A forbidden pair is not tabu where it leads below the best cost. A thread also keeps the least tabu delta: the least of the
+// keys as signed numbers, of which the marked ones come first. If that leads below the best cost, it takes part without its mark. In the
+// order of keys such pairs come before all others.
+//
+// Packed factors. Of symmetric matrices with entries up to 127 and no diagonal a key is half the delta, and a swap changes it by
+//   (d_i - d_j) (e_j - e_i) = d_i e_j + e_i d_j + (-d_i e_i) - d_j e_j.
+// The first three are an inner product of four bytes, with -d_i e_i as 127 q + r: one instruction. The last is the same for all pairs of a
+// thread, which keeps the sum of these apart from its keys (offset_).
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -36,13 +41,15 @@
 
 namespace vicinity::sa::tabu {
 
-/// Entries of the matrices, deltas, and one side where both matrices are symmetric.
-template <class E, class D, int S>
+/// Entries of the matrices, deltas, one side where both matrices are symmetric, and packed factors (above).
+template <class E, class D, int S, bool Packed = false>
 struct Numbers {
   using Entry = E;
   using Delta = D;
   static constexpr int sides = S;
   static constexpr bool bytes = sizeof(E) == 1;  ///< inner products of four entries an instruction
+  static constexpr bool packed = Packed;
+  static constexpr int unit = Packed ? 2 : 1;  ///< what a key counts deltas in
 };
 
 /// A pair's delta in an unsigned number: free pairs have the three highest bits 000, tabu ones 100. `none`, where there is no pair or its
@@ -58,7 +65,7 @@ struct Keys {
 
   [[nodiscard]] static VICINITY_HD Key of(Delta delta, bool is_tabu) { return static_cast<Key>(delta) + bias + (is_tabu ? tabu : 0); }
   [[nodiscard]] static VICINITY_HD Delta delta(Key key) { return static_cast<Delta>((key & ~tabu) - bias); }
-  [[nodiscard]] static VICINITY_HD bool marked(Key key) { return key >> (bits - 3) == 4; }
+  [[nodiscard]] static VICINITY_HD bool marked(Key key) { return static_cast<Delta>(key) < static_cast<Delta>(Key{6} << (bits - 3)); }
   /// Free keys below lead below the best cost, which is `gap` (at most 0) from the current one.
   [[nodiscard]] static VICINITY_HD Key aspiration(std::int64_t gap) {
     return gap <= -static_cast<std::int64_t>(bias) ? 0 : static_cast<Key>(gap + static_cast<std::int64_t>(bias));
@@ -79,6 +86,7 @@ struct Swap {
   return {static_cast<std::int32_t>(pair >> 16), static_cast<std::int32_t>(pair & 0xFFFFu)};
 }
 inline constexpr std::uint32_t no_pair = ~std::uint32_t{0};
+inline constexpr std::int32_t never = 0x7FFFFFFF;
 
 /// f(0), .., f(Count - 1), each written out: what it indexes stays in registers.
 template <int Count, class F>
@@ -101,15 +109,47 @@ struct Words {
   return read;
 #endif
 }
-/// sum + the inner product of 16 bytes.
-[[nodiscard]] VICINITY_HD std::uint32_t dot(const Words& x, const Words& y, std::uint32_t sum) {
+/// One, at a multiple of 4.
+[[nodiscard]] VICINITY_HD std::uint32_t word(const std::uint8_t* from) {
 #if defined(__CUDA_ARCH__)
-  unrolled<4>([&](int w) { sum = __dp4a(x.word[w], y.word[w], sum); });
+  return *reinterpret_cast<const std::uint32_t*>(from);
 #else
-  for (int w = 0; w < 4; ++w)
-    for (int shift = 0; shift < 32; shift += 8) sum += (x.word[w] >> shift & 0xFFu) * (y.word[w] >> shift & 0xFFu);
+  std::uint32_t read = 0;
+  std::memcpy(&read, from, sizeof(read));
+  return read;
 #endif
+}
+/// sum + the inner product of 4 bytes, or of 16.
+[[nodiscard]] VICINITY_HD std::uint32_t dot(std::uint32_t x, std::uint32_t y, std::uint32_t sum) {
+#if defined(__CUDA_ARCH__)
+  return __dp4a(x, y, sum);
+#else
+  for (int shift = 0; shift < 32; shift += 8) sum += (x >> shift & 0xFFu) * (y >> shift & 0xFFu);
   return sum;
+#endif
+}
+[[nodiscard]] VICINITY_HD std::uint32_t dot(const Words& x, const Words& y, std::uint32_t sum) {
+  unrolled<4>([&](int w) { sum = dot(x.word[w], y.word[w], sum); });
+  return sum;
+}
+/// The factors of a facility as a row, bytes (d, e, q, r) with 127 q + r = -d e; d and e up to 127 in magnitude.
+[[nodiscard]] VICINITY_HD std::uint32_t packed_factors(std::int32_t d, std::int32_t e) {
+  const std::int32_t product = -d * e, q = product / 127, r = product - 127 * q;
+  const auto byte = [](std::int32_t value) { return static_cast<std::uint32_t>(value) & 0xFFu; };
+  return byte(d) | byte(e) << 8 | byte(q) << 16 | byte(r) << 24;
+}
+/// The same as a column: (e, d, 127, 1).
+[[nodiscard]] VICINITY_HD std::uint32_t as_column(std::uint32_t row) { return (row >> 8 & 0xFFu) | (row & 0xFFu) << 8 | 0x017F0000u; }
+inline constexpr std::uint32_t own_product = 0x017F0000u;  ///< with a row: -d e
+/// sum + the inner product of four signed bytes.
+[[nodiscard]] VICINITY_HD std::uint32_t signed_dot(std::uint32_t x, std::uint32_t y, std::uint32_t sum) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<std::uint32_t>(__dp4a(static_cast<int>(x), static_cast<int>(y), static_cast<int>(sum)));
+#else
+  for (int shift = 0; shift < 32; shift += 8)
+    sum += static_cast<std::uint32_t>(static_cast<std::int8_t>(x >> shift) * static_cast<std::int8_t>(y >> shift));
+  return sum;
+#endif
 }
 /// Four neighbours, the first of which has an index that is a multiple of four in an array at a multiple of 16 bytes.
 template <class T>
@@ -155,7 +195,9 @@ struct Board {
   Entry* b[N::sides];                ///< the same of B'
   std::uint16_t* until;              ///< [facility][location]
   Delta *d[N::sides], *e[N::sides];  ///< [side][width]: of the last swap (qap::product); 0 for the facilities that swapped
-  Key* fresh[2];                     ///< [width]: keys of the pairs with r, and with s
+  std::uint32_t* factors;            ///< [width]: instead of these, where packed
+  Key* fresh[2];                     ///< [width]: keys of the pairs with r, and with s; `none` where there is no pair
+  std::int32_t* expiry[2];           ///< [width]: when their marks go; `never` without one
   std::int32_t *p, *best;            ///< [n]: now, and of least cost so far
 
   /// Entries of a row: for bytes so many that threads which read 16 of neighbouring rows do not meet in a bank.
@@ -180,7 +222,7 @@ struct Board {
   }
 };
 
-/// Of facility x with y[0], .., y[Count - 1], of which none is x: the deltas, from scratch in O(n).
+/// Of facility x with y[0], .., y[Count - 1], of which none is x: the deltas, in N::unit, from scratch in O(n).
 template <class N, int Count>
 VICINITY_HD void deltas_of(const Board<N>& board, std::int32_t x, const std::int32_t (&y)[Count], typename N::Delta (&to)[Count]) {
   using Delta = typename N::Delta;
@@ -201,6 +243,13 @@ VICINITY_HD void deltas_of(const Board<N>& board, std::int32_t x, const std::int
       });
     }
     unrolled<Count>([&](int c) { sum[c] = with[c] - own[c] - of_x; });
+    if constexpr (N::packed) {  // half of it, without diagonals
+      unrolled<Count>([&](int c) {
+        const auto product = static_cast<Key>(board.a[0][board.at(y[c], x)]) * board.b[0][board.at(y[c], x)];
+        to[c] = static_cast<Delta>(sum[c] + 2 * product);
+      });
+      return;
+    }
   } else {  // by columns, which threads of neighbouring x read side by side
     unrolled<N::sides>([&](int side) {
       const auto entry = [](const typename N::Entry* m, std::uint32_t at) { return static_cast<Key>(static_cast<Delta>(m[at])); };
@@ -217,11 +266,44 @@ VICINITY_HD void deltas_of(const Board<N>& board, std::int32_t x, const std::int
   unrolled<Count>([&](int c) { to[c] = static_cast<Delta>((N::sides == 1 ? 2 : 1) * sum[c] + board.pair_product(x, y[c])); });
 }
 
+/// The inner product of rows x of A and B', words `first`, `first` + step, ..
+template <class N>
+[[nodiscard]] VICINITY_HD std::uint32_t own_sum(const Board<N>& board, std::int32_t x, std::int32_t first, std::int32_t step) {
+  std::uint32_t sum = 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+  for (std::int32_t k = 4 * first; k < board.n; k += 4 * step)
+    sum = dot(word(board.a[0] + board.at(x, k)), word(board.b[0] + board.at(x, k)), sum);
+  return sum;
+}
+/// What deltas_of makes where packed, from the inner products of rows of equal number: of x, and of y[0] and y[1].
+template <class N>
+VICINITY_HD void packed_deltas_of(const Board<N>& board, std::int32_t x, const std::int32_t (&y)[2], std::uint32_t of_x,
+                                  const std::uint32_t (&of_y)[2], typename N::Delta (&to)[2]) {
+  const std::uint8_t *const a_x = board.a[0] + board.at(x, 0), *const b_x = board.b[0] + board.at(x, 0);
+  const std::uint8_t* const a_y[2]{board.a[0] + board.at(y[0], 0), board.a[0] + board.at(y[1], 0)};
+  const std::uint8_t* const b_y[2]{board.b[0] + board.at(y[0], 0), board.b[0] + board.at(y[1], 0)};
+  std::uint32_t with[2]{};
+#if defined(__CUDA_ARCH__)
+#pragma unroll 2
+#endif
+  for (std::int32_t k = 0; k < board.n; k += 16) {
+    const Words of_a = words(a_x + k), of_b = words(b_x + k);
+    unrolled<2>([&](int c) { with[c] = dot(of_a, words(b_y[c] + k), dot(of_b, words(a_y[c] + k), with[c])); });
+  }
+  unrolled<2>([&](int c) {
+    const auto product = static_cast<std::uint32_t>(board.a[0][board.at(y[c], x)]) * board.b[0][board.at(y[c], x)];
+    to[c] = static_cast<std::int32_t>(with[c] - of_x - of_y[c] + 2 * product);
+  });
+}
+
 /// A thread's part of a search.
 ///
-/// Slots without a pair of their own: in row i of column j, i > j, the key follows the pair of j and i; behind the last facility, that of
-/// the last one. It starts at `none` and is put back whenever the facility of the row or the column swaps, so that it never comes farther
-/// than twice the largest delta, and one product.
+/// Slots without a pair of their own. Row i of column j, i > j, is the pair of j and i, which another thread has as well: it starts at
+/// `none` and is known once i or j has swapped. Row j itself stays as it is. Behind the last facility a key follows the last one, or where
+/// packed nothing; it starts at `none` and is put back whenever the last facility or that of the column swaps. So none of them comes
+/// farther from there than twice the largest delta, and one product; and the offset.
 template <class N, int Rows>
 class Thread {
  public:
@@ -244,44 +326,49 @@ class Thread {
   /// Before the first iteration: no pair is tabu, B' and the permutation are in place.
   VICINITY_HD void begin(const Board<N>& board) {
     unrolled<Rows>([&](int k) { keys_[k] = K::none; });
+    if constexpr (N::packed)
+      if (x_ < board.n) own_ = own_sum(board, x_, 0, 1);
     for (std::int32_t k = 0; k < rows_; ++k) {
       const std::int32_t y[1]{first_ + k};
       Delta delta[1];
       deltas_of<N, 1>(board, column_, y, delta);
-      set<0, Rows>(k, K::of(delta[0], false));
+      set(static_cast<std::uint32_t>(k), K::of(delta[0], false));
     }
   }
 
-  /// Phase 1 of iteration t, after `swap`: the least key of this thread. `aspiration`: see Keys. `improved`: the permutation is the best.
-  [[nodiscard]] VICINITY_HD Key evaluate(const Board<N>& board, std::int32_t t, const Swap& swap, Key aspiration, bool improved) {
+  /// Phase 1 of iteration t, after `swap`: the least key of this thread. `own`: where packed, own_sum of r and s. `aspiration`: see Keys.
+  /// `improved`: the permutation is the best.
+  [[nodiscard]] VICINITY_HD Key evaluate(const Board<N>& board, std::int32_t t, const Swap& swap, const std::uint32_t (&own)[2],
+                                         Key aspiration, bool improved) {
     if (improved && x_ < board.n) board.best[x_] = board.p[x_];
-    Key doubled = ~Key{0}, least = ~Key{0};
+    Least least;
     active_ = rows_ > 0 && !swap.has(column_);
     if (active_) {
       if (expiry_ <= t) renew(board, t);
-      update(board, doubled, least);
+      update(board, least);
     }
     touched_[0] = touched_[1] = K::none;
     if (swap.r >= 0 && x_ < board.n) {
-      evaluate_touched(board, t, swap);
-      unrolled<2>([&](int c) { take_least(touched_[c], doubled, least); });
+      evaluate_touched(board, t, swap, own);
+      unrolled<2>([&](int c) { least.take(touched_[c]); });
     }
-    const Key whatever = doubled >> 1;
-    return least_ = whatever < aspiration ? whatever : least;
+    const Key forbidden = static_cast<Key>(least.tabu) & ~K::tabu;
+    return least_ = forbidden < aspiration && forbidden < least.any ? forbidden : least.any;
   }
   /// Phase 2, where `least` of all threads is that of this one: its first pair of this key.
   [[nodiscard]] VICINITY_HD bool has(Key least) const { return least_ == least; }
   [[nodiscard]] VICINITY_HD std::uint32_t find(const Swap& swap, Key least, Key aspiration) const {
-    const auto is = [&](Key key) { return key == least || (least < aspiration && (key & ~K::tabu) == least); };
+    const Key known = least < aspiration ? ~K::tabu : ~Key{0};  // bits that count
     std::uint32_t pair = no_pair;
     const auto take = [&](std::uint32_t other) { pair = other < pair ? other : pair; };
     if (active_) {
-      unrolled<Rows>([&](int k) {
-        if (is(keys_[k])) take(pair_of(first_ + k, column_));
-      });
+      const Key kept = least - offset_;
+      std::int32_t slot = Rows;
+      unrolled<Rows>([&](int k) { slot = ((keys_[Rows - 1 - k] ^ kept) & known) == 0 ? Rows - 1 - k : slot; });
+      if (slot < Rows) take(pair_of(first_ + slot, column_));
     }
-    if (is(touched_[0])) take(pair_of(x_, swap.r));
-    if (is(touched_[1])) take(pair_of(x_, swap.s));
+    if ((touched_[0] & known) == least) take(pair_of(x_, swap.r));
+    if ((touched_[1] & known) == least) take(pair_of(x_, swap.s));
     return pair;
   }
   /// Phase 3 of iteration t: `swap` is taken, `before` was the one before.
@@ -305,26 +392,50 @@ class Thread {
   [[nodiscard]] VICINITY_HD bool is_last() const { return is_last_; }
 
  private:
-  static VICINITY_HD void take_least(Key key, Key& doubled, Key& least) {
-    const Key twice = key + key;
-    doubled = twice < doubled ? twice : doubled;
-    least = key < least ? key : least;
-  }
+  /// The least key, and the least of the tabu ones.
+  struct Least {
+    Key any = ~Key{0};
+    Delta tabu = static_cast<Delta>(~K::tabu);
+
+    VICINITY_HD void take(Key key) {
+      any = key < any ? key : any;
+      tabu = static_cast<Delta>(key) < tabu ? static_cast<Delta>(key) : tabu;
+    }
+  };
 
   /// Of all pairs that are no more tabu in iteration t the mark goes.
   VICINITY_HD void renew(const Board<N>& board, std::int32_t t) {
+    std::uint64_t marks = 0;
+    unrolled<Rows>([&](int k) { marks |= K::marked(keys_[k]) ? std::uint64_t{1} << k : 0; });
     expiry_ = never;
-    unrolled<Rows>([&](int k) {
-      if (!K::marked(keys_[k])) return;
+    std::uint64_t free = 0;
+    for (std::int32_t k = 0; marks >> k != 0; ++k) {
+      if ((marks >> k & 1) == 0) continue;
       const std::int32_t until = board.free_again(first_ + k, column_);
       if (until <= t)
-        keys_[k] -= K::tabu;
+        free |= std::uint64_t{1} << k;
       else if (until < expiry_)
         expiry_ = until;
-    });
+    }
+    if (free != 0) unrolled<Rows>([&](int k) { keys_[k] -= (free >> k & 1) != 0 ? K::tabu : 0; });
   }
   /// qap::delta_change of all pairs, and the least of them.
-  VICINITY_HD void update(const Board<N>& board, Key& doubled, Key& least) {
+  VICINITY_HD void update(const Board<N>& board, Least& least) {
+    if constexpr (N::packed) {
+      const std::uint32_t own = board.factors[column_], column = as_column(own);
+      offset_ = signed_dot(own, own_product, offset_);
+      unrolled<Rows / 4>([&](int group) {
+        const int k = 4 * group;
+        std::uint32_t row[4];
+        load4(board.factors + first_ + k, row);
+        unrolled<4>([&](int q) { keys_[k + q] = signed_dot(row[q], column, keys_[k + q]); });
+        unrolled<4>([&](int q) { least.take(keys_[k + q]); });
+      });
+      least.any += offset_;
+      least.tabu = static_cast<Delta>(static_cast<Key>(least.tabu) + offset_);
+      if (offset_ + most_offset > 2 * most_offset) settle(board.n);
+      return;
+    }
     Key of_column[2 * N::sides];
     unrolled<N::sides>([&](int side) {
       of_column[2 * side] = static_cast<Key>(board.d[side][column_]);
@@ -340,74 +451,97 @@ class Thread {
           keys_[k + q] += (static_cast<Key>(d[q]) - of_column[2 * side]) * (of_column[2 * side + 1] - static_cast<Key>(e[q]));
         });
       });
-      unrolled<4>([&](int q) { take_least(keys_[k + q], doubled, least); });
+      unrolled<4>([&](int q) { least.take(keys_[k + q]); });
     });
   }
-  /// The pairs of facility x with r and s.
-  VICINITY_HD void evaluate_touched(const Board<N>& board, std::int32_t t, const Swap& swap) {
-    if (x_ == swap.r) return;
-    const auto key = [&](std::int32_t y, Delta delta) { return K::of(delta, board.free_again(x_, y) > t); };
+  /// The sum that is kept apart goes into the keys.
+  VICINITY_HD void settle(std::int32_t n) {
+    unrolled<Rows>([&](int k) { keys_[k] = first_ + k < n ? keys_[k] + offset_ : K::none; });
+    offset_ = 0;
+  }
+  /// The pairs of facility x with r and s. `own`: see evaluate().
+  VICINITY_HD void evaluate_touched(const Board<N>& board, std::int32_t t, const Swap& swap, const std::uint32_t (&own)[2]) {
+    if (swap.has(x_)) own_ = x_ == swap.r ? own[0] : own[1];
+    if (x_ == swap.r) {
+      board.fresh[0][x_] = K::none;
+      board.expiry[0][x_] = never;
+      return;
+    }
+    const auto leave = [&](int c, std::int32_t y, Delta delta) {
+      const std::int32_t until = board.free_again(x_, y);
+      board.fresh[c][x_] = touched_[c] = K::of(delta, until > t);
+      board.expiry[c][x_] = until > t ? until : never;
+    };
     if (x_ == swap.s) {
       const std::int32_t y[1]{swap.r};
       Delta delta[1];
       deltas_of<N, 1>(board, x_, y, delta);
-      touched_[0] = key(swap.r, delta[0]);
-      board.fresh[0][swap.s] = board.fresh[1][swap.r] = touched_[0];
+      leave(0, swap.r, delta[0]);
+      board.fresh[1][swap.r] = touched_[0];
+      board.expiry[1][swap.r] = board.expiry[0][x_];
+      board.fresh[1][x_] = K::none;
+      board.expiry[1][x_] = never;
       return;
     }
     const std::int32_t y[2]{swap.r, swap.s};
     Delta delta[2];
-    deltas_of<N, 2>(board, x_, y, delta);
-    unrolled<2>([&](int c) { board.fresh[c][x_] = touched_[c] = key(y[c], delta[c]); });
+    if constexpr (N::packed)
+      packed_deltas_of(board, x_, y, own_, own, delta);
+    else
+      deltas_of<N, 2>(board, x_, y, delta);
+    unrolled<2>([&](int c) { leave(c, y[c], delta[c]); });
   }
 
   /// Pairs that `before` touched.
   VICINITY_HD void restore(const Board<N>& board, const Swap& before) {
     if (before.has(column_)) {
       const Key* const fresh = (column_ == before.r ? board.fresh[0] : board.fresh[1]) + first_;
-      bool marked = false;
+      const std::int32_t* const expiry = (column_ == before.r ? board.expiry[0] : board.expiry[1]) + first_;
+      offset_ = 0;
       unrolled<Rows / 4>([&](int group) {
         const int k = 4 * group;
         Key key[4];
         load4(fresh + k, key);
+        std::int32_t until[4];
+        load4(expiry + k, until);
         unrolled<4>([&](int q) {
-          keys_[k + q] = k + q < rows_ ? key[q] : K::none;
-          marked |= K::marked(keys_[k + q]);
+          keys_[k + q] = key[q];
+          expiry_ = until[q] < expiry_ ? until[q] : expiry_;
         });
       });
-      if (marked) expiry_ = 0;
       return;
     }
-    restore_row(before.r - first_, board.fresh[0]);
-    restore_row(before.s - first_, board.fresh[1]);
+    restore_row(board, before.r, board.fresh[0], board.expiry[0]);
+    restore_row(board, before.s, board.fresh[1], board.expiry[1]);
   }
-  VICINITY_HD void restore_row(std::int32_t slot, const Key* fresh) {
-    if (slot < 0 || slot >= Rows) return;
-    if (slot < rows_) {
-      const Key key = fresh[column_];
-      set<0, Rows>(slot, key);
-      if (K::marked(key)) expiry_ = 0;
+  VICINITY_HD void restore_row(const Board<N>& board, std::int32_t y, const Key* fresh, const std::int32_t* expiry) {
+    const auto slot = static_cast<std::uint32_t>(y - first_);
+    if (slot >= Rows) return;
+    const Key key = fresh[column_];
+    set(slot, key - offset_);
+    if (K::marked(key) && expiry[column_] < expiry_) expiry_ = expiry[column_];
+    if (!N::packed && y == board.n - 1) {
+      unrolled<Rows>([&](int k) {
+        if (first_ + k >= board.n) keys_[k] = K::none;
+      });
     }
-    if (rows_ == Rows) return;
-    unrolled<Rows>([&](int k) {
-      if (k >= rows_) keys_[k] = K::none;
-    });
   }
   /// The pair with facility y, which swaps, if it is one of a row.
   VICINITY_HD void leave(std::int32_t y) {
-    const std::int32_t slot = y - first_;
-    if (slot >= 0 && slot < rows_) set<0, Rows>(slot, K::none);
+    const auto slot = static_cast<std::uint32_t>(y - first_);
+    if (slot < Rows) set(slot, K::none);
   }
-  /// A slot by its number: few jumps instead of a comparison a slot.
-  template <int From, int To>
-  VICINITY_HD void set(std::int32_t slot, Key key) {
-    if constexpr (To - From == 1) {
-      keys_[From] = key;
+  /// A slot by its number: few jumps, and comparisons with few others.
+  template <int From = 0, int To = Rows>
+  VICINITY_HD void set(std::uint32_t slot, Key key) {
+    if constexpr (To - From <= 6) {
+      unrolled<To - From>([&](int k) { keys_[From + k] = slot == static_cast<std::uint32_t>(From + k) ? key : keys_[From + k]; });
     } else {
-      if (slot < (From + To) / 2)
-        set<From, (From + To) / 2>(slot, key);
+      constexpr int middle = (From + To) / 2;
+      if (slot < middle)
+        set<From, middle>(slot, key);
       else
-        set<(From + To) / 2, To>(slot, key);
+        set<middle, To>(slot, key);
     }
   }
 
@@ -419,12 +553,17 @@ class Thread {
       b_r[side] = board.b[side][board.at(swap.r, x_)];
       b_s[side] = board.b[side][board.at(swap.s, x_)];
       const auto a = [&](std::int32_t row) { return static_cast<Delta>(board.a[side][board.at(row, x_)]); };
-      const Delta difference = (N::sides == 1 ? 2 : 1) * (a(swap.r) - a(swap.s));
+      const Delta difference = (N::sides == 1 && !N::packed ? 2 : 1) * (a(swap.r) - a(swap.s));
       const Delta d = swaps ? 0 : difference, e = swaps ? 0 : static_cast<Delta>(b_s[side]) - static_cast<Delta>(b_r[side]);
-      const std::int32_t end = x_ == board.n - 1 ? board.width : x_ + 1;
-      for (std::int32_t k = x_; k < end; ++k) {
-        board.d[side][k] = d;
-        board.e[side][k] = e;
+      if constexpr (N::packed) {
+        board.factors[x_] = packed_factors(d, e);
+        own_ += static_cast<std::uint32_t>(d * e);
+      } else {
+        const std::int32_t end = x_ == board.n - 1 ? board.width : x_ + 1;
+        for (std::int32_t k = x_; k < end; ++k) {
+          board.d[side][k] = d;
+          board.e[side][k] = e;
+        }
       }
     });
     if (swaps) {
@@ -451,7 +590,7 @@ class Thread {
     });
   }
 
-  static constexpr std::int32_t never = 0x7FFFFFFF;
+  static constexpr Key most_offset = Key{1} << 16;
 
   std::int32_t x_;                      ///< the number of the thread, and its facility, if there is one
   bool is_last_;                        ///< of the block
@@ -459,7 +598,9 @@ class Thread {
   std::int32_t expiry_ = never;         ///< no pair's mark goes before this iteration
   bool active_ = false;                 ///< are the keys known?
   Key keys_[Rows];
-  Key touched_[2];  ///< pairs with r and s of facility x
+  std::uint32_t own_ = 0;  ///< where packed: own_sum of x
+  Key offset_ = 0;         ///< where packed: keys are less by that
+  Key touched_[2];         ///< pairs with r and s of facility x
   Key least_ = 0;
 };
 

@@ -32,9 +32,9 @@ void expect_portfolio_twins(const std::vector<Trial>& trials, const std::functio
 /// Rounds enough for children and, of small populations, for a population that begins anew.
 std::vector<Trial> some_trials() {
   std::vector<Trial> trials;
-  for (const std::int64_t size : {2, 3, 4, 5, 8, 9, 12, 16, 17, 31, 32, 33, 64, 65, 99, 100, 127, 128, 129})
+  for (const std::int64_t size : {2, 3, 4, 5, 8, 9, 12, 16, 17, 31, 32, 33, 49, 64, 65, 66, 99, 100, 102, 103, 127, 128, 129})
     for (const char* matrix : {"symmetric", "asymmetric"})
-      for (const std::int64_t range : {1, 2, 100, 30000, 1 << 20}) {
+      for (const std::int64_t range : {1, 2, 100, 250, 30000, 1 << 20}) {
         const std::int64_t chains = 5 + size % 7, steps = 10 + size % 50;
         trials.push_back(
             trial(size, chains * steps * 12, {{"chains", chains}, {"leg", steps}, {"matrix", std::string(matrix)}, {"range", range}}));
@@ -62,7 +62,7 @@ TEST_F(PortfolioGpu, LargeTwins) {
   std::vector<Trial> trials;
   for (const std::int64_t size : {150, 200, 234, 240, 241, 256, 259})
     for (const char* matrix : {"symmetric", "asymmetric"})
-      for (const std::int64_t range : {100, 1 << 20})
+      for (const std::int64_t range : {100, 250, 1 << 20})
         trials.push_back(
             trial(size, 3 * 4 * 400,
                   {{"chains", std::int64_t{4}}, {"leg", std::int64_t{400}}, {"matrix", std::string(matrix)}, {"range", range}}));

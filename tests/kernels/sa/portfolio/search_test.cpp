@@ -35,7 +35,11 @@ class BlockOnHost {
       board_.d[side] = place(d_[side], static_cast<std::size_t>(board_.width));
       board_.e[side] = place(e_[side], static_cast<std::size_t>(board_.width));
     }
-    for (int c = 0; c < 2; ++c) board_.fresh[c] = place(fresh_[c], static_cast<std::size_t>(board_.width));
+    board_.factors = place(factors_, static_cast<std::size_t>(board_.width));
+    for (int c = 0; c < 2; ++c) {
+      board_.fresh[c] = place(fresh_[c], static_cast<std::size_t>(board_.width));
+      board_.expiry[c] = place(expiry_[c], static_cast<std::size_t>(board_.width));
+    }
     board_.until = place(until_, static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_));
     board_.p = place(p_, static_cast<std::size_t>(n_));
     board_.best = place(best_, static_cast<std::size_t>(n_));
@@ -53,13 +57,16 @@ class BlockOnHost {
     Swap swap;
     bool improved = true;
     for (std::int32_t t = 1; t <= steps; ++t) {
-      const Key aspiration = K::aspiration(best - cost);
+      const Key aspiration = K::aspiration((best - cost) / N::unit);
+      std::uint32_t own[2]{};
+      if constexpr (N::packed)
+        if (swap.r >= 0) own[0] = own_sum(board_, swap.r, 0, 1), own[1] = own_sum(board_, swap.s, 0, 1);
       Key least = ~Key{0};
-      for (auto& thread : threads) least = std::min(least, thread.evaluate(board_, t, swap, aspiration, improved));
+      for (auto& thread : threads) least = std::min(least, thread.evaluate(board_, t, swap, own, aspiration, improved));
       std::uint32_t pair = no_pair;
       for (auto& thread : threads)
         if (thread.has(least)) pair = std::min(pair, thread.find(swap, least, aspiration));
-      cost += K::delta(least);
+      cost += N::unit * static_cast<std::int64_t>(K::delta(least));
       improved = cost < best;
       best = std::min(best, cost);
       const Swap next = swap_of(pair);
@@ -95,6 +102,9 @@ class BlockOnHost {
     std::fill(until_.begin(), until_.end(), std::uint16_t{0});
     for (auto* differences : {d_, e_})
       for (int side = 0; side < N::sides; ++side) std::fill(differences[side].begin(), differences[side].end(), typename N::Delta{0});
+    std::fill(factors_.begin(), factors_.end(), 0u);
+    for (auto& fresh : fresh_) std::fill(fresh.begin(), fresh.end(), K::none);
+    for (auto& expiry : expiry_) std::fill(expiry.begin(), expiry.end(), never);
   }
 
   const qap::Qap& qap_;
@@ -102,7 +112,9 @@ class BlockOnHost {
   Board<N> board_{};
   std::vector<typename N::Entry> a_[2], b_[2];
   std::vector<typename N::Delta> d_[2], e_[2];
+  std::vector<std::uint32_t> factors_;
   std::vector<Key> fresh_[2];
+  std::vector<std::int32_t> expiry_[2];
   std::vector<std::uint16_t> until_;
   qap::Permutation p_, best_;
 };
@@ -127,6 +139,7 @@ void expect_twins_of(const qap::Qap& qap, std::int32_t steps) {
 }
 
 using SymmetricBytes = Numbers<std::uint8_t, std::int32_t, 1>;
+using PackedBytes = Numbers<std::uint8_t, std::int32_t, 1, true>;
 
 TEST(PortfolioSearch, TakesTheSwapsOfTheContract) {
   for (const std::int32_t n : {2, 3, 4, 5, 8, 9, 12, 16, 17, 31, 32, 33, 40, 49, 64, 65}) {
@@ -148,6 +161,36 @@ TEST(PortfolioSearch, TakesTheSwapsOfTheContract) {
     expect_twins_of<Numbers<std::int32_t, std::int32_t, 1>, 16>(*symmetric, steps);
     expect_twins_of<Numbers<std::int32_t, std::int64_t, 1>, 8>(*symmetric, steps);
   }
+}
+
+/// Symmetric, of entries from 0 to 127, with no diagonal.
+std::shared_ptr<const qap::Qap> packed_qap(std::uint64_t seed, std::int32_t n, std::int64_t most_a, std::int64_t most_b) {
+  const auto matrix = [n](std::uint64_t of, std::int64_t most) {
+    auto entries = random_matrix(of, n, 0, most, true);
+    for (std::size_t i = 0; i < entries.size(); i += static_cast<std::size_t>(n) + 1) entries[i] = 0;
+    return entries;
+  };
+  return std::make_shared<qap::Qap>("packed", n, matrix(2 * seed, most_a), matrix(2 * seed + 1, most_b));
+}
+
+TEST(PortfolioSearch, PackedFactorsAreTheProducts) {
+  for (std::int32_t d = -127; d <= 127; ++d)
+    for (std::int32_t e = -127; e <= 127; ++e) {
+      const std::uint32_t row = packed_factors(d, e);
+      ASSERT_EQ(static_cast<std::int32_t>(signed_dot(row, own_product, 0)), -d * e);
+      const std::uint32_t column = as_column(packed_factors(e, -d));
+      ASSERT_EQ(static_cast<std::int32_t>(signed_dot(row, column, 5)), 5 - d * d + e * e - d * e);
+    }
+}
+
+TEST(PortfolioSearch, PackedOnes) {
+  for (const std::int32_t n : {2, 3, 4, 5, 8, 9, 12, 16, 17, 31, 32, 33, 40, 47, 48, 49, 50, 64, 65, 99, 100, 103, 129})
+    for (const std::int64_t most : {1, 3, 127}) {
+      const auto qap = packed_qap(static_cast<std::uint64_t>(n), n, most, n % 2 == 0 ? most : 127);
+      expect_twins_of<PackedBytes, 16>(*qap, 30 * n);
+      expect_twins_of<PackedBytes, 48>(*qap, 30 * n);
+    }
+  expect_twins_of<PackedBytes, 48>(*packed_qap(7, 40, 127, 127), 40'000);
 }
 
 TEST(PortfolioSearch, LargeOnes) {
