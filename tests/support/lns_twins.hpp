@@ -101,7 +101,11 @@ inline std::string linear_model(std::uint64_t seed, int variables, int definitio
   const auto below = [&](std::int64_t bound) {
     return static_cast<std::int64_t>(scale_to(random_bits(seed, 7, 0, draws++), static_cast<std::uint64_t>(bound)));
   };
-  const auto coefficient = [&] { return (below(2) == 0 ? 1 : -1) * (1 + below(3)); };
+  const auto coefficient = [&] {
+    const std::int64_t sign = 1 - 2 * below(2);
+    return sign * (1 + below(3));
+  };
+  constexpr std::array<const char*, 3> kinds{"le", "eq", "ne"};
   std::string text, constraints, terms, weights;
   std::vector<std::string> names;
   std::vector<std::int64_t> values;
@@ -136,7 +140,6 @@ inline std::string linear_model(std::uint64_t seed, int variables, int definitio
         name("a" + x, std::abs(s - c));
         break;
       case 2: {
-        constexpr std::array<const char*, 3> kinds{"le", "eq", "ne"};
         const std::int64_t truth = below(3);
         const bool holds = truth == 0 ? s <= c : truth == 1 ? s == c : s != c;
         text += fmt::format("var bool: {0} :: is_defined_var;\nvar 0..1: i{0} :: is_defined_var;\n", x);
@@ -152,12 +155,27 @@ inline std::string linear_model(std::uint64_t seed, int variables, int definitio
       case 4:
         constraints += fmt::format("constraint int_lin_ne({}],{}],{});\n", sum, both, s + 1 + below(5));
         break;
-      default: {
-        text += fmt::format("var bool: {} ;\n", x);
-        constraints += fmt::format("constraint int_lin_le_reif({}],{}],{},{});\n", sum, both, s + below(9) - 4, x);
+      default:
+        if (seed % 6 == 1 && k % 16 == 0) {
+          constraints += fmt::format("constraint int_lin_eq({}],{}],{});\n", sum, both, s);
+        } else {
+          const std::int64_t truth = below(3), off = below(9) - 4;
+          text += fmt::format("var bool: {};\n", x);
+          constraints +=
+              fmt::format("constraint int_lin_{}_reif({}],{}],{},{});\n", kinds[static_cast<std::size_t>(truth)], sum, both, s + off, x);
+        }
         break;
-      }
     }
+  }
+  if (!summed) {
+    std::string all, ones;
+    std::int64_t total = 0;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      all += (k == 0 ? "" : ",") + names[k];
+      ones += k == 0 ? "1" : ",1";
+      total += values[k];
+    }
+    constraints += fmt::format("constraint int_lin_le([{}],[{}],{});\n", ones, all, total + below(30));
   }
   const std::size_t counted = summed ? names.size() : 2;
   for (std::size_t k = 0; k < counted; ++k) {

@@ -50,6 +50,8 @@ TEST_F(LnsGpu, SlicesGiveTheSame) {
 TEST_F(LnsGpu, AnInterruptedStepIsMadeAgain) {
   std::vector<Trial> trials = trials_of_many_steps();
   for (Trial& one : trials) one.c.values["repetitions"] = std::int64_t{2000};
+  trials.push_back(trial(differences(9), {{"strategy", "RL"}, {"repetitions", std::int64_t{2000}}, {"steps", std::int64_t{5}}}));
+  trials.push_back(trial(differences(9), {{"strategy", "ICM"}, {"repetitions", std::int64_t{100}}, {"steps", std::int64_t{5}}}));
   expect_twins(reference(), gpu_implementations(), trials, interrupted);
 }
 
