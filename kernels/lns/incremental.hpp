@@ -23,6 +23,21 @@
 
 namespace vicinity::lns {
 
+/// Of an operation whose sum is kept, from that sum.
+[[nodiscard]] VICINITY_HD std::int64_t kept_sum(const cp::EvaluationView& evaluation, std::int32_t k, std::int64_t sum) {
+  const std::int64_t constant = evaluation.data[evaluation.data_begin[k]];
+  switch (evaluation.operation[k]) {
+    case cp::Operation::sum_le:
+      return sum <= constant ? 1 : 0;
+    case cp::Operation::sum_eq:
+      return sum == constant ? 1 : 0;
+    case cp::Operation::sum_ne:
+      return sum != constant ? 1 : 0;
+    default:
+      return sum + constant;
+  }
+}
+
 template <Team T>
 class ProgramEngine {
  public:
@@ -59,6 +74,15 @@ class ProgramEngine {
     const std::int64_t value = view_.objective < 0 ? view_.constant : slots_[view_.objective];
     return view_.sense == Sense::maximise ? -value : value;
   }
+
+  /// The state, in which slots, sums and bytes of an assignment that was evaluated agree.
+  struct State {
+    const std::uint64_t* sums;
+    const std::int32_t* slots;
+    const std::uint8_t* bytes;
+    std::int64_t violated;
+  };
+  [[nodiscard]] VICINITY_HD State state() const { return {sums_, slots_, bytes_, violated_}; }
 
  private:
   /// On a copy, which registers hold.
@@ -133,7 +157,7 @@ class ProgramEngine {
       case Code::distinct:
         return mark(one.extra, is_distinct(one.operation(), one.result));
       case Code::kept_sum:
-        return finish(one, kept_sum(one.operation(), static_cast<std::int64_t>(sums_[one.result])), true);
+        return finish(one, kept_sum(view_.evaluation, one.operation(), static_cast<std::int64_t>(sums_[one.result])), true);
       case Code::operation:
         break;
     }
@@ -175,19 +199,6 @@ class ProgramEngine {
     bool found = false;
     for (std::int32_t j = 0; j < argument; ++j) found |= slots_[x[j]] == value;
     return !found;
-  }
-  [[nodiscard]] VICINITY_HD std::int64_t kept_sum(std::int32_t k, std::int64_t sum) const {
-    const std::int64_t constant = view_.evaluation.data[view_.evaluation.data_begin[k]];
-    switch (view_.evaluation.operation[k]) {
-      case cp::Operation::sum_le:
-        return sum <= constant ? 1 : 0;
-      case cp::Operation::sum_eq:
-        return sum == constant ? 1 : 0;
-      case cp::Operation::sum_ne:
-        return sum != constant ? 1 : 0;
-      default:
-        return sum + constant;
-    }
   }
   /// What becomes of an operation's value.
   [[nodiscard]] VICINITY_HD std::int32_t finish(const Instruction& one, std::int64_t value, bool valid) {
@@ -243,6 +254,13 @@ class ProgramMaker {
       : team_(team), view_(view), bits_(bits), counts_(counts) {}
 
   VICINITY_HD void make(const std::int32_t* subset, std::int32_t released, Instruction* program, std::uint32_t* level_end) const {
+    mark(subset, released);
+    const Stretch mine = stretch();
+    write(mine.first, mine.last, mine.at, program, level_end);
+    team_.sync();
+  }
+  /// Sets the bits.
+  VICINITY_HD void mark(const std::int32_t* subset, std::int32_t released) const {
     const auto rank = static_cast<std::uint32_t>(team_.rank()), size = static_cast<std::uint32_t>(team_.size());
     const std::uint32_t words = words_of(view_);
     for (std::uint32_t w = rank; w < words; w += size) bits_[w] = 0;
@@ -251,17 +269,16 @@ class ProgramMaker {
       for (std::uint32_t i = view_.own_begin[subset[k]] + rank; i < view_.own_begin[subset[k] + 1]; i += size)
         team_.set_bits(bits_ + view_.own_numbers[i] / 32, 1u << (view_.own_numbers[i] % 32));
     team_.sync();
-    const std::uint32_t each = (words + size - 1) / size;
-    const std::uint32_t first = rank * each < words ? rank * each : words, last = first + each < words ? first + each : words;
-    counts_[rank] = counted(first, last);
-    team_.sync();
-    std::uint32_t at = 0;
-    for (std::uint32_t r = 0; r < rank; ++r) at += counts_[r];
-    write(first, last, at, program, level_end);
+  }
+  /// `before`: [word] gets the number of bits before it.
+  VICINITY_HD void count(std::uint32_t* before) const {
+    Stretch mine = stretch();
+    for (std::uint32_t w = mine.first; w < mine.last; ++w) {
+      before[w] = mine.at;
+      mine.at += ones(bits_[w]);
+    }
     team_.sync();
   }
-
- private:
   [[nodiscard]] VICINITY_HD static std::uint32_t ones(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)
     return static_cast<std::uint32_t>(__popc(word));
@@ -269,10 +286,23 @@ class ProgramMaker {
     return static_cast<std::uint32_t>(__builtin_popcount(word));
 #endif
   }
-  [[nodiscard]] VICINITY_HD std::uint32_t counted(std::uint32_t first, std::uint32_t last) const {
-    std::uint32_t count = 0;
-    for (std::uint32_t w = first; w < last; ++w) count += ones(bits_[w]);
-    return count;
+
+ private:
+  /// Words of a thread, and the bits before them.
+  struct Stretch {
+    std::uint32_t first, last, at;
+  };
+  [[nodiscard]] VICINITY_HD Stretch stretch() const {
+    const auto rank = static_cast<std::uint32_t>(team_.rank()), size = static_cast<std::uint32_t>(team_.size());
+    const std::uint32_t words = words_of(view_), each = (words + size - 1) / size;
+    const std::uint32_t first = rank * each < words ? rank * each : words, last = first + each < words ? first + each : words;
+    std::uint32_t at = 0;
+    for (std::uint32_t w = first; w < last; ++w) at += ones(bits_[w]);
+    counts_[rank] = at;
+    team_.sync();
+    at = 0;
+    for (std::uint32_t r = 0; r < rank; ++r) at += counts_[r];
+    return {first, last, at};
   }
   /// Of words first .. last - 1, whose first instruction is number `at` of the program; and ends of the levels that end in them.
   VICINITY_HD void write(std::uint32_t first, std::uint32_t last, std::uint32_t at, Instruction* program, std::uint32_t* level_end) const {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
@@ -90,6 +92,100 @@ inline std::string differences(int values) {
       ones += "1,";
     }
   return text + fmt::format("constraint int_lin_eq([{}-1],[{}z],0) :: defines_var(z);\nsolve maximize z;\n", ones, terms);
+}
+
+/// Random definitions of one or two terms on each other, distances, truths and checks of all kinds, coefficients and values of both signs;
+/// most of them are terms of the objective, if it is to be a sum of all. Checks hold where variables have values drawn for them.
+inline std::string linear_model(std::uint64_t seed, int variables, int definitions, bool summed) {
+  std::uint32_t draws = 0;
+  const auto below = [&](std::int64_t bound) {
+    return static_cast<std::int64_t>(scale_to(random_bits(seed, 7, 0, draws++), static_cast<std::uint64_t>(bound)));
+  };
+  const auto coefficient = [&] {
+    const std::int64_t sign = 1 - 2 * below(2);
+    return sign * (1 + below(3));
+  };
+  constexpr std::array<const char*, 3> kinds{"le", "eq", "ne"};
+  std::string text, constraints, terms, weights;
+  std::vector<std::string> names;
+  std::vector<std::int64_t> values;
+  const auto name = [&](const std::string& one, std::int64_t value) {
+    names.push_back(one);
+    values.push_back(value);
+  };
+  for (int k = 0; k < variables; ++k) {
+    const std::int64_t low = below(9) - 5, high = low + 1 + below(k % 4 == 0 ? 60 : 5);
+    text += fmt::format("var {}..{}: x{};\n", low, high, k);
+    name(fmt::format("x{}", k), low + below(high - low + 1));
+  }
+  for (int k = 0; k < definitions; ++k) {
+    const auto i = static_cast<std::size_t>(below(static_cast<std::int64_t>(names.size())));
+    const auto j = static_cast<std::size_t>(below(static_cast<std::int64_t>(names.size())));
+    const std::int64_t a = coefficient(), b = coefficient(), c = below(9) - 4;
+    const std::string sum = fmt::format("[{},{}", a, b), both = fmt::format("[{},{}", names[i], names[j]);
+    const std::int64_t s = a * values[i] + b * values[j];
+    const std::string x = fmt::format("d{}", k);
+    const std::int64_t kind = below(6);
+    if (i == j || std::abs(s) > (kind < 2 ? 2000 : 80)) continue;  // constants have 8 bits
+    switch (kind) {
+      case 0:
+        text += fmt::format("var -9999999..9999999: {} :: is_defined_var;\n", x);
+        constraints += fmt::format("constraint int_lin_eq({},-1],{},{}],{}) :: defines_var({});\n", sum, both, x, c, x);
+        name(x, s - c);
+        break;
+      case 1:
+        text += fmt::format("var -9999999..9999999: {0} :: is_defined_var;\nvar 0..9999999: a{0} :: is_defined_var;\n", x);
+        constraints += fmt::format("constraint int_lin_eq({},-1],{},{}],{}) :: defines_var({});\n", sum, both, x, c, x);
+        constraints += fmt::format("constraint int_abs({0},a{0}) :: defines_var(a{0});\n", x);
+        name("a" + x, std::abs(s - c));
+        break;
+      case 2: {
+        const std::int64_t truth = below(3);
+        const bool holds = truth == 0 ? s <= c : truth == 1 ? s == c : s != c;
+        text += fmt::format("var bool: {0} :: is_defined_var;\nvar 0..1: i{0} :: is_defined_var;\n", x);
+        constraints += fmt::format("constraint int_lin_{}_reif({}],{}],{},{}) :: defines_var({});\n",
+                                   kinds[static_cast<std::size_t>(truth)], sum, both, c, x, x);
+        constraints += fmt::format("constraint bool2int({0},i{0}) :: defines_var(i{0});\n", x);
+        name("i" + x, holds ? 1 : 0);
+        break;
+      }
+      case 3:
+        constraints += fmt::format("constraint int_lin_le({}],{}],{});\n", sum, both, s + below(40));
+        break;
+      case 4:
+        constraints += fmt::format("constraint int_lin_ne({}],{}],{});\n", sum, both, s + 1 + below(5));
+        break;
+      default:
+        if (seed % 6 == 1 && k % 16 == 0) {
+          constraints += fmt::format("constraint int_lin_eq({}],{}],{});\n", sum, both, s);
+        } else {
+          const std::int64_t truth = below(3), off = below(9) - 4;
+          text += fmt::format("var bool: {};\n", x);
+          constraints +=
+              fmt::format("constraint int_lin_{}_reif({}],{}],{},{});\n", kinds[static_cast<std::size_t>(truth)], sum, both, s + off, x);
+        }
+        break;
+    }
+  }
+  if (!summed) {
+    std::string all, ones;
+    std::int64_t total = 0;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      all += (k == 0 ? "" : ",") + names[k];
+      ones += k == 0 ? "1" : ",1";
+      total += values[k];
+    }
+    constraints += fmt::format("constraint int_lin_le([{}],[{}],{});\n", ones, all, total + below(30));
+  }
+  const std::size_t counted = summed ? names.size() : 2;
+  for (std::size_t k = 0; k < counted; ++k) {
+    const std::size_t at = summed ? k : names.size() - 1 - k;
+    terms += names[at] + ",";
+    weights += fmt::format("{},", k % 5 == 4 ? (seed % 7 == 0 ? 1'000'000 : 10'000) * coefficient() : coefficient());
+  }
+  text += "var -2147483647..2147483647: z :: is_defined_var;\n" + constraints;
+  return text + fmt::format("constraint int_lin_eq([{}-1],[{}z],{}) :: defines_var(z);\nsolve {} z;\n", weights, terms, below(99),
+                            seed % 2 == 0 ? "minimize" : "maximize");
 }
 
 /// Model k under each strategy; the ways to begin take turns.

@@ -23,6 +23,7 @@ struct Alone {
   static void sync() {}
   [[nodiscard]] static bool any(bool flag) { return flag; }
   [[nodiscard]] static std::int64_t sum(std::int64_t number) { return number; }
+  [[nodiscard]] static std::int64_t least(std::int64_t number) { return number; }
   static void add(std::uint64_t* sum, std::uint64_t number) { *sum += number; }
   static void set_bits(std::uint32_t* word, std::uint32_t bits) { *word |= bits; }
 };
@@ -36,6 +37,16 @@ template <class T>
   for (const std::int64_t one : numbers) total += static_cast<std::uint64_t>(one);
   team.sync();
   return static_cast<std::int64_t>(total);
+}
+
+/// The same of the least.
+template <class T>
+[[nodiscard]] std::int64_t least_of_all(const T& team, std::vector<std::int64_t>& numbers, std::int64_t number) {
+  numbers[static_cast<std::size_t>(team.rank())] = number;
+  team.sync();
+  const std::int64_t least = *std::min_element(numbers.begin(), numbers.end());
+  team.sync();
+  return least;
 }
 
 /// Threads of the host, as a block's.
@@ -63,6 +74,7 @@ class Together {
   }
   [[nodiscard]] bool any(bool flag) const { return sum(flag ? 1 : 0) > 0; }
   [[nodiscard]] std::int64_t sum(std::int64_t number) const { return sum_of_all(*this, meeting_->numbers, number); }
+  [[nodiscard]] std::int64_t least(std::int64_t number) const { return least_of_all(*this, meeting_->numbers, number); }
   static void add(std::uint64_t* sum, std::uint64_t number) { __atomic_fetch_add(sum, number, __ATOMIC_RELAXED); }
   static void set_bits(std::uint32_t* word, std::uint32_t bits) { __atomic_fetch_or(word, bits, __ATOMIC_RELAXED); }
 
@@ -102,6 +114,7 @@ class Played {
   void sync() const { swapcontext(&stage_->contexts[static_cast<std::size_t>(rank_)], &stage_->director); }
   [[nodiscard]] bool any(bool flag) const { return sum(flag ? 1 : 0) > 0; }
   [[nodiscard]] std::int64_t sum(std::int64_t number) const { return sum_of_all(*this, stage_->numbers, number); }
+  [[nodiscard]] std::int64_t least(std::int64_t number) const { return least_of_all(*this, stage_->numbers, number); }
   static void add(std::uint64_t* sum, std::uint64_t number) { *sum += number; }
   static void set_bits(std::uint32_t* word, std::uint32_t bits) { *word |= bits; }
 

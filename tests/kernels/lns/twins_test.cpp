@@ -50,6 +50,8 @@ TEST_F(LnsGpu, SlicesGiveTheSame) {
 TEST_F(LnsGpu, AnInterruptedStepIsMadeAgain) {
   std::vector<Trial> trials = trials_of_many_steps();
   for (Trial& one : trials) one.c.values["repetitions"] = std::int64_t{2000};
+  trials.push_back(trial(differences(9), {{"strategy", "RL"}, {"repetitions", std::int64_t{2000}}, {"steps", std::int64_t{5}}}));
+  trials.push_back(trial(differences(9), {{"strategy", "ICM"}, {"repetitions", std::int64_t{100}}, {"steps", std::int64_t{5}}}));
   expect_twins(reference(), gpu_implementations(), trials, interrupted);
 }
 
@@ -92,6 +94,39 @@ TEST_F(LnsGpu, BlocksOfEachSize) {
       }
   EXPECT_GT(*std::max_element(sizes.begin(), sizes.end()), 32);
   EXPECT_EQ(*std::min_element(sizes.begin(), sizes.end()), 32);
+}
+
+TEST_F(LnsGpu, AssignmentsSideBySide) {
+  std::vector<std::string> texts{differences(16)};
+  for (std::uint64_t seed = 0; seed < 40; ++seed) texts.push_back(linear_model(seed, 4 + static_cast<int>(seed % 9), 40, seed % 4 != 0));
+  std::size_t side_by_side = 0;
+  for (const std::string& text : texts)
+    for (const char* strategy : {"RL", "CE", "ICM"})
+      for (const std::int64_t starts : {5, 33, 300}) {
+        const Trial one = trial(text, {{"strategy", std::string(strategy)},
+                                       {"start", std::string(starts == 33 ? "current" : "random")},
+                                       {"released", std::int64_t{2}},
+                                       {"repetitions", std::int64_t{std::string(strategy) == "CE" ? 1 : 3}},
+                                       {"subsets", std::int64_t{3}},
+                                       {"starts", starts},
+                                       {"steps", std::int64_t{3}}});
+        const Implementation& tuned = gpu_implementations().back();
+        side_by_side += static_cast<std::size_t>(tuned.prepare(one.c, *one.instance)->policy().at("lanes"));
+        expect_twins(reference(), {tuned}, {one});
+      }
+  EXPECT_GT(side_by_side, 3 * texts.size());
+}
+
+TEST_F(LnsGpu, SideBySideInGroups) {
+  const Trial one = trial(differences(40), {{"released", std::int64_t{30}},
+                                            {"subsets", std::int64_t{25'000}},
+                                            {"starts", std::int64_t{16}},
+                                            {"steps", std::int64_t{1}},
+                                            {"threads", std::int64_t{0}}});
+  const Policy policy = gpu_implementations().back().prepare(one.c, *one.instance)->policy();
+  EXPECT_EQ(policy.at("lanes"), 1);
+  EXPECT_LT(policy.at("group"), 25'000);
+  expect_twins(cpu_implementations()[1], {gpu_implementations().back()}, {one});
 }
 
 TEST_F(LnsGpu, SubsetsInGroups) {
