@@ -93,6 +93,9 @@ VICINITY_HD std::int64_t value_of(std::uint64_t ordered) { return static_cast<st
 // or at the same time, and a barrier at the end:
 //   each(count, f)        f(i), by a thread each
 //   each_warp(count, f)   f(warp, i), by a warp each
+//   each_where(memory, count, holds, f)   f(i) for each i that holds, by a thread each; they are gathered first, in `gathered` numbers a
+//                         warp of memory, so that no lane idles
+//   each_warp_where(count, holds, f)      f(warp, i) for each i that holds, by a warp each
 //   first_warp(f)         f(warp), by one warp
 //   once(f)               f(), by one thread
 //   lower(place, value), raise(place, bits), add(place, value)   at once, from any of them: minimum, bits set, sum
@@ -102,7 +105,6 @@ VICINITY_HD std::int64_t value_of(std::uint64_t ordered) { return static_cast<st
 //   least(count, f)       the least of all f(i), keys; of none, no key
 //   scan(count, value, put)   put(i, value(0) + ... + value(i)); returns the sum
 //   until(count, stop, f)     f(i) for all i below the first for which stop(i)
-//   where(count, holds, f)    f(i) for each i that holds, one after the other, by the whole warp
 // What is not within one of these all threads do alike, each for itself.
 
 }  // namespace vicinity::alns::hybrid::block

@@ -108,21 +108,18 @@ struct Lanes {
     }
     sync();
   }
-  template <class Holds, class F>
-  VICINITY_HD void where(std::int32_t count, const Holds& holds, const F& f) const {
-    for (std::int32_t from = 0; from < count; from += 32) {
-      const std::int32_t i = from + lane();
-      for (unsigned left = ballot(i < count && holds(i)); left != 0; left &= left - 1) f(from + lowest(left));
-    }
-    sync();
-  }
-
- private:
   [[nodiscard]] static VICINITY_HD unsigned ballot(bool holds) {
 #if defined(__CUDA_ARCH__)
     return __ballot_sync(~0u, holds);
 #else
     return holds ? 1u : 0u;
+#endif
+  }
+  [[nodiscard]] static VICINITY_HD std::int32_t ones(unsigned bits) {
+#if defined(__CUDA_ARCH__)
+    return __popc(bits);
+#else
+    return bits == 0 ? 0 : 1;
 #endif
   }
   [[nodiscard]] static VICINITY_HD std::int32_t lowest(unsigned bits) {
@@ -135,7 +132,7 @@ struct Lanes {
 };
 
 struct Threads {
-  static constexpr std::int32_t warps = 8, count = 32 * warps;
+  static constexpr std::int32_t warps = 16, count = 32 * warps, gathered = 64;
 
   [[nodiscard]] static VICINITY_HD std::int32_t index() {
 #if defined(__CUDA_ARCH__)
@@ -158,6 +155,48 @@ struct Threads {
   template <class F>
   VICINITY_HD void each_warp(std::int32_t number, const F& f) {
     for (std::int32_t i = index() / 32; i < number; i += warps) f(Lanes{index() / 32}, i);
+    sync();
+  }
+  /// A warp tests 128 numbers at a time, which keeps as many reads in flight, and has a ring of those that hold.
+  template <class Holds, class F>
+  VICINITY_HD void each_where(std::int32_t* memory, std::int32_t number, const Holds& holds, const F& f) {
+    constexpr std::int32_t tests = 4;
+    static_assert(gathered == 64);
+    const std::int32_t warp = index() / 32, lane = Lanes::lane();
+    std::int32_t* const ring = memory + warp * gathered;
+    std::int32_t head = 0, tail = 0;
+    for (std::int32_t from = warp * 32 * tests, left = 1; left != 0; from += 32 * tests * warps) {
+      left = from < number ? 1 : 0;
+      unsigned bits = 0;
+#pragma unroll
+      for (std::int32_t test = 0; test < tests; ++test) {
+        const std::int32_t i = from + 32 * test + lane;
+        if (i < number && holds(i)) bits |= 1u << test;
+      }
+#pragma unroll 1
+      for (std::int32_t test = 0; test < tests; ++test) {
+        const unsigned held = Lanes::ballot((bits >> test & 1u) != 0);
+        if ((bits >> test & 1u) != 0) ring[(tail + Lanes::ones(held & ((1u << lane) - 1u))) % gathered] = from + 32 * test + lane;
+        tail += Lanes::ones(held);
+        const std::int32_t ready = tail - head < 32 ? left == 0 ? tail - head : 0 : 32;
+        if (ready == 0) continue;
+        Lanes::sync();
+        if (lane < ready) f(ring[(head + lane) % gathered]);
+        Lanes::sync();
+        head += ready;
+      }
+    }
+    sync();
+  }
+  /// Numbers side by side are dealt to different warps.
+  template <class Holds, class F>
+  VICINITY_HD void each_warp_where(std::int32_t number, const Holds& holds, const F& f) {
+    const std::int32_t warp = index() / 32;
+    for (std::int32_t from = warp; from < number; from += 32 * warps) {
+      const std::int32_t i = from + Lanes::lane() * warps;
+      for (unsigned left = Lanes::ballot(i < number && holds(i)); left != 0; left &= left - 1)
+        f(Lanes{warp}, from + Lanes::lowest(left) * warps);
+    }
     sync();
   }
   template <class F>

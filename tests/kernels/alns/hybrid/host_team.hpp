@@ -13,7 +13,7 @@ namespace vicinity::alns::hybrid::block {
 
 class HostTeam {
  public:
-  static constexpr std::int32_t warps = 8;
+  static constexpr std::int32_t warps = 8, gathered = 64;
 
   class Warp {
    public:
@@ -60,11 +60,6 @@ class HostTeam {
       while (end < count && !stop(end)) ++end;
       team_->in_any_order(end, f);
     }
-    template <class Holds, class F>
-    void where(std::int32_t count, const Holds& holds, const F& f) const {
-      for (std::int32_t i = 0; i < count; ++i)
-        if (holds(i)) f(i);
-    }
 
    private:
     HostTeam* team_;
@@ -77,6 +72,18 @@ class HostTeam {
   template <class F>
   void each_warp(std::int32_t count, const F& f) {
     in_any_order(count, [&](std::int32_t i) { f(Warp(*this, i % warps), i); });
+  }
+  template <class Holds, class F>
+  void each_where(std::int32_t*, std::int32_t count, const Holds& holds, const F& f) {
+    in_any_order(count, [&](std::int32_t i) {
+      if (holds(i)) f(i);
+    });
+  }
+  template <class Holds, class F>
+  void each_warp_where(std::int32_t count, const Holds& holds, const F& f) {
+    in_any_order(count, [&](std::int32_t i) {
+      if (holds(i)) f(Warp(*this, i % warps), i);
+    });
   }
   template <class F>
   void first_warp(const F& f) {
