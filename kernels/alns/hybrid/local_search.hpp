@@ -18,112 +18,66 @@
 
 namespace vicinity::alns::hybrid::block {
 
-/// Where the customers of the two routes of a move come from: up to five runs of old ones a route.
-class Recipe {
- public:
-  /// Run of `size` customers from position `from` on of route `of` (0: the first, 1: the second), as it stands or turned round.
-  VICINITY_HD void add(std::int32_t to, std::int32_t of, std::int32_t from, std::int32_t size, bool turned = false) {
-    if (size <= 0) return;
-    runs_[to][count_[to]++] = {of, from, size, turned};
-    sizes_[to] += size;
+/// Customers of a route as they stood before a change: `size` from position `from` on of route `of` (0: the first of two, 1: the second),
+/// as they stand or turned round.
+struct Piece {
+  std::int32_t of = 0, from = 0, size = 0;
+  bool turned = false;
+};
+/// Where the customers of a route come from. Pieces may be empty.
+struct Recipe {
+  Piece pieces[5];
+
+  [[nodiscard]] VICINITY_HD std::int32_t size() const {
+    return pieces[0].size + pieces[1].size + pieces[2].size + pieces[3].size + pieces[4].size;
   }
-  [[nodiscard]] VICINITY_HD std::int32_t size(std::int32_t to) const { return sizes_[to]; }
   /// Old route and position of what comes to position i.
-  VICINITY_HD void find(std::int32_t to, std::int32_t i, std::int32_t& of, std::int32_t& position) const {
-    for (std::int32_t run = 0; run < count_[to]; ++run) {
-      const Run& one = runs_[to][run];
-      if (i >= one.size) {
-        i -= one.size;
-        continue;
-      }
-      of = one.of;
-      position = one.turned ? one.from + one.size - 1 - i : one.from + i;
-      return;
+  VICINITY_HD void find(std::int32_t i, std::int32_t& of, std::int32_t& position) const {
+    bool found = false;
+    for (const Piece& piece : pieces) {  // no jumps: in registers, with every index known
+      const bool here = !found && i < piece.size;
+      of = here ? piece.of : of;
+      position = here ? piece.turned ? piece.from + piece.size - 1 - i : piece.from + i : position;
+      found = found || here;
+      i -= piece.size;
     }
   }
-
- private:
-  struct Run {
-    std::int32_t of, from, size;
-    bool turned;
-  };
-  Run runs_[2][5];
-  std::int32_t count_[2] = {0, 0}, sizes_[2] = {0, 0};
 };
 
-/// A move of moves.hpp of customers at positions i and j (both seen in its direction) of routes of `a` and `b` customers; of one route
-/// (`same`): the first.
-VICINITY_HD Recipe recipe_of(Kind kind, std::int32_t i, std::int32_t j, std::int32_t a, std::int32_t b, bool same, bool apart) {
-  Recipe recipe;
+/// Of a move of moves.hpp the first (`second`: the other) route's. Customers are at positions i and j (both seen in its direction) of routes
+/// of `a` and `b` customers; a move of one route (`same`) has but the first.
+VICINITY_HD Recipe recipe_of(Kind kind, std::int32_t i, std::int32_t j, std::int32_t a, std::int32_t b, bool same, bool apart, bool second) {
   if (kind == Kind::two_opt && same) {
     const std::int32_t from = i < j ? i : j, to = i < j ? j : i;
-    recipe.add(0, 0, 0, from + 1);
-    recipe.add(0, 0, from + 1, to - from, true);
-    recipe.add(0, 0, to + 1, a - to - 1);
-    return recipe;
+    return {{{0, 0, from + 1}, {0, from + 1, to - from, true}, {0, to + 1, a - to - 1}}};
   }
   if (kind == Kind::two_opt) {
-    recipe.add(0, 0, 0, i + 1);
-    recipe.add(0, 1, 0, j + 1, true);
-    recipe.add(1, 0, i + 1, a - i - 1, true);
-    recipe.add(1, 1, j + 1, b - j - 1);
-    return recipe;
+    if (!second) return {{{0, 0, i + 1}, {1, 0, j + 1, true}}};
+    return {{{0, i + 1, a - i - 1, true}, {1, j + 1, b - j - 1}}};
   }
   if (kind == Kind::tails) {
-    recipe.add(0, 0, 0, i + 1);
-    recipe.add(0, 1, j, b - j);
-    recipe.add(1, 1, 0, j);
-    recipe.add(1, 0, i + 1, a - i - 1);
-    return recipe;
+    if (!second) return {{{0, 0, i + 1}, {1, j, b - j}}};
+    return {{{1, 0, j}, {0, i + 1, a - i - 1}}};
   }
   const std::int32_t out = kind == Kind::relocate || kind == Kind::swap ? 1 : 2;
   const std::int32_t in = kind == Kind::swap || kind == Kind::swap_two_one ? 1 : kind == Kind::swap_two_two ? 2 : 0;
   const std::int32_t to = apart ? 0 : in > 0 || kind == Kind::pair_turned ? j : j + 1;
   const bool turned = kind == Kind::pair_turned;
   if (!same) {
-    recipe.add(0, 0, 0, i);
-    recipe.add(0, 1, to, in);
-    recipe.add(0, 0, i + out, a - i - out);
-    recipe.add(1, 1, 0, to);
-    recipe.add(1, 0, i, out, turned);
-    recipe.add(1, 1, to + in, b - to - in);
-  } else if (i < to) {
-    recipe.add(0, 0, 0, i);
-    recipe.add(0, 0, to, in);
-    recipe.add(0, 0, i + out, to - i - out);
-    recipe.add(0, 0, i, out, turned);
-    recipe.add(0, 0, to + in, a - to - in);
-  } else {
-    recipe.add(0, 0, 0, to);
-    recipe.add(0, 0, i, out, turned);
-    recipe.add(0, 0, to + in, i - to - in);
-    recipe.add(0, 0, to, in);
-    recipe.add(0, 0, i + out, a - i - out);
+    if (!second) return {{{0, 0, i}, {1, to, in}, {0, i + out, a - i - out}}};
+    return {{{1, 0, to}, {0, i, out, turned}, {1, to + in, b - to - in}}};
   }
-  return recipe;
+  if (i < to) return {{{0, 0, i}, {0, to, in}, {0, i + out, to - i - out}, {0, i, out, turned}, {0, to + in, a - to - in}}};
+  return {{{0, 0, to}, {0, i, out, turned}, {0, to + in, i - to - in}, {0, to, in}, {0, i + out, a - i - out}}};
 }
 
-/// One route of an exchange: the customer at position `leaves` (-1: none) of its `a` goes, that at position `enters` (-1: none) of the
-/// other one comes to `place` (swap_star.hpp).
-VICINITY_HD void exchange_of(Recipe& recipe, std::int32_t to, std::int32_t leaves, std::int32_t enters, std::int32_t place,
-                             std::int32_t a) {
-  const std::int32_t mine = to, other = 1 - to;
-  const std::int32_t gap = leaves < 0 ? a : leaves;  // behind the first part
-  if (enters < 0 || place == -1) {
-    recipe.add(to, mine, 0, gap);
-    if (enters >= 0) recipe.add(to, other, enters, 1);
-  } else if (place <= gap) {
-    recipe.add(to, mine, 0, place);
-    recipe.add(to, other, enters, 1);
-    recipe.add(to, mine, place, gap - place);
-  } else {
-    recipe.add(to, mine, 0, gap);
-    recipe.add(to, mine, gap + 1, place - gap - 1);
-    recipe.add(to, other, enters, 1);
-    recipe.add(to, mine, place, a - place);
-    return;
-  }
-  recipe.add(to, mine, gap + 1, a - gap - 1);
+/// Of an exchange one route's, `mine`: the customer at position `leaves` (-1: none) of its `a` goes, that at position `enters` (-1: none)
+/// of the other one comes to `place` (swap_star.hpp).
+VICINITY_HD Recipe exchange_of(std::int32_t mine, std::int32_t leaves, std::int32_t enters, std::int32_t place, std::int32_t a) {
+  const std::int32_t other = 1 - mine, gap = leaves < 0 ? a : leaves, rest = leaves < 0 ? 0 : a - gap - 1;  // behind the first part
+  if (enters < 0 || place == -1) return {{{mine, 0, gap}, {other, enters, enters < 0 ? 0 : 1}, {mine, gap + 1, rest}}};
+  if (place <= gap) return {{{mine, 0, place}, {other, enters, 1}, {mine, place, gap - place}, {mine, gap + 1, rest}}};
+  return {{{mine, 0, gap}, {mine, gap + 1, place - gap - 1}, {other, enters, 1}, {mine, place, a - place}}};
 }
 
 template <class Team>
@@ -364,20 +318,19 @@ class LocalSearch {
     bool turned;
   };
   /// What becomes of route r, by the move (or exchange) that has it.
-  VICINITY_HD void describe(std::int32_t r, bool moves, Recipe& recipe, Pair& pair) const {
+  [[nodiscard]] VICINITY_HD Recipe describe(std::int32_t r, bool moves, Pair& pair) const {
     if (!moves) {
       const Moved& moved = exchanges_[r];
       pair = {moved.r, moved.s, false};
-      exchange_of(recipe, 0, moved.u, moved.v, moved.v_place, size_[moved.r]);
-      exchange_of(recipe, 1, moved.v, moved.u, moved.u_place, size_[moved.s]);
-      return;
+      return r == moved.r ? exchange_of(0, moved.u, moved.v, moved.v_place, size_[r])
+                          : exchange_of(1, moved.v, moved.u, moved.u_place, size_[r]);
     }
     const std::int32_t u = mover_[r], code = code_in(best_[u]), slot = slot_of(code);
     const bool forward = is_forward(code), apart = slot == problem_.moves;
     pair = {route_[u], static_cast<Node>(other_route(u)), !forward};
     const std::int32_t a = size_[pair.r], b = size_[pair.s];
     const auto seen = [&](std::int32_t c, std::int32_t size) { return forward ? position_[c] : size - 1 - position_[c]; };
-    recipe = recipe_of(kind_of(code), seen(u, a), apart ? 0 : seen(neighbor(u, slot), b), a, b, pair.r == pair.s, apart);
+    return recipe_of(kind_of(code), seen(u, a), apart ? 0 : seen(neighbor(u, slot), b), a, b, pair.r == pair.s, apart, r != pair.r);
   }
 
   /// Writes the next order, of routes that have a move (or exchange) anew, and everything that follows from it.
@@ -388,10 +341,8 @@ class LocalSearch {
       other_size_[r] = size_[r];
       if (!changes) return;
       dirty_[r] = 1;
-      Recipe recipe;
       Pair pair;
-      describe(r, moves, recipe, pair);
-      other_size_[r] = static_cast<Node>(recipe.size(r == pair.r ? 0 : 1));
+      other_size_[r] = static_cast<Node>(describe(r, moves, pair).size());
     });
     team.first_warp([&](const auto& warp) {
       warp.scan(
@@ -401,13 +352,11 @@ class LocalSearch {
     team.each_warp(m_, [&](const auto& warp, std::int32_t r) {
       const std::int32_t size = other_size_[r], to = other_first_[r];
       if (changed_[r] == 0) return warp.each(size, [&](std::int32_t i) { other_[to + i] = customers_[first_[r] + i]; });
-      Recipe recipe;
       Pair pair;
-      describe(r, moves, recipe, pair);
-      const std::int32_t which = r == pair.r ? 0 : 1;
+      const Recipe recipe = describe(r, moves, pair);
       warp.each(size, [&](std::int32_t i) {
         std::int32_t of = 0, position = 0;
-        recipe.find(which, pair.turned ? size - 1 - i : i, of, position);
+        recipe.find(pair.turned ? size - 1 - i : i, of, position);
         const std::int32_t from = of == 0 ? pair.r : pair.s;
         other_[to + i] = customers_[first_[from] + (pair.turned ? size_[from] - 1 - position : position)];
       });

@@ -29,11 +29,12 @@ struct Penalties {
 };
 inline constexpr std::int64_t most_penalty = std::int64_t{1} << 30;
 
-/// Of a route.
+/// Of a route. Penalties are at most most_penalty: two products of 32 bits.
 VICINITY_HD std::int64_t penalty(const vrp::View& vrp, const Penalties& penalties, std::int32_t load, std::int32_t duration) {
-  const std::int64_t over = load > vrp.capacity ? std::int64_t{load} - vrp.capacity : 0;
-  const std::int64_t late = duration > vrp.limit ? std::int64_t{duration} - vrp.limit : 0;
-  return (over * penalties.load + late * penalties.duration) >> 8;
+  const std::int32_t over = load > vrp.capacity ? load - vrp.capacity : 0, late = duration > vrp.limit ? duration - vrp.limit : 0;
+  return (std::int64_t{over} * static_cast<std::int32_t>(penalties.load) +
+          std::int64_t{late} * static_cast<std::int32_t>(penalties.duration)) >>
+         8;
 }
 
 // --- kinds and codes ---------------------------------------------------------------------------------------------------
