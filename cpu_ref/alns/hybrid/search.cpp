@@ -9,6 +9,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -174,8 +175,10 @@ void GeneticSearch::merge() {
     digest_.add(static_cast<std::uint64_t>(anneals(static_cast<std::int32_t>(b)) ? line.best_distance : line.handed_distance));
     handed.push_back(std::move(line.handed));
   }
-#pragma omp parallel for num_threads(static_cast <int>(workspaces_.size())) schedule(dynamic, 1) if (islands_.size() > 1)
-  for (std::size_t i = 0; i < islands_.size(); ++i) islands_.merge(i, handed);
+  const auto threads = static_cast<std::int32_t>(workspaces_.size());
+  islands_.merge(handed, [&](std::size_t count, const std::function<void(std::size_t)>& f) {
+    for_each_in_parallel(static_cast<std::int64_t>(count), threads, [&](std::int64_t i) { f(static_cast<std::size_t>(i)); });
+  });
   islands_.end();
 }
 
