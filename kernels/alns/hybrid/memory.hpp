@@ -103,6 +103,8 @@ VICINITY_HD std::int64_t value_of(std::uint64_t ordered) { return static_cast<st
 //   index                 below Team::warps; those at work at the same time differ
 //   each(count, f), once(f)   as above, by lanes
 //   least(count, f)       the least of all f(i), keys; of none, no key
+//   least_of_few(count, f)    the same of at least one and at most 96 numbers, three a lane at the same time; f changes nothing
+//   fetch(count, load, put)   put(i, load(i)); reads of several loads are under way at the same time
 //   scan(count, value, put)   put(i, value(0) + ... + value(i)); returns the sum
 //   until(count, stop, f)     f(i) for all i below the first for which stop(i)
 // What is not within one of these all threads do alike, each for itself.

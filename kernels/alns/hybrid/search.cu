@@ -76,6 +76,41 @@ struct Lanes {
     return best;
 #endif
   }
+  template <class F>
+  [[nodiscard]] VICINITY_HD auto least_of_few(std::int32_t count, const F& f) const {
+    using Key = decltype(f(0));
+    Key keys[3];
+#pragma unroll
+    for (std::int32_t part = 0; part < 3; ++part) {
+      const std::int32_t i = lane() + 32 * part;
+      keys[part] = f(i < count ? i : count - 1);
+    }
+    cuda::lower(keys[0], keys[1]);
+    cuda::lower(keys[0], keys[2]);
+    sync();
+#if defined(__CUDA_ARCH__)
+    return cuda::warp_argmin(keys[0]);
+#else
+    return keys[0];
+#endif
+  }
+  template <class Load, class Put>
+  VICINITY_HD void fetch(std::int32_t count, const Load& load, const Put& put) const {
+    constexpr std::int32_t at_once = 4;
+    sync();
+    for (std::int32_t from = lane(); from < count; from += 32 * at_once) {
+      decltype(load(0)) values[at_once];
+#pragma unroll
+      for (std::int32_t part = 0; part < at_once; ++part) {
+        const std::int32_t i = from + 32 * part;
+        values[part] = load(i < count ? i : count - 1);
+      }
+#pragma unroll
+      for (std::int32_t part = 0; part < at_once; ++part)
+        if (from + 32 * part < count) put(from + 32 * part, values[part]);
+    }
+    sync();
+  }
   template <class Value, class Put>
   VICINITY_HD std::int32_t scan(std::int32_t count, const Value& value, const Put& put) const {
     std::int32_t before = 0;

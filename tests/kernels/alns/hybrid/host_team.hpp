@@ -1,6 +1,8 @@
 #pragma once
 // A block of gpu-hybrid on the host: what the threads of a phase do is done one after the other, in an order that differs each time. Where
 // the order counts, the threads of a block would race.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -45,6 +47,16 @@ class HostTeam {
           best = key;
       });
       return best;
+    }
+    template <class F>
+    [[nodiscard]] auto least_of_few(std::int32_t count, const F& f) const {
+      EXPECT_GE(count, 1);
+      EXPECT_LE(count, 96);
+      return least(count, f);
+    }
+    template <class Load, class Put>
+    void fetch(std::int32_t count, const Load& load, const Put& put) const {
+      each(count, [&](std::int32_t i) { put(i, load(i)); });
     }
     template <class Value, class Put>
     std::int32_t scan(std::int32_t count, const Value& value, const Put& put) const {
