@@ -3,7 +3,7 @@
 // What a line does, and what becomes of it, says core/methods/alns/hybrid/islands.hpp. Within a generation no line looks at another, so
 // that threads share nothing but the populations, which they only read. Ranks share lines likewise: each has all populations, and merges
 // what all lines hand back, which ranks tell each other once a generation (n numbers a line). Cost: a genetic line makes one local search,
-// an annealing one 2n steps of string removal, each of which takes the same time at any number of customers.
+// an annealing one n / 5 steps of string removal (axis removals), each of which takes the same time at any number of customers.
 #include "cpu_ref/alns/hybrid/search.hpp"
 
 #include <omp.h>
@@ -48,6 +48,7 @@ Routes taken(std::vector<std::int64_t>::const_iterator& word) {
 Task task_of(const Case& c) {
   Task task = alns::task_of(c);
   if (!c.values.contains("processes")) task.processes = default_lines;
+  if (!c.values.contains("removals")) task.removals = default_removals;
   return task;
 }
 

@@ -227,29 +227,27 @@ class LocalSearch {
   VICINITY_HD void number(const Warp& warp, std::int32_t r) const {
     const std::int32_t first = first_[r], size = size_[r];
     const auto customer = [&](std::int32_t i) { return i < 0 || i >= size ? 0 : static_cast<std::int32_t>(customers_[first + i]); };
-    const std::int32_t load = warp.scan(
-        size, [&](std::int32_t i) { return vrp_.demand[customer(i)]; },
-        [&](std::int32_t i, std::int32_t sum) { load_to_[customer(i)] = sum; });
-    const std::int32_t duration = warp.scan(
+    const std::int64_t sums = warp.scan(  // loads above durations
         size,
         [&](std::int32_t i) {
           const std::int32_t c = customer(i), before = customer(i - 1), edge = vrp_(before, c);
-          to_prev_[c] = edge;
-          if (before != 0) to_next_[before] = edge;
           if (i == size - 1) to_next_[c] = vrp_(c, 0);
-          return edge + vrp_.service[c];
+          if (before != 0) to_next_[before] = edge;
+          to_prev_[c] = edge;
+          return (std::int64_t{vrp_.demand[c]} << 32) + edge + vrp_.service[c];
         },
-        [&](std::int32_t i, std::int32_t sum) {
+        [&](std::int32_t i, std::int64_t sum) {
           const std::int32_t c = customer(i);
-          duration_to_[c] = sum;
+          load_to_[c] = static_cast<std::int32_t>(sum >> 32);
+          duration_to_[c] = static_cast<std::int32_t>(sum);
           next_[c] = static_cast<Node>(customer(i + 1));
           prev_[c] = static_cast<Node>(customer(i - 1));
           route_[c] = static_cast<Node>(r);
           position_[c] = static_cast<Node>(i);
         });
     warp.once([&] {
-      load_[r] = load;
-      duration_[r] = duration + to_next_[customer(size - 1)];
+      load_[r] = static_cast<std::int32_t>(sums >> 32);
+      duration_[r] = static_cast<std::int32_t>(sums) + to_next_[customer(size - 1)];
     });
   }
 

@@ -112,14 +112,15 @@ struct Lanes {
     sync();
   }
   template <class Value, class Put>
-  VICINITY_HD std::int32_t scan(std::int32_t count, const Value& value, const Put& put) const {
-    std::int32_t before = 0;
+  VICINITY_HD auto scan(std::int32_t count, const Value& value, const Put& put) const {
+    using Sum = decltype(value(0));
+    Sum before = 0;
     for (std::int32_t from = 0; from < count; from += 32) {
       const std::int32_t i = from + lane();
-      std::int32_t sum = i < count ? value(i) : 0;
+      Sum sum = i < count ? value(i) : 0;
 #if defined(__CUDA_ARCH__)
       for (int offset = 1; offset < 32; offset *= 2) {
-        const std::int32_t other = __shfl_up_sync(~0u, sum, offset);
+        const Sum other = __shfl_up_sync(~0u, sum, offset);
         if (lane() >= offset) sum += other;
       }
 #endif
@@ -444,6 +445,7 @@ class Generating {
 std::unique_ptr<Run> prepare_hybrid(const Case& c, const Instance& instance) {
   Task task = task_of(c);
   if (!c.values.contains("processes")) task.processes = hybrid::block::default_blocks;
+  if (!c.values.contains("removals")) task.removals = hybrid::default_removals;
   return std::make_unique<DeviceSearchRun<hybrid::block::Generating>>(dynamic_cast<const vrp::Vrp&>(instance), task);
 }
 

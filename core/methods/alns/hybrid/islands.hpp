@@ -39,8 +39,9 @@ inline constexpr std::int64_t first_children = 24, most_idle_children = 6'000, s
 /// Generations between two recombinations of pooled routes, and until the result of one counts.
 inline constexpr std::int64_t recombination = 50;
 
-/// Lines of a search that names no number, on the CPU; cycles without a better solution that end a search without a limit.
-inline constexpr std::int32_t default_lines = 16;
+/// Lines of a search that names no number, on the CPU, and of any the removals of an annealing line in a generation (steps_of()); cycles
+/// without a better solution that end a search without a limit.
+inline constexpr std::int32_t default_lines = 16, default_removals = 20;
 inline constexpr std::int64_t most_idle_cycles = 6;
 
 /// What an infeasible local optimum is improved under: ten times the penalties, and then the strictest.

@@ -22,8 +22,7 @@ namespace vicinity::alns::hybrid {
 /// Route r's customers in order; as many as Granular::routes, empty ones included.
 using Routes = std::vector<vrp::Route>;
 
-/// Steps of string removal an annealing line makes in a generation: about as long as a child takes.
-/// `removals`: in percent of the customers.
+/// Steps of string removal an annealing line makes in a generation; `removals`: in percent of the customers.
 [[nodiscard]] constexpr std::int64_t steps_of(std::int32_t n, std::int32_t removals) {
   const std::int64_t steps = std::int64_t{n} * removals / 100;
   return steps < 1 ? 1 : steps;

@@ -59,9 +59,10 @@ class HostTeam {
       each(count, [&](std::int32_t i) { put(i, load(i)); });
     }
     template <class Value, class Put>
-    std::int32_t scan(std::int32_t count, const Value& value, const Put& put) const {
-      std::vector<std::int32_t> sums;
-      std::int32_t sum = 0;
+    auto scan(std::int32_t count, const Value& value, const Put& put) const {
+      using Sum = decltype(value(0));
+      std::vector<Sum> sums;
+      Sum sum = 0;
       for (std::int32_t i = 0; i < count; ++i) sums.push_back(sum += value(i));
       team_->in_any_order(count, [&](std::int32_t i) { put(i, sums[static_cast<std::size_t>(i)]); });
       return sum;
