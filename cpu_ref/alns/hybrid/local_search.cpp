@@ -158,8 +158,7 @@ void LocalSearch::refresh(bool had_empty) {
       lost = slot == slots_ ? empty_ < 0 : changed_[at(tours_->route(neighbor(u, slot)))] != 0;
     }
     renew_[at(u)] = static_cast<char>(lost || changed_[at(tours_->route(u))] != 0);
-    if (renew_[at(u)] == 0 && !had_empty && empty_ >= 0)
-      Evaluator<Tours>(vrp_, penalties_, *tours_, u).offer_empty(slots_, best_[at(u)]);
+    if (renew_[at(u)] == 0 && !had_empty && empty_ >= 0) Evaluator<Tours>(vrp_, penalties_, *tours_, u).offer_empty(slots_, best_[at(u)]);
   }
   for (std::int32_t u = 1; u <= vrp_.n; ++u)
     if (renew_[at(u)] != 0) evaluate(u);

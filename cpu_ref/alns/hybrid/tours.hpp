@@ -50,7 +50,7 @@ class Tours {
   [[nodiscard]] const Stop& stop(std::int32_t u) const { return stops_[static_cast<std::size_t>(u)]; }
 
   vrp::View vrp_;
-  std::int64_t served_;  ///< all service times
+  std::int64_t served_;      ///< all service times
   std::vector<Stop> stops_;  ///< [customer]; that of the depot is all zeros
   std::vector<Totals> totals_;
   Routes routes_;

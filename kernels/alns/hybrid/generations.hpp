@@ -55,8 +55,7 @@ class Generations {
     }
     std::vector<Handed> back(jobs.size());
     workers_.each(jobs.size(), [&](std::size_t b) {
-      if (!jobs[b].anneals || jobs[b].ends)
-        back[b] = {unpacked(&handed[b * nodes_]), states[b].load_feasible, states[b].duration_feasible};
+      if (!jobs[b].anneals || jobs[b].ends) back[b] = {unpacked(&handed[b * nodes_]), states[b].load_feasible, states[b].duration_feasible};
     });
     islands_.merge(back, [&](std::size_t count, const auto& f) { workers_.each(count, f); });
     islands_.end();

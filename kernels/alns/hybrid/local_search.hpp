@@ -44,9 +44,10 @@ struct Recipe {
   }
 };
 
-/// Of a move of moves.hpp the first (`second`: the other) route's. Customers are at positions i and j (both seen in its direction) of routes
-/// of `a` and `b` customers; a move of one route (`same`) has but the first.
-VICINITY_HD Recipe recipe_of(Kind kind, std::int32_t i, std::int32_t j, std::int32_t a, std::int32_t b, bool same, bool apart, bool second) {
+/// Of a move of moves.hpp the first (`second`: the other) route's. Customers are at positions i and j (both seen in its direction) of
+/// routes of `a` and `b` customers; a move of one route (`same`) has but the first.
+VICINITY_HD Recipe recipe_of(Kind kind, std::int32_t i, std::int32_t j, std::int32_t a, std::int32_t b, bool same, bool apart,
+                             bool second) {
   if (kind == Kind::two_opt && same) {
     const std::int32_t from = i < j ? i : j, to = i < j ? j : i;
     return {{{0, 0, from + 1}, {0, from + 1, to - from, true}, {0, to + 1, a - to - 1}}};

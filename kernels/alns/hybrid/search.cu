@@ -1,13 +1,13 @@
-// Implementation `gpu-hybrid`: the generations of cpu-hybrid, a line a block of 256 threads.
+// Implementation `gpu-hybrid`: the generations of cpu-hybrid, a line a block of 512 threads.
 //
 // Problem: lines make children and improve them, or anneal; between generations the host takes in what they hand back, and draws what they
 // do next (core/methods/alns/hybrid/islands.hpp).
 // Data layout: the instance, neighbours and ranks in device memory, read through the caches; what a line keeps from one generation to the
 // next (two solutions at rest, sums, penalties) in device memory; what it works on in the shared memory of its block (memory.hpp), or,
 // where that is too small, in device memory. Phases of a generation: jobs and inputs are copied to the device; one launch does all lines;
-// states and what lines hand back are copied to the host; islands are merged and asked again, a thread each. Synchronisation: blocks share
-// nothing; a launch a generation. Cost: that of a child a block (local_search.hpp), beside which one warp of every fourth block makes 2n
-// steps of string removal; copies of 4 (n + m) bytes a line.
+// states and what lines hand back are copied to the host; islands are merged and asked again by threads of the host. Synchronisation:
+// blocks share nothing; a launch a generation. Cost: that of the slowest child (local_search.hpp), beside which one warp of every fourth
+// block makes n / 5 steps of string removal (axis removals); copies of 2 (n + m) bytes a line, each way.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -80,7 +80,6 @@ struct Lanes {
   [[nodiscard]] VICINITY_HD auto least_of_few(std::int32_t count, const F& f) const {
     using Key = decltype(f(0));
     Key keys[3];
-#pragma unroll
     for (std::int32_t part = 0; part < 3; ++part) {
       const std::int32_t i = lane() + 32 * part;
       keys[part] = f(i < count ? i : count - 1);
@@ -100,12 +99,10 @@ struct Lanes {
     sync();
     for (std::int32_t from = lane(); from < count; from += 32 * at_once) {
       decltype(load(0)) values[at_once];
-#pragma unroll
       for (std::int32_t part = 0; part < at_once; ++part) {
         const std::int32_t i = from + 32 * part;
         values[part] = load(i < count ? i : count - 1);
       }
-#pragma unroll
       for (std::int32_t part = 0; part < at_once; ++part)
         if (from + 32 * part < count) put(from + 32 * part, values[part]);
     }
@@ -204,12 +201,13 @@ struct Threads {
     for (std::int32_t from = warp * 32 * tests, left = 1; left != 0; from += 32 * tests * warps) {
       left = from < number ? 1 : 0;
       unsigned bits = 0;
-#pragma unroll
       for (std::int32_t test = 0; test < tests; ++test) {
         const std::int32_t i = from + 32 * test + lane;
         if (i < number && holds(i)) bits |= 1u << test;
       }
+#if defined(__CUDA_ARCH__)
 #pragma unroll 1
+#endif
       for (std::int32_t test = 0; test < tests; ++test) {
         const unsigned held = Lanes::ballot((bits >> test & 1u) != 0);
         if ((bits >> test & 1u) != 0) ring[(tail + Lanes::ones(held & ((1u << lane) - 1u))) % gathered] = from + 32 * test + lane;

@@ -1,10 +1,10 @@
 #pragma once
 // Split of gpu-hybrid (Prins 2004: the shortest path through all cuts), the rule that cpu_ref's has.
 //
-// Data: the order, from which sums up to each customer are made, and distances from the depot; costs and predecessors of all ends. Phases: customer after customer, the
-// lanes of one warp try as many routes that begin there, until the first that is too long; then the cuts are read back. Where there are too
-// many routes, one after the other is dissolved, and its customers inserted, each by the warp. Synchronisation: within the warp alone.
-// Cost: n steps of l / 32 rounds for routes of up to l customers.
+// Data: the order, from which sums up to each customer are made, and distances from the depot; costs and predecessors of all ends. Phases:
+// customer after customer, the lanes of one warp try as many routes that begin there, until the first that is too long; then the cuts are
+// read back. Where there are too many routes, one after the other is dissolved, and its customers inserted, each by the warp.
+// Synchronisation: within the warp alone. Cost: n steps of l / 32 rounds for routes of up to l customers.
 #include <cstdint>
 
 #include "kernels/alns/hybrid/memory.hpp"

@@ -92,9 +92,9 @@ class StringRemoval {
     std::int32_t load, duration, size;
   };
   struct Whole {
-    std::int64_t cost;               ///< distance and penalties
-    std::int32_t used, empty;        ///< routes with customers; the empty one of least number, or -1
-    std::int32_t overloaded, late;   ///< routes beyond the capacity, and the limit
+    std::int64_t cost;              ///< distance and penalties
+    std::int32_t used, empty;       ///< routes with customers; the empty one of least number, or -1
+    std::int32_t overloaded, late;  ///< routes beyond the capacity, and the limit
   };
   struct Near {  ///< of a removed customer
     std::int32_t distance;
@@ -348,15 +348,15 @@ class StringRemoval {
   const vrp::View& vrp_;
   std::int32_t n_, m_;
   Penalties penalties_{};
-  Stop *stops_, *kept_stops_;         ///< [node]; the latter as before the step
-  Sums *sums_, *kept_sums_;           ///< [r]
-  std::int32_t* ruined_;              ///< [r] the step in which it last lost a string, from 1 on
-  Node* ends_;                        ///< [r]
-  Node *removed_, *sorted_;           ///< as they were removed, and as they are to be inserted
-  std::int32_t* ranks_;               ///< of removed_
-  std::uint32_t* blinks_;             ///< of sorted_
-  Near* near_;                        ///< [k + 1] of sorted_
-  Node *touched_, *touched_routes_;   ///< by the step, beside removed_; some more than once
+  Stop *stops_, *kept_stops_;        ///< [node]; the latter as before the step
+  Sums *sums_, *kept_sums_;          ///< [r]
+  std::int32_t* ruined_;             ///< [r] the step in which it last lost a string, from 1 on
+  Node* ends_;                       ///< [r]
+  Node *removed_, *sorted_;          ///< as they were removed, and as they are to be inserted
+  std::int32_t* ranks_;              ///< of removed_
+  std::uint32_t* blinks_;            ///< of sorted_
+  Near* near_;                       ///< [k + 1] of sorted_
+  Node *touched_, *touched_routes_;  ///< by the step, beside removed_; some more than once
   std::int32_t removed_count_ = 0, touched_count_ = 0, touched_routes_count_ = 0;
   Whole whole_{};
   std::int64_t evaluations_ = 0;

@@ -94,7 +94,11 @@ void Islands::offer(const Routes& routes, std::int64_t distance) {
 }
 
 void Islands::merge(std::span<Handed> handed, const Each& each) {
-  const auto lines = [&](std::size_t i) { return std::span(arrivals_).subspan(i * at(lines_of_island)).first(std::min(at(lines_of_island), handed.size() - i * at(lines_of_island))); };
+  const auto lines = [&](std::size_t i) {
+    return std::span(arrivals_)
+        .subspan(i * at(lines_of_island))
+        .first(std::min(at(lines_of_island), handed.size() - i * at(lines_of_island)));
+  };
   arrivals_.resize(handed.size());
   each(islands_.size(), [&](std::size_t i) { islands_[i].population.expect(); });
   each(handed.size(), [&](std::size_t b) {

@@ -69,9 +69,9 @@ VICINITY_HD std::uint64_t claim_of(const Best& best, std::int32_t u) {
 inline constexpr std::uint64_t no_claim = ~std::uint64_t{0};
 
 // --- deltas ------------------------------------------------------------------------------------------------------------
-// Tours is a solution with, for a customer u: next(u), prev(u) (0: the depot), to_next(u), to_prev(u): the lengths of these edges, route(u),
-// load_to(u), duration_to(u): demands, and distances and services, from the depot to u, u included; for a route r: load(r), duration(r).
-// next(0), prev(0), to_next(0) and to_prev(0) are 0.
+// Tours is a solution with, for a customer u: next(u), prev(u) (0: the depot), to_next(u), to_prev(u): the lengths of these edges,
+// route(u), load_to(u), duration_to(u): demands, and distances and services, from the depot to u, u included; for a route r: load(r),
+// duration(r). next(0), prev(0), to_next(0) and to_prev(0) are 0.
 
 /// Customer u on its route, pp p u x xx, and the lengths of the four edges. Beyond the depot stands the depot.
 struct Around {
@@ -92,7 +92,7 @@ struct Across {
 
   /// Of rows of the customers around u alone, which are the same for all v; reads that do not wait for each other.
   [[nodiscard]] static VICINITY_HD Across of(const vrp::View& d, std::int32_t u, const Around& a, std::int32_t v, const Around& b) {
-    return {d(u, v),   d(u, b.p),    d(u, b.x),    d(a.x, v),    d(a.x, b.x), d(a.x, b.p),  d(a.p, v),   d(a.p, b.x),
+    return {d(u, v),     d(u, b.p),  d(u, b.x),    d(a.x, v),    d(a.x, b.x), d(a.x, b.p),  d(a.p, v),   d(a.p, b.x),
             d(a.p, b.p), d(a.xx, v), d(a.xx, b.x), d(a.x, b.xx), d(a.pp, v),  d(a.pp, b.p), d(a.p, b.pp)};
   }
   [[nodiscard]] VICINITY_HD Across turned() const { return {uv, uy, uq, pv, pq, py, xv, xq, xy, pp_v, pp_q, p_qq, xx_v, xx_y, x_yy}; }
@@ -233,8 +233,7 @@ class Evaluator {
   VICINITY_HD void offer_tails(const Place& to, const Around& a, const Around& b, const Across& d, Moves& best) const {
     const std::int32_t delta = d.uv + d.xq - a.ux - b.pu;
     if (delta - to.before > best.delta) return;
-    const std::int32_t load_q = load_to<forward>(to.v, to.s) - d_.demand[to.v],
-                       to_v = duration_to<forward>(to.v, to.s) - d_.service[to.v];
+    const std::int32_t load_q = load_to<forward>(to.v, to.s) - d_.demand[to.v], to_v = duration_to<forward>(to.v, to.s) - d_.service[to.v];
     const std::int32_t load_u = load_to<forward>(u_, r_), to_u = duration_to<forward>(u_, r_);
     const std::int64_t after = of(load_u + (tours_.load(to.s) - load_q), to_u + d.uv + (tours_.duration(to.s) - to_v)) +
                                of(load_q + (tours_.load(r_) - load_u), to_v - b.pu + d.xq + (tours_.duration(r_) - to_u - a.ux));

@@ -86,9 +86,10 @@ std::int32_t broken_pairs(const Individual& a, const Individual& b) {
   const std::int16_t *const a_next = a.next.data(), *const a_prev = a.prev.data(), *const b_next = b.next.data(),
                             *const b_prev = b.prev.data();
   const std::size_t size = a.next.size();
-  std::int16_t broken = 0;                 // at most one a customer
+  std::int16_t broken = 0;                  // at most one a customer
   for (std::size_t c = 1; c < size; ++c) {  // no branches: most of what a merge takes is here
-    const auto behind = static_cast<std::int16_t>(static_cast<std::int16_t>(a_next[c] != b_next[c]) & static_cast<std::int16_t>(a_next[c] != b_prev[c]));
+    const auto behind =
+        static_cast<std::int16_t>(static_cast<std::int16_t>(a_next[c] != b_next[c]) & static_cast<std::int16_t>(a_next[c] != b_prev[c]));
     const auto first = static_cast<std::int16_t>(static_cast<std::int16_t>(a_prev[c] == 0) & static_cast<std::int16_t>(b_prev[c] != 0) &
                                                  static_cast<std::int16_t>(b_next[c] != 0));
     broken = static_cast<std::int16_t>(broken + behind + first);
@@ -123,7 +124,7 @@ std::optional<Individual> Images::closest(const Individual& individual) const {
     std::int16_t edges = 0;
     for (std::size_t c = 1; c < size; ++c)
       edges = static_cast<std::int16_t>(edges + (static_cast<std::int16_t>(own[c] != 0) & (static_cast<std::int16_t>(own[c] == next[c]) |
-                                                                                          static_cast<std::int16_t>(own[c] == prev[c]))));
+                                                                                           static_cast<std::int16_t>(own[c] == prev[c]))));
     if (edges > most) most = edges, at_most = s;
   }
   if (at_most == 0) return std::nullopt;
@@ -307,9 +308,7 @@ const Population::Member* Population::leader() const {
   return least;
 }
 
-std::optional<Individual> Population::cheapest() const {
-  return kept_[0].empty() ? std::nullopt : std::optional(leader()->individual);
-}
+std::optional<Individual> Population::cheapest() const { return kept_[0].empty() ? std::nullopt : std::optional(leader()->individual); }
 
 void Population::pool_routes(RoutePool& pool) const {
   for (const Members& members : kept_)

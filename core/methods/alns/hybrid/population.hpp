@@ -140,8 +140,8 @@ class Population {
  private:
   struct Member {
     Individual individual;
-    std::vector<std::int32_t> distances;      ///< to all of its kind
-    std::array<std::int32_t, closest> near;   ///< the least of them, ascending
+    std::vector<std::int32_t> distances;     ///< to all of its kind
+    std::array<std::int32_t, closest> near;  ///< the least of them, ascending
     std::int64_t number;
     std::int32_t before;       ///< its place when others were expected; -1 - i: it is arrival i
     std::int64_t fitness = 0;  ///< biased: less is better
