@@ -100,7 +100,7 @@ void Islands::merge(std::span<Handed> handed, const Each& each) {
         .first(std::min(at(lines_of_island), handed.size() - i * at(lines_of_island)));
   };
   arrivals_.resize(handed.size());
-  each(islands_.size(), [&](std::size_t i) { islands_[i].population.expect(); });
+  for (Island& island : islands_) island.population.expect();
   each(handed.size(), [&](std::size_t b) {
     arrivals_[b].reset();
     if (anneals(static_cast<std::int32_t>(b)) && !schedule_.ends()) return;

@@ -111,7 +111,7 @@ TEST(Hybrid, SeedsDecide) {
 
 TEST(Hybrid, EndsByItself) {
   const vrp::Vrp instance = instance_of(3, 8, Kind::plain);
-  const auto run = reference().prepare({"vrp", "", {{"threads", std::int64_t{1}}}}, instance);
+  const auto run = reference().prepare({"vrp", "", {{"threads", std::int64_t{1}}, {"removals", std::int64_t{200}}}}, instance);
   run->reset(1);
   run->execute();
   EXPECT_TRUE(run->outcome().feasible);
