@@ -132,8 +132,7 @@ System systems::alns() {
       {"ranks", "processes of mpi-islands: 1 to 4096 (default 2); others ignore it"},
       {"removals",
        "of cpu-hybrid and gpu-hybrid: string removals of an annealing line in a generation, in percent of the customers: 1 to 10000 "
-       "(default "
-       "200); others ignore it"},
+       "(default 20); others ignore it"},
       {"memory", "where GPUs keep solutions: shared or global (default shared where they fit); others ignore it"}};
   system.problems = {
       {"vrp", "capacitated vehicle routing with route limits: instances of the catalogue, or random ones", joined(vrp_axes(), own)}};

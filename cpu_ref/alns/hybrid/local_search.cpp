@@ -66,22 +66,15 @@ void LocalSearch::improve(Tours& tours, const Penalties& penalties, const Interr
 
 void LocalSearch::evaluate(std::int32_t u) {
   Best best;
-  const Evaluator<true, Tours> forward(vrp_, penalties_, *tours_, u);
-  const Evaluator<false, Tours> backward(vrp_, penalties_, *tours_, u);
-  for (std::int32_t slot = 0; slot < slots_; ++slot) {
-    const std::int32_t v = neighbor(u, slot);
-    forward.offer_all(v, slot, best);
-    backward.offer_all(v, slot, best);
-  }
-  if (empty_ >= 0) forward.offer_empty(slots_, best);
+  const Evaluator<Tours> evaluator(vrp_, penalties_, *tours_, u);
+  for (std::int32_t slot = 0; slot < slots_; ++slot) evaluator.offer_all(neighbor(u, slot), slot, best);
+  if (empty_ >= 0) evaluator.offer_empty(slots_, best);
   best_[at(u)] = best;
   evaluations_ += slots_;
 }
 
 void LocalSearch::evaluate(std::int32_t u, std::int32_t slot) {
-  const std::int32_t v = neighbor(u, slot);
-  Evaluator<true, Tours>(vrp_, penalties_, *tours_, u).offer_all(v, slot, best_[at(u)]);
-  Evaluator<false, Tours>(vrp_, penalties_, *tours_, u).offer_all(v, slot, best_[at(u)]);
+  Evaluator<Tours>(vrp_, penalties_, *tours_, u).offer_all(neighbor(u, slot), slot, best_[at(u)]);
   ++evaluations_;
 }
 
@@ -165,8 +158,7 @@ void LocalSearch::refresh(bool had_empty) {
       lost = slot == slots_ ? empty_ < 0 : changed_[at(tours_->route(neighbor(u, slot)))] != 0;
     }
     renew_[at(u)] = static_cast<char>(lost || changed_[at(tours_->route(u))] != 0);
-    if (renew_[at(u)] == 0 && !had_empty && empty_ >= 0)
-      Evaluator<true, Tours>(vrp_, penalties_, *tours_, u).offer_empty(slots_, best_[at(u)]);
+    if (renew_[at(u)] == 0 && !had_empty && empty_ >= 0) Evaluator<Tours>(vrp_, penalties_, *tours_, u).offer_empty(slots_, best_[at(u)]);
   }
   for (std::int32_t u = 1; u <= vrp_.n; ++u)
     if (renew_[at(u)] != 0) evaluate(u);

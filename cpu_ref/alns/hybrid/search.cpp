@@ -3,12 +3,13 @@
 // What a line does, and what becomes of it, says core/methods/alns/hybrid/islands.hpp. Within a generation no line looks at another, so
 // that threads share nothing but the populations, which they only read. Ranks share lines likewise: each has all populations, and merges
 // what all lines hand back, which ranks tell each other once a generation (n numbers a line). Cost: a genetic line makes one local search,
-// an annealing one 2n steps of string removal, each of which takes the same time at any number of customers.
+// an annealing one n / 5 steps of string removal (axis removals), each of which takes the same time at any number of customers.
 #include "cpu_ref/alns/hybrid/search.hpp"
 
 #include <omp.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -47,6 +48,7 @@ Routes taken(std::vector<std::int64_t>::const_iterator& word) {
 Task task_of(const Case& c) {
   Task task = alns::task_of(c);
   if (!c.values.contains("processes")) task.processes = default_lines;
+  if (!c.values.contains("removals")) task.removals = default_removals;
   return task;
 }
 
@@ -174,8 +176,10 @@ void GeneticSearch::merge() {
     digest_.add(static_cast<std::uint64_t>(anneals(static_cast<std::int32_t>(b)) ? line.best_distance : line.handed_distance));
     handed.push_back(std::move(line.handed));
   }
-#pragma omp parallel for num_threads(static_cast <int>(workspaces_.size())) schedule(dynamic, 1) if (islands_.size() > 1)
-  for (std::size_t i = 0; i < islands_.size(); ++i) islands_.merge(i, handed);
+  const auto threads = static_cast<std::int32_t>(workspaces_.size());
+  islands_.merge(handed, [&](std::size_t count, const std::function<void(std::size_t)>& f) {
+    for_each_in_parallel(static_cast<std::int64_t>(count), threads, [&](std::int64_t i) { f(static_cast<std::size_t>(i)); });
+  });
   islands_.end();
 }
 

@@ -27,14 +27,16 @@ void Tours::set(std::int32_t r, std::span<const std::int32_t> customers) {
   vrp::Route& route = routes_[at(r)];
   route.assign(customers.begin(), customers.end());
   std::int32_t load = 0, duration = 0, before = 0;
+  std::int32_t to_u = route.empty() ? 0 : vrp_(0, route.front());
   for (std::size_t i = 0; i < route.size(); ++i) {
-    const std::int32_t u = route[i];
+    const std::int32_t u = route[i], next = i + 1 < route.size() ? route[i + 1] : 0, to_next = vrp_(u, next);
     load += vrp_.demand[u];
-    duration += vrp_(before, u) + vrp_.service[u];
-    stops_[at(u)] = {i + 1 < route.size() ? route[i + 1] : 0, before, r, static_cast<std::int32_t>(i), load, duration};
+    duration += to_u + vrp_.service[u];
+    stops_[at(u)] = {next, before, to_next, to_u, r, static_cast<std::int32_t>(i), load, duration};
     before = u;
+    to_u = to_next;
   }
-  totals_[at(r)] = {load, duration + vrp_(before, 0)};
+  totals_[at(r)] = {load, duration + to_u};
 }
 
 std::int32_t Tours::empty() const {

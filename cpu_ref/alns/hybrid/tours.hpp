@@ -21,6 +21,8 @@ class Tours {
 
   [[nodiscard]] std::int32_t next(std::int32_t u) const { return stop(u).next; }
   [[nodiscard]] std::int32_t prev(std::int32_t u) const { return stop(u).prev; }
+  [[nodiscard]] std::int32_t to_next(std::int32_t u) const { return stop(u).to_next; }
+  [[nodiscard]] std::int32_t to_prev(std::int32_t u) const { return stop(u).to_prev; }
   [[nodiscard]] std::int32_t route(std::int32_t u) const { return stop(u).route; }
   [[nodiscard]] std::int32_t position(std::int32_t u) const { return stop(u).position; }
   [[nodiscard]] std::int32_t load_to(std::int32_t u) const { return stop(u).load; }
@@ -40,7 +42,7 @@ class Tours {
 
  private:
   struct Stop {
-    std::int32_t next, prev, route, position, load, duration;
+    std::int32_t next, prev, to_next, to_prev, route, position, load, duration;
   };
   struct Totals {
     std::int32_t load, duration;
@@ -48,8 +50,8 @@ class Tours {
   [[nodiscard]] const Stop& stop(std::int32_t u) const { return stops_[static_cast<std::size_t>(u)]; }
 
   vrp::View vrp_;
-  std::int64_t served_;  ///< all service times
-  std::vector<Stop> stops_;
+  std::int64_t served_;      ///< all service times
+  std::vector<Stop> stops_;  ///< [customer]; that of the depot is all zeros
   std::vector<Totals> totals_;
   Routes routes_;
 };

@@ -54,13 +54,10 @@ class Generations {
         islands_.offer(unpacked(&handed[b * nodes_]), state.handed_distance);
     }
     std::vector<Handed> back(jobs.size());
-    workers_.each(islands_.size(), [&](std::size_t island) {
-      const std::size_t first = island * lines_of_island;
-      for (std::size_t b = first; b < std::min(first + lines_of_island, jobs.size()); ++b)
-        if (!jobs[b].anneals || jobs[b].ends)
-          back[b] = {unpacked(&handed[b * nodes_]), states[b].load_feasible, states[b].duration_feasible};
-      islands_.merge(island, back);
+    workers_.each(jobs.size(), [&](std::size_t b) {
+      if (!jobs[b].anneals || jobs[b].ends) back[b] = {unpacked(&handed[b * nodes_]), states[b].load_feasible, states[b].duration_feasible};
     });
+    islands_.merge(back, [&](std::size_t count, const auto& f) { workers_.each(count, f); });
     islands_.end();
   }
 

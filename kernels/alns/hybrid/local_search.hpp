@@ -2,12 +2,13 @@
 // Local search of gpu-hybrid: a block improves a solution by rounds, as cpu_ref's does by itself.
 //
 // Data, in the memory of a block: the customers route after route, twice (a round writes the next order from the last one); of each
-// customer both neighbours, route and position in 16 bits, load and duration up to it, and its best move as one word; of each route its
-// sums and the least claim. Phases of a round: all moves claim their routes; those that have both are carried out: each position of a
-// changed route looks up which customer comes there; sums of changed routes are made by a warp each; what changed routes concern is
-// evaluated by a warp a customer, a neighbour a lane. When no move is left, SWAP*: a warp a pair of routes, all pairs of customers dealt to
-// its lanes. Synchronisation: eight barriers a round. Cost: a customer concerned is 15 moves for each of its 20 neighbours, in one step of
-// 32 lanes.
+// customer both neighbours, the edges to them, route and position in 16 bits, load and duration up to it, and its best move as one word; of
+// each route its sums and the least claim. Phases of a round: all moves claim their routes; those that have both are carried out: each
+// position of a changed route looks up who comes there, so that no list is changed by one thread; sums of changed routes are made by a warp
+// each; what changed routes concern is evaluated: pairs of a customer and a neighbour are gathered first, then a lane takes one, and reads
+// all distances of its 15 moves at once. When no move is left, SWAP*: a warp a pair of routes, all pairs of customers dealt to its lanes.
+// Synchronisation: nine barriers a round. Cost: a pair is 15 distances from L2 (of five rows, which a customer's pairs share) and some
+// hundred instructions; where a third of the routes changes, half of all pairs are evaluated.
 #include <cstdint>
 #include <utility>
 
@@ -17,112 +18,67 @@
 
 namespace vicinity::alns::hybrid::block {
 
-/// Where the customers of the two routes of a move come from: up to five runs of old ones a route.
-class Recipe {
- public:
-  /// Run of `size` customers from position `from` on of route `of` (0: the first, 1: the second), as it stands or turned round.
-  VICINITY_HD void add(std::int32_t to, std::int32_t of, std::int32_t from, std::int32_t size, bool turned = false) {
-    if (size <= 0) return;
-    runs_[to][count_[to]++] = {of, from, size, turned};
-    sizes_[to] += size;
+/// Customers of a route as they stood before a change: `size` from position `from` on of route `of` (0: the first of two, 1: the second),
+/// as they stand or turned round.
+struct Piece {
+  std::int32_t of = 0, from = 0, size = 0;
+  bool turned = false;
+};
+/// Where the customers of a route come from. Pieces may be empty.
+struct Recipe {
+  Piece pieces[5];
+
+  [[nodiscard]] VICINITY_HD std::int32_t size() const {
+    return pieces[0].size + pieces[1].size + pieces[2].size + pieces[3].size + pieces[4].size;
   }
-  [[nodiscard]] VICINITY_HD std::int32_t size(std::int32_t to) const { return sizes_[to]; }
   /// Old route and position of what comes to position i.
-  VICINITY_HD void find(std::int32_t to, std::int32_t i, std::int32_t& of, std::int32_t& position) const {
-    for (std::int32_t run = 0; run < count_[to]; ++run) {
-      const Run& one = runs_[to][run];
-      if (i >= one.size) {
-        i -= one.size;
-        continue;
-      }
-      of = one.of;
-      position = one.turned ? one.from + one.size - 1 - i : one.from + i;
-      return;
+  VICINITY_HD void find(std::int32_t i, std::int32_t& of, std::int32_t& position) const {
+    bool found = false;
+    for (const Piece& piece : pieces) {  // no jumps: in registers, with every index known
+      const bool here = !found && i < piece.size;
+      of = here ? piece.of : of;
+      position = here ? piece.turned ? piece.from + piece.size - 1 - i : piece.from + i : position;
+      found = found || here;
+      i -= piece.size;
     }
   }
-
- private:
-  struct Run {
-    std::int32_t of, from, size;
-    bool turned;
-  };
-  Run runs_[2][5];
-  std::int32_t count_[2] = {0, 0}, sizes_[2] = {0, 0};
 };
 
-/// A move of moves.hpp of customers at positions i and j (both seen in its direction) of routes of `a` and `b` customers; of one route
-/// (`same`): the first.
-VICINITY_HD Recipe recipe_of(Kind kind, std::int32_t i, std::int32_t j, std::int32_t a, std::int32_t b, bool same, bool apart) {
-  Recipe recipe;
+/// Of a move of moves.hpp the first (`second`: the other) route's. Customers are at positions i and j (both seen in its direction) of
+/// routes of `a` and `b` customers; a move of one route (`same`) has but the first.
+VICINITY_HD Recipe recipe_of(Kind kind, std::int32_t i, std::int32_t j, std::int32_t a, std::int32_t b, bool same, bool apart,
+                             bool second) {
   if (kind == Kind::two_opt && same) {
     const std::int32_t from = i < j ? i : j, to = i < j ? j : i;
-    recipe.add(0, 0, 0, from + 1);
-    recipe.add(0, 0, from + 1, to - from, true);
-    recipe.add(0, 0, to + 1, a - to - 1);
-    return recipe;
+    return {{{0, 0, from + 1}, {0, from + 1, to - from, true}, {0, to + 1, a - to - 1}}};
   }
   if (kind == Kind::two_opt) {
-    recipe.add(0, 0, 0, i + 1);
-    recipe.add(0, 1, 0, j + 1, true);
-    recipe.add(1, 0, i + 1, a - i - 1, true);
-    recipe.add(1, 1, j + 1, b - j - 1);
-    return recipe;
+    if (!second) return {{{0, 0, i + 1}, {1, 0, j + 1, true}}};
+    return {{{0, i + 1, a - i - 1, true}, {1, j + 1, b - j - 1}}};
   }
   if (kind == Kind::tails) {
-    recipe.add(0, 0, 0, i + 1);
-    recipe.add(0, 1, j, b - j);
-    recipe.add(1, 1, 0, j);
-    recipe.add(1, 0, i + 1, a - i - 1);
-    return recipe;
+    if (!second) return {{{0, 0, i + 1}, {1, j, b - j}}};
+    return {{{1, 0, j}, {0, i + 1, a - i - 1}}};
   }
   const std::int32_t out = kind == Kind::relocate || kind == Kind::swap ? 1 : 2;
   const std::int32_t in = kind == Kind::swap || kind == Kind::swap_two_one ? 1 : kind == Kind::swap_two_two ? 2 : 0;
   const std::int32_t to = apart ? 0 : in > 0 || kind == Kind::pair_turned ? j : j + 1;
   const bool turned = kind == Kind::pair_turned;
   if (!same) {
-    recipe.add(0, 0, 0, i);
-    recipe.add(0, 1, to, in);
-    recipe.add(0, 0, i + out, a - i - out);
-    recipe.add(1, 1, 0, to);
-    recipe.add(1, 0, i, out, turned);
-    recipe.add(1, 1, to + in, b - to - in);
-  } else if (i < to) {
-    recipe.add(0, 0, 0, i);
-    recipe.add(0, 0, to, in);
-    recipe.add(0, 0, i + out, to - i - out);
-    recipe.add(0, 0, i, out, turned);
-    recipe.add(0, 0, to + in, a - to - in);
-  } else {
-    recipe.add(0, 0, 0, to);
-    recipe.add(0, 0, i, out, turned);
-    recipe.add(0, 0, to + in, i - to - in);
-    recipe.add(0, 0, to, in);
-    recipe.add(0, 0, i + out, a - i - out);
+    if (!second) return {{{0, 0, i}, {1, to, in}, {0, i + out, a - i - out}}};
+    return {{{1, 0, to}, {0, i, out, turned}, {1, to + in, b - to - in}}};
   }
-  return recipe;
+  if (i < to) return {{{0, 0, i}, {0, to, in}, {0, i + out, to - i - out}, {0, i, out, turned}, {0, to + in, a - to - in}}};
+  return {{{0, 0, to}, {0, i, out, turned}, {0, to + in, i - to - in}, {0, to, in}, {0, i + out, a - i - out}}};
 }
 
-/// One route of an exchange: the customer at position `leaves` (-1: none) of its `a` goes, that at position `enters` (-1: none) of the
-/// other one comes to `place` (swap_star.hpp).
-VICINITY_HD void exchange_of(Recipe& recipe, std::int32_t to, std::int32_t leaves, std::int32_t enters, std::int32_t place,
-                             std::int32_t a) {
-  const std::int32_t mine = to, other = 1 - to;
-  const std::int32_t gap = leaves < 0 ? a : leaves;  // behind the first part
-  if (enters < 0 || place == -1) {
-    recipe.add(to, mine, 0, gap);
-    if (enters >= 0) recipe.add(to, other, enters, 1);
-  } else if (place <= gap) {
-    recipe.add(to, mine, 0, place);
-    recipe.add(to, other, enters, 1);
-    recipe.add(to, mine, place, gap - place);
-  } else {
-    recipe.add(to, mine, 0, gap);
-    recipe.add(to, mine, gap + 1, place - gap - 1);
-    recipe.add(to, other, enters, 1);
-    recipe.add(to, mine, place, a - place);
-    return;
-  }
-  recipe.add(to, mine, gap + 1, a - gap - 1);
+/// Of an exchange one route's, `mine`: the customer at position `leaves` (-1: none) of its `a` goes, that at position `enters` (-1: none)
+/// of the other one comes to `place` (swap_star.hpp).
+VICINITY_HD Recipe exchange_of(std::int32_t mine, std::int32_t leaves, std::int32_t enters, std::int32_t place, std::int32_t a) {
+  const std::int32_t other = 1 - mine, gap = leaves < 0 ? a : leaves, rest = leaves < 0 ? 0 : a - gap - 1;  // behind the first part
+  if (enters < 0 || place == -1) return {{{mine, 0, gap}, {other, enters, enters < 0 ? 0 : 1}, {mine, gap + 1, rest}}};
+  if (place <= gap) return {{{mine, 0, place}, {other, enters, 1}, {mine, place, gap - place}, {mine, gap + 1, rest}}};
+  return {{{mine, 0, gap}, {mine, gap + 1, place - gap - 1}, {other, enters, 1}, {mine, place, a - place}}};
 }
 
 template <class Team>
@@ -133,8 +89,7 @@ class LocalSearch {
     customers_ = pieces.template take<Node>(n_);
     other_ = pieces.template take<Node>(n_);
     for (Node** rows : {&next_, &prev_, &route_, &position_}) *rows = pieces.template take<Node>(n_ + 1);
-    load_to_ = pieces.template take<std::int32_t>(n_ + 1);
-    duration_to_ = pieces.template take<std::int32_t>(n_ + 1);
+    for (std::int32_t** rows : {&load_to_, &duration_to_, &to_next_, &to_prev_}) *rows = pieces.template take<std::int32_t>(n_ + 1);
     best_ = pieces.template take<std::uint64_t>(n_ + 1);
     claims_ = pieces.template take<std::uint64_t>(m_);
     sectors_ = pieces.template take<std::uint64_t>(m_);
@@ -142,8 +97,10 @@ class LocalSearch {
     duration_ = pieces.template take<std::int32_t>(m_);
     for (Node** rows : {&first_, &size_, &other_first_, &other_size_, &mover_}) *rows = pieces.template take<Node>(m_);
     for (unsigned char** rows : {&changed_, &dirty_, &refused_}) *rows = pieces.template take<unsigned char>(m_);
+    concerned_ = pieces.template take<unsigned char>(n_ + 1);
     exchanges_ = pieces.template take<Moved>(m_);
     leavers_ = pieces.template take<Leaver>(Team::warps * 2 * longest_exchanging);
+    static_assert(2 * longest_exchanging * sizeof(Leaver) >= Team::gathered * sizeof(std::int32_t));
     common_ = pieces.template take<Common>(1);
   }
 
@@ -151,6 +108,8 @@ class LocalSearch {
 
   [[nodiscard]] VICINITY_HD std::int32_t next(std::int32_t u) const { return next_[u]; }
   [[nodiscard]] VICINITY_HD std::int32_t prev(std::int32_t u) const { return prev_[u]; }
+  [[nodiscard]] VICINITY_HD std::int32_t to_next(std::int32_t u) const { return to_next_[u]; }
+  [[nodiscard]] VICINITY_HD std::int32_t to_prev(std::int32_t u) const { return to_prev_[u]; }
   [[nodiscard]] VICINITY_HD std::int32_t route(std::int32_t u) const { return route_[u]; }
   [[nodiscard]] VICINITY_HD std::int32_t load_to(std::int32_t u) const { return load_to_[u]; }
   [[nodiscard]] VICINITY_HD std::int32_t duration_to(std::int32_t u) const { return duration_to_[u]; }
@@ -159,13 +118,17 @@ class LocalSearch {
 
   /// The block's packed solution is what it works on.
   VICINITY_HD void begin(Team& team) {
+    team.once([&] {
+      common_->evaluations = 0;
+      next_[0] = prev_[0] = 0;
+      to_next_[0] = to_prev_[0] = 0;
+    });
     team.each(n_, [&](std::int32_t i) { customers_[i] = solution_.customers[i]; });
     team.each(m_, [&](std::int32_t r) {
       first_[r] = static_cast<Node>(solution_.first(r));
       size_[r] = static_cast<Node>(solution_.size(r));
     });
     team.each_warp(m_, [&](const auto& warp, std::int32_t r) { number(warp, r); });
-    team.once([&] { common_->evaluations = 0; });
     find_empty(team);
   }
   /// Improves until no move does.
@@ -230,10 +193,15 @@ class LocalSearch {
     std::int16_t u, v, u_place, v_place;  ///< positions; -1: none, as in exchange_of()
   };
   static constexpr std::uint64_t no_move = ~std::uint64_t{0};
+  static constexpr int its_route = 1, all_pairs = 2;  ///< of a customer: its route changed; all its pairs are to be evaluated
 
   [[nodiscard]] static VICINITY_HD std::uint64_t word_of(const Best& best) {
     if (best.code < 0) return no_move;
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(best.delta) ^ 0x80000000u) << 32 | static_cast<std::uint32_t>(best.code);
+  }
+  [[nodiscard]] static VICINITY_HD Best best_in(std::uint64_t word) {
+    if (word == no_move) return {};
+    return {static_cast<std::int32_t>(static_cast<std::uint32_t>(word >> 32) ^ 0x80000000u), code_in(word)};
   }
   [[nodiscard]] static VICINITY_HD std::int32_t code_in(std::uint64_t word) { return static_cast<std::int32_t>(word & 0xFFFFFFFFu); }
   [[nodiscard]] static VICINITY_HD std::uint64_t claim_in(std::uint64_t word, std::int32_t u) {
@@ -260,22 +228,27 @@ class LocalSearch {
   VICINITY_HD void number(const Warp& warp, std::int32_t r) const {
     const std::int32_t first = first_[r], size = size_[r];
     const auto customer = [&](std::int32_t i) { return i < 0 || i >= size ? 0 : static_cast<std::int32_t>(customers_[first + i]); };
-    const std::int32_t load = warp.scan(
-        size, [&](std::int32_t i) { return vrp_.demand[customer(i)]; },
-        [&](std::int32_t i, std::int32_t sum) { load_to_[customer(i)] = sum; });
-    const std::int32_t duration = warp.scan(
-        size, [&](std::int32_t i) { return vrp_(customer(i - 1), customer(i)) + vrp_.service[customer(i)]; },
-        [&](std::int32_t i, std::int32_t sum) {
+    const std::int64_t sums = warp.scan(  // loads above durations
+        size,
+        [&](std::int32_t i) {
+          const std::int32_t c = customer(i), before = customer(i - 1), edge = vrp_(before, c);
+          if (i == size - 1) to_next_[c] = vrp_(c, 0);
+          if (before != 0) to_next_[before] = edge;
+          to_prev_[c] = edge;
+          return (std::int64_t{vrp_.demand[c]} << 32) + edge + vrp_.service[c];
+        },
+        [&](std::int32_t i, std::int64_t sum) {
           const std::int32_t c = customer(i);
-          duration_to_[c] = sum;
+          load_to_[c] = static_cast<std::int32_t>(sum >> 32);
+          duration_to_[c] = static_cast<std::int32_t>(sum);
           next_[c] = static_cast<Node>(customer(i + 1));
           prev_[c] = static_cast<Node>(customer(i - 1));
           route_[c] = static_cast<Node>(r);
           position_[c] = static_cast<Node>(i);
         });
     warp.once([&] {
-      load_[r] = load;
-      duration_[r] = duration + vrp_(customer(size - 1), 0);
+      load_[r] = static_cast<std::int32_t>(sums >> 32);
+      duration_[r] = static_cast<std::int32_t>(sums) + to_next_[customer(size - 1)];
     });
   }
 
@@ -283,28 +256,30 @@ class LocalSearch {
   VICINITY_HD void evaluate(Team& team, bool had_empty) {
     const std::int32_t slots = problem_.moves;
     const bool empty = has_empty();
-    team.each_warp(n_, [&](const auto& warp, std::int32_t index) {
+    team.each(n_, [&](std::int32_t index) {
       const std::int32_t u = index + 1;
+      const bool changed = changed_[route_[u]] != 0;
       const std::uint64_t old = best_[u];
-      bool whole = changed_[route_[u]] != 0;
+      bool whole = changed;
       if (!whole && old != no_move) {
         const std::int32_t slot = slot_of(code_in(old));
         whole = slot == slots ? !empty : changed_[route_[neighbor(u, slot)]] != 0;
       }
-      const std::uint64_t found = warp.least(slots + 1, [&](std::int32_t slot) {
-        Best best;
-        if (slot == slots) {
-          if (empty && (whole || !had_empty)) Evaluator<true, LocalSearch>(vrp_, penalties_, *this, u).offer_empty(slots, best);
-          return word_of(best);
-        }
-        const std::int32_t v = neighbor(u, slot);
-        if (!whole && changed_[route_[v]] == 0) return no_move;
-        Evaluator<true, LocalSearch>(vrp_, penalties_, *this, u).offer_all(v, slot, best);
-        Evaluator<false, LocalSearch>(vrp_, penalties_, *this, u).offer_all(v, slot, best);
-        ++evaluations_;
-        return word_of(best);
-      });
-      warp.once([&] { best_[u] = whole || found < old ? found : old; });
+      concerned_[u] = static_cast<unsigned char>((changed ? its_route : 0) | (whole ? all_pairs : 0));
+      Best best = whole ? Best{} : best_in(old);
+      if (empty && (whole || !had_empty)) Evaluator<LocalSearch>(vrp_, penalties_, *this, u).offer_empty(slots, best);
+      best_[u] = word_of(best);
+    });
+    const auto holds = [&](std::int32_t pair) {
+      const std::int32_t u = pair / slots + 1, v = neighbor(u, pair % slots);
+      return (concerned_[u] & all_pairs) != 0 || (concerned_[v] & its_route) != 0;
+    };
+    team.each_where(reinterpret_cast<std::int32_t*>(leavers_), n_ * slots, holds, [&](std::int32_t pair) {
+      const std::int32_t u = pair / slots + 1, slot = pair % slots;
+      Best best;
+      Evaluator<LocalSearch>(vrp_, penalties_, *this, u).offer_all(neighbor(u, slot), slot, best);
+      if (best.code >= 0) team.lower(&best_[u], word_of(best));
+      ++evaluations_;
     });
   }
 
@@ -342,20 +317,19 @@ class LocalSearch {
     bool turned;
   };
   /// What becomes of route r, by the move (or exchange) that has it.
-  VICINITY_HD void describe(std::int32_t r, bool moves, Recipe& recipe, Pair& pair) const {
+  [[nodiscard]] VICINITY_HD Recipe describe(std::int32_t r, bool moves, Pair& pair) const {
     if (!moves) {
       const Moved& moved = exchanges_[r];
       pair = {moved.r, moved.s, false};
-      exchange_of(recipe, 0, moved.u, moved.v, moved.v_place, size_[moved.r]);
-      exchange_of(recipe, 1, moved.v, moved.u, moved.u_place, size_[moved.s]);
-      return;
+      return r == moved.r ? exchange_of(0, moved.u, moved.v, moved.v_place, size_[r])
+                          : exchange_of(1, moved.v, moved.u, moved.u_place, size_[r]);
     }
     const std::int32_t u = mover_[r], code = code_in(best_[u]), slot = slot_of(code);
     const bool forward = is_forward(code), apart = slot == problem_.moves;
     pair = {route_[u], static_cast<Node>(other_route(u)), !forward};
     const std::int32_t a = size_[pair.r], b = size_[pair.s];
     const auto seen = [&](std::int32_t c, std::int32_t size) { return forward ? position_[c] : size - 1 - position_[c]; };
-    recipe = recipe_of(kind_of(code), seen(u, a), apart ? 0 : seen(neighbor(u, slot), b), a, b, pair.r == pair.s, apart);
+    return recipe_of(kind_of(code), seen(u, a), apart ? 0 : seen(neighbor(u, slot), b), a, b, pair.r == pair.s, apart, r != pair.r);
   }
 
   /// Writes the next order, of routes that have a move (or exchange) anew, and everything that follows from it.
@@ -366,10 +340,8 @@ class LocalSearch {
       other_size_[r] = size_[r];
       if (!changes) return;
       dirty_[r] = 1;
-      Recipe recipe;
       Pair pair;
-      describe(r, moves, recipe, pair);
-      other_size_[r] = static_cast<Node>(recipe.size(r == pair.r ? 0 : 1));
+      other_size_[r] = static_cast<Node>(describe(r, moves, pair).size());
     });
     team.first_warp([&](const auto& warp) {
       warp.scan(
@@ -379,13 +351,11 @@ class LocalSearch {
     team.each_warp(m_, [&](const auto& warp, std::int32_t r) {
       const std::int32_t size = other_size_[r], to = other_first_[r];
       if (changed_[r] == 0) return warp.each(size, [&](std::int32_t i) { other_[to + i] = customers_[first_[r] + i]; });
-      Recipe recipe;
       Pair pair;
-      describe(r, moves, recipe, pair);
-      const std::int32_t which = r == pair.r ? 0 : 1;
+      const Recipe recipe = describe(r, moves, pair);
       warp.each(size, [&](std::int32_t i) {
         std::int32_t of = 0, position = 0;
-        recipe.find(which, pair.turned ? size - 1 - i : i, of, position);
+        recipe.find(pair.turned ? size - 1 - i : i, of, position);
         const std::int32_t from = of == 0 ? pair.r : pair.s;
         other_[to + i] = customers_[first_[from] + (pair.turned ? size_[from] - 1 - position : position)];
       });
@@ -421,33 +391,32 @@ class LocalSearch {
     });
     bool any = true;
     for (std::int32_t pass = 0; pass < 2 && any; ++pass) {
-      team.each_warp(m_, [&](const auto& warp, std::int32_t r) {
-        const auto holds = [&](std::int32_t i) {
-          const std::int32_t s = r + 1 + i;
-          if (pass == 0) return (dirty_[r] != 0 || dirty_[s] != 0) && overlap(sectors_[r], sectors_[s]);
-          const auto pair = static_cast<std::uint32_t>(r) << 16 | static_cast<std::uint32_t>(s);
-          return claims_[r] != no_claim && claims_[r] == claims_[s] && static_cast<std::uint32_t>(claims_[r]) == pair;
-        };
-        warp.where(m_ - r - 1, holds, [&](std::int32_t i) {
-          const std::int32_t s = r + 1 + i;
-          const Exchange best = best_exchange(warp, r, s, pass == 0);
-          if (best.delta == 0) return;
-          warp.once([&] {
-            if (pass == 0) {
-              team.lower(&claims_[r], claim_of(best, r, s));
-              team.lower(&claims_[s], claim_of(best, r, s));
-              refused_[r] = refused_[s] = 1;
-              common_->any = 1;
-            } else {
-              const auto position = [&](std::int32_t c) { return static_cast<std::int16_t>(c == 0 ? -1 : position_[c]); };
-              exchanges_[r] = exchanges_[s] = {static_cast<Node>(r),
-                                               static_cast<Node>(s),
-                                               position(best.u),
-                                               position(best.v),
-                                               static_cast<std::int16_t>(best.u_position),
-                                               static_cast<std::int16_t>(best.v_position)};
-            }
-          });
+      const auto holds = [&](std::int32_t index) {
+        const std::int32_t r = index / m_, s = index % m_;
+        if (s <= r) return false;
+        if (pass == 0) return (dirty_[r] != 0 || dirty_[s] != 0) && overlap(sectors_[r], sectors_[s]);
+        const auto pair = static_cast<std::uint32_t>(r) << 16 | static_cast<std::uint32_t>(s);
+        return claims_[r] != no_claim && claims_[r] == claims_[s] && static_cast<std::uint32_t>(claims_[r]) == pair;
+      };
+      team.each_warp_where(m_ * m_, holds, [&](const auto& warp, std::int32_t index) {
+        const std::int32_t r = index / m_, s = index % m_;
+        const Exchange best = best_exchange(warp, r, s, pass == 0);
+        if (best.delta == 0) return;
+        warp.once([&] {
+          if (pass == 0) {
+            team.lower(&claims_[r], claim_of(best, r, s));
+            team.lower(&claims_[s], claim_of(best, r, s));
+            refused_[r] = refused_[s] = 1;
+            common_->any = 1;
+          } else {
+            const auto position = [&](std::int32_t c) { return static_cast<std::int16_t>(c == 0 ? -1 : position_[c]); };
+            exchanges_[r] = exchanges_[s] = {static_cast<Node>(r),
+                                             static_cast<Node>(s),
+                                             position(best.u),
+                                             position(best.v),
+                                             static_cast<std::int16_t>(best.u_position),
+                                             static_cast<std::int16_t>(best.v_position)};
+          }
         });
       });
       any = common_->any != 0;
@@ -463,13 +432,15 @@ class LocalSearch {
     const std::int32_t a = size_[r], b = size_[s];
     warp.each(a + b, [&](std::int32_t i) {
       const std::int32_t c = i < a ? customers_[first_[r] + i] : customers_[first_[s] + i - a];
-      const std::int32_t p = prev_[c], x = next_[c], other = i < a ? s : r;
-      Leaver leaver{c, vrp_(p, x) - vrp_(p, c) - vrp_(c, x), {}};
-      std::int32_t before = 0;
-      for (std::int32_t position = 0; position <= size_[other]; ++position) {
-        const std::int32_t behind = position < size_[other] ? customers_[first_[other] + position] : 0;
-        leaver.places.offer({vrp_(before, c) + vrp_(c, behind) - vrp_(before, behind), position});
+      const std::int32_t other = i < a ? s : r, size = size_[other];
+      Leaver leaver{c, vrp_(prev_[c], next_[c]) - to_prev_[c] - to_next_[c], {}};
+      std::int32_t before = 0, to_before = vrp_(c, 0);
+      for (std::int32_t position = 0; position <= size; ++position) {
+        const std::int32_t behind = position < size ? customers_[first_[other] + position] : 0;
+        const std::int32_t to_behind = vrp_(c, behind), edge = behind == 0 ? to_next_[before] : to_prev_[behind];
+        leaver.places.offer({to_before + to_behind - edge, position});
         before = behind;
+        to_before = to_behind;
       }
       leavers[i] = leaver;
       if (counts) ++evaluations_;
@@ -515,14 +486,15 @@ class LocalSearch {
   std::int64_t evaluations_ = 0;  ///< by this thread, not handed over
   Node *customers_, *other_;      ///< route after route, and what comes next
   Node *next_, *prev_, *route_, *position_;
-  std::int32_t *load_to_, *duration_to_;
+  std::int32_t *load_to_, *duration_to_, *to_next_, *to_prev_;
   std::uint64_t* best_;                                        ///< [u] (delta, code), or no_move
   std::uint64_t *claims_, *sectors_;                           ///< [r]
   std::int32_t *load_, *duration_;                             ///< [r]
   Node *first_, *size_, *other_first_, *other_size_, *mover_;  ///< [r]
   unsigned char *changed_, *dirty_, *refused_;                 ///< [r]
   Moved* exchanges_;                                           ///< [r] of a pair r < s; both 0: none
-  Leaver* leavers_;                                            ///< [warp][customer of a pair]
+  unsigned char* concerned_;                                   ///< [u] its_route, all_pairs
+  Leaver* leavers_;                                            ///< [warp][customer of a pair]; in evaluate() what each_where() takes
   Common* common_;
 };
 

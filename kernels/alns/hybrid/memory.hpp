@@ -93,6 +93,9 @@ VICINITY_HD std::int64_t value_of(std::uint64_t ordered) { return static_cast<st
 // or at the same time, and a barrier at the end:
 //   each(count, f)        f(i), by a thread each
 //   each_warp(count, f)   f(warp, i), by a warp each
+//   each_where(memory, count, holds, f)   f(i) for each i that holds, by a thread each; they are gathered first, in `gathered` numbers a
+//                         warp of memory, so that no lane idles
+//   each_warp_where(count, holds, f)      f(warp, i) for each i that holds, by a warp each
 //   first_warp(f)         f(warp), by one warp
 //   once(f)               f(), by one thread
 //   lower(place, value), raise(place, bits), add(place, value)   at once, from any of them: minimum, bits set, sum
@@ -100,9 +103,10 @@ VICINITY_HD std::int64_t value_of(std::uint64_t ordered) { return static_cast<st
 //   index                 below Team::warps; those at work at the same time differ
 //   each(count, f), once(f)   as above, by lanes
 //   least(count, f)       the least of all f(i), keys; of none, no key
+//   least_of_few(count, f)    the same of at least one and at most 96 numbers, three a lane at the same time; f changes nothing
+//   fetch(count, load, put)   put(i, load(i)); reads of several loads are under way at the same time
 //   scan(count, value, put)   put(i, value(0) + ... + value(i)); returns the sum
 //   until(count, stop, f)     f(i) for all i below the first for which stop(i)
-//   where(count, holds, f)    f(i) for each i that holds, one after the other, by the whole warp
 // What is not within one of these all threads do alike, each for itself.
 
 }  // namespace vicinity::alns::hybrid::block

@@ -1,13 +1,13 @@
-// Implementation `gpu-hybrid`: the generations of cpu-hybrid, a line a block of 256 threads.
+// Implementation `gpu-hybrid`: the generations of cpu-hybrid, a line a block of 512 threads.
 //
 // Problem: lines make children and improve them, or anneal; between generations the host takes in what they hand back, and draws what they
 // do next (core/methods/alns/hybrid/islands.hpp).
 // Data layout: the instance, neighbours and ranks in device memory, read through the caches; what a line keeps from one generation to the
 // next (two solutions at rest, sums, penalties) in device memory; what it works on in the shared memory of its block (memory.hpp), or,
 // where that is too small, in device memory. Phases of a generation: jobs and inputs are copied to the device; one launch does all lines;
-// states and what lines hand back are copied to the host; islands are merged and asked again, a thread each. Synchronisation: blocks share
-// nothing; a launch a generation. Cost: that of a child a block (local_search.hpp), beside which one warp of every fourth block makes 2n
-// steps of string removal; copies of 4 (n + m) bytes a line.
+// states and what lines hand back are copied to the host; islands are merged and asked again by threads of the host. Synchronisation:
+// blocks share nothing; a launch a generation. Cost: that of the slowest child (local_search.hpp), beside which one warp of every fourth
+// block makes n / 5 steps of string removal (axis removals); copies of 2 (n + m) bytes a line, each way.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -76,15 +76,48 @@ struct Lanes {
     return best;
 #endif
   }
+  template <class F>
+  [[nodiscard]] VICINITY_HD auto least_of_few(std::int32_t count, const F& f) const {
+    using Key = decltype(f(0));
+    Key keys[3];
+    for (std::int32_t part = 0; part < 3; ++part) {
+      const std::int32_t i = lane() + 32 * part;
+      keys[part] = f(i < count ? i : count - 1);
+    }
+    cuda::lower(keys[0], keys[1]);
+    cuda::lower(keys[0], keys[2]);
+    sync();
+#if defined(__CUDA_ARCH__)
+    return cuda::warp_argmin(keys[0]);
+#else
+    return keys[0];
+#endif
+  }
+  template <class Load, class Put>
+  VICINITY_HD void fetch(std::int32_t count, const Load& load, const Put& put) const {
+    constexpr std::int32_t at_once = 4;
+    sync();
+    for (std::int32_t from = lane(); from < count; from += 32 * at_once) {
+      decltype(load(0)) values[at_once];
+      for (std::int32_t part = 0; part < at_once; ++part) {
+        const std::int32_t i = from + 32 * part;
+        values[part] = load(i < count ? i : count - 1);
+      }
+      for (std::int32_t part = 0; part < at_once; ++part)
+        if (from + 32 * part < count) put(from + 32 * part, values[part]);
+    }
+    sync();
+  }
   template <class Value, class Put>
-  VICINITY_HD std::int32_t scan(std::int32_t count, const Value& value, const Put& put) const {
-    std::int32_t before = 0;
+  VICINITY_HD auto scan(std::int32_t count, const Value& value, const Put& put) const {
+    using Sum = decltype(value(0));
+    Sum before = 0;
     for (std::int32_t from = 0; from < count; from += 32) {
       const std::int32_t i = from + lane();
-      std::int32_t sum = i < count ? value(i) : 0;
+      Sum sum = i < count ? value(i) : 0;
 #if defined(__CUDA_ARCH__)
       for (int offset = 1; offset < 32; offset *= 2) {
-        const std::int32_t other = __shfl_up_sync(~0u, sum, offset);
+        const Sum other = __shfl_up_sync(~0u, sum, offset);
         if (lane() >= offset) sum += other;
       }
 #endif
@@ -108,21 +141,18 @@ struct Lanes {
     }
     sync();
   }
-  template <class Holds, class F>
-  VICINITY_HD void where(std::int32_t count, const Holds& holds, const F& f) const {
-    for (std::int32_t from = 0; from < count; from += 32) {
-      const std::int32_t i = from + lane();
-      for (unsigned left = ballot(i < count && holds(i)); left != 0; left &= left - 1) f(from + lowest(left));
-    }
-    sync();
-  }
-
- private:
   [[nodiscard]] static VICINITY_HD unsigned ballot(bool holds) {
 #if defined(__CUDA_ARCH__)
     return __ballot_sync(~0u, holds);
 #else
     return holds ? 1u : 0u;
+#endif
+  }
+  [[nodiscard]] static VICINITY_HD std::int32_t ones(unsigned bits) {
+#if defined(__CUDA_ARCH__)
+    return __popc(bits);
+#else
+    return bits == 0 ? 0 : 1;
 #endif
   }
   [[nodiscard]] static VICINITY_HD std::int32_t lowest(unsigned bits) {
@@ -135,7 +165,7 @@ struct Lanes {
 };
 
 struct Threads {
-  static constexpr std::int32_t warps = 8, count = 32 * warps;
+  static constexpr std::int32_t warps = 16, count = 32 * warps, gathered = 64;
 
   [[nodiscard]] static VICINITY_HD std::int32_t index() {
 #if defined(__CUDA_ARCH__)
@@ -158,6 +188,49 @@ struct Threads {
   template <class F>
   VICINITY_HD void each_warp(std::int32_t number, const F& f) {
     for (std::int32_t i = index() / 32; i < number; i += warps) f(Lanes{index() / 32}, i);
+    sync();
+  }
+  /// A warp tests 128 numbers at a time, which keeps as many reads in flight, and has a ring of those that hold.
+  template <class Holds, class F>
+  VICINITY_HD void each_where(std::int32_t* memory, std::int32_t number, const Holds& holds, const F& f) {
+    constexpr std::int32_t tests = 4;
+    static_assert(gathered == 64);
+    const std::int32_t warp = index() / 32, lane = Lanes::lane();
+    std::int32_t* const ring = memory + warp * gathered;
+    std::int32_t head = 0, tail = 0;
+    for (std::int32_t from = warp * 32 * tests, left = 1; left != 0; from += 32 * tests * warps) {
+      left = from < number ? 1 : 0;
+      unsigned bits = 0;
+      for (std::int32_t test = 0; test < tests; ++test) {
+        const std::int32_t i = from + 32 * test + lane;
+        if (i < number && holds(i)) bits |= 1u << test;
+      }
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+      for (std::int32_t test = 0; test < tests; ++test) {
+        const unsigned held = Lanes::ballot((bits >> test & 1u) != 0);
+        if ((bits >> test & 1u) != 0) ring[(tail + Lanes::ones(held & ((1u << lane) - 1u))) % gathered] = from + 32 * test + lane;
+        tail += Lanes::ones(held);
+        const std::int32_t ready = tail - head < 32 ? left == 0 ? tail - head : 0 : 32;
+        if (ready == 0) continue;
+        Lanes::sync();
+        if (lane < ready) f(ring[(head + lane) % gathered]);
+        Lanes::sync();
+        head += ready;
+      }
+    }
+    sync();
+  }
+  /// Numbers side by side are dealt to different warps.
+  template <class Holds, class F>
+  VICINITY_HD void each_warp_where(std::int32_t number, const Holds& holds, const F& f) {
+    const std::int32_t warp = index() / 32;
+    for (std::int32_t from = warp; from < number; from += 32 * warps) {
+      const std::int32_t i = from + Lanes::lane() * warps;
+      for (unsigned left = Lanes::ballot(i < number && holds(i)); left != 0; left &= left - 1)
+        f(Lanes{warp}, from + Lanes::lowest(left) * warps);
+    }
     sync();
   }
   template <class F>
@@ -370,6 +443,7 @@ class Generating {
 std::unique_ptr<Run> prepare_hybrid(const Case& c, const Instance& instance) {
   Task task = task_of(c);
   if (!c.values.contains("processes")) task.processes = hybrid::block::default_blocks;
+  if (!c.values.contains("removals")) task.removals = hybrid::default_removals;
   return std::make_unique<DeviceSearchRun<hybrid::block::Generating>>(dynamic_cast<const vrp::Vrp&>(instance), task);
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 // Split of gpu-hybrid (Prins 2004: the shortest path through all cuts), the rule that cpu_ref's has.
 //
-// Data: the order, from which sums up to each customer are made; costs and predecessors of all ends. Phases: customer after customer, the
-// lanes of one warp try as many routes that begin there, until the first that is too long; then the cuts are read back. Where there are too
-// many routes, one after the other is dissolved, and its customers inserted, each by the warp. Synchronisation: within the warp alone.
-// Cost: n steps of l / 32 rounds for routes of up to l customers.
+// Data: the order, from which sums up to each customer are made, and distances from the depot; costs and predecessors of all ends. Phases:
+// customer after customer, the lanes of one warp try as many routes that begin there, until the first that is too long; then the cuts are
+// read back. Where there are too many routes, one after the other is dissolved, and its customers inserted, each by the warp.
+// Synchronisation: within the warp alone. Cost: n steps of l / 32 rounds for routes of up to l customers.
 #include <cstdint>
 
 #include "kernels/alns/hybrid/memory.hpp"
@@ -22,6 +22,7 @@ class Split {
         load_(pieces.template take<std::int32_t>(problem.vrp.n + 1)),
         distance_(pieces.template take<std::int32_t>(problem.vrp.n + 1)),
         served_(pieces.template take<std::int32_t>(problem.vrp.n + 1)),
+        depot_(pieces.template take<std::int32_t>(problem.vrp.n)),
         order_(pieces.template take<Node>(problem.vrp.n)),
         left_(pieces.template take<Node>(problem.vrp.n)),
         starts_(pieces.template take<Node>(problem.vrp.n + 1)),
@@ -32,7 +33,10 @@ class Split {
   VICINITY_HD void operator()(TeamRef& team, const Node* order, const Penalties& penalties) {
     team.first_warp([&](const auto& warp) {
       const std::int32_t n = vrp_.n;
-      warp.each(n, [&](std::int32_t i) { order_[i] = order[i]; });
+      warp.each(n, [&](std::int32_t i) {
+        order_[i] = order[i];
+        depot_[i] = vrp_(0, order[i]);
+      });
       warp.scan(
           n, [&](std::int32_t i) { return vrp_.demand[order_[i]]; }, [&](std::int32_t i, std::int32_t sum) { load_[i + 1] = sum; });
       warp.scan(
@@ -66,8 +70,8 @@ class Split {
     const std::int64_t most_load = vrp_.capacity + std::int64_t{vrp_.capacity} / 2,
                        most_duration = vrp_.limit + std::int64_t{vrp_.limit} / 2;
     const std::int64_t before = cost_[i];
-    const std::int32_t out = vrp_(0, order_[i]) - distance_[i], load_before = load_[i], served_before = served_[i];
-    const auto length = [&](std::int32_t j) { return out + distance_[j] + vrp_(order_[j], 0); };
+    const std::int32_t out = depot_[i] - distance_[i], load_before = load_[i], served_before = served_[i];
+    const auto length = [&](std::int32_t j) { return out + distance_[j] + depot_[j]; };
     warp.until(
         vrp_.n - i,
         [&](std::int32_t a) {
@@ -155,6 +159,7 @@ class Split {
   Packed solution_;
   std::int64_t* cost_;                        ///< [customers in front] of the cheapest cut of these
   std::int32_t *load_, *distance_, *served_;  ///< sums: of the first i customers; distance_[i] from the first one to that at i
+  std::int32_t* depot_;                       ///< [i] distance from the depot
   Node *order_, *left_, *starts_, *before_;   ///< starts_[r]: where route r begins; before_: where the last route of a cut does
 };
 

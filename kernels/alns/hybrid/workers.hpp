@@ -31,16 +31,21 @@ class Workers {
     busy_ = threads_.size();
     begin();
     work_();
+    for (int tries = 0; tries < most_tries && busy_ > 0; ++tries) std::this_thread::yield();
     for (std::size_t busy = busy_; busy > 0; busy = busy_) busy_.wait(busy);
   }
 
  private:
+  /// A merge has several parts, one soon after the other: before they sleep, which takes long to end, threads look that often for the next.
+  static constexpr int most_tries = 200;
+
   void begin() {
     ++round_;
     round_.notify_all();
   }
   void serve() {
     for (std::uint64_t seen = 0;; ++seen) {
+      for (int tries = 0; tries < most_tries && round_ == seen; ++tries) std::this_thread::yield();
       round_.wait(seen);
       if (!work_) return;
       work_();

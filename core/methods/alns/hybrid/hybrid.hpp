@@ -20,6 +20,8 @@ class Stream {
       : seed_(seed), g_(static_cast<std::uint64_t>(g)), b_(static_cast<std::uint32_t>(b)) {}
 
   VICINITY_HD std::uint64_t bits() { return random_bits(seed_, g_, b_, draw_++); }
+  /// Leaves out so many.
+  VICINITY_HD void skip(std::uint32_t count) { draw_ += count; }
   /// A whole number of [0, bound).
   VICINITY_HD std::int32_t below(std::int32_t bound) {
     return static_cast<std::int32_t>(scale_to(bits(), static_cast<std::uint64_t>(bound)));

@@ -93,24 +93,42 @@ void Islands::offer(const Routes& routes, std::int64_t distance) {
   improved_ = true;
 }
 
-void Islands::merge(std::size_t i, std::span<Handed> handed) {
+void Islands::merge(std::span<Handed> handed, const Each& each) {
+  const auto lines = [&](std::size_t i) {
+    return std::span(arrivals_)
+        .subspan(i * at(lines_of_island))
+        .first(std::min(at(lines_of_island), handed.size() - i * at(lines_of_island)));
+  };
+  arrivals_.resize(handed.size());
+  for (Island& island : islands_) island.population.expect();
+  each(handed.size(), [&](std::size_t b) {
+    arrivals_[b].reset();
+    if (anneals(static_cast<std::int32_t>(b)) && !schedule_.ends()) return;
+    arrivals_[b] = islands_[b / at(lines_of_island)].population.arrival(individual_of(vrp_, std::move(handed[b].routes)));
+  });
+  each(handed.size(), [&](std::size_t b) {
+    const std::size_t i = b / at(lines_of_island);
+    if (arrivals_[b]) islands_[i].population.measure(lines(i), b % at(lines_of_island));
+  });
+  each(islands_.size(), [&](std::size_t i) { merge(i, handed, lines(i)); });
+}
+
+void Islands::merge(std::size_t i, std::span<const Handed> handed, std::span<std::optional<Population::Arrival>> arrivals) {
   Island& island = islands_[i];
   std::int64_t children = 0, load_feasible = 0, duration_feasible = 0;
-  const std::size_t first = i * at(lines_of_island), end = std::min(first + at(lines_of_island), handed.size());
-  for (std::size_t b = first; b < end; ++b) {
-    const bool child = !anneals(static_cast<std::int32_t>(b));
-    if (!child && !schedule_.ends()) continue;
-    Handed& one = handed[b];
-    Individual individual = individual_of(vrp_, std::move(one.routes));
-    if (individual.feasible() && (!island.distance || individual.distance < *island.distance)) {
+  for (std::size_t k = 0; k < arrivals.size(); ++k) {
+    if (!arrivals[k]) continue;
+    const std::size_t b = i * at(lines_of_island) + k;
+    if (const Individual& individual = arrivals[k]->individual;
+        individual.feasible() && (!island.distance || individual.distance < *island.distance)) {
       island.distance = individual.distance;
       island.idle = 0;
     }
-    island.population.add(std::move(individual));
-    if (!child) continue;
+    island.population.add(arrivals, k);
+    if (anneals(static_cast<std::int32_t>(b))) continue;
     ++children;
-    load_feasible += static_cast<std::int64_t>(one.load_feasible);
-    duration_feasible += static_cast<std::int64_t>(one.duration_feasible);
+    load_feasible += static_cast<std::int64_t>(handed[b].load_feasible);
+    duration_feasible += static_cast<std::int64_t>(handed[b].duration_feasible);
   }
   island.children += children;
   island.idle += children;

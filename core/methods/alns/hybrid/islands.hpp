@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <limits>
 #include <optional>
@@ -38,8 +39,9 @@ inline constexpr std::int64_t first_children = 24, most_idle_children = 6'000, s
 /// Generations between two recombinations of pooled routes, and until the result of one counts.
 inline constexpr std::int64_t recombination = 50;
 
-/// Lines of a search that names no number, on the CPU; cycles without a better solution that end a search without a limit.
-inline constexpr std::int32_t default_lines = 16;
+/// Lines of a search that names no number, on the CPU, and of any the removals of an annealing line in a generation (steps_of()); cycles
+/// without a better solution that end a search without a limit.
+inline constexpr std::int32_t default_lines = 16, default_removals = 20;
 inline constexpr std::int64_t most_idle_cycles = 6;
 
 /// What an infeasible local optimum is improved under: ten times the penalties, and then the strictest.
@@ -84,9 +86,10 @@ class Islands {
   void next();
   /// Of line b in this generation. May be called by several threads.
   [[nodiscard]] Job job(std::int32_t b) const;
-  /// Island i takes in what its lines hand back; `handed` has an element for each line, that of an annealing line within a cycle unread.
-  /// May be called by several threads, for different islands.
-  void merge(std::size_t i, std::span<Handed> handed);
+  /// f(i) for i of [0, count), by one thread or several.
+  using Each = std::function<void(std::size_t count, const std::function<void(std::size_t)>& f)>;
+  /// Islands take in what their lines hand back; `handed` has an element for each line, that of an annealing line within a cycle unread.
+  void merge(std::span<Handed> handed, const Each& each);
   /// The generation ends, after all islands have merged.
   void end();
   /// Takes a feasible solution if it is the best so far.
@@ -113,6 +116,7 @@ class Islands {
   };
 
   [[nodiscard]] std::vector<std::int32_t> first_order(bool around_depot, Stream& stream) const;
+  void merge(std::size_t i, std::span<const Handed> handed, std::span<std::optional<Population::Arrival>> arrivals);
   void migrate();
   void recombine();
 
@@ -121,6 +125,7 @@ class Islands {
   Granular granular_;
   Schedule schedule_;
   std::vector<Island> islands_;
+  std::vector<std::optional<Population::Arrival>> arrivals_;  ///< [b]
   RoutePool pool_;
   std::vector<char> fresh_;  ///< [b] an annealing line that began its cycle with no other's solution
   std::int64_t generations_ = 0;

@@ -29,11 +29,12 @@ struct Penalties {
 };
 inline constexpr std::int64_t most_penalty = std::int64_t{1} << 30;
 
-/// Of a route.
+/// Of a route. Penalties are at most most_penalty: two products of 32 bits.
 VICINITY_HD std::int64_t penalty(const vrp::View& vrp, const Penalties& penalties, std::int32_t load, std::int32_t duration) {
-  const std::int64_t over = load > vrp.capacity ? std::int64_t{load} - vrp.capacity : 0;
-  const std::int64_t late = duration > vrp.limit ? std::int64_t{duration} - vrp.limit : 0;
-  return (over * penalties.load + late * penalties.duration) >> 8;
+  const std::int32_t over = load > vrp.capacity ? load - vrp.capacity : 0, late = duration > vrp.limit ? duration - vrp.limit : 0;
+  return (std::int64_t{over} * static_cast<std::int32_t>(penalties.load) +
+          std::int64_t{late} * static_cast<std::int32_t>(penalties.duration)) >>
+         8;
 }
 
 // --- kinds and codes ---------------------------------------------------------------------------------------------------
@@ -68,79 +69,78 @@ VICINITY_HD std::uint64_t claim_of(const Best& best, std::int32_t u) {
 inline constexpr std::uint64_t no_claim = ~std::uint64_t{0};
 
 // --- deltas ------------------------------------------------------------------------------------------------------------
-// Tours is a solution with, for a customer u: next(u), prev(u) (0: the depot), route(u), load_to(u), duration_to(u): demands, and distances
-// and services, from the depot to u, u included; for a route r: load(r), duration(r).
+// Tours is a solution with, for a customer u: next(u), prev(u) (0: the depot), to_next(u), to_prev(u): the lengths of these edges,
+// route(u), load_to(u), duration_to(u): demands, and distances and services, from the depot to u, u included; for a route r: load(r),
+// duration(r). next(0), prev(0), to_next(0) and to_prev(0) are 0.
 
-/// A solution seen in one direction of its routes.
-template <bool forward, class Tours>
-struct Directed {
-  const vrp::View& vrp;
-  const Tours& tours;
+/// Customer u on its route, pp p u x xx, and the lengths of the four edges. Beyond the depot stands the depot.
+struct Around {
+  std::int32_t pp, p, x, xx;
+  std::int32_t pp_p, pu, ux, x_xx;
 
-  [[nodiscard]] VICINITY_HD std::int32_t next(std::int32_t u) const { return forward ? tours.next(u) : tours.prev(u); }
-  [[nodiscard]] VICINITY_HD std::int32_t prev(std::int32_t u) const { return forward ? tours.prev(u) : tours.next(u); }
-  [[nodiscard]] VICINITY_HD std::int32_t load_to(std::int32_t u) const {
-    return forward ? tours.load_to(u) : tours.load(tours.route(u)) - tours.load_to(u) + vrp.demand[u];
+  template <class Tours>
+  [[nodiscard]] static VICINITY_HD Around of(const Tours& tours, std::int32_t u) {
+    const std::int32_t p = tours.prev(u), x = tours.next(u);
+    return {tours.prev(p), p, x, tours.next(x), tours.to_prev(p), tours.to_prev(u), tours.to_next(u), tours.to_next(x)};
   }
-  [[nodiscard]] VICINITY_HD std::int32_t duration_to(std::int32_t u) const {
-    return forward ? tours.duration_to(u) : tours.duration(tours.route(u)) - tours.duration_to(u) + vrp.service[u];
-  }
+  [[nodiscard]] VICINITY_HD Around turned() const { return {xx, x, p, pp, x_xx, ux, pu, pp_p}; }
 };
 
-/// The moves of customer u in one direction. What concerns u alone is read once. Moves is what they are offered to: Best, or something that
-/// has its `delta`, above which moves need not be offered, and offer().
-template <bool forward, class Tours>
+/// Distances between what stands around u and around v: qq q v y yy.
+struct Across {
+  std::int32_t uv, uq, uy, xv, xy, xq, pv, py, pq, xx_v, xx_y, x_yy, pp_v, pp_q, p_qq;
+
+  /// Of rows of the customers around u alone, which are the same for all v; reads that do not wait for each other.
+  [[nodiscard]] static VICINITY_HD Across of(const vrp::View& d, std::int32_t u, const Around& a, std::int32_t v, const Around& b) {
+    return {d(u, v),     d(u, b.p),  d(u, b.x),    d(a.x, v),    d(a.x, b.x), d(a.x, b.p),  d(a.p, v),   d(a.p, b.x),
+            d(a.p, b.p), d(a.xx, v), d(a.xx, b.x), d(a.x, b.xx), d(a.pp, v),  d(a.pp, b.p), d(a.p, b.pp)};
+  }
+  [[nodiscard]] VICINITY_HD Across turned() const { return {uv, uy, uq, pv, pq, py, xv, xq, xy, pp_v, pp_q, p_qq, xx_v, xx_y, x_yy}; }
+};
+
+/// The moves of customer u. What concerns u alone is read once. Moves is what they are offered to: Best, or something that has its
+/// `delta`, above which moves need not be offered, and offer().
+template <class Tours>
 class Evaluator {
  public:
   VICINITY_HD Evaluator(const vrp::View& vrp, const Penalties& penalties, const Tours& tours, std::int32_t u)
-      : d_(vrp), penalties_(penalties), at_{vrp, tours}, tours_(tours), u_(u), p_(at_.prev(u)), x_(at_.next(u)), r_(tours.route(u)) {
-    xx_ = x_ == 0 ? 0 : at_.next(x_);
-    d_ux_ = d_(u_, x_);
-    out_one_ = d_(p_, x_) - d_(p_, u_) - d_ux_;
-    if (x_ == 0) return;
-    old_pair_ = d_(p_, u_) + d_ux_ + d_(x_, xx_);
-    out_pair_ = d_(p_, xx_) - old_pair_;
-  }
+      : d_(vrp),
+        penalties_(penalties),
+        tours_(tours),
+        u_(u),
+        r_(tours.route(u)),
+        around_(Around::of(tours, u)),
+        px_(vrp(around_.p, around_.x)),
+        p_xx_(vrp(around_.p, around_.xx)),
+        x_pp_(vrp(around_.x, around_.pp)),
+        before_(of(tours.load(r_), tours.duration(r_))) {}
 
   /// All moves with neighbour v, which stands on a route.
   template <class Moves>
   VICINITY_HD void offer_all(std::int32_t v, std::int32_t slot, Moves& best) const {
-    const std::int32_t q = at_.prev(v), y = at_.next(v), s = tours_.route(v), d_uv = d_(u_, v), d_vy = d_(v, y);
-    const Place to{v, slot, s, s == r_, penalties_before(s)};
-    if (v != p_) offer_exchange(to, Kind::relocate, out_one_, d_uv + d_(u_, y) - d_vy, d_.demand[u_], d_.service[u_], best);
-    if (v == x_) return;
-    const std::int32_t d_qv = d_(q, v), d_xy = d_(x_, y);
-    if (x_ != 0) {
-      const std::int32_t load = d_.demand[u_] + d_.demand[x_], served = d_.service[u_] + d_.service[x_];
-      if (v != p_) offer_exchange(to, Kind::pair, out_pair_, d_uv + d_ux_ + d_xy - d_vy, load, served, best);
-      if (v != xx_) offer_exchange(to, Kind::pair_turned, out_pair_, d_(q, x_) + d_ux_ + d_uv - d_qv, load, served, best);
-    }
-    if (v != p_) offer_swaps(to, q, y, d_qv, d_vy, d_xy, best);
-    const std::int32_t two_opt = d_uv + d_xy - d_ux_ - d_vy;
-    if (two_opt - to.before <= best.delta) {
-      if (to.same)
-        offer_within(to, Kind::two_opt, two_opt, best);
-      else
-        offer_two_opt(to, d_uv + d_xy, d_uv, d_vy, d_xy, best);
-    }
-    if (!to.same) offer_tails(to, q, d_uv, d_qv, best);
+    const Around around_v = Around::of(tours_, v);
+    const Across across = Across::of(d_, u_, around_, v, around_v);
+    const std::int32_t s = tours_.route(v);
+    const Place to{v, slot, s, s == r_, s == r_ ? before_ : before_ + of(tours_.load(s), tours_.duration(s))};
+    offer_directed<true>(to, around_, around_v, across, p_xx_, best);
+    offer_directed<false>(to, around_.turned(), around_v.turned(), across.turned(), x_pp_, best);
   }
 
   /// Moves to an empty route, all of them forward: u, (u x), the whole tail behind u.
   template <class Moves>
   VICINITY_HD void offer_empty(std::int32_t slot, Moves& best) const {
-    static_assert(forward);
-    if (p_ == 0 && x_ == 0) return;
-    const Place to{0, slot, -1, false, penalties_before(r_)};
-    offer_exchange(to, Kind::relocate, out_one_, d_(0, u_) + d_(u_, 0), d_.demand[u_], d_.service[u_], best);
-    if (x_ == 0) return;
-    if (p_ != 0 || xx_ != 0)
-      offer_exchange(to, Kind::pair, out_pair_, d_(0, u_) + d_ux_ + d_(x_, 0), d_.demand[u_] + d_.demand[x_],
-                     d_.service[u_] + d_.service[x_], best);
-    const std::int32_t load = at_.load_to(u_), duration = at_.duration_to(u_);
-    const std::int64_t after =
-        of(load, duration + d_(u_, 0)) + of(tours_.load(r_) - load, tours_.duration(r_) - duration - d_ux_ + d_(0, x_));
-    best.offer(d_(u_, 0) + d_(0, x_) - d_ux_ + after - to.before, code_of(slot, Kind::tails, true));
+    const auto [pp, p, x, xx, pp_p, pu, ux, x_xx] = around_;
+    if (p == 0 && x == 0) return;
+    const Place to{0, slot, -1, false, before_};
+    const std::int32_t to_u = d_(0, u_), to_x = d_(0, x);
+    offer_exchange<true>(to, Kind::relocate, px_ - pu - ux, to_u + to_u, d_.demand[u_], d_.service[u_], best);
+    if (x == 0) return;
+    if (p != 0 || xx != 0)
+      offer_exchange<true>(to, Kind::pair, p_xx_ - pu - ux - x_xx, to_u + ux + to_x, d_.demand[u_] + d_.demand[x],
+                           d_.service[u_] + d_.service[x], best);
+    const std::int32_t load = tours_.load_to(u_), duration = tours_.duration_to(u_);
+    const std::int64_t after = of(load, duration + to_u) + of(tours_.load(r_) - load, tours_.duration(r_) - duration - ux + to_x);
+    best.offer(to_u + to_x - ux + after - to.before, code_of(slot, Kind::tails, true));
   }
 
  private:
@@ -154,70 +154,99 @@ class Evaluator {
   [[nodiscard]] VICINITY_HD std::int64_t of(std::int32_t load, std::int32_t duration) const {
     return penalty(d_, penalties_, load, duration);
   }
-  [[nodiscard]] VICINITY_HD std::int64_t penalties_before(std::int32_t s) const {
-    const std::int64_t mine = of(tours_.load(r_), tours_.duration(r_));
-    return s == r_ ? mine : mine + of(tours_.load(s), tours_.duration(s));
+  /// From the depot to customer c, c included, in one direction.
+  template <bool forward>
+  [[nodiscard]] VICINITY_HD std::int32_t load_to(std::int32_t c, std::int32_t route) const {
+    return forward ? tours_.load_to(c) : tours_.load(route) - tours_.load_to(c) + d_.demand[c];
+  }
+  template <bool forward>
+  [[nodiscard]] VICINITY_HD std::int32_t duration_to(std::int32_t c, std::int32_t route) const {
+    return forward ? tours_.duration_to(c) : tours_.duration(route) - tours_.duration_to(c) + d_.service[c];
   }
 
-  template <class Moves>
+  /// What stands around u and v, and the distances, seen in that direction.
+  template <bool forward, class Moves>
+  VICINITY_HD void offer_directed(const Place& to, const Around& a, const Around& b, const Across& d, std::int32_t p_xx,
+                                  Moves& best) const {
+    const std::int32_t v = to.v, qv = b.pu, vy = b.ux;
+    const std::int32_t out_one = px_ - a.pu - a.ux, old_pair = a.pu + a.ux + a.x_xx, out_pair = p_xx - old_pair;
+    if (v != a.p) offer_exchange<forward>(to, Kind::relocate, out_one, d.uv + d.uy - vy, d_.demand[u_], d_.service[u_], best);
+    if (v == a.x) return;
+    if (a.x != 0) {
+      const std::int32_t load = d_.demand[u_] + d_.demand[a.x], served = d_.service[u_] + d_.service[a.x];
+      if (v != a.p) offer_exchange<forward>(to, Kind::pair, out_pair, d.uv + a.ux + d.xy - vy, load, served, best);
+      if (v != a.xx) offer_exchange<forward>(to, Kind::pair_turned, out_pair, d.xq + a.ux + d.uv - qv, load, served, best);
+    }
+    if (v != a.p) offer_swaps<forward>(to, a, b, d, old_pair, best);
+    const std::int32_t two_opt = d.uv + d.xy - a.ux - vy;
+    if (two_opt - to.before <= best.delta) {
+      if (to.same)
+        offer_within<forward>(to, Kind::two_opt, two_opt, best);
+      else
+        offer_two_opt<forward>(to, a, b, d, two_opt, best);
+    }
+    if (!to.same) offer_tails<forward>(to, a, b, d, best);
+  }
+
+  template <bool forward, class Moves>
   VICINITY_HD void offer_within(const Place& to, Kind kind, std::int32_t delta, Moves& best) const {
     best.offer(delta + of(tours_.load(r_), tours_.duration(r_) + delta) - to.before, code_of(to.slot, kind, forward));
   }
   /// The distance of u's route changes by `out`, and it loses `load` and `served`; that of v's route changes by `in`, and it gains them.
-  template <class Moves>
+  template <bool forward, class Moves>
   VICINITY_HD void offer_exchange(const Place& to, Kind kind, std::int32_t out, std::int32_t in, std::int32_t load, std::int32_t served,
                                   Moves& best) const {
     const std::int64_t delta = std::int64_t{out} + in;
     if (delta - to.before > best.delta) return;  // penalties are never negative
-    if (to.same) return offer_within(to, kind, out + in, best);
+    if (to.same) return offer_within<forward>(to, kind, out + in, best);
     const std::int32_t other_load = to.s < 0 ? 0 : tours_.load(to.s), other_duration = to.s < 0 ? 0 : tours_.duration(to.s);
     const std::int64_t after =
         of(tours_.load(r_) - load, tours_.duration(r_) + out - served) + of(other_load + load, other_duration + in + served);
     best.offer(delta + after - to.before, code_of(to.slot, kind, forward));
   }
-  template <class Moves>
-  VICINITY_HD void offer_swaps(const Place& to, std::int32_t q, std::int32_t y, std::int32_t d_qv, std::int32_t d_vy, std::int32_t d_xy,
+  template <bool forward, class Moves>
+  VICINITY_HD void offer_swaps(const Place& to, const Around& a, const Around& b, const Across& d, std::int32_t old_pair,
                                Moves& best) const {
-    const std::int32_t v = to.v, d_pv = d_(p_, v), d_qu = d_(q, u_), load_v = d_.demand[v], served_v = d_.service[v];
+    const std::int32_t v = to.v, y = b.x, out = b.pu + b.ux, load_v = d_.demand[v], served_v = d_.service[v];
     if (forward)
-      offer_exchange(to, Kind::swap, d_pv + d_(v, x_) - d_(p_, u_) - d_ux_, d_qu + d_(u_, y) - d_qv - d_vy, d_.demand[u_] - load_v,
-                     d_.service[u_] - served_v, best);
-    if (x_ == 0 || v == xx_) return;
-    const std::int32_t load = d_.demand[u_] + d_.demand[x_] - load_v, served = d_.service[u_] + d_.service[x_] - served_v;
-    offer_exchange(to, Kind::swap_two_one, d_pv + d_(v, xx_) - old_pair_, d_qu + d_ux_ + d_xy - d_qv - d_vy, load, served, best);
-    if (y == 0 || y == p_) return;
-    const std::int32_t yy = at_.next(y);
-    offer_exchange(to, Kind::swap_two_two, d_pv + d_vy + d_(y, xx_) - old_pair_, d_qu + d_ux_ + d_(x_, yy) - d_qv - d_vy - d_(y, yy),
-                   load - d_.demand[y], served - d_.service[y], best);
+      offer_exchange<forward>(to, Kind::swap, d.pv + d.xv - a.pu - a.ux, d.uq + d.uy - out, d_.demand[u_] - load_v,
+                              d_.service[u_] - served_v, best);
+    if (a.x == 0 || v == a.xx) return;
+    const std::int32_t load = d_.demand[u_] + d_.demand[a.x] - load_v, served = d_.service[u_] + d_.service[a.x] - served_v;
+    offer_exchange<forward>(to, Kind::swap_two_one, d.pv + d.xx_v - old_pair, d.uq + a.ux + d.xy - out, load, served, best);
+    if (y == 0 || y == a.p) return;
+    offer_exchange<forward>(to, Kind::swap_two_two, d.pv + b.ux + d.xx_y - old_pair, d.uq + a.ux + d.x_yy - out - b.x_xx,
+                            load - d_.demand[y], served - d_.service[y], best);
   }
   /// Heads up to u and v are joined, and tails from x and y.
-  template <class Moves>
-  VICINITY_HD void offer_two_opt(const Place& to, std::int32_t added, std::int32_t d_uv, std::int32_t d_vy, std::int32_t d_xy,
+  template <bool forward, class Moves>
+  VICINITY_HD void offer_two_opt(const Place& to, const Around& a, const Around& b, const Across& d, std::int32_t delta,
                                  Moves& best) const {
-    const std::int32_t load = at_.load_to(u_) + at_.load_to(to.v), heads = at_.duration_to(u_) + at_.duration_to(to.v);
-    const std::int32_t tails = tours_.duration(r_) - at_.duration_to(u_) - d_ux_ + (tours_.duration(to.s) - at_.duration_to(to.v) - d_vy);
-    const std::int64_t after = of(load, heads + d_uv) + of(tours_.load(r_) - load + tours_.load(to.s), tails + d_xy);
-    best.offer(added - d_ux_ - d_vy + after - to.before, code_of(to.slot, Kind::two_opt, forward));
+    const std::int32_t to_u = duration_to<forward>(u_, r_), to_v = duration_to<forward>(to.v, to.s);
+    const std::int32_t load = load_to<forward>(u_, r_) + load_to<forward>(to.v, to.s), heads = to_u + to_v;
+    const std::int32_t tails = tours_.duration(r_) - to_u - a.ux + (tours_.duration(to.s) - to_v - b.ux);
+    const std::int64_t after = of(load, heads + d.uv) + of(tours_.load(r_) - load + tours_.load(to.s), tails + d.xy);
+    best.offer(delta + after - to.before, code_of(to.slot, Kind::two_opt, forward));
   }
   /// The head up to u goes on with v, that up to q with x.
-  template <class Moves>
-  VICINITY_HD void offer_tails(const Place& to, std::int32_t q, std::int32_t d_uv, std::int32_t d_qv, Moves& best) const {
-    const std::int32_t d_qx = d_(q, x_), delta = d_uv + d_qx - d_ux_ - d_qv;
+  template <bool forward, class Moves>
+  VICINITY_HD void offer_tails(const Place& to, const Around& a, const Around& b, const Across& d, Moves& best) const {
+    const std::int32_t delta = d.uv + d.xq - a.ux - b.pu;
     if (delta - to.before > best.delta) return;
-    const std::int32_t load_q = at_.load_to(to.v) - d_.demand[to.v], to_v = at_.duration_to(to.v) - d_.service[to.v];
-    const std::int32_t load_u = at_.load_to(u_), to_u = at_.duration_to(u_);
-    const std::int64_t after = of(load_u + (tours_.load(to.s) - load_q), to_u + d_uv + (tours_.duration(to.s) - to_v)) +
-                               of(load_q + (tours_.load(r_) - load_u), to_v - d_qv + d_qx + (tours_.duration(r_) - to_u - d_ux_));
+    const std::int32_t load_q = load_to<forward>(to.v, to.s) - d_.demand[to.v], to_v = duration_to<forward>(to.v, to.s) - d_.service[to.v];
+    const std::int32_t load_u = load_to<forward>(u_, r_), to_u = duration_to<forward>(u_, r_);
+    const std::int64_t after = of(load_u + (tours_.load(to.s) - load_q), to_u + d.uv + (tours_.duration(to.s) - to_v)) +
+                               of(load_q + (tours_.load(r_) - load_u), to_v - b.pu + d.xq + (tours_.duration(r_) - to_u - a.ux));
     best.offer(delta + after - to.before, code_of(to.slot, Kind::tails, forward));
   }
 
   const vrp::View& d_;
   const Penalties& penalties_;
-  Directed<forward, Tours> at_;
   const Tours& tours_;
-  std::int32_t u_, p_, x_, r_, xx_ = 0;
-  std::int32_t d_ux_ = 0, out_one_ = 0;       ///< what u's route loses with u
-  std::int32_t old_pair_ = 0, out_pair_ = 0;  ///< (p u) + (u x) + (x xx); what u's route loses with (u x)
+  std::int32_t u_, r_;
+  Around around_;
+  std::int32_t px_, p_xx_, x_pp_;  ///< distances of those around u, but of neighbours
+  std::int64_t before_;            ///< penalty of u's route
 };
 
 }  // namespace vicinity::alns::hybrid

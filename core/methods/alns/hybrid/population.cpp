@@ -1,11 +1,33 @@
 #include "core/methods/alns/hybrid/population.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
 namespace vicinity::alns::hybrid {
+namespace {
+
+/// A distance that none has.
+constexpr std::int32_t far = std::numeric_limits<std::int32_t>::max();
+
+constexpr std::array<std::int32_t, closest> no_others = [] {
+  std::array<std::int32_t, closest> none{};
+  none.fill(far);
+  return none;
+}();
+
+/// Another one at that distance.
+void approach(std::array<std::int32_t, closest>& near, std::int32_t distance) {
+  if (distance >= near.back()) return;
+  std::size_t place = closest - 1;
+  for (; place > 0 && near[place - 1] > distance; --place) near[place] = near[place - 1];
+  near[place] = distance;
+}
+
+}  // namespace
 
 // --- cycles ------------------------------------------------------------------------------------------------------------
 
@@ -47,8 +69,8 @@ Individual individual_of(const vrp::View& vrp, Routes routes) {
       load += vrp.demand[c];
       distance += vrp(before, c);
       service += vrp.service[c];
-      individual.prev[static_cast<std::size_t>(c)] = before;
-      if (before != 0) individual.next[static_cast<std::size_t>(before)] = c;
+      individual.prev[static_cast<std::size_t>(c)] = static_cast<std::int16_t>(before);
+      if (before != 0) individual.next[static_cast<std::size_t>(before)] = static_cast<std::int16_t>(c);
       before = c;
     }
     distance += vrp(before, 0);
@@ -61,46 +83,61 @@ Individual individual_of(const vrp::View& vrp, Routes routes) {
 }
 
 std::int32_t broken_pairs(const Individual& a, const Individual& b) {
-  const std::int32_t *const a_next = a.next.data(), *const a_prev = a.prev.data(), *const b_next = b.next.data(),
+  const std::int16_t *const a_next = a.next.data(), *const a_prev = a.prev.data(), *const b_next = b.next.data(),
                             *const b_prev = b.prev.data();
   const std::size_t size = a.next.size();
-  std::int32_t broken = 0;
+  std::int16_t broken = 0;                  // at most one a customer
   for (std::size_t c = 1; c < size; ++c) {  // no branches: most of what a merge takes is here
-    broken += static_cast<std::int32_t>(a_next[c] != b_next[c]) & static_cast<std::int32_t>(a_next[c] != b_prev[c]);
-    broken +=
-        static_cast<std::int32_t>(a_prev[c] == 0) & static_cast<std::int32_t>(b_prev[c] != 0) & static_cast<std::int32_t>(b_next[c] != 0);
+    const auto behind =
+        static_cast<std::int16_t>(static_cast<std::int16_t>(a_next[c] != b_next[c]) & static_cast<std::int16_t>(a_next[c] != b_prev[c]));
+    const auto first = static_cast<std::int16_t>(static_cast<std::int16_t>(a_prev[c] == 0) & static_cast<std::int16_t>(b_prev[c] != 0) &
+                                                 static_cast<std::int16_t>(b_next[c] != 0));
+    broken = static_cast<std::int16_t>(broken + behind + first);
   }
   return broken;
 }
 
-Individual aligned(const vrp::View& vrp, std::span<const Symmetry> symmetries, Individual individual, const Individual& reference) {
-  const std::int32_t *const next = individual.next.data(), *const behind = reference.next.data(), *const before = reference.prev.data();
-  const auto common = [&](auto image) {
-    std::int32_t edges = 0;
-    for (std::int32_t c = 1; c <= vrp.n; ++c) {
-      const std::int32_t from = image(c), to = image(next[c]);
-      edges += static_cast<std::int32_t>(to != 0) &
-               (static_cast<std::int32_t>(to == behind[from]) | static_cast<std::int32_t>(to == before[from]));
+void Images::compare_with(const Individual& reference) {
+  const std::size_t size = reference.next.size();
+  next_ = reference.next;
+  prev_ = reference.prev;
+  next_.resize(size * (symmetries_.size() + 1));
+  prev_.resize(next_.size());
+  std::vector<std::int16_t> inverse(size);
+  for (std::size_t s = 0; s < symmetries_.size(); ++s) {
+    for (std::size_t c = 0; c < size; ++c) inverse[static_cast<std::size_t>(symmetries_[s][c])] = static_cast<std::int16_t>(c);
+    std::int16_t *const next = &next_[(s + 1) * size], *const prev = &prev_[(s + 1) * size];
+    for (std::size_t c = 0; c < size; ++c) {
+      const auto image = static_cast<std::size_t>(symmetries_[s][c]);
+      next[c] = inverse[static_cast<std::size_t>(reference.next[image])];
+      prev[c] = inverse[static_cast<std::size_t>(reference.prev[image])];
     }
-    return edges;
-  };
-  std::int32_t most = common([](std::int32_t c) { return c; });
-  const Symmetry* closest_image = nullptr;
-  for (const Symmetry& symmetry : symmetries) {
-    const std::int32_t edges = common([images = symmetry.data()](std::int32_t c) { return images[c]; });
-    if (edges > most) most = edges, closest_image = &symmetry;
   }
-  if (closest_image == nullptr) return individual;
+}
+
+std::optional<Individual> Images::closest(const Individual& individual) const {
+  const std::size_t size = individual.next.size();
+  std::int16_t most = -1;
+  std::size_t at_most = 0;
+  for (std::size_t s = 0; s <= symmetries_.size(); ++s) {
+    const std::int16_t *const own = individual.next.data(), *const next = &next_[s * size], *const prev = &prev_[s * size];
+    std::int16_t edges = 0;
+    for (std::size_t c = 1; c < size; ++c)
+      edges = static_cast<std::int16_t>(edges + (static_cast<std::int16_t>(own[c] != 0) & (static_cast<std::int16_t>(own[c] == next[c]) |
+                                                                                           static_cast<std::int16_t>(own[c] == prev[c]))));
+    if (edges > most) most = edges, at_most = s;
+  }
+  if (at_most == 0) return std::nullopt;
   Routes routes = individual.routes;
   for (vrp::Route& route : routes)
-    for (std::int32_t& c : route) c = (*closest_image)[static_cast<std::size_t>(c)];
-  Individual image = individual_of(vrp, std::move(routes));
-  return image.feasible() == individual.feasible() ? image : individual;
+    for (std::int32_t& c : route) c = symmetries_[at_most - 1][static_cast<std::size_t>(c)];
+  Individual image = individual_of(vrp_, std::move(routes));
+  return image.feasible() == individual.feasible() ? std::optional(std::move(image)) : std::nullopt;
 }
 
 // --- the population ----------------------------------------------------------------------------------------------------
 
-Population::Population(const vrp::Vrp& vrp, const Granular& granular) : vrp_(vrp.view()), symmetries_(granular.symmetries) {
+Population::Population(const vrp::Vrp& vrp, const Granular& granular) : vrp_(vrp.view()), images_(vrp_, granular.symmetries) {
   const std::int32_t most_demand = *std::max_element(vrp_.demand + 1, vrp_.demand + vrp_.n + 1);
   std::int64_t farthest = 1;
   for (std::int32_t c = 1; c <= vrp_.n; ++c) farthest = std::max<std::int64_t>(farthest, vrp_(0, c));
@@ -115,65 +152,142 @@ std::int64_t Population::cost(const Individual& individual) const {
          ((weighted(penalties_.load, individual.excess_load) + weighted(penalties_.duration, individual.excess_duration)) >> 8);
 }
 
-void Population::add(Individual individual) {
-  if (const Individual* const reference = symmetries_.empty() ? nullptr : leader(); reference != nullptr)
-    individual = aligned(vrp_, symmetries_, std::move(individual), *reference);
+template <class To>
+void Population::keep(Individual individual, std::int32_t before, const To& to) {
   Members& members = kept_[individual.feasible() ? 0 : 1];
-  Member member{std::move(individual), {}, added_++, 0};
+  Member member{std::move(individual), {}, no_others, added_++, before};
+  member.distances.reserve(least_kept + most_new + 1);
   for (Member& other : members) {
-    const std::int32_t distance = broken_pairs(member.individual, other.individual);
-    member.distances.emplace_back(distance, other.number);
-    const std::pair entry(distance, member.number);
-    other.distances.insert(std::upper_bound(other.distances.begin(), other.distances.end(), entry), entry);
+    const std::int32_t distance = to(member.individual, other);
+    member.distances.push_back(distance);
+    other.distances.push_back(distance);
+    approach(member.near, distance);
+    approach(other.near, distance);
   }
-  std::sort(member.distances.begin(), member.distances.end());
+  member.distances.push_back(far);
   members.push_back(std::move(member));
-  if (members.size() > least_kept + most_new)
-    while (members.size() > least_kept) remove_worst(members);
+  if (members.size() > least_kept + most_new) remove_worst(members);
+}
+
+void Population::add(Individual individual) {
+  look_at_leader();
+  std::optional<Individual> image = image_of(individual);
+  keep(image ? std::move(*image) : std::move(individual), 0,
+       [](const Individual& mine, const Member& member) { return broken_pairs(mine, member.individual); });
+}
+
+/// Images are compared with the leader. Is it another one than before?
+bool Population::look_at_leader() {
+  const Member* const reference = images_.any() ? leader() : nullptr;
+  if (reference == nullptr || reference->number == reference_) return false;
+  reference_ = reference->number;
+  images_.compare_with(reference->individual);
+  return true;
+}
+std::optional<Individual> Population::image_of(const Individual& individual) const {
+  return images_.any() && !empty() ? images_.closest(individual) : std::nullopt;
+}
+
+void Population::expect() {
+  look_at_leader();
+  renewed_ = std::numeric_limits<std::size_t>::max();
+  for (Members& members : kept_)
+    for (std::size_t i = 0; i < members.size(); ++i) members[i].before = static_cast<std::int32_t>(i);
+}
+
+Population::Arrival Population::arrival(Individual individual) const {
+  std::optional<Individual> image = image_of(individual);
+  return {.individual = std::move(individual), .image = std::move(image)};
+}
+
+void Population::measure(std::span<std::optional<Arrival>> arrivals, std::size_t i) const {
+  Arrival& one = *arrivals[i];
+  const bool feasible = one.individual.feasible();
+  for (const Member& member : kept_[feasible ? 0 : 1]) one.to_members.push_back(broken_pairs(one.kept(), member.individual));
+  one.to_arrivals.resize(i);
+  for (std::size_t j = 0; j < i; ++j)
+    if (arrivals[j] && arrivals[j]->individual.feasible() == feasible) one.to_arrivals[j] = broken_pairs(one.kept(), arrivals[j]->kept());
+}
+
+void Population::add(std::span<std::optional<Arrival>> arrivals, std::size_t i) {
+  Arrival& one = *arrivals[i];
+  if (look_at_leader()) renewed_ = std::min(renewed_, i);
+  if (renewed_ <= i) {
+    std::optional<Individual> image = image_of(one.individual);
+    one.renewed = image || one.image;
+    one.image = std::move(image);
+  }
+  keep(one.image ? std::move(*one.image) : std::move(one.individual), -1 - static_cast<std::int32_t>(i),
+       [&](const Individual& mine, const Member& member) {
+         const auto other = static_cast<std::size_t>(member.before >= 0 ? member.before : -1 - member.before);
+         const bool known = !one.renewed && (member.before >= 0 || !arrivals[other]->renewed);
+         if (!known) return broken_pairs(mine, member.individual);
+         return member.before >= 0 ? one.to_members[other] : one.to_arrivals[other];
+       });
 }
 
 void Population::rank() {
   for (Members& members : kept_) rank(members);
 }
 
-/// Rank by (cost, number) and rank by mean distance to the closest five, greatest first; the latter weighs 1 - elites / size.
+/// Rank by (cost, number) and rank by mean distance to the closest five, greatest first; the latter weighs 1 - elites / size. Members stand
+/// in the order of their numbers.
 void Population::rank(Members& members) const {
-  const std::size_t size = members.size();
-  std::vector<std::tuple<std::int64_t, std::int64_t, std::size_t>> by_cost, by_distance;
-  for (std::size_t i = 0; i < size; ++i) {
-    const Member& member = members[i];
-    std::int64_t sum = 0;
-    const std::size_t near = std::min(closest, member.distances.size());
-    for (std::size_t k = 0; k < near; ++k) sum += member.distances[k].first;
-    by_cost.emplace_back(cost(member.individual), member.number, i);
-    by_distance.emplace_back(-sum, member.number, i);
-  }
-  std::sort(by_cost.begin(), by_cost.end());
-  std::sort(by_distance.begin(), by_distance.end());
-  const auto whole = static_cast<std::int64_t>(size), others = static_cast<std::int64_t>(size - std::min(size, elites));
-  for (std::size_t place = 0; place < size; ++place) {
-    members[std::get<2>(by_cost[place])].fitness = whole * static_cast<std::int64_t>(place);
-  }
-  for (std::size_t place = 0; place < size; ++place)
-    members[std::get<2>(by_distance[place])].fitness += others * static_cast<std::int64_t>(place);
+  std::vector<std::size_t> all(members.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  rank(members, by_cost(members), by_distance(members, all));
 }
 
-/// A copy of another one first, then by biased fitness, of equals the last; never the cheapest.
+Population::Order Population::by_cost(const Members& members) const {
+  Order order;
+  for (std::size_t i = 0; i < members.size(); ++i) order.emplace_back(cost(members[i].individual), i);
+  std::sort(order.begin(), order.end());
+  return order;
+}
+Population::Order Population::by_distance(const Members& members, const std::vector<std::size_t>& some) {
+  Order order;
+  for (const std::size_t i : some) {
+    std::int64_t sum = 0;
+    for (const std::int32_t distance : members[i].near) sum += distance == far ? 0 : distance;
+    order.emplace_back(-sum, i);
+  }
+  std::sort(order.begin(), order.end());
+  return order;
+}
+void Population::rank(Members& members, const Order& by_cost, const Order& by_distance) {
+  const std::size_t size = by_cost.size();
+  const auto whole = static_cast<std::int64_t>(size), others = static_cast<std::int64_t>(size - std::min(size, elites));
+  for (std::size_t place = 0; place < size; ++place) members[by_cost[place].second].fitness = whole * static_cast<std::int64_t>(place);
+  for (std::size_t place = 0; place < size; ++place)
+    members[by_distance[place].second].fitness += others * static_cast<std::int64_t>(place);
+}
+
+/// One after the other until least_kept are left: a copy of another one first, then by biased fitness, of equals the last; never the
+/// cheapest.
 void Population::remove_worst(Members& members) const {
-  rank(members);
-  std::size_t cheapest = 0;
-  for (std::size_t i = 1; i < members.size(); ++i)
-    if (cost(members[i].individual) < cost(members[cheapest].individual)) cheapest = i;
-  const auto key = [&](std::size_t i) {
-    const bool copy = !members[i].distances.empty() && members[i].distances.front().first == 0;
-    return std::tuple(i != cheapest, copy, members[i].fitness, i);
-  };
-  std::size_t worst = 0;
-  for (std::size_t i = 1; i < members.size(); ++i)
-    if (key(i) > key(worst)) worst = i;
-  const std::int64_t number = members[worst].number;
-  members.erase(members.begin() + static_cast<std::ptrdiff_t>(worst));
-  for (Member& member : members) std::erase_if(member.distances, [&](const auto& entry) { return entry.second == number; });
+  std::vector<std::size_t> left(members.size());
+  std::iota(left.begin(), left.end(), std::size_t{0});
+  Order costs = by_cost(members);
+  while (left.size() > least_kept) {
+    rank(members, costs, by_distance(members, left));
+    const auto key = [&](std::size_t i) { return std::tuple(i != costs.front().second, members[i].near[0] == 0, members[i].fitness, i); };
+    const std::size_t worst = *std::max_element(left.begin(), left.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    std::erase(left, worst);
+    std::erase_if(costs, [&](const auto& entry) { return entry.second == worst; });
+    for (const std::size_t i : left) {
+      Member& member = members[i];
+      if (member.distances[worst] > member.near.back()) continue;
+      member.near = no_others;
+      for (const std::size_t other : left) approach(member.near, member.distances[other]);
+    }
+  }
+  for (std::size_t i = 0; i < left.size(); ++i) {  // in place: left[i] >= i
+    Member& member = members[left[i]];
+    for (std::size_t j = 0; j < left.size(); ++j) member.distances[j] = member.distances[left[j]];
+    member.distances.resize(left.size());
+    if (i != left[i]) members[i] = std::move(member);
+  }
+  members.resize(left.size());
 }
 
 const Individual& Population::parent(Stream& stream) const {
@@ -185,15 +299,16 @@ const Individual& Population::parent(Stream& stream) const {
   return a.fitness <= b.fitness ? a.individual : b.individual;
 }
 
-const Individual* Population::leader() const {
+const Population::Member* Population::leader() const {
   const Members& members = kept_[kept_[0].empty() ? 1 : 0];
-  const auto found = std::min_element(members.begin(), members.end(), [&](const Member& a, const Member& b) {
-    return std::pair(cost(a.individual), a.number) < std::pair(cost(b.individual), b.number);
-  });
-  return found == members.end() ? nullptr : &found->individual;
+  const Member* least = nullptr;
+  std::int64_t least_cost = 0;
+  for (const Member& member : members)
+    if (const std::int64_t own = cost(member.individual); least == nullptr || own < least_cost) least = &member, least_cost = own;
+  return least;
 }
 
-std::optional<Individual> Population::cheapest() const { return kept_[0].empty() ? std::nullopt : std::optional(*leader()); }
+std::optional<Individual> Population::cheapest() const { return kept_[0].empty() ? std::nullopt : std::optional(leader()->individual); }
 
 void Population::pool_routes(RoutePool& pool) const {
   for (const Members& members : kept_)

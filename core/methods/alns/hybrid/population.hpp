@@ -2,7 +2,10 @@
 // What an island keeps between generations: cycles of annealing, which solutions stay, which are parents, penalties. On the host, the same
 // for all twins.
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -19,8 +22,7 @@ namespace vicinity::alns::hybrid {
 /// Route r's customers in order; as many as Granular::routes, empty ones included.
 using Routes = std::vector<vrp::Route>;
 
-/// Steps of string removal an annealing line makes in a generation: about as long as a child takes.
-/// `removals`: in percent of the customers.
+/// Steps of string removal an annealing line makes in a generation; `removals`: in percent of the customers.
 [[nodiscard]] constexpr std::int64_t steps_of(std::int32_t n, std::int32_t removals) {
   const std::int64_t steps = std::int64_t{n} * removals / 100;
   return steps < 1 ? 1 : steps;
@@ -62,17 +64,34 @@ struct Individual {
   Routes routes;
   std::int64_t distance = 0;
   std::int64_t excess_load = 0, excess_duration = 0;
-  std::vector<std::int32_t> next, prev;  ///< [customer] 0: the depot; for the distance between solutions
+  std::vector<std::int16_t> next, prev;  ///< [customer] 0: the depot; for the distance between solutions
 
   [[nodiscard]] bool feasible() const noexcept { return excess_load == 0 && excess_duration == 0; }
 };
 
 /// Edges of a that b lacks: of each customer the one behind it, and the one from the depot.
 [[nodiscard]] std::int32_t broken_pairs(const Individual& a, const Individual& b);
-/// The image of `individual`, or itself, that has most edges between customers in common with `reference`; of equals the first. Images that
-/// rounding makes infeasible, or feasible, do not count.
-[[nodiscard]] Individual aligned(const vrp::View& vrp, std::span<const Symmetry> symmetries, Individual individual,
-                                 const Individual& reference);
+static_assert(vrp::most_customers <= std::numeric_limits<std::int16_t>::max());
+
+/// Images of solutions under the symmetries of an instance, compared with a reference.
+class Images {
+ public:
+  Images(const vrp::View& vrp, std::span<const Symmetry> symmetries) : vrp_(vrp), symmetries_(symmetries.begin(), symmetries.end()) {}
+
+  [[nodiscard]] bool any() const noexcept { return !symmetries_.empty(); }
+  /// Cost: n a symmetry, as it would look from where each symmetry leads.
+  void compare_with(const Individual& reference);
+  /// The image of `individual` that has most edges between customers in common with the reference, of equals the first; none: itself.
+  /// Images that rounding makes infeasible, or feasible, do not count.
+  [[nodiscard]] std::optional<Individual> closest(const Individual& individual) const;
+
+ private:
+  vrp::View vrp_;
+  std::vector<Symmetry> symmetries_;
+  std::vector<std::int16_t> next_, prev_;  ///< [identity, symmetries][customer] of the reference's image under the inverse
+};
+
+inline constexpr std::size_t least_kept = 25, most_new = 40, elites = 4, closest = 5;
 
 /// Feasible and infeasible solutions, ranked by cost and by distance from others (Vidal, Crainic, Gendreau, Lahrichi, Rei 2012; Vidal
 /// 2022).
@@ -83,6 +102,24 @@ class Population {
   /// Takes a solution in, aligned with the cheapest feasible one, or the cheapest; when more than least_kept + most_new of its kind are
   /// there, those of the worst biased fitness leave. Before parents are drawn again, rank() is to be called.
   void add(Individual individual);
+
+  /// One of many that are taken in together.
+  struct Arrival {
+    Individual individual;
+    std::optional<Individual> image = {};        ///< that takes its place
+    std::vector<std::int32_t> to_members = {};   ///< distances to those of its kind
+    std::vector<std::int32_t> to_arrivals = {};  ///< to those before it, of its kind
+    bool renewed = false;                        ///< no longer what was measured
+
+    [[nodiscard]] const Individual& kept() const { return image ? *image : individual; }
+  };
+  /// To the same result as add() of one after the other, but most of it may be done by several threads: expect(); arrival() of each; when
+  /// all are there, measure() of each; then add() of each in turn, which makes anew what an earlier one has changed.
+  void expect();
+  [[nodiscard]] Arrival arrival(Individual individual) const;
+  void measure(std::span<std::optional<Arrival>> arrivals, std::size_t i) const;
+  void add(std::span<std::optional<Arrival>> arrivals, std::size_t i);
+
   /// Biased fitness of all.
   void rank();
   /// After a generation: penalties follow the share of first local optima that were feasible. As after add().
@@ -103,20 +140,33 @@ class Population {
  private:
   struct Member {
     Individual individual;
-    std::vector<std::pair<std::int32_t, std::int64_t>> distances;  ///< to the others of its kind: (broken pairs, number), ascending
+    std::vector<std::int32_t> distances;     ///< to all of its kind
+    std::array<std::int32_t, closest> near;  ///< the least of them, ascending
     std::int64_t number;
+    std::int32_t before;       ///< its place when others were expected; -1 - i: it is arrival i
     std::int64_t fitness = 0;  ///< biased: less is better
   };
   using Members = std::vector<Member>;
+  using Order = std::vector<std::pair<std::int64_t, std::size_t>>;  ///< (value, member), ascending
 
   [[nodiscard]] std::int64_t cost(const Individual& individual) const;
   /// The cheapest feasible one, or, where there is none, the cheapest; null: there is none.
-  [[nodiscard]] const Individual* leader() const;
+  [[nodiscard]] const Member* leader() const;
+  bool look_at_leader();
+  [[nodiscard]] std::optional<Individual> image_of(const Individual& individual) const;
+  /// `to(individual, member)`: the distance.
+  template <class To>
+  void keep(Individual individual, std::int32_t before, const To& to);
   void rank(Members& members) const;
+  [[nodiscard]] Order by_cost(const Members& members) const;
+  [[nodiscard]] static Order by_distance(const Members& members, const std::vector<std::size_t>& some);
+  static void rank(Members& members, const Order& by_cost, const Order& by_distance);
   void remove_worst(Members& members) const;
 
   vrp::View vrp_;
-  std::vector<Symmetry> symmetries_;
+  Images images_;
+  std::int64_t reference_ = -1;  ///< number of whom images are compared with
+  std::size_t renewed_ = 0;      ///< the first arrival after another one had become leader
   Penalties penalties_, least_;
   Members kept_[2];  ///< feasible ones, infeasible ones; each in the order of arrival
   std::int64_t added_ = 0;
@@ -125,8 +175,6 @@ class Population {
 /// The least penalties are these parts of the first ones. Where all members are much the same, children are as feasible as these whatever
 /// the penalties, which would fall until a route without limits serves all.
 inline constexpr std::int64_t least_load_part = 1000, least_duration_part = 4;
-
-inline constexpr std::size_t least_kept = 25, most_new = 40, elites = 4, closest = 5;
 
 /// Made complete: sums and neighbours from the routes.
 [[nodiscard]] Individual individual_of(const vrp::View& vrp, Routes routes);

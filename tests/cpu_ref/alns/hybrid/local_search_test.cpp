@@ -191,17 +191,14 @@ TEST(HybridMoves, TheDeltaLaw) {
     ASSERT_EQ(tours.cost(penalties), before);
     for (std::int32_t u = 1; u <= n; ++u) {
       const vrp::View vrp = instance.view();
-      const Evaluator<true, Tours> forward(vrp, penalties, tours, u);
-      const Evaluator<false, Tours> backward(vrp, penalties, tours, u);
+      const Evaluator<Tours> evaluator(vrp, penalties, tours, u);
       for (std::int32_t v = 0; v <= n; ++v) {
         if (v == u || (v == 0 && tours.empty() < 0)) continue;
         AllMoves all;
-        if (v == 0) {
-          forward.offer_empty(0, all);
-        } else {
-          forward.offer_all(v, 0, all);
-          backward.offer_all(v, 0, all);
-        }
+        if (v == 0)
+          evaluator.offer_empty(0, all);
+        else
+          evaluator.offer_all(v, 0, all);
         for (const auto& [code, delta] : all.moves) {
           const Routes made = applied(routes, tours, u, v, tours.empty(), kind_of(code), is_forward(code));
           ASSERT_EQ(cost_from_scratch(instance, penalties, made) - before, delta)
@@ -334,12 +331,10 @@ TEST(HybridLocalSearch, EndsWhereNoMoveImproves) {
     EXPECT_EQ(tours.cost(penalties), cost_from_scratch(instance, penalties, tours.routes()));  // also: each customer once
     for (std::int32_t u = 1; u <= n; ++u) {                                                    // what is kept between rounds hides no move
       Best best;
-      for (std::int32_t slot = 0; slot < granular.moves(); ++slot) {
-        const std::int32_t v = granular.nearest[static_cast<std::size_t>(u * granular.k + slot)];
-        Evaluator<true, Tours>(vrp, penalties, tours, u).offer_all(v, slot, best);
-        Evaluator<false, Tours>(vrp, penalties, tours, u).offer_all(v, slot, best);
-      }
-      if (tours.empty() >= 0) Evaluator<true, Tours>(vrp, penalties, tours, u).offer_empty(granular.moves(), best);
+      const Evaluator<Tours> evaluator(vrp, penalties, tours, u);
+      for (std::int32_t slot = 0; slot < granular.moves(); ++slot)
+        evaluator.offer_all(granular.nearest[static_cast<std::size_t>(u * granular.k + slot)], slot, best);
+      if (tours.empty() >= 0) evaluator.offer_empty(granular.moves(), best);
       EXPECT_LT(best.code, 0) << "seed " << seed << " customer " << u;
     }
     SwapStar swap_star(vrp);

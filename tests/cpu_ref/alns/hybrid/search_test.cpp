@@ -57,7 +57,8 @@ TEST(Hybrid, ThreadsChangeNothing) {
 /// Two islands, long enough that a cycle ends and that their best ones move on.
 TEST(Hybrid, ThreadsChangeNothingOnIslands) {
   const auto instance = std::make_shared<vrp::Vrp>(instance_of(5, 14, Kind::bound));
-  const Trial one{case_of(lines_of_island + 6, 104, 1), instance, ""}, two{case_of(lines_of_island + 6, 104, 2), instance, ""};
+  Trial one{case_of(lines_of_island + 6, 104, 1), instance, ""}, two{case_of(lines_of_island + 6, 104, 2), instance, ""};
+  one.c.values["removals"] = two.c.values["removals"] = std::int64_t{200};
   const Outcome expected = outcome_of(reference(), one, whole);
   EXPECT_EQ(outcome_of(reference(), two, whole).digest, expected.digest);
   EXPECT_EQ(outcome_of(reference(), two, in_parts).digest, expected.digest);
@@ -110,7 +111,7 @@ TEST(Hybrid, SeedsDecide) {
 
 TEST(Hybrid, EndsByItself) {
   const vrp::Vrp instance = instance_of(3, 8, Kind::plain);
-  const auto run = reference().prepare({"vrp", "", {{"threads", std::int64_t{1}}}}, instance);
+  const auto run = reference().prepare({"vrp", "", {{"threads", std::int64_t{1}}, {"removals", std::int64_t{200}}}}, instance);
   run->reset(1);
   run->execute();
   EXPECT_TRUE(run->outcome().feasible);

@@ -1,6 +1,8 @@
 #pragma once
 // A block of gpu-hybrid on the host: what the threads of a phase do is done one after the other, in an order that differs each time. Where
 // the order counts, the threads of a block would race.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -13,7 +15,7 @@ namespace vicinity::alns::hybrid::block {
 
 class HostTeam {
  public:
-  static constexpr std::int32_t warps = 8;
+  static constexpr std::int32_t warps = 8, gathered = 64;
 
   class Warp {
    public:
@@ -46,10 +48,21 @@ class HostTeam {
       });
       return best;
     }
+    template <class F>
+    [[nodiscard]] auto least_of_few(std::int32_t count, const F& f) const {
+      EXPECT_GE(count, 1);
+      EXPECT_LE(count, 96);
+      return least(count, f);
+    }
+    template <class Load, class Put>
+    void fetch(std::int32_t count, const Load& load, const Put& put) const {
+      each(count, [&](std::int32_t i) { put(i, load(i)); });
+    }
     template <class Value, class Put>
-    std::int32_t scan(std::int32_t count, const Value& value, const Put& put) const {
-      std::vector<std::int32_t> sums;
-      std::int32_t sum = 0;
+    auto scan(std::int32_t count, const Value& value, const Put& put) const {
+      using Sum = decltype(value(0));
+      std::vector<Sum> sums;
+      Sum sum = 0;
       for (std::int32_t i = 0; i < count; ++i) sums.push_back(sum += value(i));
       team_->in_any_order(count, [&](std::int32_t i) { put(i, sums[static_cast<std::size_t>(i)]); });
       return sum;
@@ -59,11 +72,6 @@ class HostTeam {
       std::int32_t end = 0;
       while (end < count && !stop(end)) ++end;
       team_->in_any_order(end, f);
-    }
-    template <class Holds, class F>
-    void where(std::int32_t count, const Holds& holds, const F& f) const {
-      for (std::int32_t i = 0; i < count; ++i)
-        if (holds(i)) f(i);
     }
 
    private:
@@ -77,6 +85,18 @@ class HostTeam {
   template <class F>
   void each_warp(std::int32_t count, const F& f) {
     in_any_order(count, [&](std::int32_t i) { f(Warp(*this, i % warps), i); });
+  }
+  template <class Holds, class F>
+  void each_where(std::int32_t*, std::int32_t count, const Holds& holds, const F& f) {
+    in_any_order(count, [&](std::int32_t i) {
+      if (holds(i)) f(i);
+    });
+  }
+  template <class Holds, class F>
+  void each_warp_where(std::int32_t count, const Holds& holds, const F& f) {
+    in_any_order(count, [&](std::int32_t i) {
+      if (holds(i)) f(Warp(*this, i % warps), i);
+    });
   }
   template <class F>
   void first_warp(const F& f) {

@@ -115,7 +115,9 @@ std::vector<std::int64_t> jobs_of(const vrp::Vrp& vrp, std::int32_t lines, std::
     }
     for (std::int32_t b = 0; b < lines; ++b)
       for (const std::int32_t c : islands.job(b).order) said.push_back(c);
-    for (std::size_t i = 0; i < islands.size(); ++i) islands.merge(turned ? islands.size() - 1 - i : i, handed);
+    islands.merge(handed, [&](std::size_t count, const auto& f) {
+      for (std::size_t i = 0; i < count; ++i) f(turned ? count - 1 - i : i);
+    });
     islands.end();
   }
   return said;
