@@ -134,10 +134,11 @@ void Islands::merge(std::size_t i, std::span<const Handed> handed, std::span<std
   island.idle += children;
   if (children > 0) island.population.adapt(children, load_feasible, duration_feasible);
   island.population.rank();
-  if (island.idle < most_idle_children) return;
+  if (island.idle < most_idle_children * island.patience) return;
   island.population.clear();
   island.children = island.idle = 0;
-  island.secluded = secluded_children;
+  island.patience *= 2;
+  island.secluded = secluded_children * island.patience;
   island.distance.reset();
 }
 

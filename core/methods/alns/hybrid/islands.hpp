@@ -34,7 +34,8 @@ inline constexpr std::int32_t lines_of_island = 128, lines_of_kind = 4;
 [[nodiscard]] constexpr bool anneals(std::int32_t b) { return b % lines_of_kind == lines_of_kind - 1; }
 
 /// Children of an island that are cuts of drawn orders, after a start; children without a better solution after which it starts anew, and
-/// that it makes from then on before it takes in others' best, which would end it; generations between two migrations.
+/// that it makes from then on before it takes in others' best, which would end it: both double with each start; generations between two
+/// migrations.
 inline constexpr std::int64_t first_children = 24, most_idle_children = 6'000, secluded_children = 5'000, migration = 10;
 /// Generations between two recombinations of pooled routes, and until the result of one counts.
 inline constexpr std::int64_t recombination = 50;
@@ -112,6 +113,7 @@ class Islands {
     std::int64_t children = 0;                  ///< since its start
     std::int64_t secluded = first_children;     ///< children before it takes in others' best
     std::int64_t idle = 0;                      ///< since its best was found
+    std::int64_t patience = 1;                  ///< 2^starts
     std::optional<std::int64_t> distance = {};  ///< of its best since its start
   };
 
