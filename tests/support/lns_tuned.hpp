@@ -61,6 +61,18 @@ class TunedSearch {
  protected:
   /// Walkers begin .. end - 1 of the step.
   virtual void walk(std::uint64_t seed, std::int64_t begin, std::int64_t end) = 0;
+  /// What walker w found; by its team.
+  template <class Team>
+  void take(const Team& team, std::int64_t w, const WalkerResult& result, const std::int32_t* best) {
+    team.sync();
+    if (team.rank() == 0) {
+      costs_[static_cast<std::size_t>(w)] = result.cost;
+      assignments_[static_cast<std::size_t>(w)].assign(best, best + host_.walk(task_).released);
+      evaluations += result.evaluations;
+      started += result.started ? 1 : 0;
+    }
+    team.sync();
+  }
 
   HostProblem host_;
   Task task_;

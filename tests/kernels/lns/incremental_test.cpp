@@ -55,14 +55,7 @@ class StretchSearch final : public TunedSearch {
         DeviceWalker<T, ProgramEngine<T>> walker(team, host_.view, task, mine, engine, stop);
         const WalkerResult result =
             walker.walk({seed, steps, w}, incumbent_.data(), subset.data(), {domains.lower, domains.upper, domains.mask, true, failed});
-        team.sync();
-        if (team.rank() == 0) {
-          costs_[static_cast<std::size_t>(w)] = result.cost;
-          assignments_[static_cast<std::size_t>(w)].assign(mine.best, mine.best + task.released);
-          evaluations += result.evaluations;
-          started += result.started ? 1 : 0;
-        }
-        team.sync();
+        take(team, w, result, mine.best);
       }
     });
   }

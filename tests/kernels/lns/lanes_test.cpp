@@ -92,14 +92,7 @@ class LaneSearch final : public TunedSearch {
         if (w == begin || w % task_.starts == 0) engine.load(base_.data(), base_.size());
         LaneImprover<T> walker(team, host_.view, task, mine, engine, values, stop);
         const WalkerResult result = walker.walk({seed, steps, w}, incumbent_.data(), subset.data());
-        team.sync();
-        if (team.rank() == 0) {
-          costs_[static_cast<std::size_t>(w)] = result.cost;
-          assignments_[static_cast<std::size_t>(w)].assign(mine.best, mine.best + task.released);
-          evaluations += result.evaluations;
-          started += result.started ? 1 : 0;
-        }
-        team.sync();
+        take(team, w, result, mine.best);
       }
     });
   }
