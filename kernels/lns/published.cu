@@ -92,21 +92,25 @@ class DeviceEvaluation {
     arguments_ = on_device(host.arguments, host.argument_begin[count]);
     data_begin_ = on_device(host.data_begin, count + 1);
     data_ = on_device(host.data, host.data_begin[count]);
-    std::vector<std::int32_t> wide;
-    for (std::int32_t k = 0; k < host.operations; ++k) wide.push_back(is_wide(host, k) ? 1 : 0);
-    wide_ = on_device(wide.data(), wide.size());
+    const WideOperations wide(evaluation, is_wide);
+    wide_flags_ = on_device(wide.flags.data(), wide.flags.size());
+    wide_begin_ = on_device(wide.begin.data(), wide.begin.size());
+    wide_ = on_device(wide.all.data(), wide.all.size());
     const auto levels = evaluation.level_begin();
     level_begin_ = on_device(levels.data(), levels.size());
     view_.levels = static_cast<std::int32_t>(levels.size()) - 1;
     view_.level_begin = level_begin_.data();
+    view_.wide_flags = wide_flags_.data();
+    view_.wide_begin = wide_begin_.data();
     view_.wide = wide_.data();
     view_.evaluation = {operation_.data(), use_.data(), result_.data(), argument_begin_.data(), arguments_.data(), data_begin_.data(),
                         data_.data(),      nullptr,     nullptr,        host.operations};
   }
   /// Is it worth a block, and do 63 bits hold it?
   [[nodiscard]] static bool is_wide(const cp::EvaluationView& host, std::int32_t k) {
-    constexpr std::uint32_t many = 64;
-    if (host.operation[k] > cp::Operation::sum_ne || host.argument_begin[k + 1] - host.argument_begin[k] < many) return false;
+    const std::uint32_t arguments = host.argument_begin[k + 1] - host.argument_begin[k];
+    if (host.operation[k] == cp::Operation::different) return arguments >= 16;  // O(arguments^2)
+    if (host.operation[k] > cp::Operation::sum_ne || arguments < 64) return false;
     double most = 0;
     for (auto at = host.data_begin[k]; at < host.data_begin[k + 1]; ++at) most += std::abs(static_cast<double>(host.data[at]));
     return most < 0x1p30;
@@ -115,7 +119,7 @@ class DeviceEvaluation {
   RescanView view_{};
   cuda::DeviceBuffer<cp::Operation> operation_;
   cuda::DeviceBuffer<cp::Use> use_;
-  cuda::DeviceBuffer<std::int32_t> result_, arguments_, wide_, level_begin_;
+  cuda::DeviceBuffer<std::int32_t> result_, arguments_, wide_flags_, wide_begin_, wide_, level_begin_;
   cuda::DeviceBuffer<std::uint32_t> argument_begin_;
   cuda::DeviceBuffer<std::uint64_t> data_begin_;
   cuda::DeviceBuffer<std::int64_t> data_;

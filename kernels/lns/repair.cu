@@ -247,7 +247,7 @@ class BlockSearchers final : public Searchers {
   cuda::DeviceBuffer<JobResult> results_;
   std::vector<cp::Var> kept_host_;
   std::vector<Job> jobs_host_;
-  DeviceStop stop_;
+  cuda::StopSignal stop_;
 };
 
 /// The one search of a case, for the driver (kernels/run/search_run.cuh). Its iterations are rounds, and slices until there is a solution.

@@ -5,15 +5,38 @@
 // defined slot the thread that has its operation, and threads read it after the barrier behind its level.
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "core/problems/cp/evaluation.hpp"
 #include "kernels/lns/walker.hpp"
 
 namespace vicinity::lns {
 
+/// Operations with so many arguments that a team shares each of them.
+struct WideOperations {
+  std::vector<std::int32_t> flags;     ///< [operation]
+  std::vector<std::int32_t> begin{0};  ///< [level + 1]
+  std::vector<std::int32_t> all;       ///< level by level
+
+  /// `is_wide(view, k)`: of sums whose terms fit 63 bits, and of `different`.
+  template <class IsWide>
+  WideOperations(const cp::Evaluation& evaluation, const IsWide& is_wide) {
+    const cp::EvaluationView view = evaluation.view();
+    const auto levels = evaluation.level_begin();
+    for (std::size_t level = 0; level + 1 < levels.size(); ++level) {
+      for (std::int32_t k = levels[level]; k < levels[level + 1]; ++k) {
+        flags.push_back(is_wide(view, k) ? 1 : 0);
+        if (flags.back() != 0) all.push_back(k);
+      }
+      begin.push_back(static_cast<std::int32_t>(all.size()));
+    }
+  }
+};
+
 struct RescanView {
   cp::EvaluationView evaluation;
-  const std::int32_t* level_begin;  ///< [levels + 1] the last level is that of the checks
-  const std::int32_t* wide;         ///< [k] 1: a sum with so many terms that the team shares them
+  const std::int32_t* level_begin;                     ///< [levels + 1] the last level is that of the checks
+  const std::int32_t *wide_flags, *wide_begin, *wide;  ///< WideOperations
   std::int32_t levels;
   cp::FreeVariablesView free;
   std::int32_t slots;      ///< values of all variables, then constants
@@ -42,22 +65,18 @@ class Rescan {
     team_.sync();
     bool violated = false;
     for (std::int32_t level = 0; level < view_.levels; ++level) {
-      const std::int32_t begin = view_.level_begin[level], end = view_.level_begin[level + 1];
-      bool any_wide = false;
-      for (std::int32_t k = begin + team_.rank(); k < end; k += team_.size()) {
-        if (view_.wide[k] != 0) {
-          any_wide = true;
-          continue;
-        }
+      const std::int32_t end = view_.level_begin[level + 1], wide_end = view_.wide_begin[level + 1];
+      for (std::int32_t k = view_.level_begin[level] + team_.rank(); k < end; k += team_.size()) {
+        if (view_.wide_flags[k] != 0) continue;
         bool valid = true;
         const std::int64_t value = cp::value_of(view_.evaluation, k, {slots_, static_cast<std::size_t>(view_.slots)}, valid);
         violated |= !keep(k, value, valid);
       }
-      if (team_.any(any_wide)) {
-        for (std::int32_t k = begin; k < end; ++k)
-          if (view_.wide[k] != 0) violated |= !wide_sum(k);
-        team_.sync();
+      for (std::int32_t w = view_.wide_begin[level]; w < wide_end; ++w) {
+        const std::int32_t k = view_.wide[w];
+        violated |= view_.evaluation.operation[k] == cp::Operation::different ? !wide_different(k) : !wide_sum(k);
       }
+      team_.sync();
     }
     const bool bad = team_.any(violated);
     return bad ? inconsistent : objective();
@@ -98,6 +117,20 @@ class Rescan {
       value = sum != data[0] ? 1 : 0;
     }
     return team_.rank() != 0 || keep(k, value, valid);
+  }
+
+  /// By the whole team: each argument against those before it.
+  [[nodiscard]] VICINITY_HD bool wide_different(std::int32_t k) const {
+    const cp::EvaluationView& e = view_.evaluation;
+    const std::int32_t* const arguments = e.arguments + e.argument_begin[k];
+    const auto size = static_cast<std::int32_t>(e.argument_begin[k + 1] - e.argument_begin[k]);
+    bool same = false;
+    for (std::int32_t j = team_.rank(); j < size; j += team_.size()) {
+      const std::int32_t mine = slots_[arguments[j]];
+      for (std::int32_t i = 0; i < j; ++i) same |= slots_[arguments[i]] == mine;
+    }
+    const bool different = !team_.any(same);
+    return team_.rank() != 0 || keep(k, different ? 1 : 0, true);
   }
 
   T team_;

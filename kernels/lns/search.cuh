@@ -20,7 +20,7 @@
 #include "core/methods/lns/task.hpp"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/cuda/runtime/memory.cuh"
-#include "kernels/lns/stop.cuh"
+#include "kernels/cuda/runtime/stop.cuh"
 #include "kernels/lns/walker.hpp"
 #include "kernels/run/search_run.cuh"
 
@@ -443,7 +443,7 @@ class DeviceSearch {
   cuda::DeviceBuffer<std::int32_t> assignments_;
   Subsets subsets_[2];
   cuda::DeviceBuffer<Record> record_;
-  DeviceStop stop_;
+  cuda::StopSignal stop_;
   std::vector<std::int32_t> order_;
   std::uint64_t seed_ = 0;
   std::int64_t first_cost_ = inconsistent, queued_ = 0;

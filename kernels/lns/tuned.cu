@@ -134,8 +134,27 @@ __global__ void __launch_bounds__(TunedPolicy::prepare_threads)
   to.failed[i] = fix_others(search.problem, search.incumbent, subset, released, to.sorted + i * released, domains, stop) ? 0 : 1;
 }
 
-/// K1. Mapping: a block a stretch of walkers, `first` .. `first + count - 1` those of the group. What all threads read of K0 and of the
-/// incumbent was written by kernels before.
+/// The walkers of a block: a stretch of `first` .. `first + count - 1`. walk(w, i): walker w, of subset i.
+template <class E, class Walk>
+__device__ __forceinline__ void walk_stretch(const SearchView& search, const TunedView& view, const WalkerMemory& mine, E& engine,
+                                             std::int64_t first, std::int64_t count, const Walk& walk) {
+  const std::int64_t end = (blockIdx.x + std::int64_t{1}) * count / gridDim.x;
+  std::int64_t loaded = -1;
+  for (std::int64_t at = blockIdx.x * count / gridDim.x; at < end; ++at) {
+    const std::int64_t w = first + at, i = at / search.task.starts;
+    if (i != loaded) {
+      loaded = i;
+      engine.load(view.base, view.sizes.state / 8);
+      engine.use(view.program_of(i));
+    }
+    const WalkerResult result = walk(w, i);
+    __syncthreads();
+    search.keep(w, result, mine.best);
+    __syncthreads();  // before the next walker writes `best`
+  }
+}
+
+/// K1. Mapping: a block a stretch of walkers. What all threads read of K0 and of the incumbent was written by kernels before.
 __global__ void __launch_bounds__(TunedPolicy::most_threads, 2)
     walk_kernel(const __grid_constant__ SearchView search, const __grid_constant__ TunedView view, const std::int32_t* subsets,
                 std::int64_t step, std::int64_t first, std::int64_t count) {
@@ -146,27 +165,16 @@ __global__ void __launch_bounds__(TunedPolicy::most_threads, 2)
       view.scratch != nullptr ? view.scratch + blockIdx.x * view.sizes.bytes() : reinterpret_cast<unsigned char*>(shared);
   const WalkerMemory mine(memory, view.sizes);
   ProgramEngine<BlockTeam> engine(team, view.instructions, mine.state);
-  const std::int64_t end = (blockIdx.x + std::int64_t{1}) * count / gridDim.x;
-  std::int64_t loaded = -1;
   StopWord stop(search.stop, team.rank() == 0);
-  for (std::int64_t at = blockIdx.x * count / gridDim.x; at < end; ++at) {
-    const std::int64_t w = first + at, i = at / search.task.starts;
-    if (i != loaded) {
-      loaded = i;
-      engine.load(view.base, view.sizes.state / 8);
-      engine.use(view.program_of(i));
-    }
+  walk_stretch(search, view, mine, engine, first, count, [&](std::int64_t w, std::int64_t i) {
     Beginning beginning{};
     if (search.task.start == StartingPoint::cp) {
       const DomainMemory domains = view.prepared.domains_of(i);
       beginning = {domains.lower, domains.upper, domains.mask, true, view.prepared.failed[i] != 0};
     }
     DeviceWalker<BlockTeam, ProgramEngine<BlockTeam>> walker(team, search.problem, search.task, mine, engine, stop);
-    const WalkerResult result = walker.walk({search.seed, step, w}, search.incumbent, subsets + i * search.task.released, beginning);
-    __syncthreads();
-    search.keep(w, result, mine.best);
-    __syncthreads();  // before the next walker writes `best`
-  }
+    return walker.walk({search.seed, step, w}, search.incumbent, subsets + i * search.task.released, beginning);
+  });
 }
 
 /// The threads of a block that is a warp.
@@ -191,22 +199,11 @@ __global__ void __launch_bounds__(32, 16)
   const WalkerMemory mine(lanes + LaneValues<WarpTeam>::bytes(view.longest_own, view.lanes, team.size()), view.sizes);
   ProgramEngine<WarpTeam> engine(team, view.instructions, mine.state);
   LaneValues<WarpTeam> values(team, view.instructions, view.lanes, lanes, view.longest_own);
-  const std::int64_t end = (blockIdx.x + std::int64_t{1}) * count / gridDim.x;
-  std::int64_t loaded = -1;
   StopWord stop(search.stop, team.rank() == 0);
-  for (std::int64_t at = blockIdx.x * count / gridDim.x; at < end; ++at) {
-    const std::int64_t w = first + at, i = at / search.task.starts;
-    if (i != loaded) {
-      loaded = i;
-      engine.load(view.base, view.sizes.state / 8);
-      engine.use(view.program_of(i));
-    }
+  walk_stretch(search, view, mine, engine, first, count, [&](std::int64_t w, std::int64_t i) {
     LaneImprover<WarpTeam> walker(team, search.problem, search.task, mine, engine, values, stop);
-    const WalkerResult result = walker.walk({search.seed, step, w}, search.incumbent, subsets + i * search.task.released);
-    __syncthreads();
-    search.keep(w, result, mine.best);
-    __syncthreads();  // before the next walker writes `best`
-  }
+    return walker.walk({search.seed, step, w}, search.incumbent, subsets + i * search.task.released);
+  });
 }
 
 /// Brings the incumbent's state up to date. Mapping: one block.

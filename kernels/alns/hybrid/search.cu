@@ -276,7 +276,7 @@ struct Lines {
   unsigned char* memory;  ///< [line][bytes], where shared memory is too small
   std::size_t bytes;
   std::int32_t* done;                 ///< [line] 1: it has made this generation
-  const volatile std::int32_t* stop;  ///< page-locked on the host; 1: lines that have not begun are left for the next launch
+  const volatile std::int32_t* stop;  ///< 1: lines that have not begun are left for the next launch
 };
 
 /// Mapping: a line a block; those that are done are left out.

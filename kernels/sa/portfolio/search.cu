@@ -32,6 +32,7 @@
 #include "kernels/cuda/collective/warp.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/cuda/runtime/memory.cuh"
+#include "kernels/cuda/runtime/stop.cuh"
 #include "kernels/cuda/runtime/stream.cuh"
 #include "kernels/run/search_run.cuh"
 #include "kernels/sa/portfolio/portfolio.hpp"
@@ -251,29 +252,6 @@ template <class N>
   return fits;
 }
 
-/// A word in device memory, 0 while nobody is to stop. Reads of one word of the host's memory follow each other over the bus, a microsecond
-/// each, and all blocks read it.
-class DeviceStop {
- public:
-  DeviceStop() : values_(2), word_(1) {
-    values_[0] = 0, values_[1] = 1;
-    word_.fill(0, cuda::Stream());
-  }
-
-  /// For kernels.
-  [[nodiscard]] const volatile std::int32_t* word() const noexcept { return word_.data(); }
-  /// By a stream that kernels under way do not hold up.
-  void set(std::int32_t to, const cuda::Stream& stream) {
-    VICINITY_CUDA_CHECK(
-        cudaMemcpyAsync(word_.data(), &values_[static_cast<std::size_t>(to)], sizeof(std::int32_t), cudaMemcpyDefault, stream.get()));
-    stream.synchronize();
-  }
-
- private:
-  cuda::HostBuffer<std::int32_t> values_;
-  cuda::DeviceBuffer<std::int32_t> word_;
-};
-
 /// The one portfolio of a case, for the driver (kernels/run/search_run.cuh). Its iterations are swaps, of which a round makes many.
 template <class N>
 class Rounds {
@@ -472,10 +450,10 @@ class Rounds {
       while (cudaEventQuery(slot.handed.get()) == cudaErrorNotReady && !interruption.wanted())
         std::this_thread::sleep_for(std::chrono::microseconds(20));
       if (interruption.wanted()) {
-        stop_.set(1, up_);
+        stop_.set(1);
         stream_.synchronize();
         down_.synchronize();
-        stop_.set(0, up_);
+        stop_.set(0);
         for (Slot& one : slots_) one.under_way = false;
         return;
       }
@@ -510,7 +488,7 @@ class Rounds {
   cuda::DeviceBuffer<Entry> permuted_;
   cuda::DeviceBuffer<std::uint16_t> until_;
   Slot slots_[2];  ///< of even rounds, and of odd ones
-  DeviceStop stop_;
+  cuda::StopSignal stop_;
   bool begun_ = false;
   std::int64_t limit_ = 0;
   double seconds_ = 0;  ///< on the clock of the device

@@ -23,14 +23,16 @@ template <class T = Alone>
 Step walked(const cp::Problem& problem, const Task& task, std::uint64_t seed, bool wide, const T& team = {},
             const std::int32_t& stops = go_on) {
   const HostProblem host(problem);
-  std::vector<std::int32_t> wides;
+  const WideOperations wides(problem.evaluation(), [&](const cp::EvaluationView& of, std::int32_t k) {
+    return wide && (of.operation[k] <= cp::Operation::sum_ne || of.operation[k] == cp::Operation::different);
+  });
   RescanView view{};
   view.evaluation = problem.evaluation().view();
   view.level_begin = problem.evaluation().level_begin().data();
   view.levels = static_cast<std::int32_t>(problem.evaluation().level_begin().size()) - 1;
-  for (std::int32_t k = 0; k < view.evaluation.operations; ++k)
-    wides.push_back(wide && view.evaluation.operation[k] <= cp::Operation::sum_ne ? 1 : 0);
-  view.wide = wides.data();
+  view.wide_flags = wides.flags.data();
+  view.wide_begin = wides.begin.data();
+  view.wide = wides.all.data();
   view.free = host.view.free;
   view.slots = static_cast<std::int32_t>(host.slots.size());
   view.objective = static_cast<std::int32_t>(problem.model().objective.value);
