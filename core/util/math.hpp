@@ -35,6 +35,53 @@ VICINITY_HD Pair add_halves(Pair base, std::int32_t halves) {
 #endif
 }
 
+/// Words at an address of 8 bytes, read at once.
+struct TwoWords {
+  std::int32_t first, second;
+};
+VICINITY_HD TwoWords two_words(const std::int32_t* at) {
+#if defined(__CUDA_ARCH__)
+  const int2 two = *reinterpret_cast<const int2*>(at);
+  return {two.x, two.y};
+#else
+  return {at[0], at[1]};
+#endif
+}
+
+/// The lower halves of two words.
+VICINITY_HD std::uint32_t lower_halves(std::int32_t low, std::int32_t high) {
+#if defined(__CUDA_ARCH__)
+  return __byte_perm(static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(high), 0x5410);
+#else
+  return static_cast<std::uint32_t>(high) << 16 | (static_cast<std::uint32_t>(low) & 0xFFFFu);
+#endif
+}
+/// The larger ones of the unsigned halves of two words.
+VICINITY_HD std::uint32_t larger_halves(std::uint32_t a, std::uint32_t b) {
+#if defined(__CUDA_ARCH__)
+  return __vmaxu2(a, b);
+#else
+  const std::uint32_t low_a = a & 0xFFFFu, low_b = b & 0xFFFFu, high_a = a >> 16, high_b = b >> 16;
+  return (high_a < high_b ? high_b : high_a) << 16 | (low_a < low_b ? low_b : low_a);
+#endif
+}
+/// The same of signed halves.
+VICINITY_HD std::uint32_t larger_signed_halves(std::uint32_t a, std::uint32_t b) {
+#if defined(__CUDA_ARCH__)
+  return __vmaxs2(a, b);
+#else
+  return larger_halves(a ^ 0x80008000u, b ^ 0x80008000u) ^ 0x80008000u;
+#endif
+}
+/// Both unsigned halves and `base`.
+VICINITY_HD std::uint32_t plus_halves(std::uint32_t base, std::uint32_t halves) {
+#if defined(__CUDA_ARCH__)
+  return __dp2a_lo(halves, 0x0101u, base);
+#else
+  return base + (halves & 0xFFFFu) + (halves >> 16);
+#endif
+}
+
 template <class T>
 requires std::is_integral_v<T> VICINITY_HD constexpr T divide_up(T a, std::type_identity_t<T> b) { return (a + b - 1) / b; }
 

@@ -207,26 +207,13 @@ class PlacedDomain {
   template <Generator G, LocalHeuristic H>
   void launch(const H& h, const Pass& pass) {
     if constexpr (std::same_as<G, XorShift64Star>) {
-      const TunedPolicy policy = tuned_policy(h, pass, table_bytes_, device_);
-      if (policy.narrow)
-        policy.stored ? launch_tuned<H, std::uint32_t, true>(h, pass, policy) : launch_tuned<H, std::uint32_t, false>(h, pass, policy);
-      else
-        policy.stored ? launch_tuned<H, std::uint64_t, true>(h, pass, policy) : launch_tuned<H, std::uint64_t, false>(h, pass, policy);
+      launch_tuned(h, pass, tuned_policy(h, pass, table_bytes_, device_), stream_);
     } else {
       const std::size_t bytes = divide_up(pass.possibilities, 32) * sizeof(std::uint64_t);  // 24 KB at most
       assign_drawn<G><<<pass.targets.count, drawn_block, bytes, stream_.get()>>>(h, pass);
       VICINITY_CUDA_CHECK(cudaGetLastError());
     }
   }
-  template <LocalHeuristic H, class Sum, bool stored>
-  void launch_tuned(const H& h, const Pass& pass, const TunedPolicy& policy) {
-    const auto kernel = assign_tuned<H, Sum, stored>;
-    VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, policy.carveout));
-    cuda::allow_shared(kernel, policy.shared_bytes);
-    kernel<<<pass.targets.count, policy.block, policy.shared_bytes, stream_.get()>>>(h, pass, tuned_layout<H>(pass, policy));
-    VICINITY_CUDA_CHECK(cudaGetLastError());
-  }
-
   cuda::Stream stream_;
   std::vector<VariableType> types_;
   std::uint32_t state_words_;

@@ -11,19 +11,26 @@
 
 namespace vicinity::fang {
 
+/// What shared memory keeps between the two passes.
+enum class Kept : std::uint8_t {
+  nothing,  ///< what is weighed is rated again; a sum for 32 of them
+  ratings,
+  pairs,  ///< two ratings a word (PackedHeuristic)
+};
+
 /// Launch policy: chosen once per launch, used by kernel and launch alike, and recorded.
 struct TunedPolicy {
-  int block = 0;             ///< threads a state
-  bool stored = true;        ///< ratings in shared memory; false: rated again in the second pass
+  int block = 0;  ///< threads a state
+  Kept kept = Kept::ratings;
   bool shared_state = true;  ///< the state's words in shared memory while it is assigned
   bool narrow = true;        ///< sums fit 32 bits
   int carveout = 100;        ///< percent of the L1 cache that may become shared memory
-  std::size_t shared_bytes = 0;
+  std::size_t kept_bytes = 0, shared_bytes = 0;
 };
 
 /// Shared memory of a block, in this order.
 struct TunedLayout {
-  std::uint32_t ratings;      ///< bytes; or the warps' segment sums when ratings are not stored
+  std::uint32_t kept;         ///< bytes
   std::uint32_t state_words;  ///< 0 when the state stays in device memory
   std::uint32_t active_words;
   std::uint32_t chunk;  ///< contiguous items of a thread at the type's largest |R|, so that the usual case divides nothing
@@ -31,6 +38,11 @@ struct TunedLayout {
 
 /// Contiguous items of a thread: an odd number, so that a warp's stride over shared memory meets every bank once.
 __host__ __device__ constexpr std::uint32_t chunk_of(std::uint32_t count, std::uint32_t threads) { return divide_up(count, threads) | 1u; }
+
+/// What a thread's contiguous share of `count` possibilities is counted in.
+__host__ __device__ constexpr std::uint32_t items_of(Kept kept, std::uint32_t count) {
+  return kept == Kept::ratings ? count : divide_up(count, kept == Kept::pairs ? 2u : 32u);
+}
 
 /// Aggregate of the warp, in every lane.
 template <LocalHeuristic H>
@@ -80,9 +92,10 @@ __device__ inline std::uint32_t find_in_warp(std::uint32_t count, Sum v, WeightO
 /// Mapping: one block a state. Pass 1: group-stride rating, aggregate. Pass 2: each thread sums the weights of contiguous
 /// possibilities. Then one scan of the threads' sums, and the warp of the decided thread searches that thread's items.
 /// Synchronisation: three block barriers a variable (free when a block is one warp). Cost per possibility: one rating, one
-/// shared-memory store and load, one weight; device memory is touched for the state alone.
-/// With Stored false the second pass rates again, warp by warp, and the sums kept are one per 32 possibilities.
-template <LocalHeuristic H, class Sum, bool Stored>
+/// shared-memory store and load, one weight; device memory is touched for the state alone. Pairs: half of the stores, loads, aggregations
+/// and weights, of two possibilities each, and half of the memory.
+/// Where nothing is kept the second pass rates again, warp by warp, and the sums kept are one per 32 possibilities.
+template <LocalHeuristic H, class Sum, Kept kept>
 __global__ void __launch_bounds__(1024) assign_tuned(const H h, const Pass pass, const TunedLayout layout) {
   using Rating = typename H::Rating;
   using Aggregate = typename H::Aggregate;
@@ -93,8 +106,9 @@ __global__ void __launch_bounds__(1024) assign_tuned(const H h, const Pass pass,
   __shared__ std::uint32_t choice;
   auto* shared = reinterpret_cast<unsigned char*>(dynamic_shared);
   auto* ratings = reinterpret_cast<Rating*>(shared);
+  auto* pairs = reinterpret_cast<std::uint32_t*>(shared);
   auto* segments = reinterpret_cast<Sum*>(shared);
-  auto* shared_state = reinterpret_cast<std::int32_t*>(shared + layout.ratings);
+  auto* shared_state = reinterpret_cast<std::int32_t*>(shared + layout.kept);
   auto* active = reinterpret_cast<std::uint32_t*>(shared_state + layout.state_words);
   auto* aggregates = reinterpret_cast<Aggregate*>(aggregate_bytes);
 
@@ -117,25 +131,44 @@ __global__ void __launch_bounds__(1024) assign_tuned(const H h, const Pass pass,
     const auto context = h.context(state, variable);
     const std::uint32_t count = h.possibilities(context);
 
-    Aggregate own = h.create();
-    // Tiles of 4 x 32 a warp: four ratings whose latencies overlap, at addresses that differ by constants.
-    constexpr std::uint32_t tile = 128;
-    const std::uint32_t tiled = count / tile * tile;
-    for (std::uint32_t p = warp * tile + lane; p < tiled; p += warps * tile) {
-      __builtin_assume(p < max_possibilities);  // so that p + 32 does not wrap, and addresses need no arithmetic
-      Rating four[4];
+    // Tiles of 4 x 32 a warp: four ratings, or pairs, whose latencies overlap, at addresses that differ by constants.
+    const auto for_all = [&](std::uint32_t n, auto rate, auto take) {
+      constexpr std::uint32_t tile = 128;
+      const std::uint32_t tiled = n / tile * tile;
+      for (std::uint32_t i = warp * tile + lane; i < tiled; i += warps * tile) {
+        __builtin_assume(i < max_possibilities);  // so that i + 32 does not wrap, and addresses need no arithmetic
+        decltype(rate(i)) four[4];
 #pragma unroll
-      for (std::uint32_t k = 0; k < 4; ++k) four[k] = h.rate(context, p + k * 32);
+        for (std::uint32_t k = 0; k < 4; ++k) four[k] = rate(i + k * 32);
 #pragma unroll
-      for (std::uint32_t k = 0; k < 4; ++k) {
-        if constexpr (Stored) ratings[p + k * 32] = four[k];
-        own = h.aggregate(own, four[k]);
+        for (std::uint32_t k = 0; k < 4; ++k) take(i + k * 32, four[k]);
       }
-    }
-    for (std::uint32_t p = tiled + thread; p < count; p += threads) {
-      const Rating rating = h.rate(context, p);
-      if constexpr (Stored) ratings[p] = rating;
-      own = h.aggregate(own, rating);
+      for (std::uint32_t i = tiled + thread; i < n; i += threads) take(i, rate(i));
+    };
+    Aggregate own;
+    if constexpr (kept == Kept::pairs) {
+      std::uint32_t both = h.create_two();
+      const auto take = [&](std::uint32_t i, std::uint32_t two) {
+        pairs[i] = two;
+        both = h.aggregate_two(both, two);
+      };
+      if (h.allows_all(context))
+        for_all(
+            count / 2, [&](std::uint32_t i) { return h.template rate_two<true>(context, 2 * i); }, take);
+      else
+        for_all(
+            count / 2, [&](std::uint32_t i) { return h.template rate_two<false>(context, 2 * i); }, take);
+      if (count % 2 != 0 && thread == 0)
+        take(count / 2, lower_halves(static_cast<std::int32_t>(h.rate(context, count - 1)), packed_forbidden));
+      own = h.aggregate_of(both);
+    } else {
+      own = h.create();
+      for_all(
+          count, [&](std::uint32_t p) { return h.rate(context, p); },
+          [&](std::uint32_t p, const Rating& rating) {
+            if constexpr (kept == Kept::ratings) ratings[p] = rating;
+            own = h.aggregate(own, rating);
+          });
     }
     XorShift64Star generator{successor};
     if (thread == 0) shared_random = generator.next();
@@ -149,12 +182,15 @@ __global__ void __launch_bounds__(1024) assign_tuned(const H h, const Pass pass,
     }
 
     Sum sum = 0;
-    const std::uint32_t items = Stored ? count : divide_up(count, 32);  // what a thread's contiguous share is counted in
+    const std::uint32_t items = items_of(kept, count);
     const std::uint32_t chunk = count == pass.possibilities ? layout.chunk : chunk_of(items, threads), first = min(thread * chunk, items),
                         share = min(chunk, items - first);
-    if constexpr (Stored) {
+    if constexpr (kept == Kept::ratings) {
 #pragma unroll 8
       for (std::uint32_t i = 0; i < share; ++i) sum += static_cast<Sum>(h.weight(ratings[first + i], aggregate));
+    } else if constexpr (kept == Kept::pairs) {
+#pragma unroll 8
+      for (std::uint32_t i = 0; i < share; ++i) sum = plus_halves(sum, h.weights(pairs[first + i], aggregate));
     } else {
       for (std::uint32_t segment = warp; segment < items; segment += warps) {
         const std::uint32_t q = segment * 32 + lane;
@@ -175,7 +211,11 @@ __global__ void __launch_bounds__(1024) assign_tuned(const H h, const Pass pass,
     if (decision.mine) {
       const std::uint32_t start = __shfl_sync(full_warp, first, decision.lane), length = __shfl_sync(full_warp, share, decision.lane);
       std::uint32_t chosen;
-      if constexpr (Stored) {
+      if constexpr (kept == Kept::pairs) {
+        chosen = 2 * start + find_in_warp<Sum>(2 * length, decision.rest, [&](std::uint32_t i) {
+                   return h.weights(pairs[start + i / 2], aggregate) >> (i % 2 * 16) & 0xFFFFu;
+                 });
+      } else if constexpr (kept == Kept::ratings) {
         chosen = start + find_in_warp<Sum>(length, decision.rest, [&](std::uint32_t i) { return h.weight(ratings[start + i], aggregate); });
       } else {
         Sum rest = decision.rest;
@@ -194,19 +234,16 @@ __global__ void __launch_bounds__(1024) assign_tuned(const H h, const Pass pass,
   if (thread == 0) pass.targets.successors[s] = successor;
 }
 
-/// Bytes of the ratings (or segment sums), rounded up to 16.
+/// Bytes of what is kept, rounded up to 16.
 template <LocalHeuristic H>
-[[nodiscard]] std::uint32_t score_bytes(const Pass& pass, bool stored, bool narrow) {
-  const std::size_t bytes = stored ? std::size_t{pass.possibilities} * sizeof(typename H::Rating)
-                                   : std::size_t{divide_up(pass.possibilities, 32)} * (narrow ? 4 : 8);
-  return static_cast<std::uint32_t>(divide_up(bytes, 16) * 16);
+[[nodiscard]] std::size_t kept_bytes(Kept kept, std::uint32_t possibilities, bool narrow) {
+  const std::size_t item = kept == Kept::ratings ? sizeof(typename H::Rating) : kept == Kept::pairs || narrow ? 4 : 8;
+  return divide_up(items_of(kept, possibilities) * item, 16) * 16;
 }
 
-template <LocalHeuristic H>
-[[nodiscard]] TunedLayout tuned_layout(const Pass& pass, const TunedPolicy& policy) {
-  const std::uint32_t items = policy.stored ? pass.possibilities : divide_up(pass.possibilities, 32);
-  return {score_bytes<H>(pass, policy.stored, policy.narrow), policy.shared_state ? pass.targets.state_words : 0, bit_words(pass.variables),
-          chunk_of(items, static_cast<std::uint32_t>(policy.block))};
+[[nodiscard]] inline TunedLayout tuned_layout(const Pass& pass, const TunedPolicy& policy) {
+  return {static_cast<std::uint32_t>(policy.kept_bytes), policy.shared_state ? pass.targets.state_words : 0, bit_words(pass.variables),
+          chunk_of(items_of(policy.kept, pass.possibilities), static_cast<std::uint32_t>(policy.block))};
 }
 
 /// The policy for one launch. Ratings are stored when a block can hold them. A thread gets many possibilities when a
@@ -221,8 +258,12 @@ template <LocalHeuristic H>
   policy.narrow = h.max_weight() * pass.possibilities < (std::uint64_t{1} << 32);
   const std::size_t limit = device.sharedMemPerBlockOptin - static_bytes, active = bit_words(pass.variables) * 4,
                     state = pass.targets.state_words * 4;
-  policy.stored = score_bytes<H>(pass, true, policy.narrow) + active <= limit;
-  const std::size_t bytes = score_bytes<H>(pass, policy.stored, policy.narrow) + active;
+  if constexpr (PackedHeuristic<H>) {
+    if (h.packs()) policy.kept = Kept::pairs;
+  }
+  if (kept_bytes<H>(policy.kept, pass.possibilities, policy.narrow) + active > limit) policy.kept = Kept::nothing;
+  policy.kept_bytes = kept_bytes<H>(policy.kept, pass.possibilities, policy.narrow);
+  const std::size_t bytes = policy.kept_bytes + active;
   policy.shared_state = state <= 16384 && bytes + state <= limit;
   policy.shared_bytes = bytes + (policy.shared_state ? state : 0);
   policy.carveout = std::max(25, 99 - static_cast<int>(100 * table_bytes / device.sharedMemPerMultiprocessor));
@@ -233,6 +274,28 @@ template <LocalHeuristic H>
                                        std::min(threads_a_multiprocessor / resident, divide_up(pass.possibilities, least_items)));
   policy.block = static_cast<int>(std::min(most_threads, divide_up(threads, 32) * 32));
   return policy;
+}
+
+template <LocalHeuristic H, class Sum, Kept kept>
+void launch_tuned_as(const H& h, const Pass& pass, const TunedPolicy& policy, const cuda::Stream& stream) {
+  const auto kernel = assign_tuned<H, Sum, kept>;
+  VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, policy.carveout));
+  cuda::allow_shared(kernel, policy.shared_bytes);
+  kernel<<<pass.targets.count, policy.block, policy.shared_bytes, stream.get()>>>(h, pass, tuned_layout(pass, policy));
+  VICINITY_CUDA_CHECK(cudaGetLastError());
+}
+template <LocalHeuristic H>
+void launch_tuned(const H& h, const Pass& pass, const TunedPolicy& policy, const cuda::Stream& stream) {
+  if (policy.kept == Kept::pairs) {
+    if constexpr (PackedHeuristic<H>)
+      launch_tuned_as<H, std::uint32_t, Kept::pairs>(h, pass, policy, stream);  // 2^15 max_possibilities < 2^32
+  } else if (policy.kept == Kept::ratings) {
+    policy.narrow ? launch_tuned_as<H, std::uint32_t, Kept::ratings>(h, pass, policy, stream)
+                  : launch_tuned_as<H, std::uint64_t, Kept::ratings>(h, pass, policy, stream);
+  } else {
+    policy.narrow ? launch_tuned_as<H, std::uint32_t, Kept::nothing>(h, pass, policy, stream)
+                  : launch_tuned_as<H, std::uint64_t, Kept::nothing>(h, pass, policy, stream);
+  }
 }
 
 /// Method of GpuRun (kernels/fang/run.cuh).
@@ -248,31 +311,23 @@ class Tuned {
   template <LocalHeuristic H>
   void launch(const H& h, const Pass& pass, const cuda::Stream& stream) {
     policy_ = tuned_policy(h, pass, table_bytes_, device_);
-    if (policy_.narrow)
-      policy_.stored ? launch_as<H, std::uint32_t, true>(h, pass, stream) : launch_as<H, std::uint32_t, false>(h, pass, stream);
-    else
-      policy_.stored ? launch_as<H, std::uint64_t, true>(h, pass, stream) : launch_as<H, std::uint64_t, false>(h, pass, stream);
+    launch_tuned(h, pass, policy_, stream);
   }
 
   void poison(const cuda::Stream&) {}
   [[nodiscard]] Policy policy() const {
-    return {{"block", policy_.block},   {"stored", policy_.stored},     {"shared_state", policy_.shared_state},
-            {"narrow", policy_.narrow}, {"carveout", policy_.carveout}, {"shared_bytes", static_cast<std::int64_t>(policy_.shared_bytes)}};
+    return {{"block", policy_.block},
+            {"stored", policy_.kept != Kept::nothing},
+            {"packed", policy_.kept == Kept::pairs},
+            {"narrow", policy_.narrow},
+            {"shared_state", policy_.shared_state},
+            {"carveout", policy_.carveout},
+            {"shared_bytes", static_cast<std::int64_t>(policy_.shared_bytes)}};
   }
   [[nodiscard]] static std::size_t storage_bytes() { return 0; }
   [[nodiscard]] static double rating_bytes() { return 0; }
 
  private:
-  template <LocalHeuristic H, class Sum, bool Stored>
-  void launch_as(const H& h, const Pass& pass, const cuda::Stream& stream) {
-    const TunedLayout layout = tuned_layout<H>(pass, policy_);
-    const auto kernel = assign_tuned<H, Sum, Stored>;
-    VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, policy_.carveout));
-    cuda::allow_shared(kernel, policy_.shared_bytes);
-    kernel<<<pass.targets.count, policy_.block, policy_.shared_bytes, stream.get()>>>(h, pass, layout);
-    VICINITY_CUDA_CHECK(cudaGetLastError());
-  }
-
   std::size_t table_bytes_;
   cudaDeviceProp device_{};
   TunedPolicy policy_;

@@ -38,7 +38,7 @@ struct StepHeuristic {
   const std::int32_t* offsets;  ///< [possibilities] window offsets
   const Cell* goals;            ///< [variables * load]
   std::uint32_t width, height, window;
-  std::int32_t load;
+  std::int32_t load, reach;  ///< goals of a point; largest window offset
 
   VICINITY_HD std::uint64_t max_weight() const { return static_cast<std::uint64_t>(load) * (width + height); }
   VICINITY_HD Context context(const std::int32_t* state, std::uint32_t variable) const {
@@ -46,15 +46,7 @@ struct StepHeuristic {
     return {offsets, own, add_halves({0, 0}, state[variable]), own[0], width, height, window, load};
   }
   VICINITY_HD std::uint32_t possibilities(const Context& c) const { return c.possibilities; }
-  VICINITY_HD Rating rate(const Context& c, std::uint32_t possibility) const {
-    const Cell cell = add_halves(c.position, c.offsets[possibility]);
-    std::int32_t distance = abs_difference_plus(cell.y, c.first_goal.y, abs_difference_plus(cell.x, c.first_goal.x, 0));
-    if constexpr (Load != 1) {
-      for (std::int32_t goal = 1; goal < (Load > 0 ? Load : c.load); ++goal)
-        distance = abs_difference_plus(cell.y, c.goals[goal].y, abs_difference_plus(cell.x, c.goals[goal].x, distance));
-    }
-    return (static_cast<std::uint32_t>(cell.x) < c.width) & (static_cast<std::uint32_t>(cell.y) < c.height) ? distance : -1;
-  }
+  VICINITY_HD Rating rate(const Context& c, std::uint32_t possibility) const { return rate_offset<false>(c, c.offsets[possibility]); }
   VICINITY_HD Aggregate create() const { return 0; }
   VICINITY_HD Aggregate aggregate(Aggregate a, Rating r) const { return larger(a, r); }
   VICINITY_HD Aggregate combine(Aggregate a, Aggregate b) const { return larger(a, b); }
@@ -67,6 +59,40 @@ struct StepHeuristic {
     state[variable] = pack_halves(add_halves(add_halves({0, 0}, state[variable]), offsets[possibility]));
   }
   VICINITY_HD void could_not_assign(std::int32_t*, std::uint32_t) const {}
+
+  // --- PackedHeuristic
+
+  VICINITY_HD bool packs() const { return max_weight() < 0x8000u; }
+  /// Does the window lie inside the grid?
+  VICINITY_HD bool allows_all(const Context& c) const {
+    const auto inside = [this](std::int32_t at, std::uint32_t side) { return at >= reach && at + reach < static_cast<std::int32_t>(side); };
+    return inside(c.position.x, c.width) && inside(c.position.y, c.height);
+  }
+  template <bool Inside>
+  VICINITY_HD std::uint32_t rate_two(const Context& c, std::uint32_t possibility) const {
+    const TwoWords two = two_words(c.offsets + possibility);
+    return lower_halves(rate_offset<Inside>(c, two.first), rate_offset<Inside>(c, two.second));
+  }
+  VICINITY_HD std::uint32_t create_two() const { return 0; }
+  VICINITY_HD std::uint32_t aggregate_two(std::uint32_t a, std::uint32_t two) const { return larger_signed_halves(a, two); }
+  VICINITY_HD Aggregate aggregate_of(std::uint32_t a) const { return static_cast<Aggregate>(larger(a & 0xFFFFu, a >> 16)); }
+  VICINITY_HD std::uint32_t weights(std::uint32_t two, Aggregate farthest) const {
+    return larger_halves((static_cast<std::uint32_t>(farthest) + 1u) * 0x10001u, two) - two;  // no half borrows
+  }
+
+ private:
+  /// Inside: the cell is known to lie in the grid.
+  template <bool Inside>
+  VICINITY_HD Rating rate_offset(const Context& c, std::int32_t offset) const {
+    const Cell cell = add_halves(c.position, offset);
+    std::int32_t distance = abs_difference_plus(cell.y, c.first_goal.y, abs_difference_plus(cell.x, c.first_goal.x, 0));
+    if constexpr (Load != 1) {
+      for (std::int32_t goal = 1; goal < (Load > 0 ? Load : c.load); ++goal)
+        distance = abs_difference_plus(cell.y, c.goals[goal].y, abs_difference_plus(cell.x, c.goals[goal].x, distance));
+    }
+    if constexpr (Inside) return distance;
+    return (static_cast<std::uint32_t>(cell.x) < c.width) & (static_cast<std::uint32_t>(cell.y) < c.height) ? distance : -1;
+  }
 };
 
 /// Instance and oracle. `Load` as above.
@@ -83,7 +109,8 @@ struct GridPath {
   template <class Place>
   [[nodiscard]] auto heuristics(Place place) const {
     return std::tuple{StepHeuristic<Load>{place(std::span(offsets)), place(std::span(goals)), width, height,
-                                          static_cast<std::uint32_t>(offsets.size()), static_cast<std::int32_t>(load)}};
+                                          static_cast<std::uint32_t>(offsets.size()), static_cast<std::int32_t>(load),
+                                          static_cast<std::int32_t>(window_side / 2)}};
   }
 
   void fill_source(std::uint64_t seed, std::uint32_t source, std::span<std::int32_t> words) const {

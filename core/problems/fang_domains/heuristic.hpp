@@ -54,6 +54,30 @@ concept LocalHeuristic = std::is_trivially_copyable_v<H> && std::is_trivially_co
   h.could_not_assign(target, variable);
 };
 
+/// A heuristic whose ratings fit 16 bits may have them made two at a time, in the halves of a word: that of an even possibility in the
+/// lower half, that of the next in the upper one. An implementation may take this way or the other; they agree.
+///
+///   packs()                               does it, in this instance? Then 0xFFFF stands for what is forbidden whatever the aggregate,
+///   other
+///                                         ratings are their lower halves, and no weight exceeds 0xFFFF
+///   allows_all(context)                   is no possibility forbidden so?
+///   rate_two<all>(context, possibility)   two ratings; all: allows_all(context) is known to hold
+///   create_two(), aggregate_two(a, two)   aggregator over the halves, in a word
+///   aggregate_of(a)                       the aggregate of both
+///   weights(two, aggregate)               weights of both in their halves
+template <class H>
+concept PackedHeuristic = LocalHeuristic<H> &&
+    requires(const H h, const typename H::Context context, const typename H::Aggregate aggregate, std::uint32_t two) {
+  { h.packs() } -> std::same_as<bool>;
+  { h.allows_all(context) } -> std::same_as<bool>;
+  { h.template rate_two<true>(context, two) } -> std::same_as<std::uint32_t>;
+  { h.create_two() } -> std::same_as<std::uint32_t>;
+  { h.aggregate_two(two, two) } -> std::same_as<std::uint32_t>;
+  { h.aggregate_of(two) } -> std::same_as<typename H::Aggregate>;
+  { h.weights(two, aggregate) } -> std::same_as<std::uint32_t>;
+};
+inline constexpr std::int32_t packed_forbidden = 0xFFFF;
+
 /// Sizes of a variable type.
 struct VariableType {
   std::uint32_t variables;      ///< at least 1

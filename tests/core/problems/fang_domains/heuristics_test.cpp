@@ -10,6 +10,7 @@ namespace {
 
 static_assert(LocalHeuristic<StepHeuristic<1>> && LocalHeuristic<StepHeuristic<0>> && LocalHeuristic<SignedHeuristic>);
 static_assert(LocalHeuristic<DistinctHeuristic> && LocalHeuristic<VertexHeuristic> && LocalHeuristic<ClassHeuristic>);
+static_assert(PackedHeuristic<StepHeuristic<1>> && PackedHeuristic<StepHeuristic<0>> && !PackedHeuristic<VertexHeuristic>);
 static_assert(Domain<GridPath<1>> && Domain<SignedRatings> && Domain<AllDifferent> && Domain<Colouring>);
 
 template <class H>
@@ -42,6 +43,46 @@ TEST(StepHeuristic, LoadAddsDistancesToItsGoals) {
   const std::int32_t state = pack_halves({3, 4});
   EXPECT_EQ(h.rate(h.context(&state, 0), 0), 0 + 8 + 8);
   EXPECT_EQ(domain.objective(std::span(&state, 1)), 1 + 7 + 9);
+}
+
+/// Both ways of a heuristic that rates two possibilities at a time, at each place of the grid.
+template <int Load>
+void expect_two_as_one(std::int32_t load, std::uint32_t side) {
+  GridPath<Load> domain{1, static_cast<std::uint32_t>(load), side, side, 5, {}, {}, {VariableType{1, 24}}};
+  for (std::int32_t y = -2; y <= 2; ++y)
+    for (std::int32_t x = -2; x <= 2; ++x)
+      if (x != 0 || y != 0) domain.offsets.push_back(pack_halves({x, y}));
+  for (std::int32_t goal = 0; goal < load; ++goal) domain.goals.push_back({goal * 3 % static_cast<std::int32_t>(side), goal});
+  const auto [h] = domain.heuristics(OnHost{});
+  ASSERT_TRUE(h.packs());
+  int allowed = 0;
+  for (std::int32_t at = 0; at < static_cast<std::int32_t>(side * side); ++at) {
+    const auto width = static_cast<std::int32_t>(side);
+    const std::vector<std::int32_t> state{pack_halves({at % width, at / width})};
+    const auto context = h.context(state.data(), 0);
+    const std::vector<std::uint64_t> expected = weights(h, state, 0);
+    std::vector<std::uint32_t> twos;
+    std::uint32_t both = h.create_two();
+    for (std::uint32_t p = 0; p < 24; p += 2) {
+      twos.push_back(h.template rate_two<false>(context, p));
+      if (h.allows_all(context)) EXPECT_EQ(h.template rate_two<true>(context, p), twos.back());
+      both = h.aggregate_two(both, twos.back());
+    }
+    allowed += h.allows_all(context) ? 1 : 0;
+    for (std::uint32_t p = 0; p < 24; ++p)
+      EXPECT_EQ(h.weights(twos[p / 2], h.aggregate_of(both)) >> (p % 2 * 16) & 0xFFFFu, expected[p]) << at << ", possibility " << p;
+  }
+  EXPECT_EQ(allowed, static_cast<int>((side - 4) * (side - 4)));
+}
+TEST(StepHeuristic, TwoRatingsInAWordAreThoseOfEach) {
+  expect_two_as_one<1>(1, 9);
+  expect_two_as_one<8>(8, 12);
+  expect_two_as_one<0>(3, 7);
+}
+TEST(StepHeuristic, LongDistancesAreNotPacked) {
+  const GridPath<0> domain{1, 64, 1000, 1000, 3, {pack_halves({1, 0})}, {{4, 4}}, {VariableType{1, 1}}};
+  const auto [h] = domain.heuristics(OnHost{});
+  EXPECT_FALSE(h.packs());
 }
 
 TEST(SignedHeuristic, NegativeRatingsOutrankPositiveOnes) {
