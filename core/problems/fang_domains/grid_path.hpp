@@ -121,9 +121,10 @@ struct GridPath {
     }
   }
 
-  /// Operations one rating and its weight cannot do without. Integer: |a - b| + c twice a goal, inside the grid (3), aggregate
-  /// (1), weight (2), sum (1). Multiply-add: the cell's coordinates (2), which a GPU computes as dot products.
-  [[nodiscard]] Work rating_work() const { return {{Ceiling::integer, 7 + 2.0 * load}, {Ceiling::multiply_add, 2}}; }
+  /// Operations one rating and its weight cannot do without, where two share a word and the window lies in the grid. Integer: |a - b| + c
+  /// twice a goal, half of an aggregation (1) and of a weight (2). Multiply-add: the cell's coordinates (2) and half of a sum, which a GPU
+  /// computes as dot products.
+  [[nodiscard]] Work rating_work() const { return {{Ceiling::integer, 1.5 + 2.0 * load}, {Ceiling::multiply_add, 2.5}}; }
 
   /// Sum of the distances of all points to all their goals.
   [[nodiscard]] std::int64_t objective(std::span<const std::int32_t> state) const {
