@@ -10,12 +10,12 @@
 // device memory where shared memory is too small.
 // Phases of an iteration: the candidate becomes the current solution; destroy; costs of what was removed, at the same time for all;
 // positions are dealt out; the table is filled by a sweep over all positions, a lane a request; steps; the history takes the edges;
-// acceptance. A step: warp 0 chooses among the slots and inserts; then a lane a slot compares its least insertion in the changed tour with
-// the two new positions. Where that least position is gone a warp compares all positions of the tour; where one of the two best tours
-// became worse it compares the tours.
-// Synchronisation: two block barriers a step; destroy operators that take the least of n values use one warp and no barrier.
-// Cost: k n evaluations for the table, each two reads of shared memory; then O(k) a step and the tour's positions for slots whose best
-// position is gone.
+// acceptance. A step is warp 0's, which has the slots in registers, one or two a lane: it chooses, inserts, and compares each slot's least
+// insertion in the changed tour with the two new positions. Where that least position is gone the cell of the table is stale, a bound;
+// where one of a slot's two best tours became worse the other warps compare its tours, and look at those stale cells again that could
+// matter. Synchronisation: two barriers a step in which tours are compared, none in others; destroy operators that take the least of n
+// values use one warp and no barrier. Without a table: two block barriers a step, and the slots are dealt to all warps. Cost: k n
+// evaluations for the table, each two reads of shared memory; then O(k) a step, and of some slots the tours.
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -41,12 +41,14 @@ struct alignas(16) Entry {
 /// Where things lie in the memory of a block.
 struct Layout {
   std::int32_t columns;  ///< of the table; 0: none
-  std::int32_t staged;   ///< rows of the distance matrix at a time; 0: none
+  std::int32_t staged;   ///< rows of the distance matrix that a sweep takes at a time; 0: none
+  bool resident;         ///< those of all requests removed stay
+  std::int32_t pitch;    ///< of the rows, transposed
   std::size_t slots, first, second, groups, numbers, entries, ends, added, table, rows, bytes;  ///< the solution stands at 0
 
   /// For up to `most` requests removed.
-  Layout(std::int32_t n, std::int32_t m, std::int32_t most, std::int32_t columns_, std::int32_t staged_)
-      : columns(columns_ < m ? columns_ : m), staged(staged_), bytes(0) {
+  Layout(std::int32_t n, std::int32_t m, std::int32_t most, std::int32_t columns_, std::int32_t staged_, bool resident_ = false)
+      : columns(columns_ < m ? columns_ : m), staged(staged_), resident(resident_), pitch((resident_ ? most : staged_) | 1), bytes(0) {
     const auto place = [&](std::size_t size, std::int64_t count) {
       const std::size_t at = bytes;
       bytes += (size * static_cast<std::size_t>(count) + 15) / 16 * 16;
@@ -63,7 +65,7 @@ struct Layout {
     ends = place(sizeof(std::int32_t), columns);
     added = place(sizeof(Index), columns > 0 ? 2 * most : 0);
     table = place(sizeof(std::uint64_t), cells);
-    rows = place(sizeof(std::int32_t), staged > 0 ? std::int64_t{staged + 1} * (n + 1) : 0);
+    rows = place(sizeof(std::int32_t), staged > 0 ? std::int64_t{pitch} * (n + 1) : 0);
   }
 };
 
@@ -72,7 +74,10 @@ struct Common : ProcessCommon {
   volatile bool emptied;                                ///< a tour lost its last request; thread 0's alone, read by no other ahead of time
   std::int32_t request, position, after, tour, opened;  ///< the last insertion; `opened`: a tour that became the empty one, or -1
   std::int32_t drawn[32];
+  std::int32_t jobs;         ///< slots whose best tours are not known; -1: the repair is over
+  std::int32_t job[2 * 32];  ///< those slots
 };
+static_assert(2 * 32 >= 60, "a lane has two of the slots of most_removed()");
 
 /// What the threads of a block work on.
 struct Block {
@@ -88,7 +93,7 @@ struct Block {
   std::int32_t* ends;             ///< [tour] where its entries end and the next tour's begin
   Index* added;
   std::uint64_t* table;  ///< [slot][layout.columns]
-  std::int32_t* rows;    ///< [node][layout.staged + 1]
+  std::int32_t* rows;    ///< [node][layout.pitch]
   Common& common;
 
   __device__ __forceinline__ Block(const vrp::View& view, unsigned char* memory, const Layout& places, Common& shared)
@@ -277,28 +282,8 @@ struct BestTwo {
   }
 };
 
-/// By a whole warp: the least insertion of slot j into tour t, feasible or not.
-__device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int32_t j, std::int32_t t, const NewEdges& edges) {
-  const std::int32_t request = b.slots[j].request;
-  std::uint64_t mine = none;
-  for (std::int32_t i = (t > 0 ? b.ends[t - 1] : 0) + lane(); i < b.ends[t]; i += 32)
-    cuda::lower(mine, key_at(b, b.entries[i].node, request, edges));
-  for (std::int32_t i = lane(); i < b.common.added; i += 32)
-    if (const std::int32_t node = b.added[i]; b.solution.list.tour[node] == t) cuda::lower(mine, key_at(b, node, request, edges));
-  return cuda::warp_argmin(mine);
-}
-
-/// By a whole warp: the two best tours of slot j, by the table.
-__device__ __forceinline__ BestTwo compare_tours(const Block& b, std::int32_t j) {
-  const Slot slot = b.slots[j];
-  BestTwo mine{none, none, -1};
-  for (std::int32_t t = lane(); t < b.solution.totals->bound; t += 32)
-    mine.consider(usable(b, b.table[j * b.layout.columns + t], t, slot), t);
-  mine.merge(b);
-  return mine;
-}
-/// The same by all positions.
-__device__ __forceinline__ BestTwo compare_positions(const Block& b, std::int32_t j, const NewEdges& edges) {
+/// By a whole warp: the two best tours of slot j, by all positions.
+__device__ __forceinline__ BestTwo best_two(const Block& b, std::int32_t j, const NewEdges& edges) {
   const auto& list = b.solution.list;
   const Slot slot = b.slots[j];
   const std::int32_t nodes = b.vrp.n + b.solution.totals->bound;
@@ -311,22 +296,164 @@ __device__ __forceinline__ BestTwo compare_positions(const Block& b, std::int32_
   mine.merge(b);
   return mine;
 }
-__device__ __forceinline__ BestTwo best_two(const Block& b, std::int32_t j, bool tabled, const NewEdges& edges) {
-  return tabled ? compare_tours(b, j) : compare_positions(b, j, edges);
-}
 
-/// visit(j, alive) by whole warps: a warp has the slots warp(), warp() + warps, ..., a lane each at a time.
+// --- repair without a table --------------------------------------------------------------------------------------------------------
+
+/// A warp has the slots warp(), warp() + warps, ..., a lane each at a time.
 __device__ __forceinline__ std::int32_t own_slot(std::int32_t round, std::int32_t of_lane) {
   return warp() + warps * (32 * round + of_lane);
 }
 
-/// By one thread a request: the row's lengths to all nodes, side by side with the other rows of the group.
+/// Of a slot's insertions into two tours, as choose() compares them.
+struct Choice {
+  std::uint64_t key = none, loss = none;
+  bool stuck = false;
+
+  __device__ __forceinline__ void consider(Repair operation, std::uint64_t first, std::uint64_t second) {
+    if (operation == Repair::greedy) {
+      cuda::lower(key, first);
+      return;
+    }
+    stuck = stuck || first == none;
+    const std::uint64_t lost = first == none ? none : loss_of(first, second);
+    if (lost < loss || (lost == loss && first < key)) {
+      loss = lost;
+      key = first;
+    }
+  }
+  /// By a whole warp: the insertion to be made next; `none`: some request (greedy: all) has no insertion.
+  [[nodiscard]] __device__ __forceinline__ std::uint64_t of_warp(Repair operation) const {
+    if (operation == Repair::greedy) return cuda::warp_argmin(key);
+    const std::uint64_t least = cuda::warp_argmin(loss);
+    std::uint64_t chosen = none;
+    if (loss == least) chosen = key;
+    chosen = cuda::warp_argmin(chosen);
+    return __any_sync(~0u, stuck) != 0 ? none : chosen;
+  }
+};
+
+/// By thread 0: a request goes where the key says; what others must know of it.
+__device__ __forceinline__ void insert(const Block& b, std::uint64_t key) {
+  const auto& list = b.solution.list;
+  Common& common = b.common;
+  const std::int32_t request = request_in(key), position = position_in(key), t = list.tour[position], j = list.prev[request];
+  const Slot slot = b.slots[j];
+  const bool opens = t == b.solution.totals->open;
+  common.request = request;
+  common.position = position;
+  common.after = list.next[position];
+  common.tour = t;
+  b.slots[j].request = 0;
+  b.first[j] = b.second[j] = none;
+  --common.count;
+  b.solution.insert(position, request, delta_in(key), slot.demand, slot.service);
+  common.opened = opens ? b.solution.totals->open : -1;
+}
+
+/// After an insertion: brings the slots of each warp up to date, a lane each. Where one of the two best tours became worse a warp compares
+/// all positions.
+__device__ __forceinline__ NewEdges update(const Block& b, Repair operation, std::int32_t total) {
+  const auto& list = b.solution.list;
+  const Common& common = b.common;
+  const std::int32_t t = common.tour, position = common.position, request = common.request, opened = common.opened;
+  const std::int32_t before = list.place(position), after = list.place(common.after);
+  const NewEdges edges{position, request, b.distance(request, before), b.distance(request, after)};
+  for (std::int32_t round = 0; own_slot(round, 0) < total; ++round) {
+    const std::int32_t j = own_slot(round, lane());
+    const Slot slot = j < total ? b.slots[j] : Slot{};
+    std::uint64_t first = none, second = none;
+    bool unknown = false;  // which tours are best
+    if (slot.request > 0) {
+      const std::int32_t to = b.distance(slot.request, before), on = b.distance(slot.request, after),
+                         with = b.distance(slot.request, request);
+      first = b.first[j];
+      second = b.second[j];
+      const std::int32_t first_tour = first != none ? std::int32_t{list.tour[position_in(first)]} : -1,
+                         second_tour = second != none && operation == Repair::regret ? std::int32_t{list.tour[position_in(second)]} : -1;
+      std::uint64_t least = first_tour == t ? first : second_tour == t ? second : none;
+      unknown = least != none && position_in(least) == position;
+      cuda::lower(least, key_of(to + with - edges.to, position, slot.request));
+      cuda::lower(least, key_of(with + on - edges.on, request, slot.request));
+      const std::uint64_t now = usable(b, least, t, slot);
+      if (t == first_tour && now <= first)
+        first = now;
+      else if (t == first_tour || (t == second_tour && now > second))
+        unknown = true;
+      else
+        cuda::lower(second, max(first, now)), cuda::lower(first, now);
+      if (opened >= 0) {
+        const std::uint64_t other = usable(b, key_of(2 * b.distance(slot.request, 0), list.start_of(opened), slot.request), opened, slot);
+        cuda::lower(second, max(first, other));
+        cuda::lower(first, other);
+      }
+    }
+    for (std::uint32_t left = __ballot_sync(~0u, unknown); left != 0; left &= left - 1) {
+      const std::int32_t of = __ffs(static_cast<int>(left)) - 1;
+      const BestTwo two = best_two(b, own_slot(round, of), edges);
+      if (lane() == of) {
+        first = two.first;
+        second = two.second;
+      }
+    }
+    if (slot.request > 0) {
+      b.first[j] = first;
+      b.second[j] = second;
+    }
+  }
+  return edges;
+}
+
+/// By all threads; false: some request has no feasible position.
+__device__ __forceinline__ bool insert_all(const Block& b, Repair operation, std::int32_t total) {
+  Common& common = b.common;
+  NewEdges edges{};
+  for (std::int32_t j = warp(); j < total; j += warps) {
+    const BestTwo two = best_two(b, j, edges);
+    if (lane() == 0) {
+      b.first[j] = two.first;
+      b.second[j] = two.second;
+    }
+  }
+  __syncthreads();
+  while (true) {
+    if (warp() == 0) {
+      Choice choice;
+      for (std::int32_t j = lane(); j < total; j += 32)
+        if (b.slots[j].request > 0) choice.consider(operation, b.first[j], b.second[j]);
+      const std::uint64_t key = choice.of_warp(operation);
+      __syncwarp();  // all have read what an insertion changes
+      if (thread() == 0) {
+        common.evaluations += common.count * b.solution.positions(common.count);
+        common.stuck = key == none;
+        if (edges.request > 0) {
+          b.number[edges.position] = static_cast<std::uint32_t>(edges.to);
+          b.number[edges.request] = static_cast<std::uint32_t>(edges.on);
+        }
+        if (key != none) insert(b, key);
+      }
+    }
+    __syncthreads();
+    if (common.stuck) return false;
+    if (common.count == 0) return true;
+    edges = update(b, operation, total);
+    __syncthreads();
+  }
+}
+
+// --- repair by the table -----------------------------------------------------------------------------------------------------------
+// A cell is the least insertion of a slot into a tour, feasible or not; `none`: the tour has no position. Of a stale one the least position
+// has gone, and those that are left have greater keys than it says: it is looked at again when that could matter.
+
+constexpr std::uint64_t stale = std::uint64_t{1} << 31;  ///< positions have 15 bits
+[[nodiscard]] __device__ __forceinline__ bool is_stale(std::uint64_t cell) { return cell != none && (cell & stale) != 0; }
+
+/// By one thread a request: the row's lengths to all nodes, side by side with the other rows.
 __device__ __forceinline__ void stage_rows(const Block& b, std::int32_t from, std::int32_t to) {
-  const std::int32_t pitch = b.layout.staged + 1;
+  const std::int32_t begin = b.layout.resident ? 0 : from;
   for (std::int32_t j = from + warp(); j < to; j += warps) {
     const std::int32_t request = b.slots[j].request;
 #pragma unroll 8
-    for (std::int32_t node = lane(); node <= b.vrp.n; node += 32) b.rows[node * pitch + (j - from)] = b.distance(request, node);
+    for (std::int32_t node = lane(); node <= b.vrp.n; node += 32) b.rows[node * b.layout.pitch + (j - begin)] = b.distance(request, node);
   }
 }
 
@@ -337,7 +464,7 @@ __device__ __forceinline__ void sweep(const Block& b, std::int32_t from, std::in
   const std::int32_t count = b.ends[columns - 1];
   if (j >= to) return;
   const std::int32_t request = b.slots[j].request;
-  const std::int32_t* const row = b.rows + own;
+  const std::int32_t* const row = b.rows + (b.layout.resident ? j : own);
   const std::int32_t begin = count * piece / pieces, end = count * (piece + 1) / pieces;
   std::int32_t tour = -1, delta = 0, node = -1;
   const auto leave = [&] {
@@ -362,134 +489,6 @@ __device__ __forceinline__ void sweep(const Block& b, std::int32_t from, std::in
   leave();
 }
 
-/// By warp 0: the insertion to be made next; `none`: some request (greedy: all) has no insertion.
-__device__ __forceinline__ std::uint64_t choose(const Block& b, Repair operation, std::int32_t total) {
-  std::uint64_t key = none, loss = none;
-  if (operation == Repair::greedy) {
-    for (std::int32_t j = lane(); j < total; j += 32) cuda::lower(key, b.first[j]);
-    return cuda::warp_argmin(key);
-  }
-  bool stuck = false;
-  for (std::int32_t j = lane(); j < total; j += 32) {
-    if (b.slots[j].request == 0) continue;
-    const std::uint64_t first = b.first[j];
-    stuck = stuck || first == none;
-    const std::uint64_t lost = first == none ? none : loss_of(first, b.second[j]);
-    if (lost < loss || (lost == loss && first < key)) {
-      loss = lost;
-      key = first;
-    }
-  }
-  const std::uint64_t least = cuda::warp_argmin(loss);
-  if (loss != least) key = none;
-  key = cuda::warp_argmin(key);
-  return __any_sync(~0u, stuck) != 0 ? none : key;
-}
-
-/// By thread 0: a request goes where the key says; what others must know of it.
-__device__ __forceinline__ void insert(const Block& b, std::uint64_t key, bool tabled) {
-  const auto& list = b.solution.list;
-  Common& common = b.common;
-  const std::int32_t request = request_in(key), position = position_in(key), t = list.tour[position], j = list.prev[request];
-  const Slot slot = b.slots[j];
-  const bool opens = t == b.solution.totals->open;
-  common.request = request;
-  common.position = position;
-  common.after = list.next[position];
-  common.tour = t;
-  b.slots[j].request = 0;
-  b.first[j] = b.second[j] = none;
-  --common.count;
-  b.solution.insert(position, request, delta_in(key), slot.demand, slot.service);
-  common.opened = opens ? b.solution.totals->open : -1;
-  if (!tabled) return;
-  b.added[common.added++] = static_cast<Index>(request);
-  if (common.opened >= 0) b.added[common.added++] = static_cast<Index>(list.start_of(common.opened));
-}
-
-/// After an insertion: brings the slots of each warp up to date, a lane each. What the whole warp must look at is looked at in turns.
-__device__ __forceinline__ NewEdges update(const Block& b, Repair operation, std::int32_t total, bool tabled) {
-  const auto& list = b.solution.list;
-  const Common& common = b.common;
-  const std::int32_t t = common.tour, position = common.position, request = common.request, opened = common.opened;
-  const std::int32_t before = list.place(position), after = list.place(common.after);
-  const NewEdges edges{position, request, b.distance(request, before), b.distance(request, after)};
-  for (std::int32_t round = 0; own_slot(round, 0) < total; ++round) {
-    const std::int32_t j = own_slot(round, lane());
-    const Slot slot = j < total ? b.slots[j] : Slot{};
-    const bool alive = slot.request > 0;
-    std::uint64_t* const cells = b.table + j * b.layout.columns;
-    std::uint64_t first = none, second = none, least = none, in_opened = none;
-    std::int32_t first_tour = -1, second_tour = -1;
-    bool broken = false;
-    if (alive) {
-      const std::int32_t to = b.distance(slot.request, before), on = b.distance(slot.request, after),
-                         with = b.distance(slot.request, request);
-      first = b.first[j];
-      second = b.second[j];
-      if (first != none) first_tour = list.tour[position_in(first)];
-      if (second != none && operation == Repair::regret) second_tour = list.tour[position_in(second)];
-      least = tabled ? cells[t] : first_tour == t ? first : second_tour == t ? second : none;
-      broken = least != none && position_in(least) == position;
-      cuda::lower(least, key_of(to + with - edges.to, position, slot.request));
-      cuda::lower(least, key_of(with + on - edges.on, request, slot.request));
-      if (opened >= 0) {
-        in_opened = key_of(2 * b.distance(slot.request, 0), list.start_of(opened), slot.request);
-        if (tabled) cells[opened] = in_opened;
-      }
-    }
-    if (tabled) {
-      for (std::uint32_t left = __ballot_sync(~0u, broken); left != 0; left &= left - 1) {
-        const std::int32_t of = __ffs(static_cast<int>(left)) - 1;
-        const std::uint64_t again = least_in_tour(b, own_slot(round, of), t, edges);
-        if (lane() == of) least = again;
-      }
-      if (alive) cells[t] = least;
-      __syncwarp();
-    }
-    bool unknown = false;  // which tours are best
-    if (alive) {
-      const std::uint64_t now = usable(b, least, t, slot);
-      if (!tabled && broken)
-        unknown = true;
-      else if (t == first_tour && now <= first)
-        first = now;
-      else if (t == first_tour || (t == second_tour && now > second))
-        unknown = true;
-      else
-        cuda::lower(second, max(first, now)), cuda::lower(first, now);
-      if (opened >= 0) {
-        const std::uint64_t other = usable(b, in_opened, opened, slot);
-        cuda::lower(second, max(first, other));
-        cuda::lower(first, other);
-      }
-    }
-    for (std::uint32_t left = __ballot_sync(~0u, unknown); left != 0; left &= left - 1) {
-      const std::int32_t of = __ffs(static_cast<int>(left)) - 1;
-      const BestTwo two = best_two(b, own_slot(round, of), tabled, edges);
-      if (lane() == of) {
-        first = two.first;
-        second = two.second;
-      }
-    }
-    if (alive) {
-      b.first[j] = first;
-      b.second[j] = second;
-    }
-  }
-  return edges;
-}
-
-/// Lengths of edges; the number of positions of each tour.
-__device__ __forceinline__ void measure(const Block& b, std::int32_t total, bool tabled) {
-  const auto& list = b.solution.list;
-  const std::int32_t nodes = b.vrp.n + min(b.vrp.vehicles, b.solution.totals->bound + total);
-  for (std::int32_t node = 1 + thread(); node <= nodes; node += threads) {  // those that are not in the solution yet need 0 at most
-    const bool in_solution = list.contains(node);
-    b.number[node] = in_solution ? static_cast<std::uint32_t>(b.distance(list.place(node), list.place(list.next[node]))) : 0;
-    if (tabled && in_solution) atomicAdd(&b.ends[list.tour[node]], 1);
-  }
-}
 /// By warp 0: where each tour's entries begin, instead of how many they are.
 __device__ __forceinline__ void add_up(const Block& b) {
   std::int32_t before = 0;
@@ -508,13 +507,29 @@ __device__ __forceinline__ void add_up(const Block& b) {
 /// Each position among those of its tour, in any order: where the tour's entries began, they end then.
 __device__ __forceinline__ void deal_out(const Block& b) {
   const auto& list = b.solution.list;
-  const std::int32_t pitch = b.layout.staged + 1, nodes = b.vrp.n + b.solution.totals->bound;
+  const std::int32_t pitch = b.layout.pitch, nodes = b.vrp.n + b.solution.totals->bound;
   for (std::int32_t node = 1 + thread(); node <= nodes; node += threads) {
     if (!list.contains(node)) continue;
     const Index t = list.tour[node];
     b.entries[atomicAdd(&b.ends[t], 1)] = {list.place(node) * pitch, list.place(list.next[node]) * pitch,
                                            static_cast<std::int32_t>(b.number[node]), static_cast<Index>(node), t};
   }
+}
+
+/// By a whole warp: the least insertion of a request, which is slot j, into tour t, feasible or not.
+__device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int32_t j, std::int32_t request, std::int32_t t) {
+  const auto& list = b.solution.list;
+  std::uint64_t mine = none;
+  const auto consider = [&](std::int32_t node) {
+    const std::int32_t here = list.place(node), next = list.place(list.next[node]);
+    const std::int32_t both = b.layout.resident ? b.rows[here * b.layout.pitch + j] + b.rows[next * b.layout.pitch + j]
+                                                : b.distance(request, here) + b.distance(request, next);
+    cuda::lower(mine, key_of(both - static_cast<std::int32_t>(b.number[node]), node, request));
+  };
+  for (std::int32_t i = (t > 0 ? b.ends[t - 1] : 0) + lane(); i < b.ends[t]; i += 32) consider(b.entries[i].node);
+  for (std::int32_t i = lane(); i < b.common.added; i += 32)
+    if (const std::int32_t node = b.added[i]; list.tour[node] == t) consider(node);
+  return cuda::warp_argmin(mine);
 }
 
 /// The table, by a sweep over staged rows, or by a warp a slot and tour.
@@ -527,13 +542,13 @@ __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
   __syncthreads();
   if (staged == 0) {
     for (std::int32_t x = warp(); x < total * bound; x += warps) {
-      const std::uint64_t least = least_in_tour(b, x / bound, x % bound, {});
+      const std::uint64_t least = least_in_tour(b, x / bound, b.slots[x / bound].request, x % bound);
       if (lane() == 0) b.table[x / bound * columns + x % bound] = least;
     }
   } else {
     for (std::int32_t from = 0; from < total; from += staged) {
       const std::int32_t to = min(from + staged, total);
-      if (from > 0) {  // the first rows are there
+      if (from > 0 && !b.layout.resident) {  // the first rows are there
         __syncthreads();
         stage_rows(b, from, to);
         __syncthreads();
@@ -544,6 +559,224 @@ __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
   __syncthreads();
 }
 
+/// By a whole warp: the two best tours of slot j, into `first` and `second`. A stale cell is looked at again where what it may be could be
+/// one of them, of greedy repair the first.
+__device__ __forceinline__ void compare_tours(const Block& b, Repair operation, std::int32_t j) {
+  const Slot slot = b.slots[j];
+  std::uint64_t* const cells = b.table + j * b.layout.columns;
+  const std::int32_t bound = b.solution.totals->bound;
+  BestTwo two{none, none, -1};
+  for (std::int32_t t = lane(); t < bound; t += 32)
+    if (const std::uint64_t cell = cells[t]; !is_stale(cell)) two.consider(usable(b, cell, t, slot), t);
+  two.merge(b);
+  for (std::int32_t from = 0; from < bound; from += 32) {
+    const std::int32_t t = from + lane();
+    const std::uint64_t cell = t < bound ? cells[t] : none;
+    std::uint64_t least = is_stale(cell) ? usable(b, cell & ~stale, t, slot) : none;  // or more
+    while (true) {
+      const unsigned left = __ballot_sync(~0u, least < (operation == Repair::greedy ? two.first : two.second));
+      if (left == 0) break;
+      const std::int32_t of = __ffs(static_cast<int>(left)) - 1, again = from + of;
+      const std::uint64_t found = least_in_tour(b, j, slot.request, again);
+      if (lane() == of) {
+        least = none;
+        cells[t] = found;
+      }
+      two.consider(usable(b, found, again, slot), again);
+    }
+  }
+  if (lane() == 0) {
+    b.first[j] = two.first;
+    b.second[j] = two.second;
+  }
+  __syncwarp();  // the next one reads other cells, but lanes may be at this one's still
+}
+/// Of all threads of a block, which come from different places.
+__device__ __forceinline__ void meet() { asm volatile("barrier.sync 1, %0;" ::"n"(threads) : "memory"); }
+/// By all warps of the block, a barrier before and behind: the best tours of the slots that warp 0 asks for. False: there are no more.
+__device__ __forceinline__ bool help(const Block& b, Repair operation) {
+  meet();
+  const std::int32_t jobs = b.common.jobs;
+  for (std::int32_t i = warp(); i < jobs; i += warps) compare_tours(b, operation, b.common.job[i]);
+  meet();
+  return jobs >= 0;
+}
+
+/// A slot of a lane.
+struct Held {
+  std::int32_t request, demand, service;  ///< request 0: none, or it has been inserted
+  std::uint64_t first = none, second = none;
+  std::int32_t first_tour = -1, second_tour = -1;
+
+  /// Of slot j.
+  __device__ __forceinline__ void take_best(const Block& b, std::int32_t j) {
+    const auto tour_of = [&](std::uint64_t key) { return key == none ? -1 : std::int32_t{b.solution.list.tour[position_in(key)]}; };
+    first = b.first[j];
+    second = b.second[j];
+    first_tour = tour_of(first);
+    second_tour = tour_of(second);
+  }
+  /// A tour that is neither of the two best ones, or the second one that became no worse.
+  __device__ __forceinline__ void offer(std::uint64_t key, std::int32_t t) {
+    if (key < first) {
+      second = first;
+      second_tour = first_tour;
+      first = key;
+      first_tour = t;
+    } else if (key < second) {
+      second = key;
+      second_tour = t;
+    }
+  }
+};
+
+/// By warp 0, which has a slot or two a lane, and asks the others where tours have to be compared: inserts all requests. False: some has no
+/// feasible position. Resident: their rows are.
+template <bool Resident>
+__device__ __forceinline__ bool insert_by_table(const Block& b, Repair operation, std::int32_t total) {
+  const auto& list = b.solution.list;
+  Common& common = b.common;
+  Totals& totals = *b.solution.totals;
+  const std::int32_t columns = b.layout.columns, pitch = b.layout.pitch;
+  Held held[2];
+#pragma unroll
+  for (int c = 0; c < 2; ++c) {
+    const std::int32_t j = lane() + 32 * c;
+    const Slot slot = j < total ? b.slots[j] : Slot{};
+    held[c].request = slot.request, held[c].demand = slot.demand, held[c].service = slot.service;
+    if (slot.request > 0) held[c].take_best(b, j);
+  }
+  std::int32_t left = total, added = 0, cost = totals.cost, used = totals.used, open = totals.open;
+  std::int64_t evaluations = 0;
+  bool stuck = false;
+  while (left > 0) {
+    evaluations += std::int64_t{left} * (b.vrp.n - left + used + (open >= 0 ? 1 : 0));
+    Choice choice;
+#pragma unroll
+    for (int c = 0; c < 2; ++c)
+      if (held[c].request > 0) choice.consider(operation, held[c].first, held[c].second);
+    const std::uint64_t key = choice.of_warp(operation);
+    stuck = key == none;
+    if (stuck) break;
+
+    // The insertion. All lanes know it; one writes.
+    const bool in_first = __ballot_sync(~0u, held[0].first == key) != 0, mine = (in_first ? held[0] : held[1]).first == key;
+    const std::int32_t owner = __ffs(static_cast<int>(__ballot_sync(~0u, mine))) - 1;
+    const auto of_owner = [&](std::int32_t Held::*field) { return __shfl_sync(~0u, in_first ? held[0].*field : held[1].*field, owner); };
+    const std::int32_t request = request_in(key), position = position_in(key), delta = delta_in(key), t = of_owner(&Held::first_tour);
+    const std::int32_t chosen = owner + (in_first ? 0 : 32), after = list.next[position];
+    const std::int32_t before_place = list.place(position), after_place = list.place(after);
+    const std::int32_t load = b.solution.load[t] + of_owner(&Held::demand);
+    const std::int32_t duration = b.solution.duration[t] + delta + of_owner(&Held::service);
+    const auto length = [&](std::int32_t j, std::int32_t of, std::int32_t place) {
+      return Resident ? b.rows[place * pitch + j] : b.distance(of, place);
+    };
+    const std::int32_t edge_to = length(chosen, request, before_place), edge_on = length(chosen, request, after_place);
+    const bool opens = t == open;
+    __syncwarp();  // all have read
+    if (lane() == 0) {
+      list.insert_after(position, request);
+      b.solution.load[t] = load;
+      b.solution.duration[t] = duration;
+      b.number[position] = static_cast<std::uint32_t>(edge_to);
+      b.number[request] = static_cast<std::uint32_t>(edge_on);
+      b.added[added] = static_cast<Index>(request);
+      if (opens) {
+        b.solution.open_next();
+        if (totals.open >= 0) b.added[added + 1] = static_cast<Index>(list.start_of(totals.open));
+      }
+    }
+    if (mine) (in_first ? held[0] : held[1]).request = 0;
+    __syncwarp();
+    --left;
+    ++added;
+    cost += delta;
+    std::int32_t opened = -1;
+    if (opens) {
+      ++used;
+      opened = open = totals.open;
+      added += opened >= 0 ? 1 : 0;
+    }
+
+    // What it changes for the slots of the lane.
+    std::uint32_t unknown[2];
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      Held& own = held[c];
+      const std::int32_t j = lane() + 32 * c;
+      bool ask = false;
+      if (own.request > 0) {
+        std::uint64_t* const cells = b.table + j * columns;
+        const std::int32_t to = length(j, own.request, before_place), on = length(j, own.request, after_place),
+                           with = length(j, own.request, request);
+        const std::uint64_t cell = cells[t];
+        const auto feasible = [&](std::uint64_t one) {
+          return own.demand <= b.vrp.capacity - load && delta_in(one) + own.service <= b.vrp.limit - duration ? one : none;
+        };
+        const std::uint64_t fresh =
+            min(key_of(to + with - edge_to, position, own.request), key_of(with + on - edge_on, request, own.request));
+        const bool unsure = cell != none && ((cell & stale) != 0 || position_in(cell) == position);
+        const std::uint64_t known = unsure ? cell & ~stale : cell;
+        if (unsure && fresh > known) {  // what is left may be less than it
+          cells[t] = known | stale;
+          ask = t == own.first_tour || (operation == Repair::regret && t == own.second_tour);
+        } else {
+          const std::uint64_t least = min(known, fresh), now = feasible(least);
+          cells[t] = least;
+          if (t == own.first_tour && now <= own.first)
+            own.first = now;
+          else if (t == own.first_tour || (operation == Repair::regret && t == own.second_tour && now > own.second))
+            ask = true;
+          else
+            own.offer(now, t);
+        }
+        if (opened >= 0) {
+          const std::uint64_t alone = key_of(2 * length(j, own.request, 0), list.start_of(opened), own.request);
+          cells[opened] = alone;
+          own.offer(own.demand <= b.vrp.capacity && delta_in(alone) + own.service <= b.vrp.limit ? alone : none, opened);
+        }
+      }
+      unknown[c] = __ballot_sync(~0u, ask);
+    }
+    if ((unknown[0] | unknown[1]) == 0) continue;
+    const std::uint32_t below = (1u << lane()) - 1u;
+#pragma unroll
+    for (int c = 0; c < 2; ++c)
+      if ((unknown[c] >> lane() & 1u) != 0) common.job[(c == 0 ? 0 : __popc(unknown[0])) + __popc(unknown[c] & below)] = lane() + 32 * c;
+    if (lane() == 0) {
+      common.jobs = __popc(unknown[0]) + __popc(unknown[1]);
+      common.added = added;
+    }
+    static_cast<void>(help(b, operation));
+#pragma unroll
+    for (int c = 0; c < 2; ++c)
+      if ((unknown[c] >> lane() & 1u) != 0) held[c].take_best(b, lane() + 32 * c);
+  }
+  if (lane() == 0) {
+    totals.cost = cost;
+    totals.used = used;
+    common.count = left;
+    common.evaluations += evaluations;
+    common.stuck = stuck;
+    common.jobs = -1;
+  }
+  static_cast<void>(help(b, operation));
+  return !stuck;
+}
+
+// --- repair --------------------------------------------------------------------------------------------------------------------
+
+/// Lengths of edges; the number of positions of each tour.
+__device__ __forceinline__ void measure(const Block& b, std::int32_t total, bool tabled) {
+  const auto& list = b.solution.list;
+  const std::int32_t nodes = b.vrp.n + min(b.vrp.vehicles, b.solution.totals->bound + total);
+  for (std::int32_t node = 1 + thread(); node <= nodes; node += threads) {  // those that are not in the solution yet need 0 at most
+    const bool in_solution = list.contains(node);
+    b.number[node] = in_solution ? static_cast<std::uint32_t>(b.distance(list.place(node), list.place(list.next[node]))) : 0;
+    if (tabled && in_solution) atomicAdd(&b.ends[list.tour[node]], 1);
+  }
+}
+
 /// Algorithm 2, and the same with regrets: inserts all requests removed; false: some has no feasible position. A barrier comes before, and
 /// `ends` is 0.
 __device__ __forceinline__ bool repair(const Block& b, Repair operation) {
@@ -552,39 +785,19 @@ __device__ __forceinline__ bool repair(const Block& b, Repair operation) {
   const bool tabled = min(b.vrp.vehicles, b.solution.totals->bound + total) <= b.layout.columns;
   if (total == 0) return true;
   measure(b, total, tabled);
-  if (tabled && b.layout.staged > 0) stage_rows(b, 0, min(b.layout.staged, total));
+  if (tabled && b.layout.staged > 0) stage_rows(b, 0, b.layout.resident ? total : min(b.layout.staged, total));
   if (thread() == 0) common.added = 0;
   __syncthreads();
-  if (tabled) fill_table(b, total);
-  NewEdges edges{};
-  for (std::int32_t j = warp(); j < total; j += warps) {
-    const BestTwo two = best_two(b, j, tabled, edges);
-    if (lane() == 0) {
-      b.first[j] = two.first;
-      b.second[j] = two.second;
-    }
-  }
+  if (!tabled) return insert_all(b, operation, total);
+  fill_table(b, total);
+  for (std::int32_t j = warp(); j < total; j += warps) compare_tours(b, operation, j);
   __syncthreads();
-  while (true) {
-    if (warp() == 0) {
-      const std::uint64_t key = choose(b, operation, total);
-      __syncwarp();  // all have read what an insertion changes
-      if (thread() == 0) {
-        common.evaluations += common.count * b.solution.positions(common.count);
-        common.stuck = key == none;
-        if (edges.request > 0) {
-          b.number[edges.position] = static_cast<std::uint32_t>(edges.to);
-          b.number[edges.request] = static_cast<std::uint32_t>(edges.on);
-        }
-        if (key != none) insert(b, key, tabled);
-      }
+  if (warp() == 0)
+    static_cast<void>(b.layout.resident ? insert_by_table<true>(b, operation, total) : insert_by_table<false>(b, operation, total));
+  else
+    while (help(b, operation)) {
     }
-    __syncthreads();
-    if (common.stuck) return false;
-    if (common.count == 0) return true;
-    edges = update(b, operation, total, tabled);
-    __syncthreads();
-  }
+  return !common.stuck;
 }
 
 // --- first solutions -----------------------------------------------------------------------------------------------------------
@@ -707,7 +920,8 @@ class Tuned {
             {"in_shared", call_shared_ ? 1 : 0},
             {"shared_bytes", call_shared_ ? static_cast<std::int64_t>(call_layout_.bytes) : 0},
             {"columns", call_layout_.columns},
-            {"rows", call_layout_.staged}};
+            {"rows", call_layout_.staged},
+            {"resident", call_layout_.resident ? 1 : 0}};
   }
 
  private:
@@ -716,16 +930,20 @@ class Tuned {
   /// columns comes before more rows, but for the least of these.
   [[nodiscard]] static Layout fitting(const vrp::View& vrp, const Task& task) {
     const std::int32_t most = most_removed(vrp.n);
-    const auto layout = [&](std::int32_t columns, std::int32_t staged) { return Layout(vrp.n, vrp.vehicles, most, columns, staged); };
+    const auto layout = [&](std::int32_t columns, std::int32_t staged, bool resident = false) {
+      return Layout(vrp.n, vrp.vehicles, most, columns, staged, resident);
+    };
     if (task.memory == "global") return layout(128, 0);
     constexpr std::size_t reserved = 1024;  // of each block
     const std::size_t whole = cuda::most_shared(), half = (whole + reserved) / 2 - reserved;
     constexpr std::array<std::int32_t, 2> widths{128, 64};
     constexpr std::array<std::int32_t, 4> rows{32, 16, 8, 4};
-    for (const std::size_t bytes : {task.processes > cuda::multiprocessors() ? half : whole, whole})
+    for (const std::size_t bytes : {task.processes > cuda::multiprocessors() ? half : whole, whole}) {
+      if (const Layout one = layout(widths[0], rows[0], true); fits(one, bytes)) return one;
       for (const std::int32_t columns : widths)
         for (const std::int32_t staged : rows)
           if (const Layout one = layout(columns, staged); fits(one, bytes)) return one;
+    }
     for (const std::int32_t columns : {128, 64, 0})
       if (const Layout one = layout(columns, 0); fits(one, whole)) return one;
     return layout(task.memory == "shared" ? 0 : 128, 0);
