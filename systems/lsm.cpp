@@ -190,7 +190,7 @@ System systems::lsm() {
                {"neighborhood", "crowns"}}),
       problem(
           "tsp", "travelling salesman (section 6.4): instances of the catalogue, or cities uniform in a square",
-          {{"size", "n, cities of a random instance: 3 to 1000000, by swaps to 46340"},
+          {{"size", "n, cities of a random instance: 3 to 1000000, by swaps to 60000"},
            {"extent", "coordinates are whole and below this: 1 to 2^27 (default 20000)"},
            {"instance_seed", "number of the random instance (default 1)"},
            {"blocks", "blocks of gpu-tuned's search by rows: 1 to 16 (default 0: as the number of cities asks for); others ignore it"},

@@ -11,7 +11,7 @@
 
 namespace vicinity::moves {
 
-inline constexpr std::int32_t most_elements = 46340;
+inline constexpr std::int32_t most_elements = 60000;  ///< moves and a stride beyond fit 32 bits
 
 /// A move: K distinct elements, ascending.
 template <int K>

@@ -60,7 +60,7 @@ TEST(LsmSystem, RefusesWhatMakesNoSense) {
   EXPECT_EQ(rejection("ppp", {iterations}, "tai30a"), "ppp: there are no instances with names, but instance = tai30a");
   EXPECT_EQ(rejection("tsp", {iterations}, "tai30a"), "instance 'tai30a' is no TSP: its format is qaplib");
   EXPECT_EQ(rejection("tsp", {{"size", whole(2)}, iterations}), "tsp: size = 2 is not a whole number from 3 to 1000000");
-  EXPECT_EQ(rejection("tsp", {{"size", whole(46341)}, iterations}), "tsp: 46341 cities; searches by swaps take 46340 at most");
+  EXPECT_EQ(rejection("tsp", {{"size", whole(60001)}, iterations}), "tsp: 60001 cities; searches by swaps take 60000 at most");
   EXPECT_EQ(complaint<InputError>([] {
               check_swaps(tsp::Tsp("c", {0, 1, 2}, {0, 0, 1}, tsp::Metric::ceil_2d));
             }),
