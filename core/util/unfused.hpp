@@ -1,6 +1,7 @@
 #pragma once
 // Floating-point arithmetic that no compiler may fuse or reorder: each operation rounds by itself, to nearest, the same on every machine.
-// Host code is built with -ffp-contract=off.
+// Host code is built with -ffp-contract=off. Where a contract fuses, it says so by multiply_add(), which is exact everywhere, but a call of
+// the C library where a processor, or the one that the code is compiled for, lacks the instruction.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +15,8 @@ VICINITY_HD float times(float a, float b) { return __fmul_rn(a, b); }
 VICINITY_HD float plus(float a, float b) { return __fadd_rn(a, b); }
 VICINITY_HD double times(double a, double b) { return __dmul_rn(a, b); }
 VICINITY_HD double plus(double a, double b) { return __dadd_rn(a, b); }
+VICINITY_HD float multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+VICINITY_HD double multiply_add(double a, double b, double c) { return __fma_rn(a, b, c); }
 VICINITY_HD double over(double a, double b) { return __ddiv_rn(a, b); }
 VICINITY_HD double root(double a) { return __dsqrt_rn(a); }
 VICINITY_HD std::int32_t bits_of(float x) { return __float_as_int(x); }
@@ -28,6 +31,8 @@ VICINITY_HD float times(float a, float b) { return a * b; }
 VICINITY_HD float plus(float a, float b) { return a + b; }
 VICINITY_HD double times(double a, double b) { return a * b; }
 VICINITY_HD double plus(double a, double b) { return a + b; }
+VICINITY_HD float multiply_add(float a, float b, float c) { return std::fma(a, b, c); }
+VICINITY_HD double multiply_add(double a, double b, double c) { return std::fma(a, b, c); }
 VICINITY_HD double over(double a, double b) { return a / b; }
 VICINITY_HD double root(double a) { return std::sqrt(a); }
 VICINITY_HD std::int32_t bits_of(float x) {

@@ -22,6 +22,7 @@
 #include "core/problems/weierstrass/crowns.hpp"
 #include "core/util/math.hpp"
 #include "cpu_ref/lsm/run.hpp"
+#include "cpu_ref/lsm/weierstrass_lanes.hpp"
 #include "cpu_ref/run/aligned.hpp"
 
 namespace vicinity::lsm {
@@ -400,7 +401,7 @@ class TspEvaluator {
 
 // --- Weierstrass function ------------------------------------------------------------------------------------------------
 
-/// O(terms n) a neighbour. The terms of one neighbour form a chain of roundings, so `lanes` neighbours go through it side by side.
+/// O(terms n) a neighbour; `lanes` neighbours side by side.
 template <class Real>
 class WeierstrassEvaluator {
  public:
@@ -420,19 +421,15 @@ class WeierstrassEvaluator {
   void each_row(const SearchState<Neighborhood>& state, const Visit& visit) {
     for (std::int64_t first = 0; first < moves_; first += lanes) {
       for (std::int64_t lane = 0; lane < lanes; ++lane) draw(state, first + lane, static_cast<std::size_t>(lane));
-      Lanes<Real> total{};
-      for (const Lanes<Real>& x : points_) add_coordinate(x, total);
+      WeierstrassLanes<Real> total{};
+      for (const WeierstrassLanes<Real>& x : points_) add_coordinates(x, total);
       for (std::size_t lane = 0; lane < lanes; ++lane) keys_[lane] = weierstrass::ordered(total[lane]);
       visit(keys_.data(), static_cast<std::int32_t>(std::min<std::int64_t>(lanes, moves_ - first)));
     }
   }
 
  private:
-  static constexpr std::int64_t lanes = 32;
-  template <class T>
-  using Lanes = std::array<T, static_cast<std::size_t>(lanes)>;
-  using Word = std::remove_reference_t<decltype(weierstrass::Turn<Real>{}.word[0])>;
-  static constexpr int words = sizeof(weierstrass::Turn<Real>) / sizeof(Word);
+  static constexpr std::int64_t lanes = weierstrass_lanes;
 
   /// The point of move f; a block of random bits has four words of it.
   void draw(const SearchState<Neighborhood>& state, std::int64_t f, std::size_t lane) {
@@ -454,27 +451,12 @@ class WeierstrassEvaluator {
             weierstrass::moved<Real>(state.solution()[static_cast<std::size_t>(word - 2)], word - 2, bits, radius, face);
     }
   }
-  static void add_coordinate(const Lanes<Real>& x, Lanes<Real>& total) {
-    std::array<Lanes<Word>, static_cast<std::size_t>(words)> turns;
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      const weierstrass::Turn<Real> turn = weierstrass::turn_of(x[lane]);
-      for (std::size_t w = 0; w < words; ++w) turns[w][lane] = turn.word[w];
-    }
-    constexpr int bits = 8 * sizeof(Word);
-    Lanes<Real> sum{};
-    for (int i = weierstrass::terms; i > 0; --i) {
-      const auto &high = turns[static_cast<std::size_t>(i / bits)], &low = turns[static_cast<std::size_t>(i / bits + 1)];
-      for (std::size_t lane = 0; lane < lanes; ++lane)
-        sum[lane] = times(plus(sum[lane], weierstrass::sine(weierstrass::window(high[lane], low[lane], i))), weierstrass::ratio<Real>);
-    }
-    for (std::size_t lane = 0; lane < lanes; ++lane) total[lane] = plus(total[lane], x[lane] < 0 ? -sum[lane] : sum[lane]);
-  }
 
   std::int64_t moves_;
   std::int32_t n_;
   Real width_;
-  std::vector<Lanes<Real>> points_;  ///< [coordinate]
-  Lanes<Key> keys_;
+  std::vector<WeierstrassLanes<Real>> points_;  ///< [coordinate]
+  WeierstrassLanes<Key> keys_;
 };
 
 }  // namespace vicinity::lsm

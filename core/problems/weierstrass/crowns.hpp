@@ -47,10 +47,10 @@ class WeierstrassCrowns {
     }
   }
   static constexpr Ceiling ceiling = Ceiling::issue;
-  /// All neighbours are drawn anew, and the roundings of a coordinate's sum are fixed: a sum and a product a term, and at least one
-  /// operation that brings its sine. A number of 64 bits counts as two.
+  /// All neighbours are drawn anew, and the roundings of a coordinate's sum are fixed: a term takes a fused operation that adds it, and one
+  /// that doubles the angle. What begins the groups of terms is not counted: their number is a choice. A number of 64 bits counts as two.
   [[nodiscard]] double fewest_operations() const {
-    constexpr double a_term = 3.0 * sizeof(Real) / 4;
+    constexpr double a_term = 2.0 * sizeof(Real) / 4;
     return a_term * weierstrass::terms * function_->dimension() * static_cast<double>(moves());
   }
 

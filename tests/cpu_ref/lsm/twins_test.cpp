@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "cpu_ref/lsm/neighbor_evaluator.hpp"
+#include "cpu_ref/lsm/weierstrass_lanes.hpp"
 #include "tests/support/lsm_twins.hpp"
 
 namespace vicinity::lsm {
@@ -163,6 +165,25 @@ TEST(LsmCpu, EvaluatorsKnowTheValueOfEveryNeighbour) {
     });
   }
 }
+
+/// Vectors, whatever the processor has, against one number at a time.
+template <class Real>
+void expect_lanes() {
+  for (std::uint64_t k = 0; k < 300; ++k) {
+    WeierstrassLanes<Real> x, total;
+    for (std::size_t lane = 0; lane < weierstrass_lanes; ++lane) {
+      const auto bits = static_cast<std::int64_t>(random_bits(6, k, static_cast<std::uint32_t>(lane), 0));
+      x[lane] = static_cast<Real>(std::ldexp(static_cast<double>(bits), lane % 2 == 0 ? -63 : -63 - static_cast<int>(k)));
+      total[lane] = static_cast<Real>(lane);
+    }
+    WeierstrassLanes<Real> expected = total;
+    for (std::size_t lane = 0; lane < weierstrass_lanes; ++lane) expected[lane] += weierstrass::of_coordinate(x[lane]);
+    add_coordinates(x, total);
+    ASSERT_EQ(total, expected) << k;
+  }
+}
+TEST(LsmCpu, CoordinatesSideBySideInSinglePrecision) { expect_lanes<float>(); }
+TEST(LsmCpu, CoordinatesSideBySideInDoublePrecision) { expect_lanes<double>(); }
 
 /// A percentage of a limit that another design could go below would say nothing.
 TEST(LsmCpu, OnlyKnownLimitsAreStated) {

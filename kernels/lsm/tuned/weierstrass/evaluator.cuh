@@ -6,7 +6,7 @@
 
 #include "core/problems/weierstrass/crowns.hpp"
 #include "kernels/lsm/tuned/generic/search.cuh"
-#include "kernels/lsm/tuned/weierstrass/terms.cuh"
+#include "kernels/lsm/tuned/weierstrass/draws.cuh"
 
 namespace vicinity::lsm {
 
@@ -24,7 +24,7 @@ struct CrownsEvaluator : DeviceSolution<Real> {
   }
   __device__ __forceinline__ std::int64_t value(std::int64_t f, std::int64_t t, std::int64_t) const {
     Real sum = 0;
-    each_coordinate(t, f, [&](std::int32_t, Real coordinate) { sum = plus(sum, value_of_coordinate(coordinate)); });
+    each_coordinate(t, f, [&](std::int32_t, Real coordinate) { sum = plus(sum, weierstrass::of_coordinate(coordinate)); });
     return weierstrass::ordered(sum);
   }
   __device__ __forceinline__ void apply(std::int64_t t, std::int64_t f) {

@@ -6,11 +6,12 @@
 // Data layout. A block has a range of the crowns, and evaluates a tile of them at a time. Shared memory: the solution, and twice, in turns,
 // the words drawn for a tile and the values of its coordinates. In device memory: tabu times, messages between blocks, the solutions.
 //
-// Phases of a tile: (1) a thread a coordinate of a neighbour moves it by the words drawn, and evaluates it (terms.cuh); then a thread draws
-// four words of the next tile, or of the next iteration; (2) the reduction warp, warp 0, adds up the coordinates of each neighbour, a lane
-// a neighbour, and keeps the best, while the others begin the next tile. After the last tile the reduction warps of all blocks exchange
+// Phases of a tile: (1) a thread a coordinate of a neighbour moves it by the words drawn, and evaluates it; then a thread draws four words
+// of the next tile, or of the next iteration; (2) the reduction warp, warp 0, adds up the coordinates of each neighbour, a lane a
+// neighbour, and keeps the best, while the others begin the next tile. After the last tile the reduction warps of all blocks exchange
 // their best, and each makes the move in its block's solution. Synchronisation: a block barrier a tile, and another and one exchange of
-// messages an iteration. Cost: 100 terms a coordinate and neighbour, 16 instructions each in single precision.
+// messages an iteration. Cost: some 500 instructions a coordinate and neighbour, 416 of them in floating point, none in a loop; in double
+// precision 530 on 64 bits, which are the limit there.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -22,7 +23,7 @@
 #include "kernels/lsm/choice_key.cuh"
 #include "kernels/lsm/device_searches.cuh"
 #include "kernels/lsm/tuned/tuned.hpp"
-#include "kernels/lsm/tuned/weierstrass/terms.cuh"
+#include "kernels/lsm/tuned/weierstrass/draws.cuh"
 
 namespace vicinity::lsm {
 namespace {
@@ -124,7 +125,7 @@ __global__ void __launch_bounds__(CrownsPolicy::reduction_threads + CrownsPolicy
         const std::uint32_t* word = drawn + buffer * words * tile + j;
         const Real radius = weierstrass::radius<Real>(first + begin + j, word[0], search.width);
         of_tile[item] =
-            value_of_coordinate(weierstrass::moved<Real>(x[k], k, word[(2 + k) * tile], radius, weierstrass::face(word[tile], n)));
+            weierstrass::of_coordinate(weierstrass::moved<Real>(x[k], k, word[(2 + k) * tile], radius, weierstrass::face(word[tile], n)));
       }
       if (begin + tile < count) draw(t, begin + tile, buffer ^ 1);
       __syncthreads();
