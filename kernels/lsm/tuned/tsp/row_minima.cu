@@ -79,10 +79,10 @@ struct Row {
   std::int32_t tabu_end = no_delta;
   std::int32_t tabu_delta = no_delta, tabu_column = -1;
 
-  /// Adds swaps that the row does not cover, or no longer since remove(): the least is (d, c), the others have a delta of `others` or more.
-  /// The least is tabu before iteration until(), which is called only if the row depends on it.
+  /// Adds the swap (d, c), which the row does not cover, or no longer since remove(). It is tabu before iteration until(), which is called
+  /// only if the row depends on it.
   template <std::invocable Until>
-  __device__ __forceinline__ void insert(std::int32_t d, std::int32_t c, std::int32_t others, std::int32_t now, const Until& until) {
+  __device__ __forceinline__ void insert(std::int32_t d, std::int32_t c, std::int32_t now, const Until& until) {
     if (d >= bound && !(d == delta && c < column)) return;
     const std::int32_t end = until();
     if (end > now) {
@@ -91,14 +91,8 @@ struct Row {
         tabu_delta = d;
         tabu_column = c;
       }
-      bound = min(bound, others);
-      if (others <= delta) {
-        delta = bound;
-        column = -1;
-      }
     } else if (d < delta || (d == delta && c < column)) {
       if (column >= 0) bound = delta;
-      bound = min(bound, others);
       delta = d;
       column = c;
     } else {
@@ -142,7 +136,7 @@ struct Row {
   }
 };
 
-/// A row in a message.
+/// A row in words.
 inline constexpr int row_words = 6;
 [[nodiscard]] __device__ __forceinline__ std::int32_t word_of(const Row& row, std::int32_t word) {
   const std::int32_t tabu = word == 4 ? row.tabu_delta : row.tabu_column;
@@ -173,16 +167,16 @@ template <bool Integral, std::invocable<std::int32_t, std::int32_t> Until>
                                                       std::int32_t first, std::int32_t last, std::int32_t step, std::int32_t now,
                                                       const Until& until) {
   const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
-  const StoredCity<Integral> near = cities[wrapped(i - 1 + lane % 3, n)];
-  const City<Integral> window = near.city();
+  const StoredCity<Integral> around = cities[wrapped(i - 1 + min(lane, 2), n)];
+  const City<Integral> window = around.city();
   Row mine;
   for (; first < last; first += step) {
     const std::int32_t position = lane_position(first, lane, n);
     const StoredCity<Integral> own = cities[position];
     std::int32_t delta[1];
-    swap_deltas<1>(window, 0, wrapped(i - 1, n), own.city(), position, n, delta);
+    swap_deltas<1>(window, 0, i, own.city(), position, n, delta);
     if (lane >= 1 && lane <= warp_positions && first + lane - 1 < last)
-      mine.insert(delta[0], position, no_delta, now, [&] { return until(i, position); });
+      mine.insert(delta[0], position, now, [&] { return until(i, position); });
     __syncwarp();
   }
   return merged(mine);
@@ -232,10 +226,13 @@ __global__ void __launch_bounds__(setup_threads) tsp_rows_kernel(const __grid_co
 /// The part of shared memory that does not depend on the instance. The Bloom filter follows; then rows and cities, if they fit.
 template <bool Integral>
 struct alignas(16) SharedLayout {
-  cuda::Word keys[2][4][most_blocks];       ///< [step % 2][word][block]: least key, then least bound, high half first
-  cuda::Word rows[most_blocks][row_words];  ///< [block]: its part of the row of this block that is scanned
+  cuda::Four<std::uint32_t> keys[2 * most_blocks];         ///< of CountedMailbox: least key and least bound, high half first
+  cuda::Four<cuda::Word> rows[most_blocks][2 * most_blocks];  ///< [row scanned], of CountedMailbox: a block's part, and its other bounds
+  cuda::Word key_arrivals[2], row_arrivals[most_blocks][2];
   std::int32_t warp_rows[row_threads<Integral> / 32][row_words];
   Key warp_best[row_threads<Integral> / 32], warp_bound[row_threads<Integral> / 32];
+  Key scanned[most_blocks];  ///< [row scanned]: its least key
+  Key bounds[most_blocks];   ///< [block]
   local_search::SearchProgress progress;
 };
 
@@ -272,20 +269,18 @@ class RowMinimaSearch {
 
   __device__ __forceinline__ void run(local_search::SearchProgress& progress, local_search::Method method, std::int64_t limit) {
     load(progress);
-    Key best = no_key, bound = no_key;
+    Key best, bound;
     read_keys(best, bound);
     while (true) {
       reduce_keys(best, bound);
-      if (const unsigned stale = __ballot_sync(~0u, lane() >= 16 && bound < best) >> 16; stale != 0) {
-        rescan_rows(stale, static_cast<std::int32_t>(bound));
-      } else if (best == no_key) {  // all swaps are tabu: the least of them is taken
+      while (const unsigned stale = __ballot_sync(~0u, bound < best)) rescan_rows(stale, best, bound);
+      if (best == no_key) {  // all swaps are tabu: the least of them is taken
         aspiration_ = no_delta;
+        read_keys(best, bound);
       } else {
         if (!take_move(best, method, limit)) break;
         update_rows(best, bound);
-        continue;
       }
-      read_keys(best, bound);
     }
     store(progress);
   }
@@ -303,8 +298,8 @@ class RowMinimaSearch {
 
   __device__ __forceinline__ void load(const local_search::SearchProgress& progress) {
     const int thread = static_cast<int>(threadIdx.x);
-    for (std::size_t k = thread; k < sizeof shared_.keys / sizeof(cuda::Word); k += threads) (&shared_.keys[0][0][0])[k] = 0;
-    for (std::size_t k = thread; k < sizeof shared_.rows / sizeof(cuda::Word); k += threads) (&shared_.rows[0][0])[k] = 0;
+    if (thread < 2) key_mailbox().init(thread);
+    if (thread < 2 * most_blocks) row_mailbox(thread / 2).init(thread % 2);
     if constexpr (InShared) {
       for (std::int32_t p = thread; p < n_; p += threads) cities_[p] = searches_.cities[search_ * n_ + p];
       for (std::int32_t i = first_ + thread; i < last_; i += threads) rows_[i - first_] = searches_.rows[search_ * n_ + i];
@@ -318,6 +313,7 @@ class RowMinimaSearch {
     barrier_of_blocks();
   }
   __device__ __forceinline__ void store(local_search::SearchProgress& progress) {
+    if (warp() == warps - 1 && lane() == 0 && unrecorded_) set_until();
     if (is_progress_thread() && unrecorded_) record_move();
     __syncthreads();  // the filter has the last move
     if (rank_ == 0 && unsaved_) save_best();
@@ -369,19 +365,38 @@ class RowMinimaSearch {
   [[nodiscard]] __device__ __forceinline__ std::int32_t until_of_last() const {
     return static_cast<std::int32_t>(local_search::tabu_until(now_ - 1, tours_.tenure));
   }
+  /// Makes the last swap tabu, in the blocks that ask for its time; by one thread of each.
+  __device__ __forceinline__ void set_until() const {
+    if (tours_.until == nullptr || !(has_row(swap_.r) || has_row(swap_.s))) return;
+    *tours_.until_of(search_, swap_.r, swap_.s) = until_of_last();
+    const unsigned bit = filter_bit(swap_.r, swap_.s);
+    filter_[bit / 32] |= 1u << bit % 32;
+  }
+
+  // --- messages
+
+  [[nodiscard]] static __device__ __forceinline__ std::uint32_t address(const void* shared) {
+    return static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
+  }
+  [[nodiscard]] __device__ __forceinline__ cuda::CountedMailbox<std::uint32_t> key_mailbox() const {
+    return {address(shared_.keys), {address(shared_.key_arrivals)}, searches_.blocks, rank_};
+  }
+  /// For the k-th of the rows that are scanned at the same time; warp k's.
+  [[nodiscard]] __device__ __forceinline__ cuda::CountedMailbox<cuda::Word> row_mailbox(int k) const {
+    return {address(shared_.rows[k]), {address(shared_.row_arrivals[k])}, searches_.blocks, rank_};
+  }
 
   // --- phases of an iteration
 
-  /// The least key and the least bound of this thread's rows, without an update.
-  __device__ __forceinline__ void read_keys(Key& best, Key& bound) const {
+  /// The least key and the least bound of this thread's rows, without an update and without the row of position `left_out`.
+  __device__ __forceinline__ void read_keys(Key& best, Key& bound, std::int32_t left_out = -1) const {
     best = bound = no_key;
     for (std::int32_t i = first_ + static_cast<std::int32_t>(threadIdx.x); i < last_; i += threads)
-      rows_[i - first_].lower_keys(i, aspiration_, best, bound);
+      if (i != left_out) rows_[i - first_].lower_keys(i, aspiration_, best, bound);
   }
 
-  /// The least key of all blocks in all lanes, and the least bound of block b in lane 16 + b. Between the barriers no warp reads cities:
-  /// there the last swap is stored. Two keys at a time, half a warp each, and every warp polls for itself: cuda::ClusterMailbox would take
-  /// two messages and a third barrier.
+  /// The least key of all blocks in all lanes, and the least bound of block b in lane b. Between the barriers no warp reads cities and tabu
+  /// times: there the last warp stores the last swap. Every warp waits for the messages itself.
   __device__ __forceinline__ void reduce_keys(Key& best, Key& bound) {
     best = warp_min(best);
     bound = warp_min(bound);
@@ -391,65 +406,93 @@ class RowMinimaSearch {
     }
     __syncthreads();
     ++step_;
-    cuda::Word(*const messages)[most_blocks] = shared_.keys[step_ & 1];
-    const int block = lane() % 16, half = lane() / 16;
     if (warp() == 0) {
-      if (unrecorded_) swap_.store_touched(cities_);
-      const Key block_best = warp_min(lane() < warps ? shared_.warp_best[lane() % warps] : no_key);
-      const Key block_bound = warp_min(lane() < warps ? shared_.warp_bound[lane() % warps] : no_key);
-      if (block < searches_.blocks) {
-        cuda::Word* to = cuda::in_block(&messages[2 * half][rank_], block);
-        const Key key = half == 0 ? block_best : block_bound;
-        cuda::send_word(to, static_cast<unsigned>(key >> 32), step_);
-        cuda::send_word(to + most_blocks, static_cast<unsigned>(key), step_);
-      }
+      best = warp_min(lane() < warps ? shared_.warp_best[lane() % warps] : no_key);
+      bound = warp_min(lane() < warps ? shared_.warp_bound[lane() % warps] : no_key);
+      const cuda::Four<std::uint32_t> message{{static_cast<std::uint32_t>(best >> 32), static_cast<std::uint32_t>(best),
+                                               static_cast<std::uint32_t>(bound >> 32), static_cast<std::uint32_t>(bound)}};
+      if (searches_.blocks > 1)
+        key_mailbox().send(message, step_);
+      else if (lane() == 0)
+        shared_.keys[step_ & 1] = message;
+    } else if (warp() == warps - 1 && unrecorded_) {
+      swap_.store_touched(cities_);
+      if (lane() == 0) set_until();
     }
-    __syncthreads();  // cities are stored and the warps' keys are read, while messages are under way
+    __syncthreads();
     if (is_progress_thread() && unrecorded_) record_move();
     __syncwarp();
     unrecorded_ = false;
-    std::int32_t words[2];
-    const bool from_block = cuda::receive_in_warp(words, &messages[2 * half][block], most_blocks, block < searches_.blocks, step_);
-    const Key key = from_block ? static_cast<Key>(static_cast<unsigned>(words[0])) << 32 | static_cast<unsigned>(words[1]) : no_key;
-    best = warp_min(half == 0 ? key : no_key);
-    bound = key;
+    const cuda::Four<std::uint32_t>* const messages = searches_.blocks > 1 ? key_mailbox().wait(step_) : &shared_.keys[step_ & 1];
+    best = bound = no_key;
+    if (lane() < searches_.blocks) {
+      const cuda::Four<std::uint32_t> message = messages[lane()];
+      best = static_cast<Key>(message.v[0]) << 32 | message.v[1];
+      bound = static_cast<Key>(message.v[2]) << 32 | message.v[3];
+    }
+    best = warp_min(best);
   }
 
-  /// Scans one row of each block in `stale`; lane 16 + b has that of block b as `position`. Each block scans the columns of its own
-  /// positions, a warp or several a row, and sends the result to the block that has the row.
-  __device__ __forceinline__ void rescan_rows(unsigned stale, std::int32_t position) {
-    const int count = __popc(stale), row_warps = warps / count;
-    const auto stale_block = [&](int k) {  // the k-th in `stale`
-      unsigned left = stale;
-      for (; k > 0; --k) left &= left - 1;
-      return __ffs(static_cast<int>(left)) - 1;
+  /// Scans the row of the least bound of each block in `stale`, and brings `best` and `bound` up to date: as reduce_keys() leaves them. Each
+  /// block scans the columns of its own positions, a warp or several a row. A row's parts go to all blocks, each with the least bound of
+  /// the block's other rows.
+  __device__ __forceinline__ void rescan_rows(unsigned stale, Key& best, Key& bound) {
+    const int count = __popc(stale), number = __popc(stale & ((1u << lane()) - 1));
+    const auto position_of = [&](int k) {  // of the k-th row
+      const unsigned block = __ballot_sync(~0u, (stale >> lane() & 1) != 0 && number == k);
+      return __shfl_sync(~0u, static_cast<std::int32_t>(bound), __ffs(static_cast<int>(block)) - 1);
     };
-    const std::int32_t i = __shfl_sync(~0u, position, 16 + stale_block(warp() % count));
-    if (warp() < row_warps * count) {
-      const Row of_warp = scan_row(cities_, n_, i, first_ + warp_positions * (warp() / count), last_, warp_positions * row_warps, now_,
+    const float per_warp = __fdividef(1.0f, static_cast<float>(count));  // quotients of such small numbers are exact
+    const int part = static_cast<int>((static_cast<float>(warp()) + 0.5f) * per_warp);
+    const int parts = static_cast<int>((static_cast<float>(warps) + 0.5f) * per_warp);
+    const std::int32_t i = position_of(warp() - part * count);
+    if (part < parts) {
+      const Row of_warp = scan_row(cities_, n_, i, first_ + warp_positions * part, last_, warp_positions * parts, now_,
                                    [&](std::int32_t a, std::int32_t b) { return until(a, b); });
       if (lane() < row_words) shared_.warp_rows[warp()][lane()] = word_of(of_warp, lane());
     }
+    const std::int32_t own = __shfl_sync(~0u, static_cast<std::int32_t>(bound), rank_);
+    Key unused, others;
+    read_keys(unused, others, (stale >> rank_ & 1) != 0 ? own : -1);
+    others = warp_min(others);
+    if (lane() == 0) shared_.warp_bound[warp()] = others;
     __syncthreads();
-    ++scans_;
     if (warp() < count) {
+      const std::int32_t position = position_of(warp());
       Row mine;
-      if (lane() < row_warps) mine = row_of(shared_.warp_rows[warp() + count * lane()]);
-      const Row of_block = merged(mine);
-      if (lane() < row_words)
-        cuda::send_word(cuda::in_block(&shared_.rows[rank_][lane()], stale_block(warp())), static_cast<unsigned>(word_of(of_block, lane())),
-                        scans_);
-      __syncwarp();
-    }
-    if (warp() == warps - 1 && (stale >> rank_ & 1) != 0) {
-      const std::int32_t own = __shfl_sync(~0u, position, 16 + rank_);
-      std::int32_t words[row_words];
-      Row mine;
-      if (cuda::receive_in_warp(words, shared_.rows[lane() % most_blocks], 1, lane() < searches_.blocks, scans_)) mine = row_of(words);
-      const Row of_all = merged(mine);
-      if (lane() == 0) rows_[own - first_] = of_all;
+      if (lane() < parts) mine = row_of(shared_.warp_rows[warp() + count * lane()]);
+      mine = merged(mine);
+      others = warp_min(lane() < warps ? shared_.warp_bound[lane() % warps] : no_key);
+      if (searches_.blocks > 1) exchange(mine, others);
+      if (lane() == 0) {
+        if (has_row(position)) rows_[position - first_] = mine;
+        Key none = no_key;
+        shared_.scanned[warp()] = no_key;
+        mine.lower_keys(position, aspiration_, shared_.scanned[warp()], none);
+      }
+      if (warp() == 0 && lane() < searches_.blocks) shared_.bounds[lane()] = others;
     }
     __syncthreads();
+    best = min(best, warp_min(lane() < count ? shared_.scanned[lane()] : no_key));
+    bound = lane() < searches_.blocks ? shared_.bounds[lane()] : no_key;
+  }
+  /// The row of which each block has a part, in all lanes, and the bound of block b in lane b; by a warp of each block.
+  __device__ __forceinline__ void exchange(Row& row, Key& bound) {
+    const auto pair = [](std::int32_t high, std::int32_t low) {
+      return static_cast<cuda::Word>(static_cast<std::uint32_t>(high)) << 32 | static_cast<std::uint32_t>(low);
+    };
+    const cuda::CountedMailbox<cuda::Word> mailbox = row_mailbox(warp());
+    mailbox.send({{pair(row.delta, row.column), pair(row.bound, row.tabu_end), pair(row.tabu_delta, row.tabu_column), bound}}, ++scans_);
+    const cuda::Four<cuda::Word>* const messages = mailbox.wait(scans_);
+    row = Row{};
+    if (lane() < searches_.blocks) {
+      const cuda::Four<cuda::Word> message = messages[lane()];
+      const auto high = [&](int k) { return static_cast<std::int32_t>(message.v[k] >> 32); };
+      const auto low = [&](int k) { return static_cast<std::int32_t>(message.v[k]); };
+      row = {high(0), low(0), high(1), low(1), high(2), low(2)};
+      bound = message.v[3];
+    }
+    row = merged(row);
   }
 
   /// Takes the swap of `key`, unless a hill climbing ends here. Returns whether the search goes on.
@@ -471,11 +514,6 @@ class RowMinimaSearch {
     unsaved_ = value < best_value_;
     best_value_ = min(best_value_, value);
     set_aspiration();
-    if (tours_.until != nullptr && threadIdx.x == 0 && (has_row(r) || has_row(s))) {
-      *tours_.until_of(search_, r, s) = until_of_last();
-      const unsigned bit = filter_bit(r, s);
-      atomicOr(&filter_[bit / 32], 1u << bit % 32);
-    }
     return now_ < limit;
   }
 
@@ -493,14 +531,14 @@ class RowMinimaSearch {
       if (active && !touched) row = rows_[position - first_];
       const City<Integral> own = swap_.swapped(stored.city(), position, touched);
       std::int32_t at_r[3], at_s[3];
-      swap_deltas<3>(swap_.window, 0, swap_.window_position(0), own, position, n_, at_r);
-      swap_deltas<3>(swap_.window, 5, swap_.window_position(5), own, position, n_, at_s);
-      const std::int32_t least = min(min(min(at_r[0], at_r[1]), min(at_r[2], at_s[0])), min(at_s[1], at_s[2]));
-      const bool changed =
-          active && (least <= row.bound || swap_.touches(row.column) || swap_.touches(row.tabu_column) || row.tabu_end <= now_);
+      swap_deltas<3>(swap_.window, 0, swap_.r, own, position, n_, at_r);
+      swap_deltas<3>(swap_.window, 5, swap_.s, own, position, n_, at_s);
+      std::int32_t deltas[]{at_r[0], at_r[1], at_r[2], at_s[0], at_s[1], at_s[2]};
+      const bool changed = active && (least_of(deltas) <= row.bound || swap_.touches(row.column) || swap_.touches(row.tabu_column) ||
+                                      row.tabu_end <= now_);
       if (__any_sync(~0u, changed)) {
         if (changed) {
-          repair(row, position, at_r, at_s, least);
+          repair(row, position, deltas);
           rows_[position - first_] = row;
         }
         __syncwarp();
@@ -509,24 +547,27 @@ class RowMinimaSearch {
     }
     __syncwarp();
   }
-  /// `least` is the least of the new deltas at_r and at_s.
-  __device__ __forceinline__ void repair(Row& row, std::int32_t position, const std::int32_t (&at_r)[3], const std::int32_t (&at_s)[3],
-                                         std::int32_t least) const {
+  [[nodiscard]] static __device__ __forceinline__ std::int32_t least_of(const std::int32_t (&deltas)[6]) {
+    return min(min(min(deltas[0], deltas[1]), min(deltas[2], deltas[3])), min(deltas[4], deltas[5]));
+  }
+  /// Puts the changed swaps into the row, the least first; `deltas` are lost. One at a time: of several of which the least is tabu, the others
+  /// would be a bound only, and near a local optimum the row scanned in almost every iteration.
+  __device__ __forceinline__ void repair(Row& row, std::int32_t position, std::int32_t (&deltas)[6]) const {
     row.remove([&](std::int32_t column) { return swap_.touches(column); });
     row.end_tabu(now_);
-    std::int32_t column = no_delta, others = no_delta;
+    for (std::int32_t least = least_of(deltas); least <= row.bound && least < no_delta; least = least_of(deltas)) {
+      std::int32_t column = no_delta;
 #pragma unroll
-    for (int k = 0; k < 6; ++k)
-      if ((k < 3 ? at_r[k] : at_s[k - 3]) == least) column = min(column, swap_.window_position(k < 3 ? 1 + k : 3 + k));
+      for (int k = 0; k < 6; ++k)
+        if (deltas[k] == least) column = min(column, swap_.touched_position(k));
 #pragma unroll
-    for (int k = 0; k < 6; ++k) {
-      const std::int32_t delta = k < 3 ? at_r[k] : at_s[k - 3];
-      if (delta != least || swap_.window_position(k < 3 ? 1 + k : 3 + k) != column) others = min(others, delta);
+      for (int k = 0; k < 6; ++k)
+        if (swap_.touched_position(k) == column) deltas[k] = no_delta;
+      row.insert(least, column, now_, [&] {
+        if (min(position, column) == swap_.r && max(position, column) == swap_.s) return tours_.until != nullptr ? until_of_last() : 0;
+        return until(position, column);
+      });
     }
-    row.insert(least, column, others, now_, [&] {
-      if (min(position, column) == swap_.r && max(position, column) == swap_.s) return tours_.until != nullptr ? until_of_last() : 0;
-      return until(position, column);
-    });
   }
 
   const RowSearches<Integral>& searches_;
@@ -542,7 +583,7 @@ class RowMinimaSearch {
   std::int32_t now_ = 0;                ///< the next iteration
   std::int32_t aspiration_ = 0;         ///< tabu swaps with deltas below this are not forbidden
   std::int64_t value_ = 0, best_value_ = 0;
-  unsigned step_ = 0, scans_ = 0;  ///< numbers of the messages
+  unsigned step_ = 0, scans_ = 0;  ///< numbers of the messages; scans_: of this warp's
   CitySwap<Integral> swap_;        ///< the last
   bool unrecorded_ = false;        ///< the last swap is not yet in cities, tour and progress
   bool unsaved_ = false;           ///< the tour is the best, and not yet saved as such
