@@ -43,9 +43,8 @@ namespace {
 
 using cuda::warp_min;
 
-/// Threads of a block. Double precision takes more registers.
-template <bool Integral>
-inline constexpr int row_threads = Integral ? 768 : 512;
+/// Threads of a block: a warp for each of the rows that are scanned at the same time.
+inline constexpr int row_threads = 512;
 /// Blocks of a search at most: one for each lane of half a warp in reduce_keys().
 inline constexpr int most_blocks = 16;
 /// 32-bit words of the Bloom filter: 2^16 bits.
@@ -224,26 +223,31 @@ __global__ void __launch_bounds__(setup_threads) tsp_rows_kernel(const __grid_co
 // --- shared memory -----------------------------------------------------------------------------------------------------------
 
 /// The part of shared memory that does not depend on the instance. The Bloom filter follows; then rows and cities, if they fit.
-template <bool Integral>
 struct alignas(16) SharedLayout {
   cuda::Four<std::uint32_t> keys[2 * most_blocks];         ///< of CountedMailbox: least key and least bound, high half first
   cuda::Four<cuda::Word> rows[most_blocks][2 * most_blocks];  ///< [row scanned], of CountedMailbox: a block's part, and its other bounds
   cuda::Word key_arrivals[2], row_arrivals[most_blocks][2];
-  std::int32_t warp_rows[row_threads<Integral> / 32][row_words];
-  Key warp_best[row_threads<Integral> / 32], warp_bound[row_threads<Integral> / 32];
+  std::int32_t warp_rows[row_threads / 32][row_words];
+  Key warp_best[row_threads / 32], warp_bound[row_threads / 32];
   Key scanned[most_blocks];  ///< [row scanned]: its least key
   Key bounds[most_blocks];   ///< [block]
   local_search::SearchProgress progress;
 };
 
+/// Two halves of each row in shared memory, if no warp of a block then has more than one task; else one that covers all.
+[[nodiscard]] VICINITY_HD constexpr std::int32_t halves_of(std::int32_t block_rows) {
+  return 2 * divide_up(block_rows, warp_positions) <= row_threads / 32 ? 2 : 1;
+}
 /// Rows in shared memory fill whole 16 bytes.
-[[nodiscard]] VICINITY_HD constexpr std::size_t padded_rows(std::int32_t rows) { return (static_cast<std::size_t>(rows) + 1) / 2 * 2; }
+[[nodiscard]] VICINITY_HD constexpr std::size_t stored_rows(std::int32_t block_rows) {
+  return (static_cast<std::size_t>(halves_of(block_rows) * block_rows) + 1) / 2 * 2;
+}
 
 /// Bytes of shared memory of a block; `in_shared`: with its rows and all cities.
 template <bool Integral>
 [[nodiscard]] constexpr std::size_t shared_bytes(std::int32_t n, std::int32_t block_rows, bool in_shared) {
-  const std::size_t fixed = sizeof(SharedLayout<Integral>) + filter_words * sizeof(std::uint32_t);
-  return fixed + (in_shared ? padded_rows(block_rows) * sizeof(Row) + static_cast<std::size_t>(n) * sizeof(StoredCity<Integral>) : 0);
+  const std::size_t fixed = sizeof(SharedLayout) + filter_words * sizeof(std::uint32_t);
+  return fixed + (in_shared ? stored_rows(block_rows) * sizeof(Row) + static_cast<std::size_t>(n) * sizeof(StoredCity<Integral>) : 0);
 }
 
 // --- the search --------------------------------------------------------------------------------------------------------------
@@ -260,10 +264,11 @@ class RowMinimaSearch {
         rank_(static_cast<int>(blockIdx.x) % searches.blocks),
         first_(min(rank_ * searches.block_rows, n_)),
         last_(min(first_ + searches.block_rows, n_)),
-        shared_(*reinterpret_cast<SharedLayout<Integral>*>(shared)),
-        filter_(reinterpret_cast<std::uint32_t*>(shared + sizeof(SharedLayout<Integral>))),
+        halves_(InShared ? halves_of(searches.block_rows) : 1),
+        shared_(*reinterpret_cast<SharedLayout*>(shared)),
+        filter_(reinterpret_cast<std::uint32_t*>(shared + sizeof(SharedLayout))),
         rows_(InShared ? reinterpret_cast<Row*>(filter_ + filter_words) : searches.rows + search_ * n_ + first_),
-        cities_(InShared ? reinterpret_cast<StoredCity<Integral>*>(rows_ + padded_rows(searches.block_rows))
+        cities_(InShared ? reinterpret_cast<StoredCity<Integral>*>(rows_ + stored_rows(searches.block_rows))
                          : searches.cities + (search_ * static_cast<std::size_t>(searches.blocks) + static_cast<std::size_t>(rank_)) * n_),
         swap_{n_} {}
 
@@ -286,13 +291,21 @@ class RowMinimaSearch {
   }
 
  private:
-  static constexpr int threads = row_threads<Integral>, warps = threads / 32;
+  static constexpr int threads = row_threads, warps = threads / 32;
 
   [[nodiscard]] static __device__ __forceinline__ std::int32_t lane() { return static_cast<std::int32_t>(threadIdx.x % 32); }
   [[nodiscard]] static __device__ __forceinline__ std::int32_t warp() { return static_cast<std::int32_t>(threadIdx.x / 32); }
   /// One thread of the search keeps its progress and its tour.
   [[nodiscard]] __device__ __forceinline__ bool is_progress_thread() const { return rank_ == 0 && threadIdx.x == threads - 32; }
   [[nodiscard]] __device__ __forceinline__ bool has_row(std::int32_t position) const { return position >= first_ && position < last_; }
+  [[nodiscard]] __device__ __forceinline__ Row& row_at(std::int32_t position, int half) const {
+    return rows_[half * searches_.block_rows + position - first_];
+  }
+  /// `row` covers all swaps that the halves of the row cover.
+  __device__ __forceinline__ void set_row(std::int32_t position, const Row& row) const {
+    row_at(position, 0) = row;
+    if (halves_ == 2) row_at(position, 1) = Row{};
+  }
 
   // --- start and end of a launch
 
@@ -302,7 +315,7 @@ class RowMinimaSearch {
     if (thread < 2 * most_blocks) row_mailbox(thread / 2).init(thread % 2);
     if constexpr (InShared) {
       for (std::int32_t p = thread; p < n_; p += threads) cities_[p] = searches_.cities[search_ * n_ + p];
-      for (std::int32_t i = first_ + thread; i < last_; i += threads) rows_[i - first_] = searches_.rows[search_ * n_ + i];
+      for (std::int32_t i = first_ + thread; i < last_; i += threads) set_row(i, searches_.rows[search_ * n_ + i]);
     }
     for (int k = thread; k < filter_words; k += threads) filter_[k] = stored_filter()[k];
     if (is_progress_thread()) shared_.progress = progress;
@@ -392,7 +405,8 @@ class RowMinimaSearch {
   __device__ __forceinline__ void read_keys(Key& best, Key& bound, std::int32_t left_out = -1) const {
     best = bound = no_key;
     for (std::int32_t i = first_ + static_cast<std::int32_t>(threadIdx.x); i < last_; i += threads)
-      if (i != left_out) rows_[i - first_].lower_keys(i, aspiration_, best, bound);
+      for (int half = 0; half < halves_; ++half)
+        if (i != left_out) row_at(i, half).lower_keys(i, aspiration_, best, bound);
   }
 
   /// The least key of all blocks in all lanes, and the least bound of block b in lane b. Between the barriers no warp reads cities and tabu
@@ -465,7 +479,7 @@ class RowMinimaSearch {
       others = warp_min(lane() < warps ? shared_.warp_bound[lane() % warps] : no_key);
       if (searches_.blocks > 1) exchange(mine, others);
       if (lane() == 0) {
-        if (has_row(position)) rows_[position - first_] = mine;
+        if (has_row(position)) set_row(position, mine);
         Key none = no_key;
         shared_.scanned[warp()] = no_key;
         mine.lower_keys(position, aspiration_, shared_.scanned[warp()], none);
@@ -517,52 +531,55 @@ class RowMinimaSearch {
     return now_ < limit;
   }
 
-  /// Updates the rows after the last swap, and finds their least key and bound. A row needs repair only if a changed swap comes before its
-  /// bound, or one of its own swaps has changed or ceases to be tabu.
+  /// Updates the rows after the last swap, and finds their least key and bound. A warp takes 30 positions: of one half of their rows the
+  /// three changed swaps that belong to it, or all six where rows are not halved. A row needs repair only if a changed swap comes before
+  /// its bound, or one of its own swaps has changed or ceases to be tabu.
   __device__ __forceinline__ void update_rows(Key& best, Key& bound) {
-    swap_.load_window(cities_);
     best = bound = no_key;
-    for (std::int32_t first = first_ + warp_positions * warp(); first < last_; first += warp_positions * warps) {
+    const std::int32_t tasks = halves_ * divide_up(last_ - first_, warp_positions);
+    if (warp() < tasks || warp() == warps - 1) swap_.load_window(cities_);
+    for (std::int32_t task = warp(); task < tasks; task += warps) {
+      const std::int32_t half = halves_ == 2 ? task & 1 : 0, first = first_ + warp_positions * (task >> (halves_ - 1));
       const std::int32_t position = lane_position(first, lane(), n_);
       const bool active = lane() >= 1 && lane() <= warp_positions && first + lane() - 1 < last_;
       const bool touched = swap_.touches(position);
       const StoredCity<Integral> stored = cities_[position];
       Row row;  // of a touched position all swaps have changed
-      if (active && !touched) row = rows_[position - first_];
+      if (active && !touched) row = row_at(position, half);
       const City<Integral> own = swap_.swapped(stored.city(), position, touched);
-      std::int32_t at_r[3], at_s[3];
-      swap_deltas<3>(swap_.window, 0, swap_.r, own, position, n_, at_r);
-      swap_deltas<3>(swap_.window, 5, swap_.s, own, position, n_, at_s);
-      std::int32_t deltas[]{at_r[0], at_r[1], at_r[2], at_s[0], at_s[1], at_s[2]};
-      const bool changed = active && (least_of(deltas) <= row.bound || swap_.touches(row.column) || swap_.touches(row.tabu_column) ||
-                                      row.tabu_end <= now_);
-      if (__any_sync(~0u, changed)) {
-        if (changed) {
-          repair(row, position, deltas);
-          rows_[position - first_] = row;
+      bool changed = touched || swap_.touches(row.column) || swap_.touches(row.tabu_column) || row.tabu_end <= now_;
+      row.remove([&](std::int32_t column) { return swap_.touches(column); });
+      row.end_tabu(now_);
+#pragma unroll 1
+      for (std::int32_t center = half; center < half + 3 - halves_; ++center) {
+        std::int32_t deltas[3];
+        swap_deltas<3>(swap_.window, 5 * center, center == 0 ? swap_.r : swap_.s, own, position, n_, deltas);
+        const bool inserts = active && min(min(deltas[0], deltas[1]), deltas[2]) <= row.bound;
+        if (__any_sync(~0u, inserts)) {
+          if (inserts) insert(row, position, center == 0 ? swap_.r : swap_.s, deltas);
+          changed |= inserts;
+          __syncwarp();
         }
-        __syncwarp();
       }
+      if (active && changed) row_at(position, half) = row;
       if (active) row.lower_keys(position, aspiration_, best, bound);
     }
     __syncwarp();
   }
-  [[nodiscard]] static __device__ __forceinline__ std::int32_t least_of(const std::int32_t (&deltas)[6]) {
-    return min(min(min(deltas[0], deltas[1]), min(deltas[2], deltas[3])), min(deltas[4], deltas[5]));
-  }
-  /// Puts the changed swaps into the row, the least first; `deltas` are lost. One at a time: of several of which the least is tabu, the others
-  /// would be a bound only, and near a local optimum the row scanned in almost every iteration.
-  __device__ __forceinline__ void repair(Row& row, std::int32_t position, std::int32_t (&deltas)[6]) const {
-    row.remove([&](std::int32_t column) { return swap_.touches(column); });
-    row.end_tabu(now_);
-    for (std::int32_t least = least_of(deltas); least <= row.bound && least < no_delta; least = least_of(deltas)) {
+  /// Puts the changed swaps with the positions around `center` into the row, one at a time, the least first: of several of which the least
+  /// is tabu, the others would be a bound only, and near a local optimum the row scanned in almost every iteration.
+  __device__ __forceinline__ void insert(Row& row, std::int32_t position, std::int32_t center, std::int32_t (&deltas)[3]) const {
+    const std::int32_t columns[]{wrapped(center - 1, n_), center, wrapped(center + 1, n_)};
+    for (int left = 3; left > 0; --left) {
+      const std::int32_t least = min(min(deltas[0], deltas[1]), deltas[2]);
+      if (least > row.bound) break;
       std::int32_t column = no_delta;
 #pragma unroll
-      for (int k = 0; k < 6; ++k)
-        if (deltas[k] == least) column = min(column, swap_.touched_position(k));
+      for (int k = 0; k < 3; ++k)
+        if (deltas[k] == least) column = min(column, columns[k]);
 #pragma unroll
-      for (int k = 0; k < 6; ++k)
-        if (swap_.touched_position(k) == column) deltas[k] = no_delta;
+      for (int k = 0; k < 3; ++k)
+        if (columns[k] == column) deltas[k] = no_delta;
       row.insert(least, column, now_, [&] {
         if (min(position, column) == swap_.r && max(position, column) == swap_.s) return tours_.until != nullptr ? until_of_last() : 0;
         return until(position, column);
@@ -576,9 +593,10 @@ class RowMinimaSearch {
   const std::size_t search_;
   const int rank_;                   ///< of the block in the search
   const std::int32_t first_, last_;  ///< the block's rows
-  SharedLayout<Integral>& shared_;
+  const std::int32_t halves_;        ///< of a row
+  SharedLayout& shared_;
   std::uint32_t* const filter_;
-  Row* const rows_;                     ///< [position - first_]
+  Row* const rows_;                     ///< [half][position - first_]
   StoredCity<Integral>* const cities_;  ///< [position]
   std::int32_t now_ = 0;                ///< the next iteration
   std::int32_t aspiration_ = 0;         ///< tabu swaps with deltas below this are not forbidden
@@ -591,7 +609,7 @@ class RowMinimaSearch {
 
 /// Mapping: `blocks` blocks a search, a cluster if more than one; a lane a row.
 template <bool Integral, bool InShared>
-__global__ void __launch_bounds__(row_threads<Integral>, 1)
+__global__ void __launch_bounds__(row_threads, 1)
     tsp_row_minima_kernel(const __grid_constant__ RowSearches<Integral> searches, local_search::SearchProgress* all_progress,
                           local_search::Method method, std::int64_t limit) {
   extern __shared__ __align__(16) unsigned char row_minima_shared[];
@@ -649,7 +667,7 @@ template <bool Integral>
   RowMinimaPolicy policy;
   for (const std::int32_t blocks : block_counts(n, task)) {
     RowMinimaPolicy next{
-        .blocks = blocks, .block_rows = divide_up(n, blocks), .threads = row_threads<Integral>, .coordinate_bits = Integral ? 16 : 64};
+        .blocks = blocks, .block_rows = divide_up(n, blocks), .threads = row_threads, .coordinate_bits = Integral ? 16 : 64};
     next.in_shared = shared_bytes<Integral>(n, next.block_rows, true) <= most_shared;
     next.shared_bytes = shared_bytes<Integral>(n, next.block_rows, next.in_shared);
     if (next.shared_bytes > most_shared) continue;

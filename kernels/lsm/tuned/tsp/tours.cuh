@@ -149,9 +149,8 @@ struct CitySwap {
 
   /// Window k = 0 .. 9: positions r-2 .. r+2 and s-2 .. s+2.
   [[nodiscard]] __device__ __forceinline__ std::int32_t window_position(int k) const { return wrapped(k < 5 ? r - 2 + k : s - 7 + k, n); }
-  /// The positions whose moves all change: r-1 .. r+1 and s-1 .. s+1, some of them twice where r and s are near.
-  [[nodiscard]] __device__ __forceinline__ std::int32_t touched_position(int k) const { return window_position(k < 3 ? 1 + k : 3 + k); }
   [[nodiscard]] __device__ __forceinline__ bool near_r(std::int32_t position) const { return near(position, r, 1, n); }
+  /// Is the position one of r-1 .. r+1 or s-1 .. s+1, whose moves all change?
   [[nodiscard]] __device__ __forceinline__ bool touches(std::int32_t position) const {
     return near_r(position) || near(position, s, 1, n);
   }
