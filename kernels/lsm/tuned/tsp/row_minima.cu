@@ -98,14 +98,13 @@ struct Row {
       bound = d;
     }
   }
-  /// Removes the swaps for whose columns changed(column). It is called for column -1 as well.
-  template <std::predicate<std::int32_t> Changed>
-  __device__ __forceinline__ void remove(const Changed& changed) {
-    if (changed(column)) {
+  /// Removes its least swap, its least tabu swap.
+  __device__ __forceinline__ void remove(bool least, bool least_tabu) {
+    if (least) {
       delta = bound;
       column = -1;
     }
-    if (changed(tabu_column)) tabu_column = -1;
+    if (least_tabu) tabu_column = -1;
   }
   /// Makes tabu swaps ordinary ones if the tabu time of one of them may end before iteration `now`.
   __device__ __forceinline__ void end_tabu(std::int32_t now) {
@@ -537,7 +536,7 @@ class RowMinimaSearch {
   __device__ __forceinline__ void update_rows(Key& best, Key& bound) {
     best = bound = no_key;
     const std::int32_t tasks = halves_ * divide_up(last_ - first_, warp_positions);
-    if (warp() < tasks || warp() == warps - 1) swap_.load_window(cities_);
+    if (warp() >= tasks && warp() == warps - 1) swap_.load_window(cities_);
     for (std::int32_t task = warp(); task < tasks; task += warps) {
       const std::int32_t half = halves_ == 2 ? task & 1 : 0, first = first_ + warp_positions * (task >> (halves_ - 1));
       const std::int32_t position = lane_position(first, lane(), n_);
@@ -546,12 +545,15 @@ class RowMinimaSearch {
       const StoredCity<Integral> stored = cities_[position];
       Row row;  // of a touched position all swaps have changed
       if (active && !touched) row = row_at(position, half);
+      swap_.load_window(cities_);  // here its latencies overlap with those of the row
       const City<Integral> own = swap_.swapped(stored.city(), position, touched);
-      bool changed = touched || swap_.touches(row.column) || swap_.touches(row.tabu_column) || row.tabu_end <= now_;
-      row.remove([&](std::int32_t column) { return swap_.touches(column); });
+      const bool least = swap_.touches(row.column), least_tabu = swap_.touches(row.tabu_column);
+      bool changed = touched | least | least_tabu | (row.tabu_end <= now_);
+      row.remove(least, least_tabu);
       row.end_tabu(now_);
-#pragma unroll 1
-      for (std::int32_t center = half; center < half + 3 - halves_; ++center) {
+#pragma unroll
+      for (int center = 0; center < 2; ++center) {
+        if (halves_ == 2 && center != half) continue;
         std::int32_t deltas[3];
         swap_deltas<3>(swap_.window, 5 * center, center == 0 ? swap_.r : swap_.s, own, position, n_, deltas);
         const bool inserts = active && min(min(deltas[0], deltas[1]), deltas[2]) <= row.bound;
@@ -570,6 +572,7 @@ class RowMinimaSearch {
   /// is tabu, the others would be a bound only, and near a local optimum the row scanned in almost every iteration.
   __device__ __forceinline__ void insert(Row& row, std::int32_t position, std::int32_t center, std::int32_t (&deltas)[3]) const {
     const std::int32_t columns[]{wrapped(center - 1, n_), center, wrapped(center + 1, n_)};
+#pragma unroll 1
     for (int left = 3; left > 0; --left) {
       const std::int32_t least = min(min(deltas[0], deltas[1]), deltas[2]);
       if (least > row.bound) break;

@@ -90,10 +90,10 @@ template <bool Integral>
 [[nodiscard]] __device__ __forceinline__ std::int32_t wrapped(std::int32_t position, std::int32_t n) {
   return position < 0 ? position + n : position >= n ? position - n : position;
 }
-/// Is `position` at most `steps` from `center` on the tour?
+/// Is `position` at most `steps` from `center` on the tour? Here and in touches(), `|` where `||` would branch.
 [[nodiscard]] __device__ __forceinline__ bool near(std::int32_t position, std::int32_t center, std::int32_t steps, std::int32_t n) {
   const std::int32_t apart = abs(position - center);
-  return apart <= steps || apart >= n - steps;
+  return (apart <= steps) | (apart >= n - steps);
 }
 
 /// Positions that a warp evaluates at once: 32 less the halo.
@@ -152,7 +152,7 @@ struct CitySwap {
   [[nodiscard]] __device__ __forceinline__ bool near_r(std::int32_t position) const { return near(position, r, 1, n); }
   /// Is the position one of r-1 .. r+1 or s-1 .. s+1, whose moves all change?
   [[nodiscard]] __device__ __forceinline__ bool touches(std::int32_t position) const {
-    return near_r(position) || near(position, s, 1, n);
+    return near_r(position) | near(position, s, 1, n);
   }
   /// Sets `window` in lanes 0 .. 9. `cities` are as before the swap. The edges of the outermost positions are not set.
   __device__ __forceinline__ void load_window(const StoredCity<Integral>* cities) {
