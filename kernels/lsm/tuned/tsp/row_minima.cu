@@ -4,17 +4,18 @@
 // Method: a row stands for one position i and covers swaps of i; every swap is covered by the row of one of its positions or by both. A row
 // keeps its least swap that is not tabu, a lower bound of the deltas of its other swaps, and its least tabu swap. A swap of the cities at
 // r and s changes six swaps in each row. Their new deltas either replace the row's least swap or lower its bound, so no other swap has to
-// be evaluated until the bound of some row comes before the least swap of all rows. Then that row is scanned anew.
+// be evaluated until the bound of some row comes before the least swap of all rows. Then that row is scanned anew. Where blocks have few
+// rows, a row is kept as two halves, of two warps: one covers what changes around r, the other what changes around s.
 //
 // Data layout: a search has one block, or up to 16 in a cluster. Each block has all cities in tour order (StoredCity), and the rows of
 // consecutive positions; both are in shared memory, or in device memory if they do not fit. Tours and tabu times are in device memory. A
 // Bloom filter of the swaps taken, in shared memory, avoids most reads of tabu times.
 // Phases of an iteration:
-//   1. update_rows: a lane a row evaluates the six changed swaps, repairs the row, and lowers its least key and least bound;
+//   1. update_rows: a lane a row, or half of it, evaluates the changed swaps, repairs the row, and lowers its least key and least bound;
 //   2. reduce_keys: the least key of the search in all lanes, and the least bound of each block;
-//   3. if a bound comes before the least key: rescan_rows scans one row a block, which all blocks share, and 2 follows again;
+//   3. while a bound comes before the least key: rescan_rows scans one row a block, which all blocks share, and has key and bounds anew;
 //   4. take_move: every thread takes the same move. One thread records it while the others go on.
-// Synchronisation: two block barriers and one message from each block to each in phase 2; two more barriers and messages in phase 3.
+// Synchronisation: two block barriers and one message from each block to each in phase 2, and as many each time in phase 3.
 // Cost: ten distances a row and iteration; three distances a swap in scans.
 #include <cooperative_groups.h>
 
@@ -29,7 +30,6 @@
 #include "core/methods/lsm/search.hpp"
 #include "core/problems/moves.hpp"
 #include "core/util/math.hpp"
-#include "kernels/cuda/collective/cluster.cuh"
 #include "kernels/cuda/collective/mailbox.cuh"
 #include "kernels/cuda/collective/warp.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
@@ -223,7 +223,7 @@ __global__ void __launch_bounds__(setup_threads) tsp_rows_kernel(const __grid_co
 
 /// The part of shared memory that does not depend on the instance. The Bloom filter follows; then rows and cities, if they fit.
 struct alignas(16) SharedLayout {
-  cuda::Four<std::uint32_t> keys[2 * most_blocks];         ///< of CountedMailbox: least key and least bound, high half first
+  cuda::Four<std::uint32_t> keys[2 * most_blocks];            ///< of CountedMailbox: least key and least bound, high half first
   cuda::Four<cuda::Word> rows[most_blocks][2 * most_blocks];  ///< [row scanned], of CountedMailbox: a block's part, and its other bounds
   cuda::Word key_arrivals[2], row_arrivals[most_blocks][2];
   std::int32_t warp_rows[row_threads / 32][row_words];
@@ -446,9 +446,9 @@ class RowMinimaSearch {
     best = warp_min(best);
   }
 
-  /// Scans the row of the least bound of each block in `stale`, and brings `best` and `bound` up to date: as reduce_keys() leaves them. Each
-  /// block scans the columns of its own positions, a warp or several a row. A row's parts go to all blocks, each with the least bound of
-  /// the block's other rows.
+  /// Scans the row of the least bound of each block in `stale`, and brings `best` and `bound` up to date: as reduce_keys() leaves them.
+  /// Each block scans the columns of its own positions, a warp or several a row. A row's parts go to all blocks, each with the least bound
+  /// of the block's other rows.
   __device__ __forceinline__ void rescan_rows(unsigned stale, Key& best, Key& bound) {
     const int count = __popc(stale), number = __popc(stale & ((1u << lane()) - 1));
     const auto position_of = [&](int k) {  // of the k-th row

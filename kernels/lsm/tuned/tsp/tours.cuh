@@ -115,8 +115,8 @@ inline constexpr std::int32_t warp_positions = 30;
   return {__shfl_sync(~0u, mine.x, lane), __shfl_sync(~0u, mine.y, lane)};
 }
 
-/// Deltas of the swaps of `position`, where `own` is, with the Count positions around `center`; no_delta for the position itself. The cities
-/// of these and of one position more on either side are the `window` of lanes `lane`, lane + 1, ... By whole warps whose lanes have
+/// Deltas of the swaps of `position`, where `own` is, with the Count positions around `center`; no_delta for the position itself. The
+/// cities of these and of one position more on either side are the `window` of lanes `lane`, lane + 1, ... By whole warps whose lanes have
 /// consecutive positions; the first and the last lane get no valid deltas.
 template <int Count, bool Integral>
 __device__ __forceinline__ void swap_deltas(const City<Integral>& window, std::int32_t lane, std::int32_t center, const City<Integral>& own,
@@ -151,9 +151,7 @@ struct CitySwap {
   [[nodiscard]] __device__ __forceinline__ std::int32_t window_position(int k) const { return wrapped(k < 5 ? r - 2 + k : s - 7 + k, n); }
   [[nodiscard]] __device__ __forceinline__ bool near_r(std::int32_t position) const { return near(position, r, 1, n); }
   /// Is the position one of r-1 .. r+1 or s-1 .. s+1, whose moves all change?
-  [[nodiscard]] __device__ __forceinline__ bool touches(std::int32_t position) const {
-    return near_r(position) | near(position, s, 1, n);
-  }
+  [[nodiscard]] __device__ __forceinline__ bool touches(std::int32_t position) const { return near_r(position) | near(position, s, 1, n); }
   /// Sets `window` in lanes 0 .. 9. `cities` are as before the swap. The edges of the outermost positions are not set.
   __device__ __forceinline__ void load_window(const StoredCity<Integral>* cities) {
     const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % 32), at = window_position(min(lane, 9));
