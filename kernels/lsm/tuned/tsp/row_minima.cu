@@ -63,6 +63,11 @@ inline constexpr Key no_key = ~0ull;
   return static_cast<Key>(static_cast<std::uint32_t>(delta + (1 << 30))) << 33 | 1ull << 32 | i << 16 | j;
 }
 [[nodiscard]] __device__ __forceinline__ std::int32_t delta_of(Key key) { return static_cast<std::int32_t>(key >> 33) - (1 << 30); }
+/// Above `best` by a part of its delta: in a descent bounds below this soon come before the least swap, and the more rows are scanned at
+/// the same time, the fewer times.
+[[nodiscard]] __device__ __forceinline__ Key before_long(Key best) {
+  return max(best, best + (static_cast<Key>(abs(delta_of(best)) / 32) << 33));
+}
 [[nodiscard]] __device__ __forceinline__ moves::Move<2> swap_of(Key key) {
   return {{static_cast<std::int32_t>(key >> 16 & 0xFFFF), static_cast<std::int32_t>(key & 0xFFFF)}};
 }
@@ -277,7 +282,7 @@ class RowMinimaSearch {
     read_keys(best, bound);
     while (true) {
       reduce_keys(best, bound);
-      while (const unsigned stale = __ballot_sync(~0u, bound < best)) rescan_rows(stale, best, bound);
+      while (__any_sync(~0u, bound < best)) rescan_rows(best, bound);
       if (best == no_key) {  // all swaps are tabu: the least of them is taken
         aspiration_ = no_delta;
         read_keys(best, bound);
@@ -446,10 +451,11 @@ class RowMinimaSearch {
     best = warp_min(best);
   }
 
-  /// Scans the row of the least bound of each block in `stale`, and brings `best` and `bound` up to date: as reduce_keys() leaves them.
-  /// Each block scans the columns of its own positions, a warp or several a row. A row's parts go to all blocks, each with the least bound
-  /// of the block's other rows.
-  __device__ __forceinline__ void rescan_rows(unsigned stale, Key& best, Key& bound) {
+  /// Scans the row of the least bound of each block, where that comes before `best` or soon will, and brings `best` and `bound` up to date:
+  /// as reduce_keys() leaves them. Each block scans the columns of its own positions, a warp or several a row. A row's parts go to all
+  /// blocks, each with the least bound of the block's other rows.
+  __device__ __forceinline__ void rescan_rows(Key& best, Key& bound) {
+    const unsigned stale = __ballot_sync(~0u, bound < before_long(best));
     const int count = __popc(stale), number = __popc(stale & ((1u << lane()) - 1));
     const auto position_of = [&](int k) {  // of the k-th row
       const unsigned block = __ballot_sync(~0u, (stale >> lane() & 1) != 0 && number == k);
