@@ -229,7 +229,7 @@ __global__ void __launch_bounds__(setup_threads) tsp_rows_kernel(const __grid_co
 /// The part of shared memory that does not depend on the instance. The Bloom filter follows; then rows and cities, if they fit.
 struct alignas(16) SharedLayout {
   cuda::Four<std::uint32_t> keys[2 * most_blocks];            ///< of CountedMailbox: least key and least bound, high half first
-  cuda::Four<cuda::Word> rows[most_blocks][2 * most_blocks];  ///< [row scanned], of CountedMailbox: a block's part, and its other bounds
+  cuda::Four<cuda::Word> rows[most_blocks][2 * most_blocks];  ///< [row scanned], of CountedMailbox: a block's part, and its bound
   cuda::Word key_arrivals[2], row_arrivals[most_blocks][2];
   std::int32_t warp_rows[row_threads / 32][row_words];
   Key warp_best[row_threads / 32], warp_bound[row_threads / 32];
