@@ -53,24 +53,6 @@ __device__ __forceinline__ void receive(T (&numbers)[Count], const Word* from, s
     numbers[k] = static_cast<T>(bits);
   }
 }
-/// The contents of `Count` words `stride` apart in this block's shared memory; by a whole warp, for lanes that are `waiting`, which is
-/// returned. The warp leaves as one: lanes that left a loop of polls one by one would stay apart.
-template <int Count>
-__device__ __forceinline__ bool receive_in_warp(std::int32_t (&contents)[Count], const Word* from, int stride, bool waiting,
-                                                unsigned step) {
-  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(from));
-  bool missing = true;
-  while (__any_sync(~0u, missing)) {
-    missing = false;
-#pragma unroll
-    for (int k = 0; k < Count; ++k) {
-      const Word word = read_shared(address + 8 * k * stride);
-      contents[k] = static_cast<std::int32_t>(word >> 32);
-      missing |= waiting && !fresh(word, step);
-    }
-  }
-  return waiting;
-}
 
 // --- keys ----------------------------------------------------------------------------------------------------------------
 

@@ -85,39 +85,5 @@ TEST_F(Mailboxes, NumbersAndStampedContentsArrive) {
   EXPECT_EQ(wrong.to_host()[0], 0);
 }
 
-/// Words in the shared memory of the blocks of a cluster, waited for by a whole warp, of which some lanes wait for nothing.
-__global__ void warp_kernel(std::uint32_t steps, std::int32_t blocks, int* wrong) {
-  __shared__ Word words[2][2][16];  // [step modulo 2][half][block]
-  if (threadIdx.x < 64) (&words[0][0][0])[threadIdx.x] = 0;
-  barrier_of_all<true>();
-  const auto rank = static_cast<std::int32_t>(blockIdx.x), lane = static_cast<std::int32_t>(threadIdx.x) % 32;
-  for (std::uint32_t step = 1; step <= steps; ++step) {
-    delay(step);
-    auto& now = words[step & 1];
-    const auto told = [&](std::int32_t block) { return hashed(std::uint64_t{step} << 8 | static_cast<unsigned>(block)); };
-    if (threadIdx.x < 32 && lane < blocks) send(in_block(&now[0][rank], lane), 16, told(rank), step);
-    if (threadIdx.x < 32) {
-      std::int32_t halves[2];
-      if (receive_in_warp(halves, &now[0][lane % 16], 16, lane < blocks, step) &&
-          (std::uint64_t{static_cast<unsigned>(halves[1])} << 32 | static_cast<unsigned>(halves[0])) != told(lane))
-        atomicAdd(wrong, 1);
-    }
-    __syncthreads();
-  }
-  barrier_of_all<true>();
-}
-TEST_F(Mailboxes, WarpsReceiveFromTheirCluster) {
-  if (device::info()->compute_capability < 90) GTEST_SKIP() << "no clusters before sm_90";
-  DeviceBuffer<int> wrong(1);
-  wrong.fill(0, stream());
-  for (std::int32_t blocks = 2; blocks <= 16; ++blocks) {
-    const Shape shape{.blocks = blocks, .threads = 64, .cluster = blocks};
-    if (clusters_at_a_time(shape, warp_kernel) == 0) continue;
-    VICINITY_CUDA_CHECK(launch(shape, stream(), warp_kernel, 10'000u, blocks, wrong.data()));
-  }
-  stream().synchronize();
-  EXPECT_EQ(wrong.to_host()[0], 0);
-}
-
 }  // namespace
 }  // namespace vicinity::cuda

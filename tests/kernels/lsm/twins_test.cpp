@@ -65,6 +65,8 @@ TEST_F(LsmGpu, WaysOfTheTunedSearch) {
   for (const std::int64_t size : {307, 333, 334, 440, 700, 1300, 2400, 6000, 21000})
     trials.push_back(trial("tsp", {{"size", whole(size)}, {"iterations", whole(60)}, {"tenure", whole(20)}}));
   trials.push_back(trial("tsp", {{"size", whole(1300)}, {"extent", whole(100000)}, {"iterations", whole(60)}}));
+  for (const std::int64_t tenure : {0, 7})  // past the first local optimum, where many swaps are tabu
+    trials.push_back(trial("tsp", {{"size", whole(340)}, {"iterations", whole(3000)}, {"tenure", whole(tenure)}}));
   for (const auto& [m, n] : {std::pair(401, 417), std::pair(1301, 1317), std::pair(5000, 100), std::pair(100, 3000)})
     for (const char* neighborhood : {"hamming1", "hamming2"})
       trials.push_back(trial("ppp", {{"m", whole(m)}, {"n", whole(n)}, {"neighborhood", text(neighborhood)}, {"iterations", whole(5)}}));

@@ -4,17 +4,18 @@
 // Method: a row stands for one position i and covers swaps of i; every swap is covered by the row of one of its positions or by both. A row
 // keeps its least swap that is not tabu, a lower bound of the deltas of its other swaps, and its least tabu swap. A swap of the cities at
 // r and s changes six swaps in each row. Their new deltas either replace the row's least swap or lower its bound, so no other swap has to
-// be evaluated until the bound of some row comes before the least swap of all rows. Then that row is scanned anew.
+// be evaluated until the bound of some row comes before the least swap of all rows. Then that row is scanned anew. Where blocks have few
+// rows, a row is kept as two halves, of two warps: one covers what changes around r, the other what changes around s.
 //
 // Data layout: a search has one block, or up to 16 in a cluster. Each block has all cities in tour order (StoredCity), and the rows of
 // consecutive positions; both are in shared memory, or in device memory if they do not fit. Tours and tabu times are in device memory. A
 // Bloom filter of the swaps taken, in shared memory, avoids most reads of tabu times.
 // Phases of an iteration:
-//   1. update_rows: a lane a row evaluates the six changed swaps, repairs the row, and lowers its least key and least bound;
+//   1. update_rows: a lane a row, or half of it, evaluates the changed swaps, repairs the row, and lowers its least key and least bound;
 //   2. reduce_keys: the least key of the search in all lanes, and the least bound of each block;
-//   3. if a bound comes before the least key: rescan_rows scans one row a block, which all blocks share, and 2 follows again;
+//   3. while a bound comes before the least key: rescan_rows scans one row a block, which all blocks share, and has key and bounds anew;
 //   4. take_move: every thread takes the same move. One thread records it while the others go on.
-// Synchronisation: two block barriers and one message from each block to each in phase 2; two more barriers and messages in phase 3.
+// Synchronisation: two block barriers and one message from each block to each in phase 2, and as many each time in phase 3.
 // Cost: ten distances a row and iteration; three distances a swap in scans.
 #include <cooperative_groups.h>
 
@@ -29,7 +30,6 @@
 #include "core/methods/lsm/search.hpp"
 #include "core/problems/moves.hpp"
 #include "core/util/math.hpp"
-#include "kernels/cuda/collective/cluster.cuh"
 #include "kernels/cuda/collective/mailbox.cuh"
 #include "kernels/cuda/collective/warp.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
@@ -43,9 +43,8 @@ namespace {
 
 using cuda::warp_min;
 
-/// Threads of a block. Double precision takes more registers.
-template <bool Integral>
-inline constexpr int row_threads = Integral ? 768 : 512;
+/// Threads of a block: a warp for each of the rows that are scanned at the same time.
+inline constexpr int row_threads = 512;
 /// Blocks of a search at most: one for each lane of half a warp in reduce_keys().
 inline constexpr int most_blocks = 16;
 /// 32-bit words of the Bloom filter: 2^16 bits.
@@ -64,6 +63,11 @@ inline constexpr Key no_key = ~0ull;
   return static_cast<Key>(static_cast<std::uint32_t>(delta + (1 << 30))) << 33 | 1ull << 32 | i << 16 | j;
 }
 [[nodiscard]] __device__ __forceinline__ std::int32_t delta_of(Key key) { return static_cast<std::int32_t>(key >> 33) - (1 << 30); }
+/// Above `best` by a part of its delta: in a descent bounds below this soon come before the least swap, and the more rows are scanned at
+/// the same time, the fewer times.
+[[nodiscard]] __device__ __forceinline__ Key before_long(Key best) {
+  return max(best, best + (static_cast<Key>(abs(delta_of(best)) / 32) << 33));
+}
 [[nodiscard]] __device__ __forceinline__ moves::Move<2> swap_of(Key key) {
   return {{static_cast<std::int32_t>(key >> 16 & 0xFFFF), static_cast<std::int32_t>(key & 0xFFFF)}};
 }
@@ -79,10 +83,10 @@ struct Row {
   std::int32_t tabu_end = no_delta;
   std::int32_t tabu_delta = no_delta, tabu_column = -1;
 
-  /// Adds swaps that the row does not cover, or no longer since remove(): the least is (d, c), the others have a delta of `others` or more.
-  /// The least is tabu before iteration until(), which is called only if the row depends on it.
+  /// Adds the swap (d, c), which the row does not cover, or no longer since remove(). It is tabu before iteration until(), which is called
+  /// only if the row depends on it.
   template <std::invocable Until>
-  __device__ __forceinline__ void insert(std::int32_t d, std::int32_t c, std::int32_t others, std::int32_t now, const Until& until) {
+  __device__ __forceinline__ void insert(std::int32_t d, std::int32_t c, std::int32_t now, const Until& until) {
     if (d >= bound && !(d == delta && c < column)) return;
     const std::int32_t end = until();
     if (end > now) {
@@ -91,28 +95,21 @@ struct Row {
         tabu_delta = d;
         tabu_column = c;
       }
-      bound = min(bound, others);
-      if (others <= delta) {
-        delta = bound;
-        column = -1;
-      }
     } else if (d < delta || (d == delta && c < column)) {
       if (column >= 0) bound = delta;
-      bound = min(bound, others);
       delta = d;
       column = c;
     } else {
       bound = d;
     }
   }
-  /// Removes the swaps for whose columns changed(column). It is called for column -1 as well.
-  template <std::predicate<std::int32_t> Changed>
-  __device__ __forceinline__ void remove(const Changed& changed) {
-    if (changed(column)) {
+  /// Removes its least swap, its least tabu swap.
+  __device__ __forceinline__ void remove(bool least, bool least_tabu) {
+    if (least) {
       delta = bound;
       column = -1;
     }
-    if (changed(tabu_column)) tabu_column = -1;
+    if (least_tabu) tabu_column = -1;
   }
   /// Makes tabu swaps ordinary ones if the tabu time of one of them may end before iteration `now`.
   __device__ __forceinline__ void end_tabu(std::int32_t now) {
@@ -142,7 +139,7 @@ struct Row {
   }
 };
 
-/// A row in a message.
+/// A row in words.
 inline constexpr int row_words = 6;
 [[nodiscard]] __device__ __forceinline__ std::int32_t word_of(const Row& row, std::int32_t word) {
   const std::int32_t tabu = word == 4 ? row.tabu_delta : row.tabu_column;
@@ -173,16 +170,16 @@ template <bool Integral, std::invocable<std::int32_t, std::int32_t> Until>
                                                       std::int32_t first, std::int32_t last, std::int32_t step, std::int32_t now,
                                                       const Until& until) {
   const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
-  const StoredCity<Integral> near = cities[wrapped(i - 1 + lane % 3, n)];
-  const City<Integral> window = near.city();
+  const StoredCity<Integral> around = cities[wrapped(i - 1 + min(lane, 2), n)];
+  const City<Integral> window = around.city();
   Row mine;
   for (; first < last; first += step) {
     const std::int32_t position = lane_position(first, lane, n);
     const StoredCity<Integral> own = cities[position];
     std::int32_t delta[1];
-    swap_deltas<1>(window, 0, wrapped(i - 1, n), own.city(), position, n, delta);
+    swap_deltas<1>(window, 0, i, own.city(), position, n, delta);
     if (lane >= 1 && lane <= warp_positions && first + lane - 1 < last)
-      mine.insert(delta[0], position, no_delta, now, [&] { return until(i, position); });
+      mine.insert(delta[0], position, now, [&] { return until(i, position); });
     __syncwarp();
   }
   return merged(mine);
@@ -230,23 +227,31 @@ __global__ void __launch_bounds__(setup_threads) tsp_rows_kernel(const __grid_co
 // --- shared memory -----------------------------------------------------------------------------------------------------------
 
 /// The part of shared memory that does not depend on the instance. The Bloom filter follows; then rows and cities, if they fit.
-template <bool Integral>
 struct alignas(16) SharedLayout {
-  cuda::Word keys[2][4][most_blocks];       ///< [step % 2][word][block]: least key, then least bound, high half first
-  cuda::Word rows[most_blocks][row_words];  ///< [block]: its part of the row of this block that is scanned
-  std::int32_t warp_rows[row_threads<Integral> / 32][row_words];
-  Key warp_best[row_threads<Integral> / 32], warp_bound[row_threads<Integral> / 32];
+  cuda::Four<std::uint32_t> keys[2 * most_blocks];            ///< of CountedMailbox: least key and least bound, high half first
+  cuda::Four<cuda::Word> rows[most_blocks][2 * most_blocks];  ///< [row scanned], of CountedMailbox: a block's part, and its bound
+  cuda::Word key_arrivals[2], row_arrivals[most_blocks][2];
+  std::int32_t warp_rows[row_threads / 32][row_words];
+  Key warp_best[row_threads / 32], warp_bound[row_threads / 32];
+  Key scanned[most_blocks];  ///< [row scanned]: its least key
+  Key bounds[most_blocks];   ///< [block]
   local_search::SearchProgress progress;
 };
 
+/// Two halves of each row in shared memory, if no warp of a block then has more than one task; else one that covers all.
+[[nodiscard]] VICINITY_HD constexpr std::int32_t halves_of(std::int32_t block_rows) {
+  return 2 * divide_up(block_rows, warp_positions) <= row_threads / 32 ? 2 : 1;
+}
 /// Rows in shared memory fill whole 16 bytes.
-[[nodiscard]] VICINITY_HD constexpr std::size_t padded_rows(std::int32_t rows) { return (static_cast<std::size_t>(rows) + 1) / 2 * 2; }
+[[nodiscard]] VICINITY_HD constexpr std::size_t stored_rows(std::int32_t block_rows) {
+  return (static_cast<std::size_t>(halves_of(block_rows) * block_rows) + 1) / 2 * 2;
+}
 
 /// Bytes of shared memory of a block; `in_shared`: with its rows and all cities.
 template <bool Integral>
 [[nodiscard]] constexpr std::size_t shared_bytes(std::int32_t n, std::int32_t block_rows, bool in_shared) {
-  const std::size_t fixed = sizeof(SharedLayout<Integral>) + filter_words * sizeof(std::uint32_t);
-  return fixed + (in_shared ? padded_rows(block_rows) * sizeof(Row) + static_cast<std::size_t>(n) * sizeof(StoredCity<Integral>) : 0);
+  const std::size_t fixed = sizeof(SharedLayout) + filter_words * sizeof(std::uint32_t);
+  return fixed + (in_shared ? stored_rows(block_rows) * sizeof(Row) + static_cast<std::size_t>(n) * sizeof(StoredCity<Integral>) : 0);
 }
 
 // --- the search --------------------------------------------------------------------------------------------------------------
@@ -263,51 +268,58 @@ class RowMinimaSearch {
         rank_(static_cast<int>(blockIdx.x) % searches.blocks),
         first_(min(rank_ * searches.block_rows, n_)),
         last_(min(first_ + searches.block_rows, n_)),
-        shared_(*reinterpret_cast<SharedLayout<Integral>*>(shared)),
-        filter_(reinterpret_cast<std::uint32_t*>(shared + sizeof(SharedLayout<Integral>))),
+        halves_(InShared ? halves_of(searches.block_rows) : 1),
+        shared_(*reinterpret_cast<SharedLayout*>(shared)),
+        filter_(reinterpret_cast<std::uint32_t*>(shared + sizeof(SharedLayout))),
         rows_(InShared ? reinterpret_cast<Row*>(filter_ + filter_words) : searches.rows + search_ * n_ + first_),
-        cities_(InShared ? reinterpret_cast<StoredCity<Integral>*>(rows_ + padded_rows(searches.block_rows))
+        cities_(InShared ? reinterpret_cast<StoredCity<Integral>*>(rows_ + stored_rows(searches.block_rows))
                          : searches.cities + (search_ * static_cast<std::size_t>(searches.blocks) + static_cast<std::size_t>(rank_)) * n_),
         swap_{n_} {}
 
   __device__ __forceinline__ void run(local_search::SearchProgress& progress, local_search::Method method, std::int64_t limit) {
     load(progress);
-    Key best = no_key, bound = no_key;
+    Key best, bound;
     read_keys(best, bound);
     while (true) {
       reduce_keys(best, bound);
-      if (const unsigned stale = __ballot_sync(~0u, lane() >= 16 && bound < best) >> 16; stale != 0) {
-        rescan_rows(stale, static_cast<std::int32_t>(bound));
-      } else if (best == no_key) {  // all swaps are tabu: the least of them is taken
+      while (__any_sync(~0u, bound < best)) rescan_rows(best, bound);
+      if (best == no_key) {  // all swaps are tabu: the least of them is taken
         aspiration_ = no_delta;
+        read_keys(best, bound);
       } else {
         if (!take_move(best, method, limit)) break;
         update_rows(best, bound);
-        continue;
       }
-      read_keys(best, bound);
     }
     store(progress);
   }
 
  private:
-  static constexpr int threads = row_threads<Integral>, warps = threads / 32;
+  static constexpr int threads = row_threads, warps = threads / 32;
 
   [[nodiscard]] static __device__ __forceinline__ std::int32_t lane() { return static_cast<std::int32_t>(threadIdx.x % 32); }
   [[nodiscard]] static __device__ __forceinline__ std::int32_t warp() { return static_cast<std::int32_t>(threadIdx.x / 32); }
   /// One thread of the search keeps its progress and its tour.
   [[nodiscard]] __device__ __forceinline__ bool is_progress_thread() const { return rank_ == 0 && threadIdx.x == threads - 32; }
   [[nodiscard]] __device__ __forceinline__ bool has_row(std::int32_t position) const { return position >= first_ && position < last_; }
+  [[nodiscard]] __device__ __forceinline__ Row& row_at(std::int32_t position, int half) const {
+    return rows_[half * searches_.block_rows + position - first_];
+  }
+  /// `row` covers all swaps that the halves of the row cover.
+  __device__ __forceinline__ void set_row(std::int32_t position, const Row& row) const {
+    row_at(position, 0) = row;
+    if (halves_ == 2) row_at(position, 1) = Row{};
+  }
 
   // --- start and end of a launch
 
   __device__ __forceinline__ void load(const local_search::SearchProgress& progress) {
     const int thread = static_cast<int>(threadIdx.x);
-    for (std::size_t k = thread; k < sizeof shared_.keys / sizeof(cuda::Word); k += threads) (&shared_.keys[0][0][0])[k] = 0;
-    for (std::size_t k = thread; k < sizeof shared_.rows / sizeof(cuda::Word); k += threads) (&shared_.rows[0][0])[k] = 0;
+    if (thread < 2) key_mailbox().init(thread);
+    if (thread < 2 * most_blocks) row_mailbox(thread / 2).init(thread % 2);
     if constexpr (InShared) {
       for (std::int32_t p = thread; p < n_; p += threads) cities_[p] = searches_.cities[search_ * n_ + p];
-      for (std::int32_t i = first_ + thread; i < last_; i += threads) rows_[i - first_] = searches_.rows[search_ * n_ + i];
+      for (std::int32_t i = first_ + thread; i < last_; i += threads) set_row(i, searches_.rows[search_ * n_ + i]);
     }
     for (int k = thread; k < filter_words; k += threads) filter_[k] = stored_filter()[k];
     if (is_progress_thread()) shared_.progress = progress;
@@ -318,6 +330,7 @@ class RowMinimaSearch {
     barrier_of_blocks();
   }
   __device__ __forceinline__ void store(local_search::SearchProgress& progress) {
+    if (warp() == warps - 1 && lane() == 0 && unrecorded_) set_until();
     if (is_progress_thread() && unrecorded_) record_move();
     __syncthreads();  // the filter has the last move
     if (rank_ == 0 && unsaved_) save_best();
@@ -369,19 +382,39 @@ class RowMinimaSearch {
   [[nodiscard]] __device__ __forceinline__ std::int32_t until_of_last() const {
     return static_cast<std::int32_t>(local_search::tabu_until(now_ - 1, tours_.tenure));
   }
+  /// Makes the last swap tabu, in the blocks that ask for its time; by one thread of each.
+  __device__ __forceinline__ void set_until() const {
+    if (tours_.until == nullptr || !(has_row(swap_.r) || has_row(swap_.s))) return;
+    *tours_.until_of(search_, swap_.r, swap_.s) = until_of_last();
+    const unsigned bit = filter_bit(swap_.r, swap_.s);
+    filter_[bit / 32] |= 1u << bit % 32;
+  }
+
+  // --- messages
+
+  [[nodiscard]] static __device__ __forceinline__ std::uint32_t address(const void* shared) {
+    return static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
+  }
+  [[nodiscard]] __device__ __forceinline__ cuda::CountedMailbox<std::uint32_t> key_mailbox() const {
+    return {address(shared_.keys), {address(shared_.key_arrivals)}, searches_.blocks, rank_};
+  }
+  /// For the k-th of the rows that are scanned at the same time; warp k's.
+  [[nodiscard]] __device__ __forceinline__ cuda::CountedMailbox<cuda::Word> row_mailbox(int k) const {
+    return {address(shared_.rows[k]), {address(shared_.row_arrivals[k])}, searches_.blocks, rank_};
+  }
 
   // --- phases of an iteration
 
-  /// The least key and the least bound of this thread's rows, without an update.
-  __device__ __forceinline__ void read_keys(Key& best, Key& bound) const {
+  /// The least key and the least bound of this thread's rows, without an update and without the row of position `left_out`.
+  __device__ __forceinline__ void read_keys(Key& best, Key& bound, std::int32_t left_out = -1) const {
     best = bound = no_key;
     for (std::int32_t i = first_ + static_cast<std::int32_t>(threadIdx.x); i < last_; i += threads)
-      rows_[i - first_].lower_keys(i, aspiration_, best, bound);
+      for (int half = 0; half < halves_; ++half)
+        if (i != left_out) row_at(i, half).lower_keys(i, aspiration_, best, bound);
   }
 
-  /// The least key of all blocks in all lanes, and the least bound of block b in lane 16 + b. Between the barriers no warp reads cities:
-  /// there the last swap is stored. Two keys at a time, half a warp each, and every warp polls for itself: cuda::ClusterMailbox would take
-  /// two messages and a third barrier.
+  /// The least key of all blocks in all lanes, and the least bound of block b in lane b. Between the barriers no warp reads cities and tabu
+  /// times: there the last warp stores the last swap. Every warp waits for the messages itself.
   __device__ __forceinline__ void reduce_keys(Key& best, Key& bound) {
     best = warp_min(best);
     bound = warp_min(bound);
@@ -391,65 +424,94 @@ class RowMinimaSearch {
     }
     __syncthreads();
     ++step_;
-    cuda::Word(*const messages)[most_blocks] = shared_.keys[step_ & 1];
-    const int block = lane() % 16, half = lane() / 16;
     if (warp() == 0) {
-      if (unrecorded_) swap_.store_touched(cities_);
-      const Key block_best = warp_min(lane() < warps ? shared_.warp_best[lane() % warps] : no_key);
-      const Key block_bound = warp_min(lane() < warps ? shared_.warp_bound[lane() % warps] : no_key);
-      if (block < searches_.blocks) {
-        cuda::Word* to = cuda::in_block(&messages[2 * half][rank_], block);
-        const Key key = half == 0 ? block_best : block_bound;
-        cuda::send_word(to, static_cast<unsigned>(key >> 32), step_);
-        cuda::send_word(to + most_blocks, static_cast<unsigned>(key), step_);
-      }
+      best = warp_min(lane() < warps ? shared_.warp_best[lane() % warps] : no_key);
+      bound = warp_min(lane() < warps ? shared_.warp_bound[lane() % warps] : no_key);
+      const cuda::Four<std::uint32_t> message{{static_cast<std::uint32_t>(best >> 32), static_cast<std::uint32_t>(best),
+                                               static_cast<std::uint32_t>(bound >> 32), static_cast<std::uint32_t>(bound)}};
+      if (searches_.blocks > 1)
+        key_mailbox().send(message, step_);
+      else if (lane() == 0)
+        shared_.keys[step_ & 1] = message;
+    } else if (warp() == warps - 1 && unrecorded_) {
+      swap_.store_touched(cities_);
+      if (lane() == 0) set_until();
     }
-    __syncthreads();  // cities are stored and the warps' keys are read, while messages are under way
+    __syncthreads();
     if (is_progress_thread() && unrecorded_) record_move();
     __syncwarp();
     unrecorded_ = false;
-    std::int32_t words[2];
-    const bool from_block = cuda::receive_in_warp(words, &messages[2 * half][block], most_blocks, block < searches_.blocks, step_);
-    const Key key = from_block ? static_cast<Key>(static_cast<unsigned>(words[0])) << 32 | static_cast<unsigned>(words[1]) : no_key;
-    best = warp_min(half == 0 ? key : no_key);
-    bound = key;
+    const cuda::Four<std::uint32_t>* const messages = searches_.blocks > 1 ? key_mailbox().wait(step_) : &shared_.keys[step_ & 1];
+    best = bound = no_key;
+    if (lane() < searches_.blocks) {
+      const cuda::Four<std::uint32_t> message = messages[lane()];
+      best = static_cast<Key>(message.v[0]) << 32 | message.v[1];
+      bound = static_cast<Key>(message.v[2]) << 32 | message.v[3];
+    }
+    best = warp_min(best);
   }
 
-  /// Scans one row of each block in `stale`; lane 16 + b has that of block b as `position`. Each block scans the columns of its own
-  /// positions, a warp or several a row, and sends the result to the block that has the row.
-  __device__ __forceinline__ void rescan_rows(unsigned stale, std::int32_t position) {
-    const int count = __popc(stale), row_warps = warps / count;
-    const auto stale_block = [&](int k) {  // the k-th in `stale`
-      unsigned left = stale;
-      for (; k > 0; --k) left &= left - 1;
-      return __ffs(static_cast<int>(left)) - 1;
+  /// Scans the row of the least bound of each block, where that comes before `best` or soon will, and brings `best` and `bound` up to date:
+  /// as reduce_keys() leaves them. Each block scans the columns of its own positions, a warp or several a row. A row's parts go to all
+  /// blocks, each with the least bound of the block's other rows.
+  __device__ __forceinline__ void rescan_rows(Key& best, Key& bound) {
+    const unsigned stale = __ballot_sync(~0u, bound < before_long(best));
+    const int count = __popc(stale), number = __popc(stale & ((1u << lane()) - 1));
+    const auto position_of = [&](int k) {  // of the k-th row
+      const unsigned block = __ballot_sync(~0u, (stale >> lane() & 1) != 0 && number == k);
+      return __shfl_sync(~0u, static_cast<std::int32_t>(bound), __ffs(static_cast<int>(block)) - 1);
     };
-    const std::int32_t i = __shfl_sync(~0u, position, 16 + stale_block(warp() % count));
-    if (warp() < row_warps * count) {
-      const Row of_warp = scan_row(cities_, n_, i, first_ + warp_positions * (warp() / count), last_, warp_positions * row_warps, now_,
+    const float per_warp = __fdividef(1.0f, static_cast<float>(count));  // quotients of such small numbers are exact
+    const int part = static_cast<int>((static_cast<float>(warp()) + 0.5f) * per_warp);
+    const int parts = static_cast<int>((static_cast<float>(warps) + 0.5f) * per_warp);
+    const std::int32_t i = position_of(warp() - part * count);
+    if (part < parts) {
+      const Row of_warp = scan_row(cities_, n_, i, first_ + warp_positions * part, last_, warp_positions * parts, now_,
                                    [&](std::int32_t a, std::int32_t b) { return until(a, b); });
       if (lane() < row_words) shared_.warp_rows[warp()][lane()] = word_of(of_warp, lane());
     }
+    const std::int32_t own = __shfl_sync(~0u, static_cast<std::int32_t>(bound), rank_);
+    Key unused, others;
+    read_keys(unused, others, (stale >> rank_ & 1) != 0 ? own : -1);
+    others = warp_min(others);
+    if (lane() == 0) shared_.warp_bound[warp()] = others;
     __syncthreads();
-    ++scans_;
     if (warp() < count) {
+      const std::int32_t position = position_of(warp());
       Row mine;
-      if (lane() < row_warps) mine = row_of(shared_.warp_rows[warp() + count * lane()]);
-      const Row of_block = merged(mine);
-      if (lane() < row_words)
-        cuda::send_word(cuda::in_block(&shared_.rows[rank_][lane()], stale_block(warp())), static_cast<unsigned>(word_of(of_block, lane())),
-                        scans_);
-      __syncwarp();
-    }
-    if (warp() == warps - 1 && (stale >> rank_ & 1) != 0) {
-      const std::int32_t own = __shfl_sync(~0u, position, 16 + rank_);
-      std::int32_t words[row_words];
-      Row mine;
-      if (cuda::receive_in_warp(words, shared_.rows[lane() % most_blocks], 1, lane() < searches_.blocks, scans_)) mine = row_of(words);
-      const Row of_all = merged(mine);
-      if (lane() == 0) rows_[own - first_] = of_all;
+      if (lane() < parts) mine = row_of(shared_.warp_rows[warp() + count * lane()]);
+      mine = merged(mine);
+      others = warp_min(lane() < warps ? shared_.warp_bound[lane() % warps] : no_key);
+      if (searches_.blocks > 1) exchange(mine, others);
+      if (lane() == 0) {
+        if (has_row(position)) set_row(position, mine);
+        Key none = no_key;
+        shared_.scanned[warp()] = no_key;
+        mine.lower_keys(position, aspiration_, shared_.scanned[warp()], none);
+      }
+      if (warp() == 0 && lane() < searches_.blocks) shared_.bounds[lane()] = others;
     }
     __syncthreads();
+    best = min(best, warp_min(lane() < count ? shared_.scanned[lane()] : no_key));
+    bound = lane() < searches_.blocks ? shared_.bounds[lane()] : no_key;
+  }
+  /// The row of which each block has a part, in all lanes, and the bound of block b in lane b; by a warp of each block.
+  __device__ __forceinline__ void exchange(Row& row, Key& bound) {
+    const auto pair = [](std::int32_t high, std::int32_t low) {
+      return static_cast<cuda::Word>(static_cast<std::uint32_t>(high)) << 32 | static_cast<std::uint32_t>(low);
+    };
+    const cuda::CountedMailbox<cuda::Word> mailbox = row_mailbox(warp());
+    mailbox.send({{pair(row.delta, row.column), pair(row.bound, row.tabu_end), pair(row.tabu_delta, row.tabu_column), bound}}, ++scans_);
+    const cuda::Four<cuda::Word>* const messages = mailbox.wait(scans_);
+    row = Row{};
+    if (lane() < searches_.blocks) {
+      const cuda::Four<cuda::Word> message = messages[lane()];
+      const auto high = [&](int k) { return static_cast<std::int32_t>(message.v[k] >> 32); };
+      const auto low = [&](int k) { return static_cast<std::int32_t>(message.v[k]); };
+      row = {high(0), low(0), high(1), low(1), high(2), low(2)};
+      bound = message.v[3];
+    }
+    row = merged(row);
   }
 
   /// Takes the swap of `key`, unless a hill climbing ends here. Returns whether the search goes on.
@@ -471,62 +533,67 @@ class RowMinimaSearch {
     unsaved_ = value < best_value_;
     best_value_ = min(best_value_, value);
     set_aspiration();
-    if (tours_.until != nullptr && threadIdx.x == 0 && (has_row(r) || has_row(s))) {
-      *tours_.until_of(search_, r, s) = until_of_last();
-      const unsigned bit = filter_bit(r, s);
-      atomicOr(&filter_[bit / 32], 1u << bit % 32);
-    }
     return now_ < limit;
   }
 
-  /// Updates the rows after the last swap, and finds their least key and bound. A row needs repair only if a changed swap comes before its
-  /// bound, or one of its own swaps has changed or ceases to be tabu.
+  /// Updates the rows after the last swap, and finds their least key and bound. A warp takes 30 positions: of one half of their rows the
+  /// three changed swaps that belong to it, or all six where rows are not halved. A row needs repair only if a changed swap comes before
+  /// its bound, or one of its own swaps has changed or ceases to be tabu.
   __device__ __forceinline__ void update_rows(Key& best, Key& bound) {
-    swap_.load_window(cities_);
     best = bound = no_key;
-    for (std::int32_t first = first_ + warp_positions * warp(); first < last_; first += warp_positions * warps) {
+    const std::int32_t tasks = halves_ * divide_up(last_ - first_, warp_positions);
+    if (warp() >= tasks && warp() == warps - 1) swap_.load_window(cities_);
+    for (std::int32_t task = warp(); task < tasks; task += warps) {
+      const std::int32_t half = halves_ == 2 ? task & 1 : 0, first = first_ + warp_positions * (task >> (halves_ - 1));
       const std::int32_t position = lane_position(first, lane(), n_);
       const bool active = lane() >= 1 && lane() <= warp_positions && first + lane() - 1 < last_;
       const bool touched = swap_.touches(position);
       const StoredCity<Integral> stored = cities_[position];
       Row row;  // of a touched position all swaps have changed
-      if (active && !touched) row = rows_[position - first_];
+      if (active && !touched) row = row_at(position, half);
+      swap_.load_window(cities_);  // here its latencies overlap with those of the row
       const City<Integral> own = swap_.swapped(stored.city(), position, touched);
-      std::int32_t at_r[3], at_s[3];
-      swap_deltas<3>(swap_.window, 0, swap_.window_position(0), own, position, n_, at_r);
-      swap_deltas<3>(swap_.window, 5, swap_.window_position(5), own, position, n_, at_s);
-      const std::int32_t least = min(min(min(at_r[0], at_r[1]), min(at_r[2], at_s[0])), min(at_s[1], at_s[2]));
-      const bool changed =
-          active && (least <= row.bound || swap_.touches(row.column) || swap_.touches(row.tabu_column) || row.tabu_end <= now_);
-      if (__any_sync(~0u, changed)) {
-        if (changed) {
-          repair(row, position, at_r, at_s, least);
-          rows_[position - first_] = row;
+      const bool least = swap_.touches(row.column), least_tabu = swap_.touches(row.tabu_column);
+      bool changed = touched | least | least_tabu | (row.tabu_end <= now_);
+      row.remove(least, least_tabu);
+      row.end_tabu(now_);
+#pragma unroll
+      for (int center = 0; center < 2; ++center) {
+        if (halves_ == 2 && center != half) continue;
+        std::int32_t deltas[3];
+        swap_deltas<3>(swap_.window, 5 * center, center == 0 ? swap_.r : swap_.s, own, position, n_, deltas);
+        const bool inserts = active && min(min(deltas[0], deltas[1]), deltas[2]) <= row.bound;
+        if (__any_sync(~0u, inserts)) {
+          if (inserts) insert(row, position, center == 0 ? swap_.r : swap_.s, deltas);
+          changed |= inserts;
+          __syncwarp();
         }
-        __syncwarp();
       }
+      if (active && changed) row_at(position, half) = row;
       if (active) row.lower_keys(position, aspiration_, best, bound);
     }
     __syncwarp();
   }
-  /// `least` is the least of the new deltas at_r and at_s.
-  __device__ __forceinline__ void repair(Row& row, std::int32_t position, const std::int32_t (&at_r)[3], const std::int32_t (&at_s)[3],
-                                         std::int32_t least) const {
-    row.remove([&](std::int32_t column) { return swap_.touches(column); });
-    row.end_tabu(now_);
-    std::int32_t column = no_delta, others = no_delta;
+  /// Puts the changed swaps with the positions around `center` into the row, one at a time, the least first: of several of which the least
+  /// is tabu, the others would be a bound only, and near a local optimum the row scanned in almost every iteration.
+  __device__ __forceinline__ void insert(Row& row, std::int32_t position, std::int32_t center, std::int32_t (&deltas)[3]) const {
+    const std::int32_t columns[]{wrapped(center - 1, n_), center, wrapped(center + 1, n_)};
+#pragma unroll 1
+    for (int left = 3; left > 0; --left) {
+      const std::int32_t least = min(min(deltas[0], deltas[1]), deltas[2]);
+      if (least > row.bound) break;
+      std::int32_t column = no_delta;
 #pragma unroll
-    for (int k = 0; k < 6; ++k)
-      if ((k < 3 ? at_r[k] : at_s[k - 3]) == least) column = min(column, swap_.window_position(k < 3 ? 1 + k : 3 + k));
+      for (int k = 0; k < 3; ++k)
+        if (deltas[k] == least) column = min(column, columns[k]);
 #pragma unroll
-    for (int k = 0; k < 6; ++k) {
-      const std::int32_t delta = k < 3 ? at_r[k] : at_s[k - 3];
-      if (delta != least || swap_.window_position(k < 3 ? 1 + k : 3 + k) != column) others = min(others, delta);
+      for (int k = 0; k < 3; ++k)
+        if (columns[k] == column) deltas[k] = no_delta;
+      row.insert(least, column, now_, [&] {
+        if (min(position, column) == swap_.r && max(position, column) == swap_.s) return tours_.until != nullptr ? until_of_last() : 0;
+        return until(position, column);
+      });
     }
-    row.insert(least, column, others, now_, [&] {
-      if (min(position, column) == swap_.r && max(position, column) == swap_.s) return tours_.until != nullptr ? until_of_last() : 0;
-      return until(position, column);
-    });
   }
 
   const RowSearches<Integral>& searches_;
@@ -535,14 +602,15 @@ class RowMinimaSearch {
   const std::size_t search_;
   const int rank_;                   ///< of the block in the search
   const std::int32_t first_, last_;  ///< the block's rows
-  SharedLayout<Integral>& shared_;
+  const std::int32_t halves_;        ///< of a row
+  SharedLayout& shared_;
   std::uint32_t* const filter_;
-  Row* const rows_;                     ///< [position - first_]
+  Row* const rows_;                     ///< [half][position - first_]
   StoredCity<Integral>* const cities_;  ///< [position]
   std::int32_t now_ = 0;                ///< the next iteration
   std::int32_t aspiration_ = 0;         ///< tabu swaps with deltas below this are not forbidden
   std::int64_t value_ = 0, best_value_ = 0;
-  unsigned step_ = 0, scans_ = 0;  ///< numbers of the messages
+  unsigned step_ = 0, scans_ = 0;  ///< numbers of the messages; scans_: of this warp's
   CitySwap<Integral> swap_;        ///< the last
   bool unrecorded_ = false;        ///< the last swap is not yet in cities, tour and progress
   bool unsaved_ = false;           ///< the tour is the best, and not yet saved as such
@@ -550,7 +618,7 @@ class RowMinimaSearch {
 
 /// Mapping: `blocks` blocks a search, a cluster if more than one; a lane a row.
 template <bool Integral, bool InShared>
-__global__ void __launch_bounds__(row_threads<Integral>, 1)
+__global__ void __launch_bounds__(row_threads, 1)
     tsp_row_minima_kernel(const __grid_constant__ RowSearches<Integral> searches, local_search::SearchProgress* all_progress,
                           local_search::Method method, std::int64_t limit) {
   extern __shared__ __align__(16) unsigned char row_minima_shared[];
@@ -608,7 +676,7 @@ template <bool Integral>
   RowMinimaPolicy policy;
   for (const std::int32_t blocks : block_counts(n, task)) {
     RowMinimaPolicy next{
-        .blocks = blocks, .block_rows = divide_up(n, blocks), .threads = row_threads<Integral>, .coordinate_bits = Integral ? 16 : 64};
+        .blocks = blocks, .block_rows = divide_up(n, blocks), .threads = row_threads, .coordinate_bits = Integral ? 16 : 64};
     next.in_shared = shared_bytes<Integral>(n, next.block_rows, true) <= most_shared;
     next.shared_bytes = shared_bytes<Integral>(n, next.block_rows, next.in_shared);
     if (next.shared_bytes > most_shared) continue;

@@ -90,9 +90,10 @@ template <bool Integral>
 [[nodiscard]] __device__ __forceinline__ std::int32_t wrapped(std::int32_t position, std::int32_t n) {
   return position < 0 ? position + n : position >= n ? position - n : position;
 }
-/// Is `position` one of the `count` positions from `first` on, -n < first < n?
-[[nodiscard]] __device__ __forceinline__ bool within(std::int32_t position, std::int32_t first, std::int32_t count, std::int32_t n) {
-  return wrapped(position - first, n) < count;
+/// Is `position` at most `steps` from `center` on the tour? Here and in touches(), `|` where `||` would branch.
+[[nodiscard]] __device__ __forceinline__ bool near(std::int32_t position, std::int32_t center, std::int32_t steps, std::int32_t n) {
+  const std::int32_t apart = abs(position - center);
+  return (apart <= steps) | (apart >= n - steps);
 }
 
 /// Positions that a warp evaluates at once: 32 less the halo.
@@ -114,11 +115,11 @@ inline constexpr std::int32_t warp_positions = 30;
   return {__shfl_sync(~0u, mine.x, lane), __shfl_sync(~0u, mine.y, lane)};
 }
 
-/// Deltas of the swaps of `position`, where `own` is, with the Count positions after `first`; no_delta for the position itself. The cities
-/// from `first` to first + Count + 1 are the `window` of lanes `lane`, lane + 1, ... By whole warps whose lanes have consecutive
-/// positions; the first and the last lane get no valid deltas.
+/// Deltas of the swaps of `position`, where `own` is, with the Count positions around `center`; no_delta for the position itself. The
+/// cities of these and of one position more on either side are the `window` of lanes `lane`, lane + 1, ... By whole warps whose lanes have
+/// consecutive positions; the first and the last lane get no valid deltas.
 template <int Count, bool Integral>
-__device__ __forceinline__ void swap_deltas(const City<Integral>& window, std::int32_t lane, std::int32_t first, const City<Integral>& own,
+__device__ __forceinline__ void swap_deltas(const City<Integral>& window, std::int32_t lane, std::int32_t center, const City<Integral>& own,
                                             std::int32_t position, std::int32_t n, std::int32_t (&deltas)[Count]) {
   std::int32_t d[Count + 2];
 #pragma unroll
@@ -127,8 +128,9 @@ __device__ __forceinline__ void swap_deltas(const City<Integral>& window, std::i
   for (int k = 1; k <= Count; ++k)
     deltas[k - 1] = d[k - 1] + d[k + 1] + __shfl_up_sync(~0u, d[k], 1) + __shfl_down_sync(~0u, d[k], 1) -
                     __shfl_sync(~0u, window.edges, lane + k) - own.edges;
-  if (!within(position, first, Count + 2, n)) return;
-  std::int32_t before = first, other = wrapped(first + 1, n);
+  constexpr int reach = Count / 2;
+  if (!near(position, center, reach + 1, n)) return;
+  std::int32_t before = wrapped(center - reach - 1, n), other = wrapped(center - reach, n);
 #pragma unroll
   for (int k = 1; k <= Count; ++k) {
     const std::int32_t after = wrapped(other + 1, n);
@@ -147,12 +149,9 @@ struct CitySwap {
 
   /// Window k = 0 .. 9: positions r-2 .. r+2 and s-2 .. s+2.
   [[nodiscard]] __device__ __forceinline__ std::int32_t window_position(int k) const { return wrapped(k < 5 ? r - 2 + k : s - 7 + k, n); }
-  /// Is the position one of r-1 .. r+1?
-  [[nodiscard]] __device__ __forceinline__ bool near_r(std::int32_t position) const { return within(position, r - 1, 3, n); }
+  [[nodiscard]] __device__ __forceinline__ bool near_r(std::int32_t position) const { return near(position, r, 1, n); }
   /// Is the position one of r-1 .. r+1 or s-1 .. s+1, whose moves all change?
-  [[nodiscard]] __device__ __forceinline__ bool touches(std::int32_t position) const {
-    return near_r(position) || within(position, s - 1, 3, n);
-  }
+  [[nodiscard]] __device__ __forceinline__ bool touches(std::int32_t position) const { return near_r(position) | near(position, s, 1, n); }
   /// Sets `window` in lanes 0 .. 9. `cities` are as before the swap. The edges of the outermost positions are not set.
   __device__ __forceinline__ void load_window(const StoredCity<Integral>* cities) {
     const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % 32), at = window_position(min(lane, 9));
