@@ -1,485 +1,653 @@
 #pragma once
-// The tuned annealing of up to 64 facilities (gpu-tuned, gpu-chains): one warp decides, the other warps of its block work for it.
+// The tuned annealing of up to 64 facilities (gpu-tuned, gpu-chains): a block a chain, whose warps meet once a round.
 //
 // Problem: with so few facilities a swap and the rows up to the next one are little work, and a step of annealing.cuh is all barriers and
-// messages. Here nobody waits for the deciding warp, and it waits for others only when they have had the time of a test.
+// messages. Here a round is one barrier of the block's warps: what they read after it was all written before it.
 // Data layout: all in the shared memory of one block. F in the notation of core/problems/qap/inner_products.hpp, by location, so that a
-// swap moves nothing: F[x][l] at x * pitch + l, in two copies, of which one is read while the other is made. The factors alpha of
-// facilities and beta of locations never change. Lane j of the deciding warp has the location and F[j][j] of facility j, and of j + 32.
-// Warps: the first decides; the next ones update F after a swap; one keeps the chain's state and the best permutation; the rest draw the
-// thresholds of the next sweep.
-// Synchronisation: named barriers, each of those concerned only (SmallBarrier).
-// Cost: a swap is one test from the copy before it, with the products that it adds to a row and a column; the update hides behind that
-// test.
+// swap moves nothing: F[x][l] at x * pitch + l, in two copies, of which one is read while the other is written. The factors alpha of
+// facilities and beta of locations never change. Lane j has the location of facility j, and of j + 32.
+// Warps: testers test a few rows each, those behind one another. Updaters have F in registers. One warp keeps the chain's state and the
+// best permutation. Drawers draw the thresholds of the next sweep.
+// A round: each tester writes its first accepted proposal as a key, or that it has none; they meet; the least of the keys is the swap,
+// which every warp then knows. While updaters write the next copy of F, testers test from the copy before, with the products that the swap
+// adds to a row and a column. Where there was no swap they test more rows.
+// Phases: the temperature freezes at most once. Up to there, and from there on, all warps start anew.
+// Synchronisation: named barriers (SmallBarrier): one a round, one a sweep.
+// Cost: a round is a chain from the key by the permutation, loads of shared memory, and a vote to the next key.
+#include <bit>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/sa/run.cuh"
 
 namespace vicinity::sa {
 
-/// How the warps of a block are dealt. Columns: facilities of a lane.
-template <int Columns>
+/// How the warps of a block are dealt. Columns: facilities of a lane. Dense: for more chains than the multiprocessors take at a time, fewer
+/// instructions a chain; otherwise a shorter round, with a tester on each quarter of the multiprocessor.
+template <int Columns, bool Dense>
 struct SmallPolicy {
-  static constexpr int size = 32 * Columns;  ///< most facilities
-  static constexpr int pitch = size + 1;     ///< so that neither rows nor columns share a bank
-  static constexpr int updaters = 4 * Columns, drawers = 4;
-  static constexpr int threads = 32 * (1 + updaters + 1 + drawers);
-  static constexpr int rows = Columns == 1 ? 4 : 2;  ///< that are tested at once while no swap is under way; 2 otherwise
-  static constexpr int tested = size + rows - 1;     ///< rows behind the last are tested, too, and never accepted
-};
+  static constexpr bool dense = Dense;
+  static constexpr int size = 32 * Columns;                                                ///< most facilities
+  static constexpr int pitch = size + 1;                                                   ///< of F: neither rows nor columns share a bank
+  static constexpr int pending_rows = Dense ? 2 : 1, idle_rows = Dense ? 4 / Columns : 2;  ///< of a tester and round, after a swap or none
+  static constexpr int updaters = Dense ? Columns * Columns : 4 * Columns;
+  static constexpr int updated_rows = size / updaters;  ///< by an updater
+  static constexpr bool shares_d = updated_rows > 8;
 
-/// What the deciding warp tells.
-struct SmallMessage {
-  static constexpr std::int32_t freeze = -1, end = -2;
-  std::int32_t r;         ///< the swap of r and s; or freeze, or end
-  std::int32_t s, u, q;   ///< s, and the locations of r and s before it
-  std::int64_t proposal;  ///< of the swap; or all before it are decided
-  std::int64_t delta;     ///< of the swap; at the end the number of sweeps begun
+  // Who is what: a bit a warp. Every fourth warp is on the same quarter, where each has about the same number of instructions.
+  static constexpr unsigned testers_at = Dense ? 0x1 : 0xf;
+  static constexpr unsigned keeper_at = Dense ? 0x2 : 0x10;
+  static constexpr unsigned drawers_at = Dense ? 0x4 : Columns == 1 ? 0xd00 : 0x7000;  ///< and the updaters: all others
+  static constexpr int testers = std::popcount(testers_at), drawers = std::popcount(drawers_at);
+  static constexpr int warps = testers + updaters + 1 + drawers, threads = 32 * warps;
+  static constexpr int blocks = Dense ? (Columns == 1 ? 7 : 2) : (Columns == 1 ? 2 : 1);  ///< of a multiprocessor
+
+  /// Where deltas have so many bytes.
+  static constexpr int blocks_of(std::size_t delta) { return delta == 8 ? (blocks + 1) / 2 : blocks; }
 };
 
 /// 0 is the block's.
 enum class SmallBarrier : std::uint8_t {
-  swapped = 1,  ///< a message is there: updaters and keeper wait
-  updated,      ///< the next copy of F is there: the deciding warp waits
-  drawn,        ///< a sweep begins: drawers and the deciding warp wait
-  kept          ///< the temperature is frozen: the deciding warp waits
+  round = 1,  ///< the keys and the next copy of F are there: testers, updaters and keeper
+  drawn       ///< a sweep begins: drawers and testers
 };
 
-/// Of `threads` threads; what they wrote before it all see behind it.
-__device__ __forceinline__ void meet(SmallBarrier barrier, int threads) {
-  asm volatile("barrier.sync %0, %1;" ::"r"(static_cast<int>(barrier)), "r"(threads) : "memory");
-}
-/// The same, without waiting.
-__device__ __forceinline__ void announce(SmallBarrier barrier, int threads) {
-  asm volatile("barrier.arrive %0, %1;" ::"r"(static_cast<int>(barrier)), "r"(threads) : "memory");
+/// Of `Threads` threads, by whole warps; what they wrote before it all see behind it.
+template <SmallBarrier Barrier, int Threads>
+__device__ __forceinline__ void meet() {
+  asm volatile("barrier.sync %0, %1;" ::"n"(static_cast<int>(Barrier)), "n"(Threads) : "memory");
 }
 
-template <ElementTypes Types, int Columns>
+/// The swap of r and s, at u and q before it, or what else a tester has to say. The least is that of the first proposal.
+struct SmallKey {
+  static constexpr std::uint32_t none = 0x7f7f0000u, end = 0x7e7f0000u;  ///< no facilities
+  std::uint32_t word = none;  ///< bytes r, s, u, q; in the last one above q the parity of the sweep, of all keys
+
+  [[nodiscard]] static __device__ __forceinline__ std::uint32_t of(std::int32_t r, std::int32_t s, std::int32_t u = 0, std::int32_t q = 0) {
+    return static_cast<std::uint32_t>(r << 24 | s << 16 | u << 8 | q);
+  }
+  [[nodiscard]] __device__ __forceinline__ bool swaps() const { return word < end; }
+  [[nodiscard]] __device__ __forceinline__ bool ends() const { return (word >> 8) == (end >> 8); }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t r() const { return byte<3>(); }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t s() const { return byte<2>(); }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t u() const { return byte<1>(); }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t q() const { return static_cast<std::int32_t>(word & 63); }
+  [[nodiscard]] __device__ __forceinline__ int parity() const { return static_cast<int>(word >> 7 & 1); }
+
+ private:
+  /// One instruction, and its products with sizes one: not so a shift and a mask, which nvcc merges with them.
+  template <int Place>
+  [[nodiscard]] __device__ __forceinline__ std::int32_t byte() const {
+    return static_cast<std::int32_t>(__byte_perm(word, 0, 0x4440 + Place));
+  }
+};
+
+/// What a proposal is tested with. Of columns behind the last: nothing passes.
+struct alignas(8) SmallLimit {
+  float inverse, threshold;  ///< 1/T
+};
+
+template <ElementTypes Types, class P>
 struct SmallMemory {
-  using Policy = SmallPolicy<Columns>;
   using Delta = typename Types::Delta;
-  static constexpr int elements = Policy::tested * Policy::pitch;
+  using Entry = typename Types::Entry;
+  using Factor =
+      std::conditional_t<sizeof(Entry) == 1 && P::dense, std::int16_t, Delta>;  ///< small, where many blocks share a multiprocessor
+  static constexpr int elements = P::size * P::size;
+  static constexpr int delta_words = sizeof(Delta) / 4;
 
-  SmallMessage message[2];
-  annealing::Cooling cooling;                                         ///< once frozen
-  Delta f[2][elements], alpha[elements], beta[elements];              ///< [facility][location], [facility][facility], [location][location]
-  std::int32_t a[Types::sides][elements], b[Types::sides][elements];  ///< side 1: transposes
-  float threshold[2][Policy::tested * Policy::size];                  ///< [parity of the sweep][row][column]
-  annealing::RowTemperature temperature[Policy::tested];              ///< of the rows of the present sweep
-  std::int32_t p[Policy::size];
-  std::int64_t sweeps;  ///< of the launch; known at its end
+  alignas(64) std::uint32_t slot[1 + delta_words][2][4];  ///< [key, or a word of its delta][parity of the round][tester]
+  alignas(16) std::int32_t a[Types::sides][elements];     ///< side 1: transposes; doubled where there is but one side
+  Entry b[Types::sides][elements];
+  Factor alpha[elements], beta[elements];  ///< [facility][facility], [location][location]
+  Delta f[2][P::size * P::pitch];          ///< [facility][location]
+  SmallLimit limit[2][elements / 2];       ///< [parity of the sweep][limit_index()]
+  annealing::RowTemperature temperature[2][P::size];
+  std::uint16_t draw[P::size * 16];  ///< row * 16 + Philox block, of those that have a pair
+  std::int32_t draws;
+  alignas(16) Delta d[P::shares_d ? P::updaters : 1][Types::sides][P::shares_d ? P::updated_rows : 4];  ///< of an updater's rows
+  std::int32_t p[P::size];
+  std::int64_t sweeps;  ///< of the phase; known at its end
+  int newest;           ///< copy of F, at the start of a phase
+  ChainState state;     ///< there
 };
 
-template <ElementTypes Types, int Columns>
+template <ElementTypes Types, class P>
 class SmallSearch {
  public:
-  using Policy = SmallPolicy<Columns>;
-  using Memory = SmallMemory<Types, Columns>;
+  using Memory = SmallMemory<Types, P>;
   using Delta = typename Types::Delta;
 
   __device__ __forceinline__ SmallSearch(Memory& memory, std::int32_t n)
-      : m_(memory), n_(n), pairs_(static_cast<std::int32_t>(annealing::pairs(n))), lane_(static_cast<std::int32_t>(threadIdx.x) % 32) {}
+      : m_(memory),
+        n_(__shfl_sync(~0u, n, 0)),
+        pairs_(static_cast<std::int32_t>(annealing::pairs(n))),
+        lane_(static_cast<std::int32_t>(threadIdx.x) % 32) {}
 
   /// Fills the shared memory; by all threads.
-  __device__ __forceinline__ void load(const DeviceQap<typename Types::Entry>& qap, const std::int32_t* current) {
-    const auto each = [](std::int32_t count, auto&& act) {
-      for (std::int32_t k = threadIdx.x; k < count; k += Policy::threads) act(k);
-    };
-    each(Policy::size, [&](std::int32_t j) { m_.p[j] = j < n_ ? current[j] : j; });
+  __device__ __forceinline__ void load(const DeviceQap<typename Types::Entry>& qap, const ChainState& state, const std::int32_t* current) {
+    each(P::size, [&](std::int32_t j) { m_.p[j] = j < n_ ? current[j] : j; });
     each(Memory::elements, [&](std::int32_t k) {
-      const std::int32_t x = k / Policy::pitch, y = k % Policy::pitch;
+      const std::int32_t x = k / P::size, y = k % P::size;
       const bool in = x < n_ && y < n_;
       for (int side = 0; side < sides; ++side) {
-        m_.a[side][k] = in ? static_cast<std::int32_t>(qap.a_row(side, x)[y]) : 0;
-        m_.b[side][k] = in ? static_cast<std::int32_t>(qap.b_row(side, x)[y]) : 0;
+        m_.a[side][k] = in ? (sides == 1 ? 2 : 1) * static_cast<std::int32_t>(qap.a_row(side, x)[y]) : 0;
+        m_.b[side][k] = in ? qap.b_row(side, x)[y] : 0;
       }
+      const auto factor = [&](const auto& row) {
+        return static_cast<typename Memory::Factor>(
+            in ? qap::pair_factor<Delta>(static_cast<Delta>(row(x)[x]), static_cast<Delta>(row(y)[y]), static_cast<Delta>(row(x)[y]),
+                                         static_cast<Delta>(row(y)[x]))
+               : 0);
+      };
+      m_.alpha[k] = factor([&](std::int32_t i) { return qap.a_row(0, i); });
+      m_.beta[k] = factor([&](std::int32_t i) { return qap.b_row(0, i); });
     });
-    if (threadIdx.x == 0) m_.sweeps = std::int64_t{1} << 62;
+    if (threadIdx.x == 0) {
+      m_.state = state;
+      m_.newest = 0;
+    }
+    each(Memory::elements, [&](std::int32_t k) { m_.limit[k & 1][k / 2] = {0, -1}; });
+    if (threadIdx.x < 32) list_draws();
     __syncthreads();
-    each(Memory::elements, [&](std::int32_t k) {
-      const std::int32_t x = k / Policy::pitch, y = k % Policy::pitch;
-      const bool in = x < n_ && y < n_;
-      m_.alpha[k] = in ? factor(m_.a, x, y) : 0;
-      m_.beta[k] = in ? factor(m_.b, x, y) : 0;
+    each(P::size * P::pitch, [&](std::int32_t k) {
+      const std::int32_t x = k / P::pitch, y = k % P::pitch;
       Delta sum = 0;
-      for (int side = 0; side < sides && in; ++side)
-        for (std::int32_t z = 0; z < n_; ++z)
-          sum += static_cast<Delta>(m_.a[side][x * Policy::pitch + z]) * m_.b[side][y * Policy::pitch + m_.p[z]];
-      m_.f[0][k] = m_.f[1][k] = doubled * sum;
+      for (int side = 0; side < sides && x < n_ && y < n_; ++side)
+        for (std::int32_t z = 0; z < n_; ++z) sum += static_cast<Delta>(m_.a[side][x * P::size + z]) * m_.b[side][y * P::size + m_.p[z]];
+      m_.f[0][k] = sum;
     });
     __syncthreads();
   }
+  /// Starts a phase; by all threads. False: the chain is at the limit.
+  [[nodiscard]] __device__ __forceinline__ bool begin(std::int64_t limit) {
+    if (m_.state.next >= limit) return false;
+    if (threadIdx.x == 0) m_.sweeps = std::int64_t{1} << 62;
+    each(n_ - 1, [&](std::int32_t row) { set_temperature(m_.state.cooling, 0, m_.state.next / pairs_, row); });
+    __syncthreads();
+    return true;
+  }
 
-  /// By the first warp: takes the chain from `state` to the limit.
-  __device__ __forceinline__ void decide(const ChainState& state, std::int64_t limit) {
+  /// By the `tester`-th of the testers: takes the chain to the limit, or until the temperature freezes.
+  __device__ __forceinline__ void test(int tester, std::int64_t limit) {
     seed_columns();
-    cooling_ = state.cooling;
-    limit_ = limit;
-    stays_ = state.frozen_at >= 0 || !cooling_.freezes();
-    end_ = state.end(pairs_, limit);
-    sweep_q_ = state.next / pairs_ * pairs_;
-    go_to(static_cast<std::int32_t>(state.next - sweep_q_));
+    tester_ = tester;
+    slot_ = 4 * tester + 16;
+    stays_ = m_.state.frozen_at >= 0 || !m_.state.cooling.freezes();
+    const std::int64_t next = m_.state.next;
+    left_ = limit - next / pairs_ * pairs_;
+    const std::int64_t freeze = m_.state.end(pairs_, limit) - next / pairs_ * pairs_;
+    const annealing::Swap at = annealing::pair_at(n_, next % pairs_);
+    row_ = at.r;
+    before_ = SmallKey::of(at.r, at.s) - 1;
+    last_limit_ = last_before(left_);
+    last_ = last_before(freeze);
+    last_next_ = last_before(freeze - pairs_);
     begin_sweep();
-    bool pending = false, ended = state.next >= limit;
-    while (!ended) {
-      const Found found = pending ? test<2, true>() : test<Policy::rows, false>();
-      if (pending) take_update();
-      pending = found.r >= 0;
-      if (pending) swap(found);
-      if (number() >= end_number_) {
-        ended = end_ == limit_;
-        if (!ended) freeze();
+    int tested = test_rows<P::idle_rows, false>();
+    for (AfterSwap after = next_round();; after = next_round()) {
+      for (; after.row < n_ - 1 && after.before < last_limit_; after = next_round()) {
+        go_behind(after);
+        tested = test_rows<P::pending_rows, true>();
       }
-      if (ended || row_ < n_ - 1) continue;
-      sweep_q_ += pairs_;
-      go_to(0);
-      begin_sweep();
+      if (key_.swaps()) {  // the last of the sweep, or of the phase
+        go_behind(after);
+        if (!goes_on()) return end();
+        tested = test_rows<P::pending_rows, true>();
+      } else {
+        skip(tested);
+        if (!goes_on()) return end();
+        tested = test_rows<P::idle_rows, false>();
+      }
     }
-    if (pending) take_update();
-    if (lane_ == 0) {
-      m_.message[parity_] = {.r = SmallMessage::end, .proposal = limit_, .delta = sweeps_};
-      m_.sweeps = sweeps_;
-    }
-    __syncwarp();
-    announce(SmallBarrier::swapped, told);
-    meet(SmallBarrier::drawn, drawing);
   }
 
   /// By the `warp`-th of the updaters.
   __device__ __forceinline__ void update(int warp) {
-    for (int parity = 0, read = 0;; parity ^= 1) {
-      meet(SmallBarrier::swapped, told);
-      const SmallMessage& message = m_.message[parity];
-      if (message.r == SmallMessage::end) return;
-      if (message.r == SmallMessage::freeze) continue;
-      const std::int32_t r = message.r, s = message.s, u = message.u, q = message.q;
-      const Delta* const from = m_.f[read];
-      Delta* const to = m_.f[read ^ 1];
+    const std::int32_t first_row = warp * P::updated_rows;
+    int read = m_.newest;
+    Delta f[P::updated_rows][Columns];
+#pragma unroll
+    for (int k = 0; k < P::updated_rows; ++k)
+#pragma unroll
+      for (int c = 0; c < Columns; ++c) f[k][c] = m_.f[read][(first_row + k) * P::pitch + lane_ + 32 * c];
+    for (;;) {
+      const SmallKey key = next_key();
+      if (!key.swaps()) [[unlikely]] {
+        if (key.ends()) break;
+        continue;
+      }
+      read ^= 1;
       Delta e[Columns][sides];
 #pragma unroll
       for (int c = 0; c < Columns; ++c)
 #pragma unroll
-        for (int side = 0; side < sides; ++side) e[c][side] = difference(m_.b[side], q, u, lane_ + 32 * c);
+        for (int side = 0; side < sides; ++side) e[c][side] = e_of(side, key, lane_ + 32 * c);
+      // Many rows: a lane makes the difference of one. Few: each lane makes all, which is shorter.
+      if constexpr (P::shares_d) {
 #pragma unroll
-      for (int k = 0; k < Policy::size / Policy::updaters; ++k) {
-        const std::int32_t x = warp + k * Policy::updaters;
-        if (x >= n_) break;
+        for (int side = 0; side < sides; ++side)
+          if (lane_ < P::updated_rows) m_.d[warp][side][lane_] = d_of(side, key, first_row + lane_);
+        __syncwarp();
+      }
+#pragma unroll
+      for (int k = 0; k < P::updated_rows; ++k) {
         Delta d[sides];
 #pragma unroll
-        for (int side = 0; side < sides; ++side) d[side] = doubled * difference(m_.a[side], r, s, x);
+        for (int side = 0; side < sides; ++side)
+          d[side] = P::shares_d ? m_.d[P::shares_d ? warp : 0][side][k] : d_of(side, key, first_row + k);
 #pragma unroll
-        for (int c = 0; c < Columns; ++c) {
-          const std::int32_t at = x * Policy::pitch + lane_ + 32 * c;
-          to[at] = from[at] + product(d, e[c]);
-        }
+        for (int c = 0; c < Columns; ++c) f[k][c] += product(d, e[c]);
       }
-      read ^= 1;
-      announce(SmallBarrier::updated, updating);
+      Delta* const to = m_.f[read] + first_row * P::pitch + lane_;
+#pragma unroll
+      for (int k = 0; k < P::updated_rows; ++k)
+#pragma unroll
+        for (int c = 0; c < Columns; ++c) to[k * P::pitch + 32 * c] = f[k][c];
     }
+    if (warp == 0 && lane_ == 0) m_.newest = read;
   }
 
   /// By one warp. Leaves the state, the current permutation and the best one.
-  __device__ __forceinline__ void keep(ChainState& kept, std::int32_t* current, std::int32_t* best) {
+  __device__ __forceinline__ void keep(std::int64_t limit, std::int32_t* current, std::int32_t* best) {
     seed_columns();
-    ChainState state = kept;
+    ChainState state = m_.state;
     const auto store = [&](std::int32_t* to) {
 #pragma unroll
       for (int c = 0; c < Columns; ++c)
         if (lane_ + 32 * c < n_) to[lane_ + 32 * c] = p_[c];
     };
-    for (int parity = 0;; parity ^= 1) {
-      meet(SmallBarrier::swapped, told);
-      const SmallMessage message = m_.message[parity];
-      if (message.r >= 0) {
-        exchange(message);
-        state.hot_barriers += 2;
-        if (state.accept(message.proposal, message.delta)) store(best);
-        continue;
+    std::int64_t sweep_q = state.next / pairs_ * pairs_, rounds = 0, proposal = -1;  // of the last swap
+    Delta delta = 0;
+    // The last swap, with the next one: its digest takes about as long as a round, all else is made meanwhile.
+    const auto accept_last = [&] {
+      const ChainState before = state;
+      const bool improves = state.accept(proposal, delta) & (proposal >= 0);
+      if (proposal < 0) state = before;
+      return improves;
+    };
+    int sweep = 0;
+    const auto next = [&] {
+      const SmallKey key = next_key();
+      ++rounds;
+      if (key.parity() != sweep) {
+        sweep ^= 1;
+        sweep_q += pairs_;
       }
-      state.reject_until(message.proposal, n_);
-      if (message.r == SmallMessage::end) {
-        state.hot_barriers += message.delta;
-        store(current);
-        if (lane_ == 0) kept = state;
-        return;
+      return key;
+    };
+    for (SmallKey key = next();; key = next()) {
+      for (; key.swaps(); key = next()) {
+        const std::uint32_t* const keys = m_.slot[0][0] + (keys_ ^ 16) / 4;
+        int tester = 0;
+        for (int k = 1; k < P::testers; ++k)
+          if (keys[k] == key.word) tester = k;
+        std::uint64_t words = 0;
+        for (int w = 0; w < Memory::delta_words; ++w) words |= std::uint64_t{keys[8 + 8 * w + tester]} << 32 * w;
+        const bool improves = accept_last();
+        proposal = sweep_q + number_of(key.r(), key.s());
+        delta = static_cast<Delta>(words);
+        if (improves) [[unlikely]]
+          store(best);
+        exchange(key);
       }
-      if (lane_ == 0) m_.cooling = state.cooling;
-      __syncwarp();
-      announce(SmallBarrier::kept, 2 * 32);
+      if (key.ends()) break;
     }
+    if (accept_last()) store(best);
+    state.hot_barriers += rounds;
+    state.hot_barriers += m_.sweeps;
+    state.reject_until(state.end(pairs_, limit), n_);
+    store(current);
+    store(m_.p);
+    if (lane_ == 0) m_.state = state;
   }
 
-  /// By the `warp`-th of the drawers: the thresholds of sweeps, from `sweep` on. A lane makes a Philox block of a row, which has every
-  /// sixteenth column.
-  __device__ __forceinline__ void draw(int warp, std::uint64_t seed, std::int64_t sweep) {
-    const std::int64_t first = sweep;
-    for (int parity = 0;; parity ^= 1, ++sweep) {
-      const std::int32_t block = lane_ % 16;
-      for (std::int32_t row = 2 * warp + lane_ / 16; row < n_ - 1; row += 2 * Policy::drawers) {
+  /// By the `warp`-th of the drawers: the limits of sweeps, from that of the next proposal on.
+  __device__ __forceinline__ void draw(int warp) {
+    const std::uint64_t seed = m_.state.seed;
+    const annealing::Cooling cooling = m_.state.cooling;
+    const std::int64_t first = m_.state.next / pairs_;
+    for (std::int64_t drawn = 0;; ++drawn) {
+      const int parity = static_cast<int>(drawn & 1);
+      const std::int64_t sweep = first + drawn;
+      for (std::int32_t k = 32 * warp + lane_; k < m_.draws; k += 32 * P::drawers) {
+        const std::int32_t row = m_.draw[k] / 16, block = m_.draw[k] % 16;
         const Philox4 words = annealing::words(seed, sweep, row, static_cast<std::uint32_t>(block));
+        const annealing::RowTemperature temperature = m_.temperature[parity][row];
 #pragma unroll
-        for (int w = 0; w < 2 * Columns; ++w)
-          m_.threshold[parity][row * Policy::size + 16 * w + block] = annealing::threshold(words.word[w]);
+        for (int w = 0; w < 2 * Columns; ++w) {
+          const std::int32_t column = 16 * w + block;
+          if (column > row && column < n_)
+            m_.limit[parity][limit_index(row, column)] = {annealing::inverse_temperature(temperature, column - row - 1),
+                                                          annealing::threshold(words.word[w])};
+        }
       }
-      meet(SmallBarrier::drawn, drawing);
-      if (sweep - first == m_.sweeps) return;  // drawn in vain: the search ended in the sweep before
+      if (warp == 0)
+        for (std::int32_t row = lane_; row < n_ - 1; row += 32) set_temperature(cooling, parity ^ 1, sweep + 1, row);
+      meet<SmallBarrier::drawn, in_drawn>();
+      if (drawn == m_.sweeps) return;  // drawn in vain: the phase ended in the sweep before
     }
   }
 
  private:
-  static constexpr int sides = Types::sides;
-  static constexpr Delta doubled = sides == 1 ? 2 : 1;  ///< rows and columns of symmetric matrices contribute the same
-  static constexpr int told = 32 * (1 + Policy::updaters + 1), updating = 32 * (1 + Policy::updaters), drawing = 32 * (1 + Policy::drawers);
+  static constexpr int sides = Types::sides, Columns = P::size / 32;
+  static constexpr int in_round = 32 * (P::testers + P::updaters + 1), in_drawn = 32 * (P::testers + P::drawers);
 
-  /// The first accepted proposal of a test: its pair, and where the delta is.
-  struct Found {
-    std::int32_t r = -1, s = 0;  ///< r = -1: none
-    Delta delta = 0;             ///< in lane s % 32
-  };
-
-  /// alpha[x][y] of a, or beta of b.
-  [[nodiscard]] static __device__ __forceinline__ Delta factor(const std::int32_t (&m)[sides][Memory::elements], std::int32_t x,
-                                                               std::int32_t y) {
-    const auto at = [&](std::int32_t i, std::int32_t j) { return static_cast<Delta>(m[0][i * Policy::pitch + j]); };
-    return at(x, x) + at(y, y) - at(x, y) - at(y, x);
-  }
-  /// row[i][k] - row[j][k] of a matrix.
-  [[nodiscard]] static __device__ __forceinline__ Delta difference(const std::int32_t* m, std::int32_t i, std::int32_t j, std::int32_t k) {
-    return static_cast<Delta>(m[i * Policy::pitch + k]) - static_cast<Delta>(m[j * Policy::pitch + k]);
+  template <class Act>
+  static __device__ __forceinline__ void each(std::int32_t count, const Act& act) {
+    for (std::int32_t k = threadIdx.x; k < count; k += P::threads) act(k);
   }
   [[nodiscard]] static __device__ __forceinline__ Delta product(const Delta (&d)[sides], const Delta (&e)[sides]) {
     Delta sum = d[0] * e[0];
     if constexpr (sides == 2) sum += d[1] * e[1];
     return sum;
   }
+  /// Of facility x.
+  [[nodiscard]] __device__ __forceinline__ Delta d_of(int side, const SmallKey& swap, std::int32_t x) const {
+    const std::int32_t* const a = m_.a[side] + x;
+    return static_cast<Delta>(a[swap.r() * P::size]) - static_cast<Delta>(a[swap.s() * P::size]);
+  }
+  /// Of location l.
+  [[nodiscard]] __device__ __forceinline__ Delta e_of(int side, const SmallKey& swap, std::int32_t l) const {
+    const typename Types::Entry* const b = m_.b[side] + l;
+    return static_cast<Delta>(b[swap.q() * P::size]) - static_cast<Delta>(b[swap.u() * P::size]);
+  }
+  /// Of the pair (row, column), row < column: a row of the first half and one of the second share a row of the triangle's square.
+  [[nodiscard]] static __device__ __forceinline__ std::int32_t limit_index(std::int32_t row, std::int32_t column) {
+    return (row * P::size + column) ^ (row < P::size / 2 ? 0 : Memory::elements - 1);
+  }
+  __device__ __forceinline__ void set_temperature(const annealing::Cooling& cooling, int parity, std::int64_t sweep, std::int32_t row) {
+    m_.temperature[parity][row] = annealing::row_temperature(cooling, sweep * pairs_ + annealing::row_start(n_, row));
+  }
+  /// By the first warp. A Philox block has every sixteenth column of a row.
+  __device__ __forceinline__ void list_draws() {
+    const std::int32_t last = lane_ < n_ ? lane_ + (n_ - 1 - lane_) / 16 * 16 : 0;  // column of block `lane_`
+    std::int32_t listed = 0;
+    for (std::int32_t row = 0; row < n_ - 1; ++row) {
+      const bool has_pair = lane_ < 16 && row < last;
+      const unsigned having = __ballot_sync(~0u, has_pair);
+      if (has_pair) m_.draw[listed + __popc(having & below())] = static_cast<std::uint16_t>(row * 16 + lane_);
+      listed += __popc(having);
+    }
+    if (lane_ == 0) m_.draws = listed;
+  }
+  /// The lanes before this one.
+  [[nodiscard]] __device__ __forceinline__ unsigned below() const { return (1u << lane_) - 1; }
 
   __device__ __forceinline__ void seed_columns() {
 #pragma unroll
+    for (int c = 0; c < Columns; ++c) p_[c] = m_.p[lane_ + 32 * c];
+    read_ = m_.newest;
+  }
+  /// Of facility i, which is the same in all lanes, from all facilities' values.
+  template <class T>
+  [[nodiscard]] static __device__ __forceinline__ T of_facility(const T (&values)[Columns], std::int32_t i) {
+    return __shfl_sync(~0u, Columns == 2 && i >= 32 ? values[Columns - 1] : values[0], i);
+  }
+  __device__ __forceinline__ void exchange(const SmallKey& swap) {
+    const std::int32_t u = swap.u(), q = swap.q();
+#pragma unroll
     for (int c = 0; c < Columns; ++c) {
-      p_[c] = m_.p[lane_ + 32 * c];
-      f_jj_[c] = m_.f[0][(lane_ + 32 * c) * Policy::pitch + p_[c]];
+      p_[c] = lane_ + 32 * c == swap.r() ? q : p_[c];
+      p_[c] = lane_ + 32 * c == swap.s() ? u : p_[c];
     }
   }
-  /// Of facility i, which is the same in all lanes.
-  [[nodiscard]] __device__ __forceinline__ std::int32_t location(std::int32_t i) const {
-    return __shfl_sync(~0u, Columns == 2 && i >= 32 ? p_[Columns - 1] : p_[0], i & 31);
-  }
-  __device__ __forceinline__ void exchange(const SmallMessage& swap) {
-#pragma unroll
-    for (int c = 0; c < Columns; ++c) p_[c] = lane_ + 32 * c == swap.r ? swap.q : lane_ + 32 * c == swap.s ? swap.u : p_[c];
+  /// Ends a round. The first of its keys.
+  [[nodiscard]] __device__ __forceinline__ SmallKey next_key() {
+    meet<SmallBarrier::round, in_round>();
+    const auto* const from = reinterpret_cast<const unsigned char*>(m_.slot) + keys_;
+    keys_ ^= 16;
+    if constexpr (P::testers == 1) return {*reinterpret_cast<const std::uint32_t*>(from)};
+    const uint4 each = *reinterpret_cast<const uint4*>(from);
+    return {min(min(each.x, each.y), min(each.z, each.w))};
   }
 
-  // --- the position of the search: the same in all lanes of the first warp -----------------------------------------------------
+  /// Where the search goes on, if a round had a swap.
+  struct AfterSwap {
+    std::int32_t row;
+    std::uint32_t before;
+  };
 
-  /// Of the next proposal within its sweep.
-  [[nodiscard]] __device__ __forceinline__ std::int32_t number() const { return start_ + column_ - row_ - 1; }
-  __device__ __forceinline__ void go_to(std::int32_t number) {
-    const annealing::Swap at = annealing::pair_at(n_, number);  // of the last pair and of those behind it: in the last row
-    row_ = at.r;
-    column_ = at.s;
-    start_ = number - (at.s - at.r - 1);
-    if (column_ == n_) next_row();
-  }
-  __device__ __forceinline__ void next_row() {
-    start_ += n_ - 1 - row_;
-    ++row_;
-    column_ = row_ + 1;
-  }
-  __device__ __forceinline__ void set_end() {
-    const std::int64_t left = end_ - sweep_q_;
-    end_number_ = static_cast<std::int32_t>(left < 2 * pairs_ ? left : 2 * pairs_);
+  // --- the position of the search: the same in all lanes of all testers ----------------------------------------------------------
+
+  /// Within a sweep, of the first pair of a row.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t row_start(std::int32_t row) const { return row * (2 * n_ - row - 1) / 2; }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t number_of(std::int32_t r, std::int32_t s) const { return row_start(r) + s - r - 1; }
+  /// The last key of the first `number` proposals of a sweep; of all there are, where there are more.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t last_before(std::int64_t number) const {
+    if (number > pairs_) return ~0u;
+    if (number == pairs_) return SmallKey::of(n_ - 1, 0) - 1;
+    const annealing::Swap at = annealing::pair_at(n_, max(number, std::int64_t{0}));
+    return SmallKey::of(at.r, at.s) - 1;
   }
   __device__ __forceinline__ void begin_sweep() {
-    set_end();
-    set_temperatures();
     drawn_ ^= 1;
     ++sweeps_;
-    meet(SmallBarrier::drawn, drawing);
+    meet<SmallBarrier::drawn, in_drawn>();
   }
-  __device__ __forceinline__ void set_temperatures() {
-    for (std::int32_t i = lane_; i < n_ - 1; i += 32)
-      m_.temperature[i] = annealing::row_temperature(cooling_, sweep_q_ + annealing::row_start(n_, i));
-    __syncwarp();
+  __device__ __forceinline__ void next_sweep() {
+    row_ = 0;
+    before_ = 0;
+    left_ -= pairs_;
+    last_limit_ = last_before(left_);
+    last_ = stays_ ? last_limit_ : min(last_limit_, last_next_);
+    begin_sweep();
   }
-  /// All proposals before end_ are decided, and so many in a row were rejected that the temperature freezes.
-  __device__ __forceinline__ void freeze() {
-    go_to(end_number_);
-    if (lane_ == 0) m_.message[parity_] = {.r = SmallMessage::freeze, .proposal = end_};
-    parity_ ^= 1;
-    __syncwarp();
-    announce(SmallBarrier::swapped, told);
-    meet(SmallBarrier::kept, 2 * 32);
-    cooling_ = m_.cooling;
-    stays_ = true;
-    end_ = limit_;
-    set_end();
-    set_temperatures();
+  __device__ __forceinline__ void skip(int rows) {
+    row_ += rows;
+    before_ = SmallKey::of(row_, 0);
+  }
+  /// Goes on behind a swap. As many rejections as freeze the temperature end with the same pair of the next sweep.
+  __device__ __forceinline__ void go_behind(const AfterSwap& after) {
+    row_ = after.row;
+    before_ = last_next_ = after.before;
+    last_ = last_limit_;
+  }
+  /// Is there a proposal before the end of the phase? Begins the sweep that it is in.
+  [[nodiscard]] __device__ __forceinline__ bool goes_on() {
+    if (row_ < n_ - 1 && before_ < last_) return true;
+    if (before_ >= last_) return false;
+    next_sweep();
+    return true;
+  }
+  __device__ __forceinline__ void end() {
+    if (lane_ == 0) {
+      m_.slot[0][keys_ / 16][tester_] = SmallKey::end;
+      if (tester_ == 0) m_.sweeps = sweeps_;
+    }
+    meet<SmallBarrier::round, in_round>();
+    meet<SmallBarrier::drawn, in_drawn>();
   }
 
-  // --- tests and swaps -----------------------------------------------------------------------------------------------------------
+  // --- tests ---------------------------------------------------------------------------------------------------------------------
 
-  /// Tests the proposals of the next `Rows` rows of the sweep, from the next one on. Pending: swap_ has been carried out in the
-  /// permutation, and is on its way in F. If none is accepted, row_ is behind these rows.
-  template <int Rows, bool Pending>
-  [[nodiscard]] __device__ __forceinline__ Found test() {
+  /// Ends a round, and goes on as after a swap. Whether there was one, and whether it was neither the last of the sweep nor of the phase,
+  /// is known meanwhile: if none, row and before are beyond all there are, and the permutation stays as it is.
+  [[nodiscard]] __device__ __forceinline__ AfterSwap next_round() {
+    key_ = next_key();
+    exchange(key_);
+    return {key_.r() + ((key_.s() + 65 - n_) >> 6), key_.word | 0xffff};  // the next row after the last column
+  }
+  /// Tests this tester's `Count` of the rows from row_ on, and writes its key. Pending: the swap of key_ has been carried out in the
+  /// permutation, and is on its way in F. Returns how many rows all testers have tested.
+  template <int Count, bool Pending>
+  [[nodiscard]] __device__ __forceinline__ int test_rows() {
+    std::int32_t row[Count], at[Count];  // at its location
+#pragma unroll
+    for (int k = 0; k < Count; ++k) {
+      row[k] = min(row_ + tester_ * Count + k, n_ - 1);  // the last has no pairs
+      at[k] = of_facility(p_, row[k]);
+    }
+    slot_ ^= 16;
     const Delta* const f = m_.f[read_];
-    Delta d[Columns][sides], e[Columns][sides];
-    if constexpr (Pending) {
+    if (Pending) read_ ^= 1;
+    Delta d[sides][Columns], e[sides][Columns], f_jj[Columns];
+#pragma unroll
+    for (int c = 0; c < Columns; ++c) {
+      const std::int32_t j = lane_ + 32 * c;
+      f_jj[c] = (f + p_[c])[j * P::pitch];
+#pragma unroll
+      for (int side = 0; side < sides && Pending; ++side) {
+        d[side][c] = d_of(side, key_, j);
+        e[side][c] = e_of(side, key_, p_[c]);
+      }
+    }
+    const auto parity = static_cast<std::uint32_t>(drawn_ << 7);
+    bool accepted[Count][Columns];
+    Delta delta[Count][Columns];
+    std::uint32_t key[Count][Columns];
+    // All loads, then shuffles, then votes: one chain of latencies for all.
+    Delta f_both[Count][Columns], factors[Count][Columns];
+    SmallLimit limit[Count][Columns];
+#pragma unroll
+    for (int k = 0; k < Count; ++k)
 #pragma unroll
       for (int c = 0; c < Columns; ++c) {
-        const std::int32_t j = lane_ + 32 * c;
-#pragma unroll
-        for (int side = 0; side < sides; ++side) {
-          d[c][side] = doubled * difference(m_.a[side], swap_.r, swap_.s, j);
-          e[c][side] = difference(m_.b[side], swap_.q, swap_.u, p_[c]);
-        }
-        f_jj_[c] = f[j * Policy::pitch + p_[c]] + product(d[c], e[c]);
+        const std::int32_t i = row[k], pi = at[k], j = lane_ + 32 * c;
+        f_both[k][c] = (f + p_[c])[i * P::pitch] + (f + j * P::pitch)[pi];
+        factors[k][c] = static_cast<Delta>((m_.alpha + j)[i * P::size]) * (m_.beta + p_[c])[pi * P::size];
+        limit[k][c] = m_.limit[drawn_][limit_index(i, j)];
       }
-    }
-    // Loads of all rows first, votes last: one chain of latencies for all.
-    std::int32_t at[Rows];
 #pragma unroll
-    for (int k = 0; k < Rows; ++k) at[k] = location(row_ + k);
-    bool accepted[Rows][Columns];
-    Delta delta[Rows][Columns];
-    std::int32_t start = start_;  // of row i
+    for (int k = 0; k < Count; ++k) {
+      const std::int32_t i = row[k];
+      const Delta f_ii = of_facility(f_jj, i);
+      Delta d_i[sides], e_i[sides];
 #pragma unroll
-    for (int k = 0; k < Rows; ++k) {
-      const std::int32_t i = row_ + k, pi = at[k];
-      Delta f_ii = f[i * Policy::pitch + pi], d_i[sides], e_i[sides];
-      if constexpr (Pending) {
-#pragma unroll
-        for (int side = 0; side < sides; ++side) {
-          d_i[side] = doubled * difference(m_.a[side], swap_.r, swap_.s, i);
-          e_i[side] = difference(m_.b[side], swap_.q, swap_.u, pi);
-        }
-        f_ii += product(d_i, e_i);
+      for (int side = 0; side < sides && Pending; ++side) {
+        d_i[side] = of_facility(d[side], i);
+        e_i[side] = of_facility(e[side], i);
       }
-      const annealing::RowTemperature temperature = m_.temperature[i];
-      const std::int32_t first = k == 0 ? column_ : i + 1, behind = min(n_, end_number_ - start + i + 1);
-      start += n_ - 1 - i;
+      const std::uint32_t before = max(before_, SmallKey::of(i, i) | 0xffff);
 #pragma unroll
       for (int c = 0; c < Columns; ++c) {
-        const std::int32_t j = lane_ + 32 * c;
-        Delta f_ij = f[i * Policy::pitch + p_[c]], f_ji = f[j * Policy::pitch + pi];
-        if constexpr (Pending) {
-          f_ij += product(d_i, e[c]);
-          f_ji += product(d[c], e_i);
-        }
-        delta[k][c] = f_ij + f_ji - f_ii - f_jj_[c] + m_.alpha[i * Policy::pitch + j] * m_.beta[pi * Policy::pitch + p_[c]];
-        const bool passes = annealing::accepts(delta[k][c], annealing::inverse_temperature(temperature, j - i - 1),
-                                               m_.threshold[drawn_][i * Policy::size + j]);
-        accepted[k][c] = static_cast<int>(j >= first) & static_cast<int>(j < behind) & static_cast<int>(passes);
+        Delta sum = f_both[k][c] - f_ii - f_jj[c] + factors[k][c];
+#pragma unroll
+        for (int side = 0; side < sides && Pending; ++side) sum += (d_i[side] - d[side][c]) * (e[side][c] - e_i[side]);
+        const bool passes = annealing::accepts(sum, limit[k][c].inverse, limit[k][c].threshold);
+        key[k][c] = SmallKey::of(i, 0, at[k]) + (SmallKey::of(0, lane_ + 32 * c, 0, p_[c]) | parity);
+        accepted[k][c] = static_cast<int>(key[k][c] > before) & static_cast<int>(key[k][c] <= last_) & static_cast<int>(passes);
+        delta[k][c] = sum;
       }
     }
-    unsigned votes[Rows][Columns];
+    unsigned any = 0;
+    bool writes = false;
+    std::uint32_t word = SmallKey::none | parity;
+    Delta of_word = 0;
 #pragma unroll
-    for (int k = 0; k < Rows; ++k)
+    for (int k = 0; k < Count; ++k)
 #pragma unroll
-      for (int c = 0; c < Columns; ++c) votes[k][c] = __ballot_sync(~0u, accepted[k][c]);
-    Found found;
+      for (int c = 0; c < Columns; ++c) {
+        const unsigned votes = __ballot_sync(~0u, accepted[k][c]);
+        const bool takes = (any == 0) & accepted[k][c];
+        word = takes ? key[k][c] : word;
+        of_word = takes ? delta[k][c] : of_word;
+        writes |= takes & ((votes & below()) == 0);
+        any |= votes;
+      }
+    writes |= (lane_ == 0) & (any == 0);
+    if (writes) {
+      auto* const slot = reinterpret_cast<std::uint32_t*>(reinterpret_cast<unsigned char*>(m_.slot) + slot_);
+      slot[0] = word;
 #pragma unroll
-    for (int k = Rows - 1; k >= 0; --k)
-#pragma unroll
-      for (int c = Columns - 1; c >= 0; --c)
-        if (votes[k][c] != 0) found = {row_ + k, __ffs(static_cast<int>(votes[k][c])) - 1 + 32 * c, delta[k][c]};
-    if (found.r < 0) {
-      const bool ends = row_ + Rows >= n_ - 1;
-      row_ = ends ? n_ - 1 : row_ + Rows;
-      column_ = row_ + 1;
-      start_ = ends ? pairs_ : start;
+      for (int w = 0; w < Memory::delta_words; ++w)
+        slot[8 + 8 * w] = static_cast<std::uint32_t>(static_cast<std::uint64_t>(of_word) >> 32 * w);
     }
-    return found;
-  }
-  /// Carries it out, and goes on behind it.
-  __device__ __forceinline__ void swap(const Found& found) {
-    row_ = found.r;
-    column_ = found.s;
-    start_ = row_ * (2 * n_ - row_ - 1) / 2;
-    const std::int64_t proposal = sweep_q_ + number();
-    swap_ = {.r = found.r, .s = found.s, .u = location(found.r), .q = location(found.s), .proposal = proposal, .delta = found.delta};
-    if (lane_ == found.s % 32) m_.message[parity_] = swap_;
-    parity_ ^= 1;
-    __syncwarp();
-    announce(SmallBarrier::swapped, told);
-    exchange(swap_);
-    if (++column_ == n_) next_row();
-    if (stays_) return;
-    end_ = min(limit_, proposal + pairs_ + 1);
-    set_end();
-  }
-  /// F has the last swap.
-  __device__ __forceinline__ void take_update() {
-    meet(SmallBarrier::updated, updating);
-    read_ ^= 1;
+    return P::testers * Count;
   }
 
   Memory& m_;
   std::int32_t n_, pairs_, lane_;
-  std::int32_t p_[Columns];  ///< locations of this lane's facilities, and the next ones F[j][j]
-  Delta f_jj_[Columns];
-  annealing::Cooling cooling_{};
-  std::int64_t limit_ = 0, end_ = 0, sweep_q_ = 0, sweeps_ = 0;     ///< proposals before end_ can be decided at the present temperatures
-  std::int32_t row_ = 0, column_ = 0, start_ = 0, end_number_ = 0;  ///< the next proposal, and the first of its row and end_ in their sweep
-  SmallMessage swap_{};                                             ///< the last
-  int parity_ = 0, read_ = 0, drawn_ = 1;                           ///< of the next message; of the copy of F; of the thresholds
-  bool stays_ = false;                                              ///< no run of rejections changes the schedule
+  std::int32_t p_[Columns];  ///< locations of this lane's facilities
+  int read_ = 0;             ///< copy of F that is not written
+  int tester_ = 0;
+  std::int32_t keys_ = 0, slot_ = 0;         ///< bytes from Memory::slot to the keys of the next round, and to this tester's of the last
+  SmallKey key_{};                           ///< of the last round
+  bool stays_ = false;                       ///< no run of rejections changes the schedule
+  std::int64_t sweeps_ = 0, left_ = 0;       ///< begun;  proposals from the start of the sweep to the limit
+  std::int32_t row_ = 0;                     ///< of the next proposal
+  std::uint32_t before_ = 0;                 ///< no key before the next proposal is greater
+  std::uint32_t last_ = 0, last_limit_ = 0;  ///< the last key that can be decided in the sweep, and the one by the limit alone
+  std::uint32_t last_next_ = 0;              ///< of the next sweep, before the temperature freezes
+  int drawn_ = 1;                            ///< parity of the sweep
 };
 
-template <ElementTypes Types, int Columns>
-__global__ void __launch_bounds__(SmallPolicy<Columns>::threads, 1)
-    small_kernel(const __grid_constant__ DeviceQap<typename Types::Entry> qap, Chains chains, std::int64_t first, std::int64_t limit) {
-  using Policy = SmallPolicy<Columns>;
+/// Address of the block's dynamic shared memory, in a register: left to itself, nvcc derives it anew at every access.
+[[nodiscard]] __device__ __forceinline__ std::uint32_t small_memory_address() {
   extern __shared__ __align__(16) unsigned char small_memory[];
+  std::uint32_t address = 0;
+  asm volatile("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(address) : "l"(small_memory));
+  return address;
+}
+
+/// Blocks `spread` apart deal their warps otherwise, so that those of a multiprocessor have the busiest ones on different quarters.
+template <ElementTypes Types, int Columns, bool Dense>
+__global__ void __launch_bounds__((SmallPolicy<Columns, Dense>::threads),
+                                  (SmallPolicy<Columns, Dense>::blocks_of(sizeof(typename Types::Delta))))
+    small_kernel(const __grid_constant__ DeviceQap<typename Types::Entry> qap, Chains chains, std::int64_t first, std::int64_t limit,
+                 unsigned spread) {
+  using P = SmallPolicy<Columns, Dense>;
   const std::size_t chain = first + blockIdx.x;
-  ChainState& state = chains.state[chain];
   std::int32_t *const current = chains.current + chain * qap.n, *const best = chains.best + chain * qap.n;
-  SmallSearch<Types, Columns> search(*reinterpret_cast<SmallMemory<Types, Columns>*>(small_memory), qap.n);
-  const ChainState before = state;
-  search.load(qap, current);
-  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);  // so the compiler knows that a warp stays together
-  if (warp == 0)
-    search.decide(before, limit);
-  else if (warp <= Policy::updaters)
-    search.update(warp - 1);
-  else if (warp == Policy::updaters + 1)
-    search.keep(state, current, best);
-  else
-    search.draw(warp - Policy::updaters - 2, before.seed, before.next / annealing::pairs(qap.n));
+  auto& memory = *reinterpret_cast<SmallMemory<Types, P>*>(__cvta_shared_to_generic(small_memory_address()));
+  SmallSearch<Types, P> loaded(memory, qap.n);
+  loaded.load(qap, chains.state[chain], current);
+  // By a shuffle, so the compiler knows that a warp stays together.
+  int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
+  if constexpr (Dense) warp = static_cast<int>((static_cast<unsigned>(warp) + blockIdx.x / spread) % P::warps);
+  while (loaded.begin(limit)) {
+    SmallSearch<Types, P> search(memory, qap.n);
+    const auto is_in = [&](unsigned warps) { return (warps >> warp & 1) != 0; };
+    const auto number_in = [&](unsigned warps) { return __popc(warps & ((1u << warp) - 1)); };
+    if (is_in(P::testers_at))
+      search.test(number_in(P::testers_at), limit);
+    else if (is_in(P::keeper_at))
+      search.keep(limit, current, best);
+    else if (is_in(P::drawers_at))
+      search.draw(number_in(P::drawers_at));
+    else
+      search.update(number_in(~(P::testers_at | P::keeper_at | P::drawers_at)));
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) chains.state[chain] = memory.state;
 }
 
 // --- the host's side -------------------------------------------------------------------------------------------------------
 
-/// gpu-tuned (one chain at a time) and gpu-chains (`Many`: all at once) of up to SmallPolicy<Columns>::size facilities.
-template <ElementTypes T, int Columns, bool Many>
+/// gpu-tuned (one chain at a time) and gpu-chains (`Many`: all at once) of up to SmallPolicy<Columns, Dense>::size facilities.
+template <ElementTypes T, int Columns, bool Dense, bool Many>
 class Small {
  public:
   using Types = T;
-  static constexpr std::size_t shared_bytes = sizeof(SmallMemory<Types, Columns>);
+  using P = SmallPolicy<Columns, Dense>;
+  static constexpr std::size_t shared_bytes = sizeof(SmallMemory<Types, P>);
 
   Small(const qap::Qap&, const DeviceQap<typename Types::Entry>& matrices, const annealing::Task& task)
       : matrices_(matrices), batch_size_(Many ? task.chains : 1) {
-    cuda::allow_shared(small_kernel<Types, Columns>, shared_bytes);
+    cuda::allow_shared(small_kernel<Types, Columns, Dense>, shared_bytes);
   }
 
   void launch(const Chains& chains, std::int64_t first, std::int64_t count, std::int64_t limit, const cuda::Stream& stream) {
-    const cuda::Shape shape{.blocks = count, .threads = SmallPolicy<Columns>::threads, .shared_bytes = shared_bytes};
-    VICINITY_CUDA_CHECK(cuda::launch(shape, stream, small_kernel<Types, Columns>, matrices_, chains, first, limit));
+    const cuda::Shape shape{.blocks = count, .threads = P::threads, .shared_bytes = shared_bytes};
+    VICINITY_CUDA_CHECK(cuda::launch(shape, stream, small_kernel<Types, Columns, Dense>, matrices_, chains, first, limit, spread_));
   }
 
   [[nodiscard]] std::int64_t batch_size() const { return batch_size_; }
   [[nodiscard]] Policy policy() const {
-    return {
-        {"threads", SmallPolicy<Columns>::threads}, {"blocks", 1}, {"cluster", 0}, {"columns", Columns}, {"shared_bytes", shared_bytes}};
+    return {{"threads", P::threads}, {"blocks", 1},
+            {"cluster", 0},          {"columns", Columns},
+            {"testers", P::testers}, {"updaters", P::updaters},
+            {"drawers", P::drawers}, {"shared_bytes", shared_bytes}};
   }
-  /// Two named barriers a swap and one a sweep.
+  /// A named barrier a round and one a sweep.
   [[nodiscard]] Work barriers(const ChainState& state) const { return {{Ceiling::block_barrier, static_cast<double>(state.hot_barriers)}}; }
 
  private:
   DeviceQap<typename Types::Entry> matrices_;
   std::int64_t batch_size_;
+  unsigned spread_ = static_cast<unsigned>(cuda::multiprocessors());
 };
 
 /// gpu-tuned, or gpu-chains (`many`); null where the instance is too large or the task names a scope. `team`: of DeviceChains.

@@ -113,7 +113,7 @@ TEST_F(SaGpu, SaysItsWork) {
             << "operations of sa are no limit: " << name_of(ceiling);
         most = std::max(most, count);
       }
-      EXPECT_GE(most, (implementation.name == "gpu" ? 3 : 2) * accepted) << implementation.name;
+      EXPECT_GE(most, (implementation.name == "gpu" ? 3 : 1) * accepted) << implementation.name;
       EXPECT_LE(most, 3 * 20000) << implementation.name;
     }
     EXPECT_EQ(executed(implementation, several)->work().empty(), implementation.name == "gpu-chains") << implementation.name;
@@ -161,6 +161,28 @@ TEST_F(SaGpu, SizesOfSixColumnsAThread) {
   std::erase_if(trials, [&](const Trial& one) { return !takes(tuned, one); });
   EXPECT_GE(trials.size(), 6u);
   expect_twins(named(cpu, "cpu-delta"), {tuned}, trials);  // the reference makes every delta anew
+}
+
+/// More chains than any GPU has multiprocessors for with a short round (SmallPolicy): one warp of a block tests.
+TEST_F(SaGpu, ManySmallChains) {
+  const std::vector<Implementation> all = gpu_annealing_implementations();
+  std::vector<Trial> trials;
+  for (const std::int64_t size : {2, 17, 30, 32, 33, 50, 64})
+    for (const char* matrix : {"symmetric", "asymmetric"})
+      trials.push_back(trial(size, 3000, {{"matrix", std::string(matrix)}, {"chains", std::int64_t{1000}}}));
+  for (const auto& temperatures : {cold, std::map<std::string, Value>{{"t0", 1e9}, {"tf", 1e8}}})
+    for (const std::int64_t size : {20, 40}) {
+      std::map<std::string, Value> more = temperatures;
+      more["chains"] = std::int64_t{1000};
+      trials.push_back(trial(size, 5000, std::move(more)));
+    }
+  for (const Entries& range : entry_ranges) {
+    Trial one = trial(33, 2000, {{"chains", std::int64_t{1000}}});
+    one.instance = random_qap(33, 33, range, false);
+    trials.push_back(std::move(one));
+  }
+  expect_twins(reference(), {named(all, "gpu-chains")}, trials);
+  expect_twins(reference(), {named(all, "gpu-chains")}, trials, in_slices);
 }
 
 TEST_F(SaGpu, ZeroMatricesAcceptEverything) {
