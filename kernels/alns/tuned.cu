@@ -148,11 +148,20 @@ __device__ __forceinline__ void remove_random(const Block& b, std::int32_t k, co
   }
 }
 
-/// By a whole warp: the least (number, request) of a group of 32 requests.
-__device__ __forceinline__ void measure_group(const Block& b, std::int32_t group) {
-  const std::int32_t r = 1 + 32 * group + lane();
-  const std::uint64_t least = cuda::warp_argmin(r <= b.vrp.n ? std::uint64_t{b.number[r]} << 32 | static_cast<std::uint32_t>(r) : none);
-  if (lane() == 0) b.groups[group] = least;
+/// By a whole warp: the least (number, request) of groups of 32 requests.
+template <std::size_t Count>
+__device__ __forceinline__ void measure_groups(const Block& b, const std::int32_t (&groups)[Count]) {
+  std::uint64_t least[Count];
+#pragma unroll
+  for (std::size_t i = 0; i < Count; ++i) {
+    const std::int32_t r = 1 + 32 * groups[i] + lane();
+    least[i] = r <= b.vrp.n ? std::uint64_t{b.number[r]} << 32 | static_cast<std::uint32_t>(r) : none;
+  }
+#pragma unroll
+  for (std::size_t i = 0; i < Count; ++i) least[i] = cuda::warp_argmin(least[i]);
+#pragma unroll
+  for (std::size_t i = 0; i < Count; ++i)
+    if (lane() == 0) b.groups[groups[i]] = least[i];
 }
 
 /// Takes k times the request with the least (value, request). Mapping: all warps measure groups of 32 requests; then warp 0 alone compares
@@ -165,7 +174,7 @@ __device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, con
     const std::int32_t r = 1 + 32 * group + lane();
     if (r <= b.vrp.n) b.number[r] = value(r);
     __syncwarp();
-    measure_group(b, group);
+    measure_groups(b, {group});
   }
   __syncthreads();
   if (warp() != 0) return;
@@ -184,10 +193,11 @@ __device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, con
       const std::int32_t neighbour = lane() == 0 ? before : after;
       if (lane() < 2 && !list.is_depot(neighbour)) b.number[neighbour] = value(neighbour);
       __syncwarp();
-      if (!list.is_depot(before)) measure_group(b, (before - 1) / 32);
-      if (!list.is_depot(after)) measure_group(b, (after - 1) / 32);
+      const auto group_of = [&](std::int32_t node) { return (list.is_depot(node) ? request - 1 : node - 1) / 32; };
+      measure_groups(b, {group_of(request), group_of(before), group_of(after)});
+    } else {
+      measure_groups(b, {(request - 1) / 32});
     }
-    measure_group(b, (request - 1) / 32);
     __syncwarp();
   }
 }
