@@ -65,7 +65,9 @@ void expect_two_as_one(std::int32_t load, std::uint32_t side) {
     std::uint32_t both = h.create_two();
     for (std::uint32_t p = 0; p < 24; p += 2) {
       twos.push_back(h.template rate_two<false>(context, p));
-      if (h.allows_all(context)) EXPECT_EQ(h.template rate_two<true>(context, p), twos.back());
+      if (h.allows_all(context)) {
+        EXPECT_EQ(h.template rate_two<true>(context, p), twos.back());
+      }
       both = h.aggregate_two(both, twos.back());
     }
     allowed += h.allows_all(context) ? 1 : 0;
