@@ -257,7 +257,9 @@ __global__ void __launch_bounds__(HotPolicy::threads)
                std::int64_t first, std::int64_t limit) {
   using Entry = typename Types::Entry;
   extern __shared__ __align__(16) unsigned char hot_memory[];
-  __shared__ HotMemory<typename Types::Delta> memory;
+  using Memory = HotMemory<typename Types::Delta>;
+  __shared__ alignas(Memory) unsigned char memory_bytes[sizeof(Memory)];  // members of it have initialisers, which do nothing there
+  auto& memory = *reinterpret_cast<Memory*>(memory_bytes);
   const std::size_t chain = first + blockIdx.x;
   const std::int32_t pitch = Resident ? HotPolicy::pitch<Entry>(qap.n) : qap.pitch, rows = Types::sides * qap.n;
   std::int32_t *current = chains.current + chain * qap.n, *best = chains.best + chain * qap.n;
