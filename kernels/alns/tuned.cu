@@ -858,9 +858,9 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
   if (thread() == 0) constructions.made[s] = {complete ? std::int64_t{b.solution.totals->cost} : -1, common.evaluations};
 }
 
-/// 100 iterations (section 3.1). Mapping: a block a process.
-template <bool Shared>
-__global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
+/// 100 iterations (section 3.1). Mapping: a block a process, `Blocks` of them a multiprocessor.
+template <bool Shared, int Blocks>
+__global__ void __launch_bounds__(threads, Blocks)
     call_kernel(const Processes processes, const Layout layout, unsigned char* device_memory, std::int64_t call) {
   __shared__ Common common;
   const auto p = static_cast<std::int32_t>(blockIdx.x);
@@ -910,9 +910,10 @@ class Tuned {
   using Solution = ListedSolution;
 
   Tuned(const vrp::View& vrp, const Task& task)
-      : call_layout_(fitting(vrp, task)),
+      : crowded_(task.processes > cuda::multiprocessors()),
+        call_layout_(fitting(vrp, task)),
         start_layout_(vrp.n, vrp.vehicles, vrp.n, 0, 0),
-        call_shared_(memory_.place(call_kernel<true>, call_layout_.bytes, sizeof(Common), task.processes, task.memory)),
+        call_shared_(memory_.place(in_shared(), call_layout_.bytes, sizeof(Common), task.processes, task.memory)),
         start_shared_(memory_.place(start_kernel<true>, start_layout_.bytes, sizeof(Common), task.starts(), task.memory)) {}
 
   void construct(const Constructions& constructions, std::int64_t count, const cuda::Stream& stream) {
@@ -922,8 +923,8 @@ class Tuned {
   }
   void call(const Processes& processes, std::int64_t count, std::int64_t call, const cuda::Stream& stream) {
     const cuda::Shape shape{count, threads, call_shared_ ? call_layout_.bytes : 0};
-    VICINITY_CUDA_CHECK(cuda::launch(shape, stream, call_shared_ ? call_kernel<true> : call_kernel<false>, processes, call_layout_,
-                                     memory_.device(), call));
+    VICINITY_CUDA_CHECK(cuda::launch(shape, stream, call_shared_ ? in_shared() : call_kernel<false, blocks_a_multiprocessor>, processes,
+                                     call_layout_, memory_.device(), call));
   }
   [[nodiscard]] Policy policy() const {
     return {{"block", threads},
@@ -938,7 +939,7 @@ class Tuned {
   [[nodiscard]] static bool fits(const Layout& layout, std::size_t most) { return layout.bytes + sizeof(Common) <= most; }
   /// The most that has room: a whole multiprocessor a block where there are as many as processes, else half of one. A table of more
   /// columns comes before more rows, but for the least of these.
-  [[nodiscard]] static Layout fitting(const vrp::View& vrp, const Task& task) {
+  [[nodiscard]] Layout fitting(const vrp::View& vrp, const Task& task) const {
     const std::int32_t most = most_removed(vrp.n);
     const auto layout = [&](std::int32_t columns, std::int32_t staged, bool resident = false) {
       return Layout(vrp.n, vrp.vehicles, most, columns, staged, resident);
@@ -948,7 +949,7 @@ class Tuned {
     const std::size_t whole = cuda::most_shared(), half = (whole + reserved) / 2 - reserved;
     constexpr std::array<std::int32_t, 2> widths{128, 64};
     constexpr std::array<std::int32_t, 4> rows{32, 16, 8, 4};
-    for (const std::size_t bytes : {task.processes > cuda::multiprocessors() ? half : whole, whole}) {
+    for (const std::size_t bytes : {crowded_ ? half : whole, whole}) {
       if (const Layout one = layout(widths[0], rows[0], true); fits(one, bytes)) return one;
       for (const std::int32_t columns : widths)
         for (const std::int32_t staged : rows)
@@ -959,6 +960,12 @@ class Tuned {
     return layout(task.memory == "shared" ? 0 : 128, 0);
   }
 
+  /// A block that has a multiprocessor to itself may take twice the registers.
+  [[nodiscard]] decltype(&call_kernel<true, 1>) in_shared() const {
+    return crowded_ ? call_kernel<true, blocks_a_multiprocessor> : call_kernel<true, 1>;
+  }
+
+  bool crowded_;  ///< more processes than multiprocessors
   BlockMemory memory_;
   Layout call_layout_, start_layout_;
   bool call_shared_, start_shared_;
