@@ -129,23 +129,62 @@ __device__ __forceinline__ void take(const Block& b, std::int32_t request) {
   list.prev[request] = static_cast<Index>(b.common.count++);
 }
 
-/// Mapping: warp 0 draws 32 requests at a time, thread 0 takes them.
-__device__ __forceinline__ void remove_random(const Block& b, std::int32_t k, const Draws& draws) {
-  if (warp() != 0) return;
-  for (std::int32_t from = 0, taken = 0; taken < k; from += 32) {
-    b.common.drawn[lane()] = draws.request(static_cast<std::uint32_t>(from + lane()));
-    __syncwarp();
-    if (thread() == 0) {
-      for (std::int32_t a = 0; a < 32 && taken < k; ++a) {
-        const std::int32_t request = b.common.drawn[a];
-        if (!b.solution.list.contains(request)) continue;
-        take(b, request);
-        ++taken;
-      }
+/// By one thread: a request that take_marked() takes.
+__device__ __forceinline__ void mark(const Block& b, std::int32_t request) {
+  b.number[request] = gone;
+  b.slots[b.common.count++].request = request;
+}
+/// Takes all requests marked out of the list, a thread a request: the first of neighbours that go closes the gap. A barrier comes before.
+__device__ __forceinline__ void take_marked(const Block& b) {
+  const auto& list = b.solution.list;
+  const std::int32_t j = thread();
+  const bool mine = j < b.common.count;
+  std::int32_t request = 0, before = -1, after = -1;
+  if (mine) {
+    const auto goes = [&](std::int32_t node) { return !list.is_depot(node) && b.number[node] == gone; };
+    request = b.slots[j].request;
+    if (!goes(list.prev[request])) {
+      before = list.prev[request];
+      for (after = list.next[request]; goes(after);) after = list.next[after];
     }
-    taken = __shfl_sync(~0u, taken, 0);
-    __syncwarp();  // the requests drawn are read
   }
+  __syncthreads();
+  if (before >= 0) {
+    list.next[before] = static_cast<Index>(after);
+    list.prev[after] = static_cast<Index>(before);
+  }
+  if (mine) {
+    list.next[request] = -1;
+    list.prev[request] = static_cast<Index>(j);
+  }
+  const bool empties = before >= 0 && list.is_depot(before) && list.is_depot(after);
+  if (empties) atomicAdd(&b.solution.totals->used, -1);
+  const bool emptied = __syncthreads_or(empties ? 1 : 0) != 0;
+  if (thread() == 0) b.common.emptied = emptied;
+}
+
+/// Mapping: warp 0 draws 32 requests at a time, thread 0 marks them.
+__device__ __forceinline__ void remove_random(const Block& b, std::int32_t k, const Draws& draws) {
+  for_own_requests(b, [&](std::int32_t r) { b.number[r] = 0; });
+  __syncthreads();
+  if (warp() == 0) {
+    for (std::int32_t from = 0, taken = 0; taken < k; from += 32) {
+      b.common.drawn[lane()] = draws.request(static_cast<std::uint32_t>(from + lane()));
+      __syncwarp();
+      if (thread() == 0) {
+        for (std::int32_t a = 0; a < 32 && taken < k; ++a) {
+          const std::int32_t request = b.common.drawn[a];
+          if (b.number[request] == gone) continue;
+          mark(b, request);
+          ++taken;
+        }
+      }
+      taken = __shfl_sync(~0u, taken, 0);
+      __syncwarp();  // the requests drawn are read
+    }
+  }
+  __syncthreads();
+  take_marked(b);
 }
 
 /// By a whole warp: the least (number, request) of groups of 32 requests.
@@ -164,50 +203,89 @@ __device__ __forceinline__ void measure_groups(const Block& b, const std::int32_
     if (lane() == 0) b.groups[groups[i]] = least[i];
 }
 
-/// Takes k times the request with the least (value, request). Mapping: all warps measure groups of 32 requests; then warp 0 alone compares
-/// these, and measures those again in which a number changed. Neighbours: those of a request that has gone change too.
-template <bool Neighbours, class Value>
-__device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, const Value& value) {
-  const auto& list = b.solution.list;
-  const std::int32_t groups = (b.vrp.n + 31) / 32;
-  for (std::int32_t group = warp(); group < groups; group += warps) {
+/// All warps measure the numbers of all requests, and groups of 32 of them.
+template <class Value>
+__device__ __forceinline__ void measure_all(const Block& b, const Value& value) {
+  for (std::int32_t group = warp(); group < (b.vrp.n + 31) / 32; group += warps) {
     const std::int32_t r = 1 + 32 * group + lane();
     if (r <= b.vrp.n) b.number[r] = value(r);
     __syncwarp();
     measure_groups(b, {group});
   }
   __syncthreads();
+}
+/// By warp 0: the request with the least (number, request), by the groups.
+[[nodiscard]] __device__ __forceinline__ std::int32_t least_request(const Block& b) {
+  std::uint64_t mine = none;
+  for (std::int32_t group = lane(); group < (b.vrp.n + 31) / 32; group += 32) cuda::lower(mine, b.groups[group]);
+  return static_cast<std::int32_t>(cuda::warp_argmin(mine) & 0xFFFFFFFFu);
+}
+
+/// Takes the k requests with the least (value, request). Mapping: a thread a request, which counts those before it; where requests
+/// outnumber threads warp 0 compares groups, k times.
+template <class Value>
+__device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, const Value& value) {
+  const std::int32_t n = b.vrp.n, r = 1 + thread();
+  if (n <= threads) {
+    const std::uint32_t mine = r <= n ? value(r) : gone;
+    for (std::int32_t x = thread(); x < (n + 4) / 4 * 4; x += threads)
+      if (x == 0 || x > n) b.number[x] = gone;  // no request; depots are measured again
+    if (r <= n) b.number[r] = mine;
+    __syncthreads();
+    std::int32_t rank = 0;
+    const auto count = [&](std::uint32_t other, std::int32_t x) { rank += other < mine || (other == mine && x < r) ? 1 : 0; };
+#pragma unroll 4
+    for (std::int32_t x = 0; x <= n; x += 4) {
+      const uint4 four = *reinterpret_cast<const uint4*>(b.number + x);
+      count(four.x, x), count(four.y, x + 1), count(four.z, x + 2), count(four.w, x + 3);
+    }
+    __syncthreads();  // all have counted
+    if (r <= n && rank < k) {
+      b.number[r] = gone;
+      b.slots[rank].request = r;
+    }
+    if (thread() == 0) b.common.count = k;
+  } else {
+    measure_all(b, value);
+    if (warp() == 0) {
+      for (std::int32_t step = 0; step < k; ++step) {
+        const std::int32_t request = least_request(b);
+        if (lane() == 0) mark(b, request);
+        __syncwarp();
+        measure_groups(b, {(request - 1) / 32});
+        __syncwarp();
+      }
+    }
+  }
+  __syncthreads();
+  take_marked(b);
+}
+/// Takes k times the request with the greatest saving, the least of equal ones. Mapping: warp 0 compares groups; the numbers of a request's
+/// neighbours change when it goes.
+__device__ __forceinline__ void remove_worst(const Block& b, std::int32_t k) {
+  const auto& list = b.solution.list;
+  const auto value = [&](std::int32_t r) { return ordered(-b.solution.saving(b.distance, r)); };
+  measure_all(b, value);
   if (warp() != 0) return;
   for (std::int32_t step = 0; step < k; ++step) {
-    std::uint64_t mine = none;
-    for (std::int32_t group = lane(); group < groups; group += 32) cuda::lower(mine, b.groups[group]);
-    const auto request = static_cast<std::int32_t>(cuda::warp_argmin(mine) & 0xFFFFFFFFu);
-    const std::int32_t before = list.prev[request], after = list.next[request];
+    const std::int32_t request = least_request(b), before = list.prev[request], after = list.next[request];
     __syncwarp();
     if (lane() == 0) {
       take(b, request);
       b.number[request] = gone;
     }
     __syncwarp();
-    if constexpr (Neighbours) {
-      const std::int32_t neighbour = lane() == 0 ? before : after;
-      if (lane() < 2 && !list.is_depot(neighbour)) b.number[neighbour] = value(neighbour);
-      __syncwarp();
-      const auto group_of = [&](std::int32_t node) { return (list.is_depot(node) ? request - 1 : node - 1) / 32; };
-      measure_groups(b, {group_of(request), group_of(before), group_of(after)});
-    } else {
-      measure_groups(b, {(request - 1) / 32});
-    }
+    const std::int32_t neighbour = lane() == 0 ? before : after;
+    if (lane() < 2 && !list.is_depot(neighbour)) b.number[neighbour] = value(neighbour);
+    __syncwarp();
+    const auto group_of = [&](std::int32_t node) { return (list.is_depot(node) ? request - 1 : node - 1) / 32; };
+    measure_groups(b, {group_of(request), group_of(before), group_of(after)});
     __syncwarp();
   }
 }
-
-__device__ __forceinline__ void remove_worst(const Block& b, std::int32_t k) {
-  remove_least<true>(b, k, [&](std::int32_t r) { return ordered(-b.solution.saving(b.distance, r)); });
-}
 __device__ __forceinline__ void remove_related(const Block& b, std::int32_t k, const Draws& draws) {
   const std::int32_t seed = draws.request(0);
-  remove_least<false>(b, k, [&](std::int32_t r) { return static_cast<std::uint32_t>(b.distance(seed, r)); });
+  remove_least(b, k, [&](std::int32_t r) { return static_cast<std::uint32_t>(b.distance(seed, r)); });
 }
 /// Sums of two costs fit 32 bits; the greatest comes first, and none is `gone`.
 __device__ __forceinline__ void remove_historical(const Block& b, std::int32_t k, const std::int32_t* kept) {
@@ -216,7 +294,7 @@ __device__ __forceinline__ void remove_historical(const Block& b, std::int32_t k
   const auto of = [&](std::int32_t a, std::int32_t c) {
     return static_cast<std::uint32_t>(remembered(__ldg(kept + edge_index(b.vrp.n, list.place(a), list.place(c))), cost));
   };
-  remove_least<false>(b, k, [&](std::int32_t r) { return gone - 1 - (of(list.prev[r], r) + of(r, list.next[r])); });
+  remove_least(b, k, [&](std::int32_t r) { return gone - 1 - (of(list.prev[r], r) + of(r, list.next[r])); });
 }
 
 /// By one thread.
