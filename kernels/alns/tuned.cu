@@ -10,12 +10,13 @@
 // device memory where shared memory is too small.
 // Phases of an iteration: the candidate becomes the current solution; destroy; costs of what was removed, at the same time for all;
 // positions are dealt out; the table is filled by a sweep over all positions, a lane a request; steps; the history takes the edges;
-// acceptance. A step is warp 0's, which has the slots in registers, one or two a lane: it chooses, inserts, and compares each slot's least
-// insertion in the changed tour with the two new positions. Where that least position is gone the cell of the table is stale, a bound;
-// where one of a slot's two best tours became worse the other warps compare its tours, and look at those stale cells again that could
-// matter. Synchronisation: two barriers a step in which tours are compared, none in others; destroy operators that take the least of n
-// values use one warp and no barrier. Without a table: two block barriers a step, and the slots are dealt to all warps. Cost: k n
-// evaluations for the table, each two reads of shared memory; then O(k) a step, and of some slots the tours.
+// acceptance. A step is warp 0's, which has the slots in registers, one or two a lane: it chooses, inserts, and compares each slot's
+// least insertion in the changed tour with the two new positions. Where that least position is gone the cell of the table is stale, a
+// bound; where one of a slot's two best tours became worse the other warps compare its tours, and look at those stale cells again that
+// could matter.
+// Synchronisation: two barriers a step in which tours are compared, none in others; worst removal uses one warp and no barrier, the other
+// removals a few. Without a table: two block barriers a step, and the slots are dealt to all warps.
+// Cost: k n evaluations for the table, each two reads of shared memory; then O(k) a step, and of some slots the tours.
 #include <array>
 #include <cstdint>
 #include <memory>
