@@ -45,7 +45,7 @@ struct PublishedView {
 };
 
 /// K1. Mapping: a block a walker, or in turns where memory is in device memory.
-__global__ void __launch_bounds__(PublishedPolicy::block)
+__global__ void __launch_bounds__(PublishedPolicy::block, 3)
     walk_kernel(const __grid_constant__ SearchView search, const __grid_constant__ PublishedView view, const std::int32_t* subsets,
                 std::int64_t step) {
   extern __shared__ unsigned char shared[];
