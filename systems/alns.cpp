@@ -129,7 +129,8 @@ System systems::alns() {
       {"threads",
        "threads of cpu-openmp, its variants and cpu-hybrid, and of each rank of mpi-islands: 1 to 4096 (default all cores, shared); others "
        "ignore it"},
-      {"ranks", "processes of mpi-islands: 1 to 4096 (default 2); others ignore it"},
+      {"ranks", "processes of mpi-islands and mpi-gpu-islands: 1 to 4096 (default 2); others ignore it"},
+      gpus_axis(),
       {"removals",
        "of cpu-hybrid and gpu-hybrid: string removals of an annealing line in a generation, in percent of the customers: 1 to 10000 "
        "(default 20); others ignore it"},
@@ -146,8 +147,8 @@ System systems::alns() {
   system.implementations =
       joined(joined(cpu_implementations(), cpu_variants()), joined(cpu_hybrid_implementations(), cpu_hybrid_rank_implementations()));
   if constexpr (device::with_cuda)
-    system.implementations =
-        joined(joined(joined(system.implementations, gpu_implementations()), gpu_variants()), gpu_hybrid_implementations());
+    system.implementations = joined(joined(joined(system.implementations, gpu_implementations()), gpu_variants()),
+                                    joined(gpu_hybrid_implementations(), gpu_hybrid_rank_implementations()));
   return system;
 }
 

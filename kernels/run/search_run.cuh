@@ -21,7 +21,9 @@ concept DeviceSearches = requires(S& searches, const S& fixed, const Start& star
   // puts searches first .. first + count - 1, just begun, in place of those there were; a third argument, where it takes one, is the
   // budget's flag to stop, for what takes long
   searches.begin(count, count);
-  searches.launch(count);  // each search of the batch goes on until it is done or has made `limit` iterations
+  // each search of the batch goes on until it is done or has made `limit` iterations; where ranks are in step, it returns the limit that
+  // they agree on, and stopped() says whether one was interrupted, after which nothing is done
+  searches.launch(count);
   // for that; are all searches of the batch done? Where one iteration may take long, wait(stop), too: what is under way when the flag rises
   // ends early and counts for nothing
   { searches.wait() } -> std::same_as<bool>;
@@ -66,6 +68,9 @@ class DeviceSearchRun final : public Run {
   [[nodiscard]] Work work() const override { return searches_.work(); }
 
  private:
+  static constexpr bool ranks_in_step = requires(Searches & searches, std::int64_t limit) {
+    { searches.launch(limit) } -> std::same_as<std::int64_t>;
+  };
   static constexpr double slice_seconds = 0.1, least_slice_seconds = 0.001;  // a shorter one is mostly launch
 
   /// Begins the next searches where none are under way. Is there anything to do?
@@ -89,7 +94,10 @@ class DeviceSearchRun final : public Run {
     if (first && budget.iterations) limit = std::min(limit, std::max(reached_, *budget.iterations));
     if (sliced) limit = std::min(limit, reached_ + slice_);
     const double before = watch.seconds();
-    searches_.launch(limit);
+    if constexpr (ranks_in_step)
+      limit = searches_.launch(limit);
+    else
+      searches_.launch(limit);
     VICINITY_CUDA_CHECK(cudaGetLastError());
     const bool done = wait(budget.stop);
     if (sliced) adapt(watch.seconds() - before, std::clamp(budget.seconds.value_or(slice_seconds), least_slice_seconds, slice_seconds));
@@ -101,6 +109,8 @@ class DeviceSearchRun final : public Run {
       trace_.back().seconds = seconds_ + watch.seconds();
     }
     reached_target_ = budget.target && searches_.best().reaches(*budget.target);
+    if constexpr (ranks_in_step)
+      if (searches_.stopped()) return true;
     return there || reached_target_ || (budget.stop != nullptr && *budget.stop) || (budget.seconds && watch.seconds() >= *budget.seconds);
   }
   [[nodiscard]] bool wait(const std::atomic<bool>* stop) {

@@ -15,7 +15,7 @@ from solving import write_qap, write_vrp
 
 RANKS = (1, 2, 3, 4, 7)
 OVER_RANKS = (("lsm", "mpi-openmp"), ("lsm", "mpi-chains"), ("sa", "mpi-chains"), ("alns", "mpi-islands"))
-OVER_GPUS = (("lsm", "mpi-gpu"), ("lsm", "mpi-gpu-chains"), ("sa", "mpi-gpu-chains"))
+OVER_GPUS = (("lsm", "mpi-gpu"), ("lsm", "mpi-gpu-chains"), ("sa", "mpi-gpu-chains"), ("alns", "mpi-gpu-islands"))
 OVER_LSM = tuple(name for name in OVER_RANKS + OVER_GPUS if name[0] == "lsm")
 DESCRIPTOR = """\
 schema: 1

@@ -1,4 +1,5 @@
-// The CPU implementations of the hybrid genetic search: cpu-hybrid, and mpi-islands, whose ranks are of the program alns-ranks.
+// The CPU implementations of the hybrid genetic search, cpu-hybrid, and those over ranks of the program alns-ranks, mpi-islands and
+// mpi-gpu-islands.
 #include "cpu_ref/alns/hybrid/implementations.hpp"
 
 #include <omp.h>
@@ -48,6 +49,13 @@ class HybridSearch {
   Team* team_;
 };
 
+Implementation on_ranks(Backend backend, const char* name, const char* summary, const char* limit) {
+  Implementation islands =
+      over_ranks("alns-ranks", name, backend, summary, limit, [](const Case& c) { static_cast<void>(hybrid::task_of(c)); });
+  islands.reference = "cpu-hybrid";
+  return islands;
+}
+
 std::unique_ptr<Run> prepare(const Case& c, const Instance& instance, int cores, Team* team) {
   const Task task = hybrid::task_of(c);
   const auto threads = static_cast<int>(std::min<std::int64_t>(task.threads > 0 ? task.threads : cores, task.processes));
@@ -72,12 +80,15 @@ std::vector<Implementation> cpu_hybrid_implementations() {
 }
 
 std::vector<Implementation> cpu_hybrid_rank_implementations() {
-  Implementation islands = over_ranks(
-      "alns-ranks", "mpi-islands", Backend::cpu,
-      "processes under MPI share the lines of cpu-hybrid; what lines hand back is exchanged each generation",
-      "integer throughput of all cores; the slowest rank of a generation", [](const Case& c) { static_cast<void>(hybrid::task_of(c)); });
-  islands.reference = "cpu-hybrid";
-  return {islands};
+  return {on_ranks(Backend::cpu, "mpi-islands",
+                   "processes under MPI share the lines of cpu-hybrid; what lines hand back is exchanged each generation",
+                   "integer throughput of all cores; the slowest rank of a generation")};
+}
+
+std::vector<Implementation> gpu_hybrid_rank_implementations() {
+  return {on_ranks(Backend::gpu, "mpi-gpu-islands",
+                   "processes under MPI with a GPU each share the lines of gpu-hybrid; what lines hand back is exchanged each generation",
+                   "as gpu-hybrid; the slowest rank of a generation")};
 }
 
 }  // namespace vicinity::alns

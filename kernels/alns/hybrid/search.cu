@@ -1,4 +1,5 @@
-// Implementation `gpu-hybrid`: the generations of cpu-hybrid, a line a block of 512 threads.
+// Implementation `gpu-hybrid`: the generations of cpu-hybrid, a line a block of 512 threads. `mpi-gpu-islands`: the lines shared among the
+// GPUs of several processes.
 //
 // Problem: lines make children and improve them, or anneal; between generations the host takes in what they hand back, and draws what they
 // do next (core/methods/alns/hybrid/islands.hpp).
@@ -17,11 +18,13 @@
 #include <string>
 #include <vector>
 
+#include "core/api/team.hpp"
 #include "core/methods/alns/task.hpp"
 #include "core/util/error.hpp"
 #include "kernels/alns/hybrid/generations.hpp"
 #include "kernels/alns/hybrid/line.hpp"
 #include "kernels/alns/implementations.hpp"
+#include "kernels/alns/ranks.hpp"
 #include "kernels/alns/run.cuh"
 #include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
@@ -298,7 +301,8 @@ class Generating {
  public:
   static constexpr std::int64_t first_slice = 1;
 
-  Generating(const vrp::Vrp& vrp, const Task& task) : vrp_(vrp), task_(task), instance_(vrp.view()) {}
+  /// `team`: of Generations; ranks are in step.
+  Generating(const vrp::Vrp& vrp, const Task& task, Team* team) : vrp_(vrp), task_(task), team_(team), instance_(vrp.view()) {}
 
   [[nodiscard]] static std::int64_t count() { return 1; }
   [[nodiscard]] static std::int64_t batch_size() { return 1; }
@@ -306,8 +310,8 @@ class Generating {
 
   void reset(const Start& start) {
     check_start(vrp_, start);
-    generations_.emplace(vrp_, task_, start.seed, start.solution ? std::optional(vrp::routes_of(*start.solution)) : std::nullopt);
-    begun_ = under_way_ = false;
+    generations_.emplace(vrp_, task_, start.seed, start.solution ? std::optional(vrp::routes_of(*start.solution)) : std::nullopt, team_);
+    begun_ = under_way_ = stopped_ = false;
     limit_ = 0;
     seconds_ = 0;
     place();
@@ -319,14 +323,23 @@ class Generating {
     begun_ = true;
     states_.fill(0, stream_);
   }
-  void launch(std::int64_t limit) { limit_ = limit; }
+  std::int64_t launch(std::int64_t limit) {
+    stopped_ = false;
+    if (team_ != nullptr) {
+      const auto agreed = team_->least(*team_->stop() ? std::nullopt : std::optional(Team::Offer{limit, 0, 0}));
+      stopped_ = !agreed;
+      limit = agreed ? agreed->front() : generations_->count();
+    }
+    return limit_ = limit;
+  }
+  [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] bool wait() { return generate(Interruption()); }
   /// Of a generation under way when the flag rises, lines that have begun end; the others follow when the run goes on.
   [[nodiscard]] bool wait(const std::atomic<bool>& stop) { return generate(Interruption(&stop)); }
   [[nodiscard]] TracePoint progress() const {
     return {.iterations = generations_->count(), .objective = best(), .digest = generations_->digest()};
   }
-  [[nodiscard]] Objective best() const { return generations_->best(); }
+  [[nodiscard]] Objective best() const { return generations_->objective(); }
   [[nodiscard]] Outcome judge(bool) const {
     return alns::judge(vrp_, begun_ ? std::vector{generations_->result()} : std::vector<Search>{});
   }
@@ -345,7 +358,7 @@ class Generating {
   /// Memory for the lines of this run; a given solution may have more routes than others.
   void place() {
     const Granular& granular = generations_->granular();
-    const auto count = static_cast<std::size_t>(task_.processes);
+    const std::size_t count = generations_->own_lines();
     if (lines_.nodes != generations_->nodes() || lines_.problem.routes != granular.routes) {
       nearest_ = cuda::DeviceBuffer<Node>(std::span<const Node>(std::vector<Node>(granular.nearest.begin(), granular.nearest.end())));
       rank_ = cuda::DeviceBuffer<std::int32_t>(std::span<const std::int32_t>(granular.rank));
@@ -384,32 +397,37 @@ class Generating {
     while (!generations_->done() && generations_->count() < limit_ && made(interruption)) finish();
     return generations_->done();
   }
-  /// Lines make their generation. False: interrupted.
+  /// Lines make their generation. False: interrupted, as all ranks are then.
   [[nodiscard]] bool made(const Interruption& interruption) {
     Generations& generations = *generations_;
+    const std::size_t first = generations.first_line(), lines = generations.own_lines();
     if (!under_way_) {
       generations.prepare();
-      copy(jobs_.data(), generations.jobs.data(), generations.jobs.size());
-      copy(inputs_.data(), generations.inputs.data(), generations.inputs.size());
+      copy(jobs_.data(), generations.jobs.data() + first, lines);
+      copy(inputs_.data(), generations.inputs.data() + first * lines_.nodes, lines * lines_.nodes);
       done_.fill(0, stream_);
       under_way_ = true;
     }
     started_.record(stream_);
-    const cuda::Shape shape{.blocks = task_.processes, .threads = Threads::count, .shared_bytes = shared_ ? lines_.bytes : 0};
-    VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, shared_ ? generation_kernel<true> : generation_kernel<false>, lines_));
+    const cuda::Shape shape{
+        .blocks = static_cast<std::int64_t>(lines), .threads = Threads::count, .shared_bytes = shared_ ? lines_.bytes : 0};
+    if (lines > 0) VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, shared_ ? generation_kernel<true> : generation_kernel<false>, lines_));
     ended_.record(stream_);
-    stop_.wait(stream_, interruption);
+    const Interruption mine = team_ == nullptr ? interruption : Interruption(team_->stop());
+    stop_.wait(stream_, mine);
     seconds_ += ended_.seconds_since(started_);
-    return !interruption.wanted();
+    stopped_ = team_ == nullptr ? mine.wanted() : !team_->least(mine.wanted() ? std::nullopt : std::optional(Team::Offer{}));
+    return !stopped_;
   }
   void finish() {
     Generations& generations = *generations_;
-    copy(generations.states.data(), states_.data(), generations.states.size());
-    copy(generations.handed.data(), handed_.data(), generations.handed.size());
+    const std::size_t first = generations.first_line(), lines = generations.own_lines();
+    copy(generations.states.data() + first, states_.data(), lines);
+    copy(generations.handed.data() + first * lines_.nodes, handed_.data(), lines * lines_.nodes);
     stream_.synchronize();
     std::vector<Node> best(lines_.nodes);
     generations.finish([&](std::size_t b) {
-      copy(best.data(), best_.data() + b * lines_.nodes, best.size());
+      copy(best.data(), best_.data() + (b - first) * lines_.nodes, best.size());
       stream_.synchronize();
       return best.data();
     });
@@ -418,6 +436,7 @@ class Generating {
 
   const vrp::Vrp& vrp_;
   Task task_;
+  Team* team_;
   cuda::Stream stream_;
   cuda::Event started_, ended_;
   DeviceVrp instance_;
@@ -425,6 +444,7 @@ class Generating {
   Lines lines_{};
   bool shared_ = false, begun_ = false;
   bool under_way_ = false;  ///< some lines have not made the generation that the others have
+  bool stopped_ = false;    ///< a rank was interrupted
   std::int64_t limit_ = 0;
   cuda::DeviceBuffer<Node> nearest_;
   cuda::DeviceBuffer<std::int32_t> rank_;
@@ -440,11 +460,20 @@ class Generating {
 }  // namespace
 }  // namespace hybrid::block
 
-std::unique_ptr<Run> prepare_hybrid(const Case& c, const Instance& instance) {
+namespace {
+
+std::unique_ptr<Run> prepare(const Case& c, const Instance& instance, Team* team) {
   Task task = task_of(c);
   if (!c.values.contains("processes")) task.processes = hybrid::block::default_blocks;
   if (!c.values.contains("removals")) task.removals = hybrid::default_removals;
-  return std::make_unique<DeviceSearchRun<hybrid::block::Generating>>(dynamic_cast<const vrp::Vrp&>(instance), task);
+  return std::make_unique<DeviceSearchRun<hybrid::block::Generating>>(dynamic_cast<const vrp::Vrp&>(instance), task, team);
+}
+
+}  // namespace
+
+std::unique_ptr<Run> prepare_hybrid(const Case& c, const Instance& instance) { return prepare(c, instance, nullptr); }
+std::unique_ptr<Run> prepare_gpu_islands_of_rank(const Case& c, const Instance& instance, Team& team) {
+  return prepare(c, instance, &team);
 }
 
 }  // namespace vicinity::alns

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cpu_ref/alns/hybrid/search.hpp"
@@ -17,7 +19,7 @@ namespace {
 
 using alns::Kind;
 
-/// What a launch does, a line after the other.
+/// What a launch of a rank does, a line after the other.
 class HostLines {
  public:
   HostLines(const vrp::Vrp& vrp, const Generations& generations)
@@ -25,29 +27,31 @@ class HostLines {
     const vrp::View view = vrp.view();
     problem_ = {view, nearest_.data(), granular_.rank.data(), granular_.k, granular_.moves(), granular_.routes, 0};
     for (std::int32_t c = 1; c <= view.n; ++c) problem_.served += view.service[c];
-    const std::size_t lines = generations.jobs.size();
+    first_ = generations.first_line();
+    const std::size_t lines = generations.own_lines();
     states_.resize(lines, {});
     for (auto* solutions : {&current_, &best_, &handed_}) solutions->resize(lines * nodes_, 0xA5A5);
     memory_.resize(Line<HostTeam>::bytes(problem_));
   }
   void run(Generations& generations) {
     const std::int32_t n = problem_.vrp.n;
-    for (std::size_t b = 0; b < states_.size(); ++b) {
+    for (std::size_t k = 0; k < states_.size(); ++k) {
       std::fill(memory_.begin(), memory_.end(), static_cast<unsigned char>(0xA5));
-      const auto place = [&](std::vector<Node>& all) { return Packed::at(&all[b * nodes_], n); };
-      const LineMemory memory{place(generations.inputs), place(current_), place(best_), place(handed_), &states_[b]};
+      const auto place = [&](std::vector<Node>& all) { return Packed::at(&all[k * nodes_], n); };
+      const LineMemory memory{Packed::at(&generations.inputs[(first_ + k) * nodes_], n), place(current_), place(best_), place(handed_),
+                              &states_[k]};
       HostTeam team;
-      Line<HostTeam>(problem_, memory_.data()).run(team, generations.jobs[b], memory);
+      Line<HostTeam>(problem_, memory_.data()).run(team, generations.jobs[first_ + k], memory);
     }
-    generations.states = states_;
-    generations.handed = handed_;
+    std::copy(states_.begin(), states_.end(), generations.states.begin() + static_cast<std::ptrdiff_t>(first_));
+    std::copy(handed_.begin(), handed_.end(), generations.handed.begin() + static_cast<std::ptrdiff_t>(first_ * nodes_));
   }
-  [[nodiscard]] const Node* best(std::size_t b) const { return &best_[b * nodes_]; }
+  [[nodiscard]] const Node* best(std::size_t b) const { return &best_[(b - first_) * nodes_]; }
 
  private:
   const Granular& granular_;
   std::vector<Node> nearest_;
-  std::size_t nodes_;
+  std::size_t nodes_, first_ = 0;
   Problem problem_{};
   std::vector<LineState> states_;
   std::vector<Node> current_, best_, handed_;
@@ -72,6 +76,76 @@ void expect_the_same(const vrp::Vrp& instance, std::int32_t lines, std::int64_t 
     ASSERT_EQ(found.evaluations, expected.evaluations) << name << ", generation " << g;
     ASSERT_EQ(found.best, expected.best) << name << ", generation " << g;
   }
+}
+
+/// Ranks are threads: what they bring to gathered() meets here.
+struct Meeting {
+  explicit Meeting(std::int32_t ranks) : all(static_cast<std::size_t>(ranks)), barrier(ranks) {}
+
+  std::vector<std::vector<std::int64_t>> all;
+  std::barrier<> barrier;
+};
+class Member final : public Team {
+ public:
+  Member(Meeting& meeting, std::int32_t rank) : meeting_(meeting), rank_(rank) {}
+
+  [[nodiscard]] std::int32_t rank() const override { return rank_; }
+  [[nodiscard]] std::int32_t size() const override { return static_cast<std::int32_t>(meeting_.all.size()); }
+  [[nodiscard]] std::int32_t host_rank() const override { return rank_; }
+  [[nodiscard]] std::int32_t host_size() const override { return size(); }
+  [[nodiscard]] std::int32_t cores() const override { return 1; }
+  [[nodiscard]] std::optional<Offer> least(const std::optional<Offer>& mine) override { return mine; }
+  [[nodiscard]] std::vector<std::vector<std::int64_t>> gathered(const std::vector<std::int64_t>& mine) override {
+    meeting_.all[static_cast<std::size_t>(rank_)] = mine;
+    meeting_.barrier.arrive_and_wait();
+    std::vector<std::vector<std::int64_t>> all = meeting_.all;
+    meeting_.barrier.arrive_and_wait();
+    return all;
+  }
+  [[nodiscard]] const std::atomic<bool>* stop() const override { return nullptr; }
+
+ private:
+  Meeting& meeting_;
+  std::int32_t rank_;
+};
+
+/// The result of `count` generations, as every rank has it.
+std::vector<Search> by_ranks(const vrp::Vrp& instance, const Task& task, std::uint64_t seed, std::int32_t ranks) {
+  std::vector<Search> found(static_cast<std::size_t>(ranks));
+  Meeting meeting(ranks);
+  std::vector<std::jthread> threads;
+  for (std::int32_t rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      Member team(meeting, rank);
+      Generations generations(instance, task, seed, std::nullopt, &team);
+      HostLines host(instance, generations);
+      for (std::int64_t g = 0; g < task.calls; ++g) {
+        generations.prepare();
+        host.run(generations);
+        generations.finish([&](std::size_t b) { return host.best(b); });
+      }
+      found[static_cast<std::size_t>(rank)] = generations.result();
+    });
+  threads.clear();
+  return found;
+}
+
+/// Uneven parts, more ranks than lines; cycles end.
+TEST(HybridLine, RanksShareTheLines) {
+  const vrp::Vrp instance = instance_of(5, 13, Kind::bound);
+  Task task;
+  task.processes = 6;
+  task.calls = 104;
+  GeneticSearch search(instance, task, Start(1), 1);
+  while (!search.done()) search.advance(false);
+  const Search expected = search.result();
+  for (const std::int32_t ranks : {1, 2, 4, 7})
+    for (const Search& found : by_ranks(instance, task, 1, ranks)) {
+      EXPECT_EQ(found.digest, expected.digest) << ranks;
+      EXPECT_EQ(found.cost, expected.cost) << ranks;
+      EXPECT_EQ(found.evaluations, expected.evaluations) << ranks;
+      EXPECT_EQ(found.best, expected.best) << ranks;
+    }
 }
 
 TEST(HybridLine, HostTwinsOnEdgeCases) {
