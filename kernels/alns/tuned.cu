@@ -70,15 +70,20 @@ struct Layout {
   }
 };
 
+/// What a step of a repair by the table does.
+struct alignas(16) Move {
+  std::int32_t request, slot;    ///< the request inserted; 0: the repair is over
+  std::int32_t position, after;  ///< between which nodes; position 0: nowhere yet, its first insertion is not exact
+  std::int32_t tour, opened;     ///< `opened`: a tour that became the empty one, or -1
+  std::int32_t added, bound;     ///< nodes that joined the solution since positions were dealt out; tours used are below `bound`
+};
+
 struct Common : ProcessCommon {
-  std::int32_t added;                                   ///< nodes that joined the solution since positions were dealt out
   volatile bool emptied;                                ///< a tour lost its last request; thread 0's alone, read by no other ahead of time
   std::int32_t request, position, after, tour, opened;  ///< the last insertion; `opened`: a tour that became the empty one, or -1
   std::int32_t drawn[32];
-  std::int32_t jobs;         ///< slots whose best tours are not known; -1: the repair is over
-  std::int32_t job[2 * 32];  ///< those slots
+  Move move;
 };
-static_assert(2 * 32 >= 60, "a lane has two of the slots of most_removed()");
 
 /// What the threads of a block work on.
 struct Block {
@@ -339,14 +344,17 @@ __device__ __forceinline__ std::uint64_t usable(const Block& b, std::uint64_t ke
 struct NewEdges {
   std::int32_t position, request;  ///< the nodes before them; 0: no insertion yet
   std::int32_t to, on;
+
+  /// The length of the edge behind a node.
+  __device__ __forceinline__ std::int32_t behind(const Block& b, std::int32_t node) const {
+    return node == position ? to : node == request ? on : static_cast<std::int32_t>(b.number[node]);
+  }
 };
 /// Algorithm 3 at a node in the solution, feasible or not. Distances are symmetric: both lie in the row of the request.
 __device__ __forceinline__ std::uint64_t key_at(const Block& b, std::int32_t node, std::int32_t request, const NewEdges& edges) {
   const auto& list = b.solution.list;
-  std::int32_t edge = static_cast<std::int32_t>(b.number[node]);
-  if (node == edges.position) edge = edges.to;
-  if (node == edges.request) edge = edges.on;
-  return key_of(b.distance(request, list.place(node)) + b.distance(request, list.place(list.next[node])) - edge, node, request);
+  return key_of(b.distance(request, list.place(node)) + b.distance(request, list.place(list.next[node])) - edges.behind(b, node), node,
+                request);
 }
 
 /// The least feasible insertions into two tours.
@@ -530,11 +538,20 @@ __device__ __forceinline__ bool insert_all(const Block& b, Repair operation, std
 }
 
 // --- repair by the table -----------------------------------------------------------------------------------------------------------
-// A cell is the least insertion of a slot into a tour, feasible or not; `none`: the tour has no position. Of a stale one the least position
-// has gone, and those that are left have greater keys than it says: it is looked at again when that could matter.
+// A cell is the least insertion of a slot into a tour, and whether the tour has room for it; `none`: the tour has no position. Of one that
+// is not exact the least position has gone, and those that are left have greater keys than it says: it is looked at again when that could
+// matter.
 
-constexpr std::uint64_t stale = std::uint64_t{1} << 31;  ///< positions have 15 bits
-[[nodiscard]] __device__ __forceinline__ bool is_stale(std::uint64_t cell) { return cell != none && (cell & stale) != 0; }
+constexpr std::uint64_t exact = 1, infeasible = 2;  ///< `none` is both
+constexpr std::int32_t lanes_a_slot = 8, slots_a_warp = 32 / lanes_a_slot;
+static_assert(60 * lanes_a_slot <= threads, "all slots of most_removed() have their lanes");
+
+/// Ordered as keys are: (delta, position, request).
+__device__ __forceinline__ std::uint64_t cell_of(std::int32_t delta, std::int32_t position, std::int32_t request) {
+  return std::uint64_t{ordered(delta)} << 32 | static_cast<std::uint32_t>(position << 17 | request << 2) | exact;
+}
+__device__ __forceinline__ std::int32_t position_of(std::uint64_t cell) { return static_cast<std::int32_t>(cell >> 17 & 0x7FFFu); }
+__device__ __forceinline__ std::int32_t request_of_cell(std::uint64_t cell) { return static_cast<std::int32_t>(cell >> 2 & 0x7FFFu); }
 
 /// By one thread a request: the row's lengths to all nodes, side by side with the other rows.
 __device__ __forceinline__ void stage_rows(const Block& b, std::int32_t from, std::int32_t to) {
@@ -559,7 +576,7 @@ __device__ __forceinline__ void sweep(const Block& b, std::int32_t from, std::in
   const auto leave = [&] {
     if (node >= 0)
       atomicMin(reinterpret_cast<unsigned long long*>(b.table + j * columns + tour),
-                static_cast<unsigned long long>(key_of(delta, node, request)));
+                static_cast<unsigned long long>(cell_of(delta, node, request)));
   };
 #pragma unroll 4
   for (std::int32_t i = begin; i < end; ++i) {
@@ -605,19 +622,33 @@ __device__ __forceinline__ void deal_out(const Block& b) {
   }
 }
 
-/// By a whole warp: the least insertion of a request, which is slot j, into tour t, feasible or not.
-__device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int32_t j, std::int32_t request, std::int32_t t) {
+/// By a whole warp: the least insertion of a request, which is slot j, into tour t, feasible or not. `added`: nodes that joined the
+/// solution since positions were dealt out.
+__device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int32_t j, std::int32_t request, std::int32_t t,
+                                                       std::int32_t added, const NewEdges& edges) {
   const auto& list = b.solution.list;
+  constexpr int at_once = 4;
   std::uint64_t mine = none;
-  const auto consider = [&](std::int32_t node) {
-    const std::int32_t here = list.place(node), next = list.place(list.next[node]);
-    const std::int32_t both = b.layout.resident ? b.rows[here * b.layout.pitch + j] + b.rows[next * b.layout.pitch + j]
-                                                : b.distance(request, here) + b.distance(request, next);
-    cuda::lower(mine, key_of(both - static_cast<std::int32_t>(b.number[node]), node, request));
-  };
-  for (std::int32_t i = (t > 0 ? b.ends[t - 1] : 0) + lane(); i < b.ends[t]; i += 32) consider(b.entries[i].node);
-  for (std::int32_t i = lane(); i < b.common.added; i += 32)
-    if (const std::int32_t node = b.added[i]; list.tour[node] == t) consider(node);
+  const std::int32_t begin = t > 0 ? b.ends[t - 1] : 0, dealt = b.ends[t] - begin;
+  for (std::int32_t from = lane(); from < dealt + added; from += 32 * at_once) {
+    std::int32_t node[at_once], both[at_once];
+#pragma unroll
+    for (int c = 0; c < at_once; ++c) {
+      const std::int32_t i = from + 32 * c;
+      node[c] = i < dealt ? b.entries[begin + i].node : i < dealt + added ? b.added[i - dealt] : Index{0};
+      if (i >= dealt && list.tour[node[c]] != t) node[c] = 0;
+    }
+#pragma unroll
+    for (int c = 0; c < at_once; ++c) {
+      if (node[c] == 0) continue;
+      const std::int32_t here = list.place(node[c]), next = list.place(list.next[node[c]]);
+      both[c] = b.layout.resident ? b.rows[here * b.layout.pitch + j] + b.rows[next * b.layout.pitch + j]
+                                  : b.distance(request, here) + b.distance(request, next);
+    }
+#pragma unroll
+    for (int c = 0; c < at_once; ++c)
+      if (node[c] > 0) cuda::lower(mine, cell_of(both[c] - edges.behind(b, node[c]), node[c], request));
+  }
   return cuda::warp_argmin(mine);
 }
 
@@ -631,7 +662,7 @@ __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
   __syncthreads();
   if (staged == 0) {
     for (std::int32_t x = warp(); x < total * bound; x += warps) {
-      const std::uint64_t least = least_in_tour(b, x / bound, b.slots[x / bound].request, x % bound);
+      const std::uint64_t least = least_in_tour(b, x / bound, b.slots[x / bound].request, x % bound, 0, NewEdges{});
       if (lane() == 0) b.table[x / bound * columns + x % bound] = least;
     }
   } else {
@@ -648,209 +679,182 @@ __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
   __syncthreads();
 }
 
-/// By a whole warp: the two best tours of slot j, into `first` and `second`. A stale cell is looked at again where what it may be could be
-/// one of them, of greedy repair the first.
-__device__ __forceinline__ void compare_tours(const Block& b, Repair operation, std::int32_t j) {
-  const Slot slot = b.slots[j];
-  std::uint64_t* const cells = b.table + j * b.layout.columns;
-  const std::int32_t bound = b.solution.totals->bound;
-  BestTwo two{none, none, -1};
-  for (std::int32_t t = lane(); t < bound; t += 32)
-    if (const std::uint64_t cell = cells[t]; !is_stale(cell)) two.consider(usable(b, cell, t, slot), t);
-  two.merge(b);
-  for (std::int32_t from = 0; from < bound; from += 32) {
-    const std::int32_t t = from + lane();
-    const std::uint64_t cell = t < bound ? cells[t] : none;
-    std::uint64_t least = is_stale(cell) ? usable(b, cell & ~stale, t, slot) : none;  // or more
-    while (true) {
-      const unsigned left = __ballot_sync(~0u, least < (operation == Repair::greedy ? two.first : two.second));
-      if (left == 0) break;
-      const std::int32_t of = __ffs(static_cast<int>(left)) - 1, again = from + of;
-      const std::uint64_t found = least_in_tour(b, j, slot.request, again);
-      if (lane() == of) {
-        least = none;
-        cells[t] = found;
-      }
-      two.consider(usable(b, found, again, slot), again);
-    }
-  }
-  if (lane() == 0) {
-    b.first[j] = two.first;
-    b.second[j] = two.second;
-  }
-  __syncwarp();  // the next one reads other cells, but lanes may be at this one's still
-}
-/// Of all threads of a block, which come from different places.
-__device__ __forceinline__ void meet() { asm volatile("barrier.sync 1, %0;" ::"n"(threads) : "memory"); }
-/// By all warps of the block, a barrier before and behind: the best tours of the slots that warp 0 asks for. False: there are no more.
-__device__ __forceinline__ bool help(const Block& b, Repair operation) {
-  meet();
-  const std::int32_t jobs = b.common.jobs;
-  for (std::int32_t i = warp(); i < jobs; i += warps) compare_tours(b, operation, b.common.job[i]);
-  meet();
-  return jobs >= 0;
-}
+/// Of the first `count` threads of a block, whole warps.
+__device__ __forceinline__ void meet(std::int32_t count) { asm volatile("barrier.sync 1, %0;" ::"r"(count) : "memory"); }
 
-/// A slot of a lane.
-struct Held {
-  std::int32_t request, demand, service;  ///< request 0: none, or it has been inserted
-  std::uint64_t first = none, second = none;
-  std::int32_t first_tour = -1, second_tour = -1;
-
-  /// Of slot j.
-  __device__ __forceinline__ void take_best(const Block& b, std::int32_t j) {
-    const auto tour_of = [&](std::uint64_t key) { return key == none ? -1 : std::int32_t{b.solution.list.tour[position_in(key)]}; };
-    first = b.first[j];
-    second = b.second[j];
-    first_tour = tour_of(first);
-    second_tour = tour_of(second);
-  }
-  /// A tour that is neither of the two best ones, or the second one that became no worse.
-  __device__ __forceinline__ void offer(std::uint64_t key, std::int32_t t) {
-    if (key < first) {
-      second = first;
-      second_tour = first_tour;
-      first = key;
-      first_tour = t;
-    } else if (key < second) {
-      second = key;
-      second_tour = t;
-    }
-  }
+/// What warp 0 knows of a repair.
+struct Progress {
+  std::int32_t left, cost, used, open, added = 0;
+  std::int64_t evaluations = 0;
 };
 
-/// By warp 0, which has a slot or two a lane, and asks the others where tours have to be compared: inserts all requests. False: some has no
-/// feasible position. Resident: their rows are.
-template <bool Resident>
-__device__ __forceinline__ bool insert_by_table(const Block& b, Repair operation, std::int32_t total) {
+/// By warp 0: the insertion to be made, by the first insertions of all slots and (regret) what is lost otherwise. One lane makes it.
+__device__ __forceinline__ void choose(const Block& b, Repair operation, std::int32_t total, const NewEdges& edges, Progress& progress) {
   const auto& list = b.solution.list;
   Common& common = b.common;
   Totals& totals = *b.solution.totals;
-  const std::int32_t columns = b.layout.columns, pitch = b.layout.pitch;
-  Held held[2];
-#pragma unroll
-  for (int c = 0; c < 2; ++c) {
-    const std::int32_t j = lane() + 32 * c;
-    const Slot slot = j < total ? b.slots[j] : Slot{};
-    held[c].request = slot.request, held[c].demand = slot.demand, held[c].service = slot.service;
-    if (slot.request > 0) held[c].take_best(b, j);
+  const std::int32_t low = lane(), high = lane() + 32;
+  std::uint64_t key = low < total ? b.first[low] : none, other = high < total ? b.first[high] : none;
+  if (operation == Repair::regret) {
+    const std::uint32_t lost = low < total ? static_cast<std::uint32_t>(b.second[low]) : ~0u,
+                        other_lost = high < total ? static_cast<std::uint32_t>(b.second[high]) : ~0u;
+    const std::uint32_t least = __reduce_min_sync(~0u, min(lost, other_lost));
+    if (lost != least) key = none;
+    if (other_lost != least) other = none;
   }
-  std::int32_t left = total, added = 0, cost = totals.cost, used = totals.used, open = totals.open;
-  std::int64_t evaluations = 0;
-  bool stuck = false;
-  while (left > 0) {
-    evaluations += std::int64_t{left} * (b.vrp.n - left + used + (open >= 0 ? 1 : 0));
-    Choice choice;
-#pragma unroll
-    for (int c = 0; c < 2; ++c)
-      if (held[c].request > 0) choice.consider(operation, held[c].first, held[c].second);
-    const std::uint64_t key = choice.of_warp(operation);
-    stuck = key == none;
-    if (stuck) break;
-
-    // The insertion. All lanes know it; one writes.
-    const bool in_first = __ballot_sync(~0u, held[0].first == key) != 0, mine = (in_first ? held[0] : held[1]).first == key;
-    const std::int32_t owner = __ffs(static_cast<int>(__ballot_sync(~0u, mine))) - 1;
-    const auto of_owner = [&](std::int32_t Held::*field) { return __shfl_sync(~0u, in_first ? held[0].*field : held[1].*field, owner); };
-    const std::int32_t request = request_in(key), position = position_in(key), delta = delta_in(key), t = of_owner(&Held::first_tour);
-    const std::int32_t chosen = owner + (in_first ? 0 : 32), after = list.next[position];
-    const std::int32_t before_place = list.place(position), after_place = list.place(after);
-    const std::int32_t load = b.solution.load[t] + of_owner(&Held::demand);
-    const std::int32_t duration = b.solution.duration[t] + delta + of_owner(&Held::service);
-    const auto length = [&](std::int32_t j, std::int32_t of, std::int32_t place) {
-      return Resident ? b.rows[place * pitch + j] : b.distance(of, place);
-    };
-    const std::int32_t edge_to = length(chosen, request, before_place), edge_on = length(chosen, request, after_place);
-    const bool opens = t == open;
-    __syncwarp();  // all have read
-    if (lane() == 0) {
-      list.insert_after(position, request);
-      b.solution.load[t] = load;
-      b.solution.duration[t] = duration;
-      b.number[position] = static_cast<std::uint32_t>(edge_to);
-      b.number[request] = static_cast<std::uint32_t>(edge_on);
-      b.added[added] = static_cast<Index>(request);
-      if (opens) {
-        b.solution.open_next();
-        if (totals.open >= 0) b.added[added + 1] = static_cast<Index>(list.start_of(totals.open));
-      }
-    }
-    if (mine) (in_first ? held[0] : held[1]).request = 0;
-    __syncwarp();
-    --left;
-    ++added;
-    cost += delta;
-    std::int32_t opened = -1;
-    if (opens) {
-      ++used;
-      opened = open = totals.open;
-      added += opened >= 0 ? 1 : 0;
-    }
-
-    // What it changes for the slots of the lane.
-    std::uint32_t unknown[2];
-#pragma unroll
-    for (int c = 0; c < 2; ++c) {
-      Held& own = held[c];
-      const std::int32_t j = lane() + 32 * c;
-      bool ask = false;
-      if (own.request > 0) {
-        std::uint64_t* const cells = b.table + j * columns;
-        const std::int32_t to = length(j, own.request, before_place), on = length(j, own.request, after_place),
-                           with = length(j, own.request, request);
-        const std::uint64_t cell = cells[t];
-        const auto feasible = [&](std::uint64_t one) {
-          return own.demand <= b.vrp.capacity - load && delta_in(one) + own.service <= b.vrp.limit - duration ? one : none;
-        };
-        const std::uint64_t fresh =
-            min(key_of(to + with - edge_to, position, own.request), key_of(with + on - edge_on, request, own.request));
-        const bool unsure = cell != none && ((cell & stale) != 0 || position_in(cell) == position);
-        const std::uint64_t known = unsure ? cell & ~stale : cell;
-        if (unsure && fresh > known) {  // what is left may be less than it
-          cells[t] = known | stale;
-          ask = t == own.first_tour || (operation == Repair::regret && t == own.second_tour);
-        } else {
-          const std::uint64_t least = min(known, fresh), now = feasible(least);
-          cells[t] = least;
-          if (t == own.first_tour && now <= own.first)
-            own.first = now;
-          else if (t == own.first_tour || (operation == Repair::regret && t == own.second_tour && now > own.second))
-            ask = true;
-          else
-            own.offer(now, t);
-        }
-        if (opened >= 0) {
-          const std::uint64_t alone = key_of(2 * length(j, own.request, 0), list.start_of(opened), own.request);
-          cells[opened] = alone;
-          own.offer(own.demand <= b.vrp.capacity && delta_in(alone) + own.service <= b.vrp.limit ? alone : none, opened);
-        }
-      }
-      unknown[c] = __ballot_sync(~0u, ask);
-    }
-    if ((unknown[0] | unknown[1]) == 0) continue;
-    const std::uint32_t below = (1u << lane()) - 1u;
-#pragma unroll
-    for (int c = 0; c < 2; ++c)
-      if ((unknown[c] >> lane() & 1u) != 0) common.job[(c == 0 ? 0 : __popc(unknown[0])) + __popc(unknown[c] & below)] = lane() + 32 * c;
-    if (lane() == 0) {
-      common.jobs = __popc(unknown[0]) + __popc(unknown[1]);
-      common.added = added;
-    }
-    static_cast<void>(help(b, operation));
-#pragma unroll
-    for (int c = 0; c < 2; ++c)
-      if ((unknown[c] >> lane() & 1u) != 0) held[c].take_best(b, lane() + 32 * c);
+  key = cuda::warp_argmin(min(key, other));
+  const bool stuck = key == none || key == 0;
+  if (lane() == 0 && edges.request > 0) {
+    b.number[edges.position] = static_cast<std::uint32_t>(edges.to);
+    b.number[edges.request] = static_cast<std::uint32_t>(edges.on);
   }
+  const std::int64_t evaluated = std::int64_t{progress.left} * (b.vrp.n - progress.left + progress.used + (progress.open >= 0 ? 1 : 0));
+  if (stuck || progress.left == 0) {
+    if (lane() == 0) {
+      totals.cost = progress.cost;
+      totals.used = progress.used;
+      common.count = progress.left;
+      common.evaluations += progress.evaluations + evaluated;
+      common.stuck = progress.left > 0;
+      common.move.request = 0;
+    }
+    return;
+  }
+  const std::int32_t request = request_of_cell(key), position = position_of(key), slot = list.prev[request], after = list.next[position],
+                     t = list.tour[position];
+  if ((key & exact) == 0) {
+    if (lane() == 0) common.move = {request, slot, 0, 0, t, -1, progress.added, totals.bound};
+    return;
+  }
+  const Slot own = b.slots[slot];
+  const std::int32_t delta = delta_in(key), load = b.solution.load[t] + own.demand, duration = b.solution.duration[t] + delta + own.service;
+  const bool opens = t == progress.open;
+  progress.evaluations += evaluated;
+  progress.cost += delta;
+  --progress.left;
+  __syncwarp();  // all have read
   if (lane() == 0) {
-    totals.cost = cost;
-    totals.used = used;
-    common.count = left;
-    common.evaluations += evaluations;
-    common.stuck = stuck;
-    common.jobs = -1;
+    list.next[position] = list.prev[after] = static_cast<Index>(request);
+    list.next[request] = static_cast<Index>(after);
+    list.prev[request] = static_cast<Index>(position);
+    list.tour[request] = static_cast<Index>(t);
+    b.solution.load[t] = load;
+    b.solution.duration[t] = duration;
+    b.added[progress.added] = static_cast<Index>(request);
+    if (opens) b.solution.open_next();
   }
-  static_cast<void>(help(b, operation));
-  return !stuck;
+  ++progress.added;
+  std::int32_t opened = -1;
+  if (opens) {
+    __syncwarp();
+    ++progress.used;
+    opened = progress.open = totals.open;
+    if (opened >= 0) {
+      if (lane() == 0) b.added[progress.added] = static_cast<Index>(list.start_of(opened));
+      ++progress.added;
+    }
+  }
+  if (lane() == 0) common.move = {request, slot, position, after, t, opened, progress.added, totals.bound};
+}
+
+/// By the warps that have slots, eight lanes a slot: inserts all requests; sets `stuck`. Resident: their rows are. In turns warp 0 changes
+/// the solution, and all warps bring their slots up to date.
+template <bool Resident>
+__device__ __forceinline__ void insert_by_table(const Block& b, Repair operation, std::int32_t total) {
+  const auto& list = b.solution.list;
+  Common& common = b.common;
+  const std::int32_t members = (total + slots_a_warp - 1) / slots_a_warp * 32, pitch = b.layout.pitch;
+  const std::int32_t j = thread() / lanes_a_slot, own_lane = thread() % lanes_a_slot;
+  const Slot slot = j < total ? b.slots[j] : Slot{};
+  std::uint64_t* const cells = b.table + j * b.layout.columns;
+  std::int32_t request = slot.request;  // 0: inserted
+  std::uint64_t first = none, second = none;
+  const auto length = [&](std::int32_t of_slot, std::int32_t of, std::int32_t place) {
+    return Resident ? b.rows[place * pitch + of_slot] : b.distance(of, place);
+  };
+  // Where load and duration of a tour leave room.
+  const auto judged = [&](std::uint64_t cell, std::int32_t load, std::int32_t duration) {
+    const bool fits = slot.demand <= b.vrp.capacity - load && delta_in(cell) + slot.service <= b.vrp.limit - duration;
+    return fits ? cell : cell | infeasible;
+  };
+  // The two least insertions of each slot, in all its lanes.
+  const auto scan = [&](std::int32_t bound) {
+    first = second = none;
+    for (std::int32_t t = own_lane; request > 0 && t < bound; t += lanes_a_slot) {
+      const std::uint64_t cell = cells[t], key = (cell & infeasible) == 0 ? cell : none;
+      second = min(second, max(first, key));
+      first = min(first, key);
+    }
+#pragma unroll
+    for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) {
+      const std::uint64_t other = __shfl_xor_sync(~0u, first, offset);
+      if (operation == Repair::regret) second = min(max(first, other), min(second, __shfl_xor_sync(~0u, second, offset)));
+      first = min(first, other);
+    }
+  };
+  // What the scan found, which is not exact, is looked at again, a slot at a time.
+  const auto look = [&](bool first_wanted, bool second_wanted, std::int32_t added, const NewEdges& edges) {
+    for (std::uint32_t left = __ballot_sync(~0u, own_lane == 0 && (first_wanted || second_wanted)); left != 0; left &= left - 1) {
+      const std::int32_t of = __ffs(static_cast<int>(left)) - 1;
+      const std::int32_t t = list.tour[position_of(__shfl_sync(~0u, first_wanted ? first : second, of))];
+      const std::uint64_t found = least_in_tour(b, __shfl_sync(~0u, j, of), __shfl_sync(~0u, request, of), t, added, edges);
+      if (lane() == of + t % lanes_a_slot) cells[t] = judged(found, b.solution.load[t], b.solution.duration[t]);
+    }
+  };
+  // What warp 0 compares. A request without a feasible insertion comes before all others.
+  const auto post = [&] {
+    if (own_lane != 0 || j >= total) return;
+    const bool stuck = request > 0 && first == none && operation == Repair::regret;
+    b.first[j] = stuck ? 0 : first;
+    if (operation == Repair::regret) {  // ~regret
+      const std::uint32_t gain = static_cast<std::uint32_t>(second >> 32) - static_cast<std::uint32_t>(first >> 32);
+      b.second[j] = request == 0 ? ~0u : stuck || second == none ? 0 : ~gain;
+    }
+  };
+
+  for (std::int32_t t = own_lane; request > 0 && t < b.solution.totals->bound; t += lanes_a_slot)
+    cells[t] = judged(cells[t], b.solution.load[t], b.solution.duration[t]);
+  scan(b.solution.totals->bound);
+  post();
+  Progress progress{total, b.solution.totals->cost, b.solution.totals->used, b.solution.totals->open};
+  NewEdges edges{};
+  while (true) {
+    meet(members);
+    if (warp() == 0) choose(b, operation, total, edges, progress);
+    meet(members);
+    const Move move = common.move;
+    if (move.request == 0) break;
+    if (move.position == 0) {
+      if (j / slots_a_warp != move.slot / slots_a_warp) continue;
+      look(j == move.slot, false, move.added, edges);
+    } else {
+      if (warp() > 0 && __ballot_sync(~0u, request > 0) == 0) continue;  // all posted
+      if (request == move.request) request = 0;
+      const std::int32_t t = move.tour, before = list.place(move.position), after = list.place(move.after);
+      edges = {move.position, move.request, length(move.slot, move.request, before), length(move.slot, move.request, after)};
+      if (request > 0 && own_lane == t % lanes_a_slot) {
+        const std::int32_t to = length(j, request, before), on = length(j, request, after), with = length(j, request, move.request);
+        const std::uint64_t cell = cells[t] & ~infeasible, known = cell | exact;
+        const std::uint64_t fresh =
+            min(cell_of(to + with - edges.to, move.position, request), cell_of(with + on - edges.on, move.request, request));
+        const bool unsure = (cell & exact) == 0 || position_of(cell) == move.position;
+        std::uint64_t now = min(known, fresh);
+        if (unsure && fresh > known) now &= ~exact;  // what is left may be less than it
+        cells[t] = judged(now, b.solution.load[t], b.solution.duration[t]);
+      }
+      if (request > 0 && move.opened >= 0 && own_lane == move.opened % lanes_a_slot)
+        cells[move.opened] = judged(cell_of(2 * length(j, request, 0), list.start_of(move.opened), request), 0, 0);
+    }
+    scan(move.bound);
+    if (operation == Repair::regret) {
+      const auto unknown = [](std::uint64_t key) { return (key & exact) == 0; };
+      while (__any_sync(~0u, unknown(first) || unknown(second)) != 0) {
+        look(unknown(first), unknown(second), move.added, edges);
+        scan(move.bound);
+      }
+    }
+    post();
+  }
 }
 
 // --- repair --------------------------------------------------------------------------------------------------------------------
@@ -875,17 +879,16 @@ __device__ __forceinline__ bool repair(const Block& b, Repair operation) {
   if (total == 0) return true;
   measure(b, total, tabled);
   if (tabled && b.layout.staged > 0) stage_rows(b, 0, b.layout.resident ? total : min(b.layout.staged, total));
-  if (thread() == 0) common.added = 0;
   __syncthreads();
   if (!tabled) return insert_all(b, operation, total);
   fill_table(b, total);
-  for (std::int32_t j = warp(); j < total; j += warps) compare_tours(b, operation, j);
+  if (warp() * slots_a_warp < total) {
+    if (b.layout.resident)
+      insert_by_table<true>(b, operation, total);
+    else
+      insert_by_table<false>(b, operation, total);
+  }
   __syncthreads();
-  if (warp() == 0)
-    static_cast<void>(b.layout.resident ? insert_by_table<true>(b, operation, total) : insert_by_table<false>(b, operation, total));
-  else
-    while (help(b, operation)) {
-    }
   return !common.stuck;
 }
 
