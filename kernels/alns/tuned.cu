@@ -551,6 +551,7 @@ __device__ __forceinline__ std::uint64_t cell_of(std::int32_t delta, std::int32_
   return std::uint64_t{ordered(delta)} << 32 | static_cast<std::uint32_t>(position << 17 | request << 2) | exact;
 }
 __device__ __forceinline__ std::int32_t position_of(std::uint64_t cell) { return static_cast<std::int32_t>(cell >> 17 & 0x7FFFu); }
+__device__ __forceinline__ bool is_exact(std::uint64_t cell) { return (cell & exact) != 0; }
 __device__ __forceinline__ std::int32_t request_of_cell(std::uint64_t cell) { return static_cast<std::int32_t>(cell >> 2 & 0x7FFFu); }
 
 /// By one thread a request: the row's lengths to all nodes, side by side with the other rows.
@@ -684,7 +685,7 @@ __device__ __forceinline__ void meet(std::int32_t count) { asm volatile("barrier
 
 /// What warp 0 knows of a repair.
 struct Progress {
-  std::int32_t left, cost, used, open, added = 0;
+  std::int32_t left, cost, used, open, bound, added = 0;
   std::int64_t evaluations = 0;
 };
 
@@ -722,8 +723,8 @@ __device__ __forceinline__ void choose(const Block& b, Repair operation, std::in
   }
   const std::int32_t request = request_of_cell(key), position = position_of(key), slot = list.prev[request], after = list.next[position],
                      t = list.tour[position];
-  if ((key & exact) == 0) {
-    if (lane() == 0) common.move = {request, slot, 0, 0, t, -1, progress.added, totals.bound};
+  if (!is_exact(key)) {
+    if (lane() == 0) common.move = {request, slot, 0, 0, t, -1, progress.added, progress.bound};
     return;
   }
   const Slot own = b.slots[slot];
@@ -750,11 +751,12 @@ __device__ __forceinline__ void choose(const Block& b, Repair operation, std::in
     ++progress.used;
     opened = progress.open = totals.open;
     if (opened >= 0) {
+      progress.bound = max(progress.bound, opened + 1);
       if (lane() == 0) b.added[progress.added] = static_cast<Index>(list.start_of(opened));
       ++progress.added;
     }
   }
-  if (lane() == 0) common.move = {request, slot, position, after, t, opened, progress.added, totals.bound};
+  if (lane() == 0) common.move = {request, slot, position, after, t, opened, progress.added, progress.bound};
 }
 
 /// By the warps that have slots, eight lanes a slot: inserts all requests; sets `stuck`. Resident: their rows are. In turns warp 0 changes
@@ -774,9 +776,10 @@ __device__ __forceinline__ void insert_by_table(const Block& b, Repair operation
   };
   // Where load and duration of a tour leave room.
   const auto judged = [&](std::uint64_t cell, std::int32_t load, std::int32_t duration) {
-    const bool fits = slot.demand <= b.vrp.capacity - load && delta_in(cell) + slot.service <= b.vrp.limit - duration;
-    return fits ? cell : cell | infeasible;
+    const bool has_room = slot.demand <= b.vrp.capacity - load, has_time = delta_in(cell) + slot.service <= b.vrp.limit - duration;
+    return (has_room & has_time) ? cell : cell | infeasible;  // no load waits for the other
   };
+  const auto has = [&](std::int32_t t) { return (t & (lanes_a_slot - 1)) == own_lane; };
   // The two least insertions of each slot, in all its lanes.
   const auto scan = [&](std::int32_t bound) {
     first = second = none;
@@ -792,13 +795,13 @@ __device__ __forceinline__ void insert_by_table(const Block& b, Repair operation
       first = min(first, other);
     }
   };
-  // What the scan found, which is not exact, is looked at again, a slot at a time.
-  const auto look = [&](bool first_wanted, bool second_wanted, std::int32_t added, const NewEdges& edges) {
-    for (std::uint32_t left = __ballot_sync(~0u, own_lane == 0 && (first_wanted || second_wanted)); left != 0; left &= left - 1) {
+  // What the scan found is looked at again: of each such slot its first insertion, if that is not exact, else its second.
+  const auto look = [&](bool wanted, std::int32_t added, const NewEdges& edges) {
+    for (std::uint32_t left = __ballot_sync(~0u, own_lane == 0 && wanted); left != 0; left &= left - 1) {
       const std::int32_t of = __ffs(static_cast<int>(left)) - 1;
-      const std::int32_t t = list.tour[position_of(__shfl_sync(~0u, first_wanted ? first : second, of))];
+      const std::int32_t t = list.tour[position_of(__shfl_sync(~0u, is_exact(first) ? second : first, of))];
       const std::uint64_t found = least_in_tour(b, __shfl_sync(~0u, j, of), __shfl_sync(~0u, request, of), t, added, edges);
-      if (lane() == of + t % lanes_a_slot) cells[t] = judged(found, b.solution.load[t], b.solution.duration[t]);
+      if (lane() == of + (t & (lanes_a_slot - 1))) cells[t] = judged(found, b.solution.load[t], b.solution.duration[t]);
     }
   };
   // What warp 0 compares. A request without a feasible insertion comes before all others.
@@ -812,48 +815,51 @@ __device__ __forceinline__ void insert_by_table(const Block& b, Repair operation
     }
   };
 
-  for (std::int32_t t = own_lane; request > 0 && t < b.solution.totals->bound; t += lanes_a_slot)
+  const Totals& totals = *b.solution.totals;
+  Progress progress{total, totals.cost, totals.used, totals.open, totals.bound};
+  for (std::int32_t t = own_lane; request > 0 && t < totals.bound; t += lanes_a_slot)
     cells[t] = judged(cells[t], b.solution.load[t], b.solution.duration[t]);
-  scan(b.solution.totals->bound);
-  post();
-  Progress progress{total, b.solution.totals->cost, b.solution.totals->used, b.solution.totals->open};
+  Move move{.request = 0, .slot = 0, .position = 1, .after = 0, .tour = 0, .opened = -1, .added = 0, .bound = totals.bound};
   NewEdges edges{};
+  bool changed = true;  // a slot of the warp
   while (true) {
+    if (changed) {
+      bool wanted = move.position == 0 && j == move.slot, some = move.position == 0;
+      while (true) {
+        if (some) look(wanted, move.added, edges);
+        scan(move.bound);
+        wanted = !is_exact(first) || !is_exact(second);
+        some = operation == Repair::regret && __any_sync(~0u, wanted) != 0;
+        if (!some) break;
+      }
+      post();
+    }
     meet(members);
     if (warp() == 0) choose(b, operation, total, edges, progress);
     meet(members);
-    const Move move = common.move;
+    move = common.move;
     if (move.request == 0) break;
     if (move.position == 0) {
-      if (j / slots_a_warp != move.slot / slots_a_warp) continue;
-      look(j == move.slot, false, move.added, edges);
-    } else {
-      if (warp() > 0 && __ballot_sync(~0u, request > 0) == 0) continue;  // all posted
-      if (request == move.request) request = 0;
-      const std::int32_t t = move.tour, before = list.place(move.position), after = list.place(move.after);
-      edges = {move.position, move.request, length(move.slot, move.request, before), length(move.slot, move.request, after)};
-      if (request > 0 && own_lane == t % lanes_a_slot) {
-        const std::int32_t to = length(j, request, before), on = length(j, request, after), with = length(j, request, move.request);
-        const std::uint64_t cell = cells[t] & ~infeasible, known = cell | exact;
-        const std::uint64_t fresh =
-            min(cell_of(to + with - edges.to, move.position, request), cell_of(with + on - edges.on, move.request, request));
-        const bool unsure = (cell & exact) == 0 || position_of(cell) == move.position;
-        std::uint64_t now = min(known, fresh);
-        if (unsure && fresh > known) now &= ~exact;  // what is left may be less than it
-        cells[t] = judged(now, b.solution.load[t], b.solution.duration[t]);
-      }
-      if (request > 0 && move.opened >= 0 && own_lane == move.opened % lanes_a_slot)
-        cells[move.opened] = judged(cell_of(2 * length(j, request, 0), list.start_of(move.opened), request), 0, 0);
+      changed = j / slots_a_warp == move.slot / slots_a_warp;
+      continue;
     }
-    scan(move.bound);
-    if (operation == Repair::regret) {
-      const auto unknown = [](std::uint64_t key) { return (key & exact) == 0; };
-      while (__any_sync(~0u, unknown(first) || unknown(second)) != 0) {
-        look(unknown(first), unknown(second), move.added, edges);
-        scan(move.bound);
-      }
+    changed = __any_sync(~0u, request > 0) != 0;
+    if (!changed && warp() > 0) continue;
+    if (request == move.request) request = 0;
+    const std::int32_t t = move.tour, before = list.place(move.position), after = list.place(move.after);
+    edges = {move.position, move.request, length(move.slot, move.request, before), length(move.slot, move.request, after)};
+    if (request > 0 && has(t)) {
+      const std::int32_t to = length(j, request, before), on = length(j, request, after), with = length(j, request, move.request);
+      const std::uint64_t cell = cells[t] & ~infeasible, known = cell | exact;
+      const std::uint64_t fresh =
+          min(cell_of(to + with - edges.to, move.position, request), cell_of(with + on - edges.on, move.request, request));
+      const bool unsure = !is_exact(cell) || position_of(cell) == move.position;
+      std::uint64_t now = min(known, fresh);
+      if (unsure && fresh > known) now &= ~exact;  // what is left may be less than it
+      cells[t] = judged(now, b.solution.load[t], b.solution.duration[t]);
     }
-    post();
+    if (request > 0 && move.opened >= 0 && has(move.opened))
+      cells[move.opened] = judged(cell_of(2 * length(j, request, 0), list.start_of(move.opened), request), 0, 0);
   }
 }
 
