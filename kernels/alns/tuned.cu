@@ -39,13 +39,21 @@ struct alignas(16) Entry {
   Index node, tour;
 };
 
+/// What a step of a repair by the table does.
+struct alignas(16) Move {
+  std::int32_t request, slot;    ///< the request inserted; 0: the repair is over
+  std::int32_t position, after;  ///< between which nodes; position 0: nowhere yet, its first insertion is not exact
+  std::int32_t tour, opened;     ///< `opened`: a tour that became the empty one, or -1
+  std::int32_t added, bound;     ///< nodes that joined the solution since positions were dealt out; tours used are below `bound`
+};
+
 /// Where things lie in the memory of a block.
 struct Layout {
   std::int32_t columns;  ///< of the table; 0: none
   std::int32_t staged;   ///< rows of the distance matrix that a sweep takes at a time; 0: none
   bool resident;         ///< those of all requests removed stay
   std::int32_t pitch;    ///< of the rows, transposed
-  std::size_t slots, first, second, groups, numbers, entries, ends, added, table, rows, bytes;  ///< the solution stands at 0
+  std::size_t slots, first, second, groups, numbers, entries, ends, added, move, table, rows, bytes;  ///< the solution stands at 0
 
   /// For up to `most` requests removed.
   Layout(std::int32_t n, std::int32_t m, std::int32_t most, std::int32_t columns_, std::int32_t staged_, bool resident_ = false)
@@ -65,25 +73,27 @@ struct Layout {
     entries = place(sizeof(Entry), columns > 0 ? n + columns : 0);
     ends = place(sizeof(std::int32_t), columns);
     added = place(sizeof(Index), columns > 0 ? 2 * most : 0);
+    move = place(sizeof(Move), 1);
     table = place(sizeof(std::uint64_t), cells);
     rows = place(sizeof(std::int32_t), staged > 0 ? std::int64_t{pitch} * (n + 1) : 0);
   }
 };
 
-/// What a step of a repair by the table does.
-struct alignas(16) Move {
-  std::int32_t request, slot;    ///< the request inserted; 0: the repair is over
-  std::int32_t position, after;  ///< between which nodes; position 0: nowhere yet, its first insertion is not exact
-  std::int32_t tour, opened;     ///< `opened`: a tour that became the empty one, or -1
-  std::int32_t added, bound;     ///< nodes that joined the solution since positions were dealt out; tours used are below `bound`
+/// What is known of an iteration when its call begins.
+struct Planned {
+  std::int32_t removed, pair;
+  float inverse, threshold;  ///< of the acceptance
 };
 
 struct Common : ProcessCommon {
+  Planned plan[iterations_a_call];
+  double temperature;                                   ///< after the call
+  std::int64_t cost, current_cost, incumbent_cost;      ///< of the last candidate, 0: not complete; of the process
   volatile bool emptied;                                ///< a tour lost its last request; thread 0's alone, read by no other ahead of time
   std::int32_t request, position, after, tour, opened;  ///< the last insertion; `opened`: a tour that became the empty one, or -1
-  std::int32_t drawn[32];
-  Move move;
 };
+
+constexpr std::int32_t most_columns = 128;  ///< of a table: add_up() has four a lane
 
 /// What the threads of a block work on.
 struct Block {
@@ -98,6 +108,7 @@ struct Block {
   Entry* entries;                 ///< positions by tours
   std::int32_t* ends;             ///< [tour] where its entries end and the next tour's begin
   Index* added;
+  Move* move;
   std::uint64_t* table;  ///< [slot][layout.columns]
   std::int32_t* rows;    ///< [node][layout.pitch]
   Common& common;
@@ -115,6 +126,7 @@ struct Block {
         entries(reinterpret_cast<Entry*>(memory + places.entries)),
         ends(reinterpret_cast<std::int32_t*>(memory + places.ends)),
         added(reinterpret_cast<Index*>(memory + places.added)),
+        move(reinterpret_cast<Move*>(memory + places.move)),
         table(reinterpret_cast<std::uint64_t*>(memory + places.table)),
         rows(reinterpret_cast<std::int32_t*>(memory + places.rows)),
         common(shared) {}
@@ -169,25 +181,25 @@ __device__ __forceinline__ void take_marked(const Block& b) {
   if (thread() == 0) b.common.emptied = emptied;
 }
 
-/// Mapping: warp 0 draws 32 requests at a time, thread 0 marks them.
+/// Mapping: warp 0 draws 32 requests at a time; of equal ones the first counts.
 __device__ __forceinline__ void remove_random(const Block& b, std::int32_t k, const Draws& draws) {
   for_own_requests(b, [&](std::int32_t r) { b.number[r] = 0; });
   __syncthreads();
   if (warp() == 0) {
     for (std::int32_t from = 0, taken = 0; taken < k; from += 32) {
-      b.common.drawn[lane()] = draws.request(static_cast<std::uint32_t>(from + lane()));
-      __syncwarp();
-      if (thread() == 0) {
-        for (std::int32_t a = 0; a < 32 && taken < k; ++a) {
-          const std::int32_t request = b.common.drawn[a];
-          if (b.number[request] == gone) continue;
-          mark(b, request);
-          ++taken;
-        }
+      const std::int32_t request = draws.request(static_cast<std::uint32_t>(from + lane()));
+      const bool is_first = __ffs(static_cast<int>(__match_any_sync(~0u, request))) - 1 == lane();
+      const bool in_solution = is_first && b.number[request] != gone;
+      const std::uint32_t found = __ballot_sync(~0u, in_solution);
+      const std::int32_t j = taken + __popc(found & ((1u << lane()) - 1u));
+      if (in_solution && j < k) {
+        b.number[request] = gone;
+        b.slots[j].request = request;
       }
-      taken = __shfl_sync(~0u, taken, 0);
-      __syncwarp();  // the requests drawn are read
+      taken += __popc(found);
+      __syncwarp();
     }
+    if (lane() == 0) b.common.count = k;
   }
   __syncthreads();
   take_marked(b);
@@ -241,7 +253,7 @@ __device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, con
     std::int32_t rank = 0;
     const auto count = [&](std::uint32_t other, std::int32_t x) { rank += other < mine || (other == mine && x < r) ? 1 : 0; };
 #pragma unroll 4
-    for (std::int32_t x = 0; x <= n; x += 4) {
+    for (std::int32_t x = 0; x <= n && 32 * warp() < n; x += 4) {
       const uint4 four = *reinterpret_cast<const uint4*>(b.number + x);
       count(four.x, x), count(four.y, x + 1), count(four.z, x + 2), count(four.w, x + 3);
     }
@@ -596,20 +608,20 @@ __device__ __forceinline__ void sweep(const Block& b, std::int32_t from, std::in
   leave();
 }
 
-/// By warp 0: where each tour's entries begin, instead of how many they are.
+/// By warp 0: where each tour's entries begin, instead of how many they are. A lane has four tours.
 __device__ __forceinline__ void add_up(const Block& b) {
-  std::int32_t before = 0;
-  for (std::int32_t from = 0; from < b.layout.columns; from += 32) {
-    const std::int32_t t = from + lane();
-    const std::int32_t own = t < b.layout.columns ? b.ends[t] : 0;
-    std::int32_t through = own;
-    for (std::int32_t offset = 1; offset < 32; offset *= 2) {
-      const std::int32_t other = __shfl_up_sync(~0u, through, offset);
-      if (lane() >= offset) through += other;
-    }
-    if (t < b.layout.columns) b.ends[t] = before + through - own;
-    before += __shfl_sync(~0u, through, 31);
+  const bool mine = 4 * lane() < b.layout.columns;
+  int4* const ends = reinterpret_cast<int4*>(b.ends) + lane();
+  const int4 own = mine ? *ends : int4{};
+  const std::int32_t sum = own.x + own.y + own.z + own.w;
+  std::int32_t through = sum;
+#pragma unroll
+  for (std::int32_t offset = 1; offset < 32; offset *= 2) {
+    const std::int32_t other = __shfl_up_sync(~0u, through, offset);
+    if (lane() >= offset) through += other;
   }
+  const std::int32_t before = through - sum;
+  if (mine) *ends = {before, before + own.x, before + own.x + own.y, before + own.x + own.y + own.z};
 }
 /// Each position among those of its tour, in any order: where the tour's entries began, they end then.
 __device__ __forceinline__ void deal_out(const Block& b) {
@@ -657,7 +669,8 @@ __device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int3
 __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
   const std::int32_t columns = b.layout.columns, staged = b.layout.staged, bound = b.solution.totals->bound;
   if (warp() == 0) add_up(b);
-  for (std::int32_t cell = thread(); cell < total * columns; cell += threads) b.table[cell] = none;
+  for (std::int32_t j = warp(); j < total; j += warps)
+    for (std::int32_t t = lane(); t < bound; t += 32) b.table[j * columns + t] = none;
   __syncthreads();
   deal_out(b);
   __syncthreads();
@@ -717,14 +730,14 @@ __device__ __forceinline__ void choose(const Block& b, Repair operation, std::in
       common.count = progress.left;
       common.evaluations += progress.evaluations + evaluated;
       common.stuck = progress.left > 0;
-      common.move.request = 0;
+      b.move->request = 0;
     }
     return;
   }
   const std::int32_t request = request_of_cell(key), position = position_of(key), slot = list.prev[request], after = list.next[position],
                      t = list.tour[position];
   if (!is_exact(key)) {
-    if (lane() == 0) common.move = {request, slot, 0, 0, t, -1, progress.added, progress.bound};
+    if (lane() == 0) *b.move = {request, slot, 0, 0, t, -1, progress.added, progress.bound};
     return;
   }
   const Slot own = b.slots[slot];
@@ -756,7 +769,7 @@ __device__ __forceinline__ void choose(const Block& b, Repair operation, std::in
       ++progress.added;
     }
   }
-  if (lane() == 0) common.move = {request, slot, position, after, t, opened, progress.added, progress.bound};
+  if (lane() == 0) *b.move = {request, slot, position, after, t, opened, progress.added, progress.bound};
 }
 
 /// By the warps that have slots, eight lanes a slot: inserts all requests; sets `stuck`. Resident: their rows are. In turns warp 0 changes
@@ -764,7 +777,6 @@ __device__ __forceinline__ void choose(const Block& b, Repair operation, std::in
 template <bool Resident>
 __device__ __forceinline__ void insert_by_table(const Block& b, Repair operation, std::int32_t total) {
   const auto& list = b.solution.list;
-  Common& common = b.common;
   const std::int32_t members = (total + slots_a_warp - 1) / slots_a_warp * 32, pitch = b.layout.pitch;
   const std::int32_t j = thread() / lanes_a_slot, own_lane = thread() % lanes_a_slot;
   const Slot slot = j < total ? b.slots[j] : Slot{};
@@ -788,11 +800,16 @@ __device__ __forceinline__ void insert_by_table(const Block& b, Repair operation
       second = min(second, max(first, key));
       first = min(first, key);
     }
+    if (operation == Repair::regret) {
 #pragma unroll
-    for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) {
-      const std::uint64_t other = __shfl_xor_sync(~0u, first, offset);
-      if (operation == Repair::regret) second = min(max(first, other), min(second, __shfl_xor_sync(~0u, second, offset)));
-      first = min(first, other);
+      for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) {
+        const std::uint64_t other = __shfl_xor_sync(~0u, first, offset), other_second = __shfl_xor_sync(~0u, second, offset);
+        second = min(max(first, other), min(second, other_second));
+        first = min(first, other);
+      }
+    } else {
+#pragma unroll
+      for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) first = min(first, __shfl_xor_sync(~0u, first, offset));
     }
   };
   // What the scan found is looked at again: of each such slot its first insertion, if that is not exact, else its second.
@@ -837,7 +854,7 @@ __device__ __forceinline__ void insert_by_table(const Block& b, Repair operation
     meet(members);
     if (warp() == 0) choose(b, operation, total, edges, progress);
     meet(members);
-    move = common.move;
+    move = *b.move;
     if (move.request == 0) break;
     if (move.position == 0) {
       changed = j / slots_a_warp == move.slot / slots_a_warp;
@@ -946,6 +963,23 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
   if (thread() == 0) constructions.made[s] = {complete ? std::int64_t{b.solution.totals->cost} : -1, common.evaluations};
 }
 
+/// A thread an iteration: what its draws come to. One more: the schedule after the call.
+__device__ __forceinline__ void plan(const Block& b, const Processes& processes, const ProcessState& state, std::int64_t begin) {
+  const std::int32_t own = thread();
+  const auto p = static_cast<std::int32_t>(blockIdx.x);
+  double temperature = state.temperature;
+  const double first = state.first_temperature;
+  const std::int64_t done = state.since_start;
+  if (own > iterations_a_call) return;
+  for (std::int32_t i = 1; i <= own; ++i) temperature = next_temperature(temperature, first, done + i);
+  if (own < iterations_a_call) {
+    const auto random = [&](Draw draw) { return bits(processes.seed, begin + own, p, draw); };
+    b.common.plan[own] = {removed_of(random(Draw::removed), b.vrp.n), drawn_pair(state.weights, random(Draw::pair)),
+                          inverse_of(temperature), threshold(static_cast<std::uint32_t>(random(Draw::acceptance)))};
+  }
+  if (own == iterations_a_call) b.common.temperature = temperature;
+}
+
 /// 100 iterations (section 3.1). Mapping: a block a process, `Blocks` of them a multiprocessor.
 template <bool Shared, int Blocks>
 __global__ void __launch_bounds__(threads, Blocks)
@@ -957,39 +991,58 @@ __global__ void __launch_bounds__(threads, Blocks)
   auto* const candidate = reinterpret_cast<std::int32_t*>(b.solution.totals);
   std::int32_t *const current = processes.current + std::int64_t{p} * ints, *const incumbent = processes.incumbent + std::int64_t{p} * ints;
   ProcessState& state = processes.states[p];
-  if (thread() < operator_pairs) {
-    common.weights[thread()] = state.weights[thread()];
-    common.points[thread()] = common.uses[thread()] = 0;
-  }
+  const std::int64_t begin = call * iterations_a_call;
+  plan(b, processes, state, begin);
+  if (thread() < operator_pairs) common.points[thread()] = common.uses[thread()] = 0;
   if (thread() == 0) {
     common.evaluations = 0;
     common.accepted = false;
+    common.current_cost = state.cost;
+    common.incumbent_cost = state.incumbent_cost;
   }
+  Digest digest = state.digest;  // the last thread's
   __syncthreads();
-  for (std::int64_t i = call * iterations_a_call; i < (call + 1) * iterations_a_call; ++i) {
-    const Draws draws{processes.seed, i, p, b.vrp.n};
+  for (std::int32_t i = 0; i < iterations_a_call; ++i) {
+    const Draws draws{processes.seed, begin + i, p, b.vrp.n};
+    const Planned planned = common.plan[i];
     if (!common.accepted) copy_solution(candidate, current, ints);  // else they are the same
     for (std::int32_t t = thread(); t < layout.columns; t += threads) b.ends[t] = 0;
     if (thread() == 0) {
       common.count = 0;
       common.emptied = false;
-      common.wanted = removed_of(bits(processes.seed, i, p, Draw::removed), b.vrp.n);
-      common.pair = drawn_pair(common.weights, bits(processes.seed, i, p, Draw::pair));
     }
+    if (i > 0 && thread() == threads - 1)
+      add_iteration(digest, common.plan[i - 1].pair, common.plan[i - 1].removed, common.cost, common.accepted);
     __syncthreads();
-    destroy(b, destroy_of(common.pair), common.wanted, draws, processes.kept);
+    destroy(b, destroy_of(planned.pair), planned.removed, draws, processes.kept);
     __syncthreads();
     settle(b, ListedSolution(current, b.vrp.n, b.vrp.vehicles));
-    const bool complete = repair(b, repair_of(common.pair));
+    const bool complete = repair(b, repair_of(planned.pair));
     if (complete) note_edges(b, processes.next);
-    if (thread() == 0) decide(b, state, draws, complete);
+    if (thread() == 0) {
+      const std::int64_t cost = complete ? b.solution.totals->cost : 0;
+      common.cost = cost;
+      conclude(b, planned.pair, cost, complete && accepts(cost - common.current_cost, planned.inverse, planned.threshold),
+               common.current_cost, common.incumbent_cost);
+    }
     __syncthreads();
     if (common.accepted) copy_solution(current, candidate, ints);
     if (common.improved) copy_solution(incumbent, candidate, ints);
   }
   if (thread() < operator_pairs)
-    state.weights[thread()] = next_weight(common.weights[thread()], common.points[thread()], common.uses[thread()]);
-  if (thread() == 0) state.evaluations += common.evaluations;
+    state.weights[thread()] = next_weight(state.weights[thread()], common.points[thread()], common.uses[thread()]);
+  if (thread() == threads - 1) {
+    const Planned& planned = common.plan[iterations_a_call - 1];
+    add_iteration(digest, planned.pair, planned.removed, common.cost, common.accepted);
+    state.digest = digest;
+  }
+  if (thread() == 0) {
+    state.cost = common.current_cost;
+    state.temperature = common.temperature;
+    state.since_start += iterations_a_call;
+    state.incumbent_cost = common.incumbent_cost;
+    state.evaluations += common.evaluations;
+  }
 }
 
 /// Method of DeviceProcesses (kernels/alns/run.cuh).
@@ -1035,7 +1088,7 @@ class Tuned {
     if (task.memory == "global") return layout(128, 0);
     constexpr std::size_t reserved = 1024;  // of each block
     const std::size_t whole = cuda::most_shared(), half = (whole + reserved) / 2 - reserved;
-    constexpr std::array<std::int32_t, 2> widths{128, 64};
+    constexpr std::array<std::int32_t, 2> widths{most_columns, 64};
     constexpr std::array<std::int32_t, 4> rows{32, 16, 8, 4};
     for (const std::size_t bytes : {crowded_ ? half : whole, whole}) {
       if (const Layout one = layout(widths[0], rows[0], true); fits(one, bytes)) return one;
