@@ -356,17 +356,14 @@ __device__ __forceinline__ std::uint64_t usable(const Block& b, std::uint64_t ke
 struct NewEdges {
   std::int32_t position, request;  ///< the nodes before them; 0: no insertion yet
   std::int32_t to, on;
-
-  /// The length of the edge behind a node.
-  __device__ __forceinline__ std::int32_t behind(const Block& b, std::int32_t node) const {
-    return node == position ? to : node == request ? on : static_cast<std::int32_t>(b.number[node]);
-  }
 };
 /// Algorithm 3 at a node in the solution, feasible or not. Distances are symmetric: both lie in the row of the request.
 __device__ __forceinline__ std::uint64_t key_at(const Block& b, std::int32_t node, std::int32_t request, const NewEdges& edges) {
   const auto& list = b.solution.list;
-  return key_of(b.distance(request, list.place(node)) + b.distance(request, list.place(list.next[node])) - edges.behind(b, node), node,
-                request);
+  std::int32_t edge = static_cast<std::int32_t>(b.number[node]);
+  if (node == edges.position) edge = edges.to;
+  if (node == edges.request) edge = edges.on;
+  return key_of(b.distance(request, list.place(node)) + b.distance(request, list.place(list.next[node])) - edge, node, request);
 }
 
 /// The least feasible insertions into two tours.
@@ -556,7 +553,7 @@ __device__ __forceinline__ bool insert_all(const Block& b, Repair operation, std
 
 constexpr std::uint64_t exact = 1, infeasible = 2;  ///< `none` is both
 constexpr std::int32_t lanes_a_slot = 8, slots_a_warp = 32 / lanes_a_slot;
-static_assert(60 * lanes_a_slot <= threads, "all slots of most_removed() have their lanes");
+static_assert(60 * lanes_a_slot + 32 <= threads, "all slots of most_removed() have their lanes, and a warp is left");
 
 /// Ordered as keys are: (delta, position, request).
 __device__ __forceinline__ std::uint64_t cell_of(std::int32_t delta, std::int32_t position, std::int32_t request) {
@@ -638,7 +635,7 @@ __device__ __forceinline__ void deal_out(const Block& b) {
 /// By a whole warp: the least insertion of a request, which is slot j, into tour t, feasible or not. `added`: nodes that joined the
 /// solution since positions were dealt out.
 __device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int32_t j, std::int32_t request, std::int32_t t,
-                                                       std::int32_t added, const NewEdges& edges) {
+                                                       std::int32_t added) {
   const auto& list = b.solution.list;
   constexpr int at_once = 4;
   std::uint64_t mine = none;
@@ -660,7 +657,7 @@ __device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int3
     }
 #pragma unroll
     for (int c = 0; c < at_once; ++c)
-      if (node[c] > 0) cuda::lower(mine, cell_of(both[c] - edges.behind(b, node[c]), node[c], request));
+      if (node[c] > 0) cuda::lower(mine, cell_of(both[c] - static_cast<std::int32_t>(b.number[node[c]]), node[c], request));
   }
   return cuda::warp_argmin(mine);
 }
@@ -676,7 +673,7 @@ __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
   __syncthreads();
   if (staged == 0) {
     for (std::int32_t x = warp(); x < total * bound; x += warps) {
-      const std::uint64_t least = least_in_tour(b, x / bound, b.slots[x / bound].request, x % bound, 0, NewEdges{});
+      const std::uint64_t least = least_in_tour(b, x / bound, b.slots[x / bound].request, x % bound, 0);
       if (lane() == 0) b.table[x / bound * columns + x % bound] = least;
     }
   } else {
@@ -693,135 +690,143 @@ __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
   __syncthreads();
 }
 
-/// Of the first `count` threads of a block, whole warps.
+// Barriers of the warps that have slots and the one that inserts, `count` threads: of all, and of those that look at what another wrote.
 __device__ __forceinline__ void meet(std::int32_t count) { asm volatile("barrier.sync 1, %0;" ::"r"(count) : "memory"); }
+__device__ __forceinline__ void list_arrives(std::int32_t count) { asm volatile("barrier.arrive 2, %0;" ::"r"(count) : "memory"); }
+__device__ __forceinline__ void wait_for_list(std::int32_t count) { asm volatile("barrier.sync 2, %0;" ::"r"(count) : "memory"); }
 
-/// What warp 0 knows of a repair.
-struct Progress {
-  std::int32_t left, cost, used, open, bound, added = 0;
-  std::int64_t evaluations = 0;
-};
+/// The length between slot j's request and a place. Resident: its row is.
+template <bool Resident>
+__device__ __forceinline__ std::int32_t length(const Block& b, std::int32_t j, std::int32_t request, std::int32_t place) {
+  return Resident ? b.rows[place * b.layout.pitch + j] : b.distance(request, place);
+}
 
-/// By warp 0: the insertion to be made, by the first insertions of all slots and (regret) what is lost otherwise. One lane makes it.
-__device__ __forceinline__ void choose(const Block& b, Repair operation, std::int32_t total, const NewEdges& edges, Progress& progress) {
+/// By one warp: chooses insertions, by the first ones of all slots and (regret) what is lost otherwise, and makes them. Sets `stuck`. Only
+/// what other warps need is done before they are told.
+template <bool Resident>
+__device__ __forceinline__ void insert_chosen(const Block& b, Repair operation, std::int32_t total, std::int32_t count) {
   const auto& list = b.solution.list;
   Common& common = b.common;
   Totals& totals = *b.solution.totals;
   const std::int32_t low = lane(), high = lane() + 32;
-  std::uint64_t key = low < total ? b.first[low] : none, other = high < total ? b.first[high] : none;
-  if (operation == Repair::regret) {
-    const std::uint32_t lost = low < total ? static_cast<std::uint32_t>(b.second[low]) : ~0u,
-                        other_lost = high < total ? static_cast<std::uint32_t>(b.second[high]) : ~0u;
-    const std::uint32_t least = __reduce_min_sync(~0u, min(lost, other_lost));
-    if (lost != least) key = none;
-    if (other_lost != least) other = none;
-  }
-  key = cuda::warp_argmin(min(key, other));
-  const bool stuck = key == none || key == 0;
-  if (lane() == 0 && edges.request > 0) {
-    b.number[edges.position] = static_cast<std::uint32_t>(edges.to);
-    b.number[edges.request] = static_cast<std::uint32_t>(edges.on);
-  }
-  const std::int64_t evaluated = std::int64_t{progress.left} * (b.vrp.n - progress.left + progress.used + (progress.open >= 0 ? 1 : 0));
-  if (stuck || progress.left == 0) {
+  std::int32_t left = total, added = 0, cost = totals.cost, used = totals.used, open = totals.open, bound = totals.bound;
+  std::int64_t evaluations = 0;
+  while (true) {
+    list_arrives(count);
+    meet(count);
+    std::uint64_t key = low < total ? b.first[low] : none, other = high < total ? b.first[high] : none;
+    if (operation == Repair::regret) {
+      const std::uint32_t lost = low < total ? static_cast<std::uint32_t>(b.second[low]) : ~0u,
+                          other_lost = high < total ? static_cast<std::uint32_t>(b.second[high]) : ~0u;
+      const std::uint32_t least = __reduce_min_sync(~0u, min(lost, other_lost));
+      if (lost != least) key = none;
+      if (other_lost != least) other = none;
+    }
+    key = cuda::warp_argmin(min(key, other));
+    const bool stuck = key == none || key == 0;
+    if (stuck) break;
+    const std::int32_t request = request_of_cell(key), position = position_of(key), slot = list.prev[request], after = list.next[position],
+                       t = list.tour[position], unused = list.next[0];
+    if (!is_exact(key)) {
+      if (lane() == 0) *b.move = {request, slot, 0, 0, t, -1, added, bound};
+      meet(count);
+      continue;
+    }
+    const Slot own = b.slots[slot];
+    const std::int32_t delta = delta_in(key), load = b.solution.load[t] + own.demand,
+                       duration = b.solution.duration[t] + delta + own.service;
+    const bool opens = t == open;
+    const std::int32_t opened = opens && unused != list.end_of_unused ? -unused - list.start_of(0) : -1,
+                       now_added = added + 1 + (opened >= 0);
+    evaluations += std::int64_t{left} * (b.vrp.n - left + used + (open >= 0 ? 1 : 0));
+    bound = max(bound, opened + 1);
+    __syncwarp();  // all have read
     if (lane() == 0) {
-      totals.cost = progress.cost;
-      totals.used = progress.used;
-      common.count = progress.left;
-      common.evaluations += progress.evaluations + evaluated;
-      common.stuck = progress.left > 0;
-      b.move->request = 0;
+      b.solution.load[t] = load;
+      b.solution.duration[t] = duration;
+      *b.move = {request, slot, position, after, t, opened, now_added, bound};
     }
-    return;
-  }
-  const std::int32_t request = request_of_cell(key), position = position_of(key), slot = list.prev[request], after = list.next[position],
-                     t = list.tour[position];
-  if (!is_exact(key)) {
-    if (lane() == 0) *b.move = {request, slot, 0, 0, t, -1, progress.added, progress.bound};
-    return;
-  }
-  const Slot own = b.slots[slot];
-  const std::int32_t delta = delta_in(key), load = b.solution.load[t] + own.demand, duration = b.solution.duration[t] + delta + own.service;
-  const bool opens = t == progress.open;
-  progress.evaluations += evaluated;
-  progress.cost += delta;
-  --progress.left;
-  __syncwarp();  // all have read
-  if (lane() == 0) {
-    list.next[position] = list.prev[after] = static_cast<Index>(request);
-    list.next[request] = static_cast<Index>(after);
-    list.prev[request] = static_cast<Index>(position);
-    list.tour[request] = static_cast<Index>(t);
-    b.solution.load[t] = load;
-    b.solution.duration[t] = duration;
-    b.added[progress.added] = static_cast<Index>(request);
-    if (opens) b.solution.open_next();
-  }
-  ++progress.added;
-  std::int32_t opened = -1;
-  if (opens) {
+    meet(count);
+    if (lane() == 0) {
+      list.insert_after(position, request);
+      b.added[added] = static_cast<Index>(request);
+      b.number[position] = static_cast<std::uint32_t>(length<Resident>(b, slot, request, list.place(position)));
+      b.number[request] = static_cast<std::uint32_t>(length<Resident>(b, slot, request, list.place(after)));
+      if (opens) b.solution.open_next();
+      if (opened >= 0) b.added[added + 1] = static_cast<Index>(list.start_of(opened));
+    }
     __syncwarp();
-    ++progress.used;
-    opened = progress.open = totals.open;
-    if (opened >= 0) {
-      progress.bound = max(progress.bound, opened + 1);
-      if (lane() == 0) b.added[progress.added] = static_cast<Index>(list.start_of(opened));
-      ++progress.added;
+    cost += delta;
+    added = now_added;
+    --left;
+    if (opens) {
+      ++used;
+      open = opened;
     }
   }
-  if (lane() == 0) *b.move = {request, slot, position, after, t, opened, progress.added, progress.bound};
+  if (left > 0) evaluations += std::int64_t{left} * (b.vrp.n - left + used + (open >= 0 ? 1 : 0));
+  if (lane() == 0) {
+    totals.cost = cost;
+    totals.used = used;
+    common.count = left;
+    common.evaluations += evaluations;
+    common.stuck = left > 0;
+    b.move->request = 0;
+  }
+  meet(count);
 }
 
-/// By the warps that have slots, eight lanes a slot: inserts all requests; sets `stuck`. Resident: their rows are. In turns warp 0 changes
-/// the solution, and all warps bring their slots up to date.
+/// By the other warps, eight lanes a slot: keep the cells of the table and the two best tours of each slot as of the last insertion.
 template <bool Resident>
-__device__ __forceinline__ void insert_by_table(const Block& b, Repair operation, std::int32_t total) {
+__device__ __forceinline__ void keep_cells(const Block& b, Repair operation, std::int32_t total, std::int32_t count) {
   const auto& list = b.solution.list;
-  const std::int32_t members = (total + slots_a_warp - 1) / slots_a_warp * 32, pitch = b.layout.pitch;
   const std::int32_t j = thread() / lanes_a_slot, own_lane = thread() % lanes_a_slot;
   const Slot slot = j < total ? b.slots[j] : Slot{};
   std::uint64_t* const cells = b.table + j * b.layout.columns;
   std::int32_t request = slot.request;  // 0: inserted
   std::uint64_t first = none, second = none;
-  const auto length = [&](std::int32_t of_slot, std::int32_t of, std::int32_t place) {
-    return Resident ? b.rows[place * pitch + of_slot] : b.distance(of, place);
-  };
   // Where load and duration of a tour leave room.
   const auto judged = [&](std::uint64_t cell, std::int32_t load, std::int32_t duration) {
     const bool has_room = slot.demand <= b.vrp.capacity - load, has_time = delta_in(cell) + slot.service <= b.vrp.limit - duration;
     return (has_room & has_time) ? cell : cell | infeasible;  // no load waits for the other
   };
   const auto has = [&](std::int32_t t) { return (t & (lanes_a_slot - 1)) == own_lane; };
-  // The two least insertions of each slot, in all its lanes.
+  // The two least insertions of each slot (greedy: the least one), in all its lanes.
   const auto scan = [&](std::int32_t bound) {
     first = second = none;
-    for (std::int32_t t = own_lane; request > 0 && t < bound; t += lanes_a_slot) {
-      const std::uint64_t cell = cells[t], key = (cell & infeasible) == 0 ? cell : none;
-      second = min(second, max(first, key));
-      first = min(first, key);
-    }
-    if (operation == Repair::regret) {
+    const std::int32_t end = request > 0 ? bound : 0;
+    const auto usable_in = [&](std::int32_t t) {
+      const std::uint64_t cell = cells[t];
+      return (cell & infeasible) == 0 ? cell : none;
+    };
+    if (operation == Repair::greedy) {
+      for (std::int32_t t = own_lane; t < end; t += lanes_a_slot) first = min(first, usable_in(t));
+#pragma unroll
+      for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) first = min(first, __shfl_xor_sync(~0u, first, offset));
+    } else {
+      for (std::int32_t t = own_lane; t < end; t += lanes_a_slot) {
+        const std::uint64_t key = usable_in(t);
+        second = min(second, max(first, key));
+        first = min(first, key);
+      }
 #pragma unroll
       for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) {
         const std::uint64_t other = __shfl_xor_sync(~0u, first, offset), other_second = __shfl_xor_sync(~0u, second, offset);
         second = min(max(first, other), min(second, other_second));
         first = min(first, other);
       }
-    } else {
-#pragma unroll
-      for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) first = min(first, __shfl_xor_sync(~0u, first, offset));
     }
   };
   // What the scan found is looked at again: of each such slot its first insertion, if that is not exact, else its second.
-  const auto look = [&](bool wanted, std::int32_t added, const NewEdges& edges) {
+  const auto look = [&](bool wanted, std::int32_t added) {
     for (std::uint32_t left = __ballot_sync(~0u, own_lane == 0 && wanted); left != 0; left &= left - 1) {
       const std::int32_t of = __ffs(static_cast<int>(left)) - 1;
       const std::int32_t t = list.tour[position_of(__shfl_sync(~0u, is_exact(first) ? second : first, of))];
-      const std::uint64_t found = least_in_tour(b, __shfl_sync(~0u, j, of), __shfl_sync(~0u, request, of), t, added, edges);
+      const std::uint64_t found = least_in_tour(b, __shfl_sync(~0u, j, of), __shfl_sync(~0u, request, of), t, added);
       if (lane() == of + (t & (lanes_a_slot - 1))) cells[t] = judged(found, b.solution.load[t], b.solution.duration[t]);
     }
   };
-  // What warp 0 compares. A request without a feasible insertion comes before all others.
+  // What is compared. A request without a feasible insertion comes before all others.
   const auto post = [&] {
     if (own_lane != 0 || j >= total) return;
     const bool stuck = request > 0 && first == none && operation == Repair::regret;
@@ -832,18 +837,21 @@ __device__ __forceinline__ void insert_by_table(const Block& b, Repair operation
     }
   };
 
-  const Totals& totals = *b.solution.totals;
-  Progress progress{total, totals.cost, totals.used, totals.open, totals.bound};
-  for (std::int32_t t = own_lane; request > 0 && t < totals.bound; t += lanes_a_slot)
+  const std::int32_t bound = b.solution.totals->bound;
+  for (std::int32_t t = own_lane; request > 0 && t < bound; t += lanes_a_slot)
     cells[t] = judged(cells[t], b.solution.load[t], b.solution.duration[t]);
-  Move move{.request = 0, .slot = 0, .position = 1, .after = 0, .tour = 0, .opened = -1, .added = 0, .bound = totals.bound};
-  NewEdges edges{};
+  Move move{.request = 0, .slot = 0, .position = 1, .after = 0, .tour = 0, .opened = -1, .added = 0, .bound = bound};
   bool changed = true;  // a slot of the warp
   while (true) {
+    bool waited = false;
     if (changed) {
       bool wanted = move.position == 0 && j == move.slot, some = move.position == 0;
       while (true) {
-        if (some) look(wanted, move.added, edges);
+        if (some) {
+          if (!waited) wait_for_list(count);
+          waited = true;
+          look(wanted, move.added);
+        }
         scan(move.bound);
         wanted = !is_exact(first) || !is_exact(second);
         some = operation == Repair::regret && __any_sync(~0u, wanted) != 0;
@@ -851,9 +859,9 @@ __device__ __forceinline__ void insert_by_table(const Block& b, Repair operation
       }
       post();
     }
-    meet(members);
-    if (warp() == 0) choose(b, operation, total, edges, progress);
-    meet(members);
+    if (!waited) list_arrives(count);
+    meet(count);
+    meet(count);
     move = *b.move;
     if (move.request == 0) break;
     if (move.position == 0) {
@@ -861,23 +869,34 @@ __device__ __forceinline__ void insert_by_table(const Block& b, Repair operation
       continue;
     }
     changed = __any_sync(~0u, request > 0) != 0;
-    if (!changed && warp() > 0) continue;
+    if (!changed) continue;
     if (request == move.request) request = 0;
     const std::int32_t t = move.tour, before = list.place(move.position), after = list.place(move.after);
-    edges = {move.position, move.request, length(move.slot, move.request, before), length(move.slot, move.request, after)};
     if (request > 0 && has(t)) {
-      const std::int32_t to = length(j, request, before), on = length(j, request, after), with = length(j, request, move.request);
+      const auto to_own = [&](std::int32_t place) { return length<Resident>(b, j, request, place); };
+      const auto to_new = [&](std::int32_t place) { return length<Resident>(b, move.slot, move.request, place); };
+      const std::int32_t to = to_own(before), on = to_own(after), with = to_own(move.request);
       const std::uint64_t cell = cells[t] & ~infeasible, known = cell | exact;
       const std::uint64_t fresh =
-          min(cell_of(to + with - edges.to, move.position, request), cell_of(with + on - edges.on, move.request, request));
+          min(cell_of(to + with - to_new(before), move.position, request), cell_of(with + on - to_new(after), move.request, request));
       const bool unsure = !is_exact(cell) || position_of(cell) == move.position;
       std::uint64_t now = min(known, fresh);
       if (unsure && fresh > known) now &= ~exact;  // what is left may be less than it
       cells[t] = judged(now, b.solution.load[t], b.solution.duration[t]);
     }
     if (request > 0 && move.opened >= 0 && has(move.opened))
-      cells[move.opened] = judged(cell_of(2 * length(j, request, 0), list.start_of(move.opened), request), 0, 0);
+      cells[move.opened] = judged(cell_of(2 * length<Resident>(b, j, request, 0), list.start_of(move.opened), request), 0, 0);
   }
+}
+
+/// Inserts all requests; sets `stuck`. The first warps have the slots, the next one inserts, the others wait for the block's barrier.
+template <bool Resident>
+__device__ __forceinline__ void insert_by_table(const Block& b, Repair operation, std::int32_t total) {
+  const std::int32_t keepers = (total + slots_a_warp - 1) / slots_a_warp, count = 32 * (keepers + 1);
+  if (warp() < keepers)
+    keep_cells<Resident>(b, operation, total, count);
+  else if (warp() == keepers)
+    insert_chosen<Resident>(b, operation, total, count);
 }
 
 // --- repair --------------------------------------------------------------------------------------------------------------------
@@ -905,12 +924,10 @@ __device__ __forceinline__ bool repair(const Block& b, Repair operation) {
   __syncthreads();
   if (!tabled) return insert_all(b, operation, total);
   fill_table(b, total);
-  if (warp() * slots_a_warp < total) {
-    if (b.layout.resident)
-      insert_by_table<true>(b, operation, total);
-    else
-      insert_by_table<false>(b, operation, total);
-  }
+  if (b.layout.resident)
+    insert_by_table<true>(b, operation, total);
+  else
+    insert_by_table<false>(b, operation, total);
   __syncthreads();
   return !common.stuck;
 }
