@@ -17,6 +17,8 @@
 // Synchronisation: two barriers a step in which tours are compared, none in others; worst removal uses one warp and no barrier, the other
 // removals a few. Without a table: two block barriers a step, and the slots are dealt to all warps.
 // Cost: k n evaluations for the table, each two reads of shared memory; then O(k) a step, and of some slots the tours.
+#include <cuda_pipeline.h>
+
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -278,27 +280,43 @@ __device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, con
   __syncthreads();
   take_marked(b);
 }
-/// Takes k times the request with the greatest saving, the least of equal ones. Mapping: warp 0 compares groups; the numbers of a request's
-/// neighbours change when it goes.
+/// Takes k times the request with the greatest saving, the least of equal ones. Mapping: warp 0 compares groups; lanes 0 and 1 have the
+/// neighbours of the request that goes, whose numbers change.
 __device__ __forceinline__ void remove_worst(const Block& b, std::int32_t k) {
   const auto& list = b.solution.list;
-  const auto value = [&](std::int32_t r) { return ordered(-b.solution.saving(b.distance, r)); };
-  measure_all(b, value);
+  const auto number_at = [&](std::int32_t before, std::int32_t r, std::int32_t after) {
+    return ordered(vrp::removal_delta(b.distance, list.place(before), r, list.place(after)));
+  };
+  measure_all(b, [&](std::int32_t r) { return number_at(list.prev[r], r, list.next[r]); });
   if (warp() != 0) return;
+  std::int32_t emptied = 0;
   for (std::int32_t step = 0; step < k; ++step) {
     const std::int32_t request = least_request(b), before = list.prev[request], after = list.next[request];
-    __syncwarp();
+    const bool is_before = lane() == 0;
+    const std::int32_t neighbour = is_before ? before : after, beyond = is_before ? list.prev[before] : list.next[after];
+    const bool changes = lane() < 2 && !list.is_depot(neighbour);
+    std::uint32_t number = 0;
+    if (changes) number = number_at(is_before ? beyond : before, neighbour, is_before ? after : beyond);
+    __syncwarp();  // all have read
+    if (changes) b.number[neighbour] = number;
     if (lane() == 0) {
-      take(b, request);
       b.number[request] = gone;
+      b.slots[step].request = request;
+      list.next[before] = static_cast<Index>(after);
+      list.prev[after] = static_cast<Index>(before);
+      list.next[request] = -1;
+      list.prev[request] = static_cast<Index>(step);
     }
-    __syncwarp();
-    const std::int32_t neighbour = lane() == 0 ? before : after;
-    if (lane() < 2 && !list.is_depot(neighbour)) b.number[neighbour] = value(neighbour);
+    emptied += list.is_depot(before) && list.is_depot(after) ? 1 : 0;
     __syncwarp();
     const auto group_of = [&](std::int32_t node) { return (list.is_depot(node) ? request - 1 : node - 1) / 32; };
     measure_groups(b, {group_of(request), group_of(before), group_of(after)});
     __syncwarp();
+  }
+  if (lane() == 0) {
+    b.solution.totals->used -= emptied;
+    b.common.emptied = emptied > 0;
+    b.common.count = k;
   }
 }
 __device__ __forceinline__ void remove_related(const Block& b, std::int32_t k, const Draws& draws) {
@@ -563,15 +581,20 @@ __device__ __forceinline__ std::int32_t position_of(std::uint64_t cell) { return
 __device__ __forceinline__ bool is_exact(std::uint64_t cell) { return (cell & exact) != 0; }
 __device__ __forceinline__ std::int32_t request_of_cell(std::uint64_t cell) { return static_cast<std::int32_t>(cell >> 2 & 0x7FFFu); }
 
-/// By one thread a request: the row's lengths to all nodes, side by side with the other rows.
+/// Mapping: a warp a row. The lengths between a request and all places, side by side with the other rows; they arrive later, by
+/// wait_for_rows().
 __device__ __forceinline__ void stage_rows(const Block& b, std::int32_t from, std::int32_t to) {
   const std::int32_t begin = b.layout.resident ? 0 : from;
   for (std::int32_t j = from + warp(); j < to; j += warps) {
-    const std::int32_t request = b.slots[j].request;
-#pragma unroll 8
-    for (std::int32_t node = lane(); node <= b.vrp.n; node += 32) b.rows[node * b.layout.pitch + (j - begin)] = b.distance(request, node);
+    const std::int32_t* const row = b.distance.row + b.slots[j].request * b.distance.pitch;
+#pragma unroll 4
+    for (std::int32_t place = lane(); place <= b.vrp.n; place += 32)
+      __pipeline_memcpy_async(b.rows + (place * b.layout.pitch + j - begin), row + place, sizeof(std::int32_t));
   }
+  __pipeline_commit();
 }
+/// By all threads, a barrier behind: what a thread copied is there.
+__device__ __forceinline__ void wait_for_rows() { __pipeline_wait_prior(0); }
 
 /// Fills the table for the slots whose rows are staged. Mapping: a lane a slot; each warp, or part of it, has as many entries.
 __device__ __forceinline__ void sweep(const Block& b, std::int32_t from, std::int32_t to) {
@@ -670,6 +693,7 @@ __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
     for (std::int32_t t = lane(); t < bound; t += 32) b.table[j * columns + t] = none;
   __syncthreads();
   deal_out(b);
+  wait_for_rows();
   __syncthreads();
   if (staged == 0) {
     for (std::int32_t x = warp(); x < total * bound; x += warps) {
@@ -682,6 +706,7 @@ __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
       if (from > 0 && !b.layout.resident) {  // the first rows are there
         __syncthreads();
         stage_rows(b, from, to);
+        wait_for_rows();
         __syncthreads();
       }
       sweep(b, from, to);
