@@ -149,12 +149,8 @@ __device__ __forceinline__ void take(const Block& b, std::int32_t request) {
   list.prev[request] = static_cast<Index>(b.common.count++);
 }
 
-/// By one thread: a request that take_marked() takes.
-__device__ __forceinline__ void mark(const Block& b, std::int32_t request) {
-  b.number[request] = gone;
-  b.slots[b.common.count++].request = request;
-}
-/// Takes all requests marked out of the list, a thread a request: the first of neighbours that go closes the gap. A barrier comes before.
+/// Takes the requests of all slots out of the list, whose numbers are `gone`, a thread a request: the first of neighbours that go closes
+/// the gap. A barrier comes before.
 __device__ __forceinline__ void take_marked(const Block& b) {
   const auto& list = b.solution.list;
   const std::int32_t j = thread();
@@ -241,12 +237,31 @@ __device__ __forceinline__ void measure_all(const Block& b, const Value& value) 
   return static_cast<std::int32_t>(cuda::warp_argmin(mine) & 0xFFFFFFFFu);
 }
 
-/// Takes the k requests with the least (value, request). Mapping: a thread a request, which counts those before it; where requests
-/// outnumber threads warp 0 compares groups, k times.
+/// By all threads: the least x in [low, high] for which enough requests are within x, which can only become more as it grows.
+template <class Within>
+[[nodiscard]] __device__ __forceinline__ std::uint32_t bisect(const Block& b, std::uint32_t low, std::uint32_t high, std::int32_t enough,
+                                                              const Within& is_within) {
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    std::int32_t count = 0;
+    for (std::int32_t from = 1; from <= b.vrp.n; from += threads) {
+      const std::int32_t r = from + thread();
+      count += __syncthreads_count(r <= b.vrp.n && is_within(r, middle) ? 1 : 0);
+    }
+    if (count >= enough)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+/// Takes the k requests with the least (value, request). Mapping: a thread a request, which counts those before it, where they are few;
+/// else all threads count those below a bound, which they bisect.
 template <class Value>
 __device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, const Value& value) {
+  constexpr std::int32_t few = 128;
   const std::int32_t n = b.vrp.n, r = 1 + thread();
-  if (n <= threads) {
+  if (n <= few) {
     const std::uint32_t mine = r <= n ? value(r) : gone;
     for (std::int32_t x = thread(); x < (n + 4) / 4 * 4; x += threads)
       if (x == 0 || x > n) b.number[x] = gone;  // no request; depots are measured again
@@ -266,16 +281,29 @@ __device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, con
     }
     if (thread() == 0) b.common.count = k;
   } else {
-    measure_all(b, value);
-    if (warp() == 0) {
-      for (std::int32_t step = 0; step < k; ++step) {
-        const std::int32_t request = least_request(b);
-        if (lane() == 0) mark(b, request);
-        __syncwarp();
-        measure_groups(b, {(request - 1) / 32});
-        __syncwarp();
-      }
-    }
+    std::uint32_t least = ~0u, greatest = 0;
+    for_own_requests(b, [&](std::int32_t own) {
+      const std::uint32_t number = value(own);
+      b.number[own] = number;
+      least = min(least, number);
+      greatest = max(greatest, number);
+    });
+    least = __reduce_min_sync(~0u, least);
+    greatest = __reduce_max_sync(~0u, greatest);
+    if (lane() == 0) b.common.slots[warp()] = std::uint64_t{greatest} << 32 | least;
+    __syncthreads();
+    const std::uint64_t of_warp = b.common.slots[lane() % warps];
+    least = __reduce_min_sync(~0u, static_cast<std::uint32_t>(of_warp));
+    greatest = __reduce_max_sync(~0u, static_cast<std::uint32_t>(of_warp >> 32));
+    const std::uint32_t bound = bisect(b, least, greatest, k, [&](std::int32_t own, std::uint32_t x) { return b.number[own] <= x; });
+    const std::uint32_t last = bisect(b, 1, static_cast<std::uint32_t>(n), k, [&](std::int32_t own, std::uint32_t x) {
+      return b.number[own] < bound || (b.number[own] == bound && static_cast<std::uint32_t>(own) <= x);
+    });
+    for_own_requests(b, [&](std::int32_t own) {
+      if (b.number[own] > bound || (b.number[own] == bound && static_cast<std::uint32_t>(own) > last)) return;
+      b.number[own] = gone;
+      b.slots[atomicAdd(&b.common.count, 1)].request = own;
+    });
   }
   __syncthreads();
   take_marked(b);
