@@ -692,23 +692,27 @@ __device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int3
   std::uint64_t mine = none;
   const std::int32_t begin = t > 0 ? b.ends[t - 1] : 0, dealt = b.ends[t] - begin;
   for (std::int32_t from = lane(); from < dealt + added; from += 32 * at_once) {
-    std::int32_t node[at_once], both[at_once];
+    std::int32_t node[at_once], next[at_once], both[at_once];  // node 0: none
 #pragma unroll
     for (int c = 0; c < at_once; ++c) {
       const std::int32_t i = from + 32 * c;
-      node[c] = i < dealt ? b.entries[begin + i].node : i < dealt + added ? b.added[i - dealt] : Index{0};
-      if (i >= dealt && list.tour[node[c]] != t) node[c] = 0;
+      node[c] = i < dealt + added ? *(i < dealt ? &b.entries[begin + i].node : b.added + (i - dealt)) : Index{0};
     }
 #pragma unroll
     for (int c = 0; c < at_once; ++c) {
-      if (node[c] == 0) continue;
-      const std::int32_t here = list.place(node[c]), next = list.place(list.next[node[c]]);
-      both[c] = b.layout.resident ? b.rows[here * b.layout.pitch + j] + b.rows[next * b.layout.pitch + j]
-                                  : b.distance(request, here) + b.distance(request, next);
+      next[c] = list.next[node[c]];
+      if (list.tour[node[c]] != t) node[c] = 0;
+    }
+#pragma unroll
+    for (int c = 0; c < at_once; ++c) {
+      const std::int32_t here = list.place(node[c]), there = node[c] > 0 ? list.place(next[c]) : 0;
+      both[c] = (b.layout.resident ? b.rows[here * b.layout.pitch + j] + b.rows[there * b.layout.pitch + j]
+                                   : b.distance(request, here) + b.distance(request, there)) -
+                static_cast<std::int32_t>(b.number[node[c]]);
     }
 #pragma unroll
     for (int c = 0; c < at_once; ++c)
-      if (node[c] > 0) cuda::lower(mine, cell_of(both[c] - static_cast<std::int32_t>(b.number[node[c]]), node[c], request));
+      if (node[c] > 0) cuda::lower(mine, cell_of(both[c], node[c], request));
   }
   return cuda::warp_argmin(mine);
 }
@@ -958,7 +962,7 @@ __device__ __forceinline__ void insert_by_table(const Block& b, Repair operation
 __device__ __forceinline__ void measure(const Block& b, std::int32_t total, bool tabled) {
   const auto& list = b.solution.list;
   const std::int32_t nodes = b.vrp.n + min(b.vrp.vehicles, b.solution.totals->bound + total);
-  for (std::int32_t node = 1 + thread(); node <= nodes; node += threads) {  // those that are not in the solution yet need 0 at most
+  for (std::int32_t node = thread(); node <= nodes; node += threads) {  // those that are not in the solution yet need 0 at most
     const bool in_solution = list.contains(node);
     b.number[node] = in_solution ? static_cast<std::uint32_t>(b.distance(list.place(node), list.place(list.next[node]))) : 0;
     if (tabled && in_solution) atomicAdd(&b.ends[list.tour[node]], 1);
