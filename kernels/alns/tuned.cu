@@ -9,14 +9,14 @@
 // without a table (many tours, first solutions) a request whose best tours changed is compared with all positions. What is left lies in
 // device memory where shared memory is too small.
 // Phases of an iteration: the candidate becomes the current solution; destroy; costs of what was removed, at the same time for all;
-// positions are dealt out; the table is filled by a sweep over all positions, a lane a request; steps; the history takes the edges;
-// acceptance. A step is warp 0's, which has the slots in registers, one or two a lane: it chooses, inserts, and compares each slot's
-// least insertion in the changed tour with the two new positions. Where that least position is gone the cell of the table is stale, a
-// bound; where one of a slot's two best tours became worse the other warps compare its tours, and look at those stale cells again that
-// could matter.
-// Synchronisation: two barriers a step in which tours are compared, none in others; worst removal uses one warp and no barrier, the other
-// removals a few. Without a table: two block barriers a step, and the slots are dealt to all warps.
-// Cost: k n evaluations for the table, each two reads of shared memory; then O(k) a step, and of some slots the tours.
+// positions are dealt out, and rows arrive meanwhile; the table is filled by a sweep over all positions, a lane a request; steps; the
+// history takes the edges; acceptance. What an iteration draws is known since its call began. In a step one warp chooses and inserts; then
+// the others, eight lanes a slot, compare each slot's least insertion in the changed tour with the two new positions, and each slot's
+// tours. Where that least position is gone the cell of the table is not exact, a bound, which is looked at again if it is chosen (greedy)
+// or one of a slot's two best (regret).
+// Synchronisation: two barriers a step, of the warps that have slots; worst removal uses one warp and no barrier, the other removals a few
+// or, to bisect, some thirty. Without a table: two block barriers a step, and the slots are dealt to all warps.
+// Cost: k n evaluations for the table, each two reads of shared memory; then, in a step, k m / 8 cells for 32 lanes at a time.
 #include <cuda_pipeline.h>
 
 #include <array>
@@ -691,12 +691,14 @@ __device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int3
   constexpr int at_once = 4;
   std::uint64_t mine = none;
   const std::int32_t begin = t > 0 ? b.ends[t - 1] : 0, dealt = b.ends[t] - begin;
-  for (std::int32_t from = lane(); from < dealt + added; from += 32 * at_once) {
+  const std::int32_t count = dealt + added;
+  for (std::int32_t from = lane(); from < count; from += 32 * at_once) {
     std::int32_t node[at_once], next[at_once], both[at_once];  // node 0: none
 #pragma unroll
     for (int c = 0; c < at_once; ++c) {
-      const std::int32_t i = from + 32 * c;
-      node[c] = i < dealt + added ? *(i < dealt ? &b.entries[begin + i].node : b.added + (i - dealt)) : Index{0};
+      const std::int32_t i = min(from + 32 * c, count - 1);
+      const Index found = *(i < dealt ? &b.entries[begin + i].node : b.added + (i - dealt));
+      node[c] = i == from + 32 * c ? found : Index{0};
     }
 #pragma unroll
     for (int c = 0; c < at_once; ++c) {
@@ -969,24 +971,29 @@ __device__ __forceinline__ void measure(const Block& b, std::int32_t total, bool
   }
 }
 
+/// Inserts all requests removed, which are some; false: some has no feasible position. A barrier comes before.
+__device__ __forceinline__ bool repair_without_table(const Block& b, Repair operation, std::int32_t total) {
+  measure(b, total, false);
+  __syncthreads();
+  return insert_all(b, operation, total);
+}
+
 /// Algorithm 2, and the same with regrets: inserts all requests removed; false: some has no feasible position. A barrier comes before, and
 /// `ends` is 0.
 __device__ __forceinline__ bool repair(const Block& b, Repair operation) {
-  Common& common = b.common;
-  const std::int32_t total = common.count;
-  const bool tabled = min(b.vrp.vehicles, b.solution.totals->bound + total) <= b.layout.columns;
+  const std::int32_t total = b.common.count;
   if (total == 0) return true;
-  measure(b, total, tabled);
-  if (tabled && b.layout.staged > 0) stage_rows(b, 0, b.layout.resident ? total : min(b.layout.staged, total));
+  if (min(b.vrp.vehicles, b.solution.totals->bound + total) > b.layout.columns) return repair_without_table(b, operation, total);
+  measure(b, total, true);
+  if (b.layout.staged > 0) stage_rows(b, 0, b.layout.resident ? total : min(b.layout.staged, total));
   __syncthreads();
-  if (!tabled) return insert_all(b, operation, total);
   fill_table(b, total);
   if (b.layout.resident)
     insert_by_table<true>(b, operation, total);
   else
     insert_by_table<false>(b, operation, total);
   __syncthreads();
-  return !common.stuck;
+  return !b.common.stuck;
 }
 
 // --- first solutions -----------------------------------------------------------------------------------------------------------
@@ -1031,7 +1038,7 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
   if (construction == Construction::random && thread() == 0) place_random(b, constructions, s);
   if (construction == Construction::dispersion) place_dispersed(b, constructions, s);
   __syncthreads();
-  const bool complete = repair(b, Repair::greedy);
+  const bool complete = common.count == 0 || repair_without_table(b, Repair::greedy, common.count);
   const auto ints = static_cast<std::int32_t>(layout.slots / sizeof(std::int32_t));
   copy_solution(constructions.solutions + s * ints, reinterpret_cast<const std::int32_t*>(b.solution.totals), ints);
   if (thread() == 0) constructions.made[s] = {complete ? std::int64_t{b.solution.totals->cost} : -1, common.evaluations};
