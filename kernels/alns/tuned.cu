@@ -288,13 +288,13 @@ __device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, con
       least = min(least, number);
       greatest = max(greatest, number);
     });
-    least = __reduce_min_sync(~0u, least);
-    greatest = __reduce_max_sync(~0u, greatest);
+    least = cuda::warp_min(least);
+    greatest = ~cuda::warp_min(~greatest);
     if (lane() == 0) b.common.slots[warp()] = std::uint64_t{greatest} << 32 | least;
     __syncthreads();
     const std::uint64_t of_warp = b.common.slots[lane() % warps];
-    least = __reduce_min_sync(~0u, static_cast<std::uint32_t>(of_warp));
-    greatest = __reduce_max_sync(~0u, static_cast<std::uint32_t>(of_warp >> 32));
+    least = cuda::warp_min(static_cast<std::uint32_t>(of_warp));
+    greatest = ~cuda::warp_min(~static_cast<std::uint32_t>(of_warp >> 32));
     const std::uint32_t bound = bisect(b, least, greatest, k, [&](std::int32_t own, std::uint32_t x) { return b.number[own] <= x; });
     const std::uint32_t last = bisect(b, 1, static_cast<std::uint32_t>(n), k, [&](std::int32_t own, std::uint32_t x) {
       return b.number[own] < bound || (b.number[own] == bound && static_cast<std::uint32_t>(own) <= x);
@@ -777,7 +777,7 @@ __device__ __forceinline__ void insert_chosen(const Block& b, Repair operation, 
     if (operation == Repair::regret) {
       const std::uint32_t lost = low < total ? static_cast<std::uint32_t>(b.second[low]) : ~0u,
                           other_lost = high < total ? static_cast<std::uint32_t>(b.second[high]) : ~0u;
-      const std::uint32_t least = __reduce_min_sync(~0u, min(lost, other_lost));
+      const std::uint32_t least = cuda::warp_min(min(lost, other_lost));
       if (lost != least) key = none;
       if (other_lost != least) other = none;
     }
