@@ -16,7 +16,7 @@
 // or one of a slot's two best (regret).
 // Synchronisation: two barriers a step, of the warps that have slots; worst removal uses one warp and no barrier, the other removals a few
 // or, to bisect, some thirty. Without a table: two block barriers a step, and the slots are dealt to all warps.
-// Cost: k n evaluations for the table, each two reads of shared memory; then, in a step, k m / 8 cells for 32 lanes at a time.
+// Cost: k n evaluations for the table, each two reads of shared memory; then all cells of the table a step, a few a lane.
 #include <cuda_pipeline.h>
 
 #include <array>
