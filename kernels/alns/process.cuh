@@ -27,13 +27,12 @@ constexpr std::uint32_t gone = ~0u;  ///< the number of a request that is no lon
 struct ProcessCommon {
   std::int32_t count;                ///< requests removed and not inserted again
   bool stuck;                        ///< one of them has no feasible position
-  std::int32_t wanted, pair;         ///< how many to remove, by which operators
   bool accepted, improved;           ///< the candidate
   std::int32_t chosen;               ///< a request
   std::int32_t edges, length, left;  ///< of a tour: edges between requests, the sum of these, requests in the solution
   std::int64_t evaluations;
-  std::int32_t weights[operator_pairs], points[operator_pairs], uses[operator_pairs];
-  std::uint64_t slots[32];  ///< of reductions
+  std::int32_t points[operator_pairs], uses[operator_pairs];  ///< of a call
+  std::uint64_t slots[32];                                    ///< of reductions
 };
 
 /// Distances through the read-only cache.
@@ -230,24 +229,23 @@ __device__ __forceinline__ void note_edges(const B& b, std::int32_t* next) {
   });
 }
 
-/// By one thread: is the candidate accepted? What follows from it but the copies of the solution.
+/// By one thread: what follows from a candidate's cost and its acceptance for the process, but the copies of the solution.
 template <ProcessBlock B>
-__device__ __forceinline__ void decide(const B& b, ProcessState& state, const Draws& draws, bool complete) {
+__device__ __forceinline__ void conclude(const B& b, std::int32_t pair, std::int64_t cost, bool accepted, std::int64_t& current_cost,
+                                         std::int64_t& incumbent_cost) {
   auto& common = b.common;
-  const std::int64_t cost = complete ? b.solution.totals->cost : 0;
-  const bool accepted =
-      complete && accepts(cost - state.cost, state.temperature, bits(draws.seed, draws.iteration, draws.process, Draw::acceptance));
   common.accepted = accepted;
-  common.improved = accepted && cost < state.incumbent_cost;
-  ++common.uses[common.pair];
-  if (accepted) {
-    common.points[common.pair] += common.improved ? points_best : cost < state.cost ? points_better : points_accepted;
-    state.cost = cost;
-    if (common.improved) state.incumbent_cost = cost;
-  }
-  for (const std::int64_t word : {std::int64_t{common.pair}, std::int64_t{common.wanted}, cost, static_cast<std::int64_t>(accepted)})
-    state.digest.add(static_cast<std::uint64_t>(word));
-  state.temperature = next_temperature(state.temperature, state.first_temperature, ++state.since_start);
+  common.improved = accepted && cost < incumbent_cost;
+  ++common.uses[pair];
+  if (!accepted) return;
+  common.points[pair] += common.improved ? points_best : cost < current_cost ? points_better : points_accepted;
+  current_cost = cost;
+  if (common.improved) incumbent_cost = cost;
+}
+/// An iteration joins a digest.
+__device__ __forceinline__ void add_iteration(Digest& digest, std::int32_t pair, std::int32_t removed, std::int64_t cost, bool accepted) {
+  for (const std::int64_t word : {std::int64_t{pair}, std::int64_t{removed}, cost, static_cast<std::int64_t>(accepted)})
+    digest.add(static_cast<std::uint64_t>(word));
 }
 
 // --- memory --------------------------------------------------------------------------------------------------------------------

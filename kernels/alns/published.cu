@@ -45,6 +45,8 @@ constexpr std::int32_t most_regrets = 60;       ///< most_removed() of any n
 constexpr std::int32_t requests_at_a_time = 8;  ///< that a warp tries at a tile of 32 positions before it takes the next tile
 
 struct Common : ProcessCommon {
+  std::int32_t wanted, pair;  ///< how many to remove, by which operators
+  std::int32_t weights[operator_pairs];
   std::uint64_t first[most_regrets];  ///< [removed] key of its best insertion
   std::uint64_t loss[most_regrets];   ///< [removed] the less, the greater its regret
   std::uint64_t chosen_key;           ///< the insertion that all threads make room for, in an array
@@ -493,7 +495,13 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
     destroy(b, destroy_of(common.pair), common.wanted, draws, processes.kept);
     const bool complete = repair(b, repair_of(common.pair));
     if (complete) note_edges(b, processes.next);
-    if (thread() == 0) decide(b, state, draws, complete);
+    if (thread() == 0) {
+      const std::int64_t cost = complete ? b.solution.totals->cost : 0;
+      const bool accepted = complete && accepts(cost - state.cost, state.temperature, bits(processes.seed, i, p, Draw::acceptance));
+      conclude(b, common.pair, cost, accepted, state.cost, state.incumbent_cost);
+      add_iteration(state.digest, common.pair, common.wanted, cost, accepted);
+      state.temperature = next_temperature(state.temperature, state.first_temperature, ++state.since_start);
+    }
     __syncthreads();
     if (common.accepted) copy_solution(current, candidate, ints);
     if (common.improved) copy_solution(incumbent, candidate, ints);

@@ -9,14 +9,16 @@
 // without a table (many tours, first solutions) a request whose best tours changed is compared with all positions. What is left lies in
 // device memory where shared memory is too small.
 // Phases of an iteration: the candidate becomes the current solution; destroy; costs of what was removed, at the same time for all;
-// positions are dealt out; the table is filled by a sweep over all positions, a lane a request; steps; the history takes the edges;
-// acceptance. A step is warp 0's, which has the slots in registers, one or two a lane: it chooses, inserts, and compares each slot's
-// least insertion in the changed tour with the two new positions. Where that least position is gone the cell of the table is stale, a
-// bound; where one of a slot's two best tours became worse the other warps compare its tours, and look at those stale cells again that
-// could matter.
-// Synchronisation: two barriers a step in which tours are compared, none in others; worst removal uses one warp and no barrier, the other
-// removals a few. Without a table: two block barriers a step, and the slots are dealt to all warps.
-// Cost: k n evaluations for the table, each two reads of shared memory; then O(k) a step, and of some slots the tours.
+// positions are dealt out, and rows arrive meanwhile; the table is filled by a sweep over all positions, a lane a request; steps; the
+// history takes the edges; acceptance. What an iteration draws is known since its call began. In a step one warp chooses and inserts; then
+// the others, eight lanes a slot, compare each slot's least insertion in the changed tour with the two new positions, and each slot's
+// tours. Where that least position is gone the cell of the table is not exact, a bound, which is looked at again if it is chosen (greedy)
+// or one of a slot's two best (regret).
+// Synchronisation: two barriers a step, of the warps that have slots; worst removal uses one warp and no barrier, the other removals a few
+// or, to bisect, some thirty. Without a table: two block barriers a step, and the slots are dealt to all warps.
+// Cost: k n evaluations for the table, each two reads of shared memory; then all cells of the table a step, a few a lane.
+#include <cuda_pipeline.h>
+
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -39,13 +41,21 @@ struct alignas(16) Entry {
   Index node, tour;
 };
 
+/// What a step of a repair by the table does.
+struct alignas(16) Move {
+  std::int32_t request, slot;    ///< the request inserted; 0: the repair is over
+  std::int32_t position, after;  ///< between which nodes; position 0: nowhere yet, its first insertion is not exact
+  std::int32_t tour, opened;     ///< `opened`: a tour that became the empty one, or -1
+  std::int32_t added, bound;     ///< nodes that joined the solution since positions were dealt out; tours used are below `bound`
+};
+
 /// Where things lie in the memory of a block.
 struct Layout {
   std::int32_t columns;  ///< of the table; 0: none
   std::int32_t staged;   ///< rows of the distance matrix that a sweep takes at a time; 0: none
   bool resident;         ///< those of all requests removed stay
   std::int32_t pitch;    ///< of the rows, transposed
-  std::size_t slots, first, second, groups, numbers, entries, ends, added, table, rows, bytes;  ///< the solution stands at 0
+  std::size_t slots, first, second, groups, numbers, entries, ends, added, move, table, rows, bytes;  ///< the solution stands at 0
 
   /// For up to `most` requests removed.
   Layout(std::int32_t n, std::int32_t m, std::int32_t most, std::int32_t columns_, std::int32_t staged_, bool resident_ = false)
@@ -65,20 +75,27 @@ struct Layout {
     entries = place(sizeof(Entry), columns > 0 ? n + columns : 0);
     ends = place(sizeof(std::int32_t), columns);
     added = place(sizeof(Index), columns > 0 ? 2 * most : 0);
+    move = place(sizeof(Move), 1);
     table = place(sizeof(std::uint64_t), cells);
     rows = place(sizeof(std::int32_t), staged > 0 ? std::int64_t{pitch} * (n + 1) : 0);
   }
 };
 
+/// What is known of an iteration when its call begins.
+struct Planned {
+  std::int32_t removed, pair;
+  float inverse, threshold;  ///< of the acceptance
+};
+
 struct Common : ProcessCommon {
-  std::int32_t added;                                   ///< nodes that joined the solution since positions were dealt out
+  Planned plan[iterations_a_call];
+  double temperature;                                   ///< after the call
+  std::int64_t cost, current_cost, incumbent_cost;      ///< of the last candidate, 0: not complete; of the process
   volatile bool emptied;                                ///< a tour lost its last request; thread 0's alone, read by no other ahead of time
   std::int32_t request, position, after, tour, opened;  ///< the last insertion; `opened`: a tour that became the empty one, or -1
-  std::int32_t drawn[32];
-  std::int32_t jobs;         ///< slots whose best tours are not known; -1: the repair is over
-  std::int32_t job[2 * 32];  ///< those slots
 };
-static_assert(2 * 32 >= 60, "a lane has two of the slots of most_removed()");
+
+constexpr std::int32_t most_columns = 128;  ///< of a table: add_up() has four a lane
 
 /// What the threads of a block work on.
 struct Block {
@@ -93,6 +110,7 @@ struct Block {
   Entry* entries;                 ///< positions by tours
   std::int32_t* ends;             ///< [tour] where its entries end and the next tour's begin
   Index* added;
+  Move* move;
   std::uint64_t* table;  ///< [slot][layout.columns]
   std::int32_t* rows;    ///< [node][layout.pitch]
   Common& common;
@@ -110,6 +128,7 @@ struct Block {
         entries(reinterpret_cast<Entry*>(memory + places.entries)),
         ends(reinterpret_cast<std::int32_t*>(memory + places.ends)),
         added(reinterpret_cast<Index*>(memory + places.added)),
+        move(reinterpret_cast<Move*>(memory + places.move)),
         table(reinterpret_cast<std::uint64_t*>(memory + places.table)),
         rows(reinterpret_cast<std::int32_t*>(memory + places.rows)),
         common(shared) {}
@@ -130,12 +149,8 @@ __device__ __forceinline__ void take(const Block& b, std::int32_t request) {
   list.prev[request] = static_cast<Index>(b.common.count++);
 }
 
-/// By one thread: a request that take_marked() takes.
-__device__ __forceinline__ void mark(const Block& b, std::int32_t request) {
-  b.number[request] = gone;
-  b.slots[b.common.count++].request = request;
-}
-/// Takes all requests marked out of the list, a thread a request: the first of neighbours that go closes the gap. A barrier comes before.
+/// Takes the requests of all slots out of the list, whose numbers are `gone`, a thread a request: the first of neighbours that go closes
+/// the gap. A barrier comes before.
 __device__ __forceinline__ void take_marked(const Block& b) {
   const auto& list = b.solution.list;
   const std::int32_t j = thread();
@@ -164,25 +179,25 @@ __device__ __forceinline__ void take_marked(const Block& b) {
   if (thread() == 0) b.common.emptied = emptied;
 }
 
-/// Mapping: warp 0 draws 32 requests at a time, thread 0 marks them.
+/// Mapping: warp 0 draws 32 requests at a time; of equal ones the first counts.
 __device__ __forceinline__ void remove_random(const Block& b, std::int32_t k, const Draws& draws) {
   for_own_requests(b, [&](std::int32_t r) { b.number[r] = 0; });
   __syncthreads();
   if (warp() == 0) {
     for (std::int32_t from = 0, taken = 0; taken < k; from += 32) {
-      b.common.drawn[lane()] = draws.request(static_cast<std::uint32_t>(from + lane()));
-      __syncwarp();
-      if (thread() == 0) {
-        for (std::int32_t a = 0; a < 32 && taken < k; ++a) {
-          const std::int32_t request = b.common.drawn[a];
-          if (b.number[request] == gone) continue;
-          mark(b, request);
-          ++taken;
-        }
+      const std::int32_t request = draws.request(static_cast<std::uint32_t>(from + lane()));
+      const bool is_first = __ffs(static_cast<int>(__match_any_sync(~0u, request))) - 1 == lane();
+      const bool in_solution = is_first && b.number[request] != gone;
+      const std::uint32_t found = __ballot_sync(~0u, in_solution);
+      const std::int32_t j = taken + __popc(found & ((1u << lane()) - 1u));
+      if (in_solution && j < k) {
+        b.number[request] = gone;
+        b.slots[j].request = request;
       }
-      taken = __shfl_sync(~0u, taken, 0);
-      __syncwarp();  // the requests drawn are read
+      taken += __popc(found);
+      __syncwarp();
     }
+    if (lane() == 0) b.common.count = k;
   }
   __syncthreads();
   take_marked(b);
@@ -222,12 +237,31 @@ __device__ __forceinline__ void measure_all(const Block& b, const Value& value) 
   return static_cast<std::int32_t>(cuda::warp_argmin(mine) & 0xFFFFFFFFu);
 }
 
-/// Takes the k requests with the least (value, request). Mapping: a thread a request, which counts those before it; where requests
-/// outnumber threads warp 0 compares groups, k times.
+/// By all threads: the least x in [low, high] for which enough requests are within x, which can only become more as it grows.
+template <class Within>
+[[nodiscard]] __device__ __forceinline__ std::uint32_t bisect(const Block& b, std::uint32_t low, std::uint32_t high, std::int32_t enough,
+                                                              const Within& is_within) {
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    std::int32_t count = 0;
+    for (std::int32_t from = 1; from <= b.vrp.n; from += threads) {
+      const std::int32_t r = from + thread();
+      count += __syncthreads_count(r <= b.vrp.n && is_within(r, middle) ? 1 : 0);
+    }
+    if (count >= enough)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+/// Takes the k requests with the least (value, request). Mapping: a thread a request, which counts those before it, where they are few;
+/// else all threads count those below a bound, which they bisect.
 template <class Value>
 __device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, const Value& value) {
+  constexpr std::int32_t few = 128;
   const std::int32_t n = b.vrp.n, r = 1 + thread();
-  if (n <= threads) {
+  if (n <= few) {
     const std::uint32_t mine = r <= n ? value(r) : gone;
     for (std::int32_t x = thread(); x < (n + 4) / 4 * 4; x += threads)
       if (x == 0 || x > n) b.number[x] = gone;  // no request; depots are measured again
@@ -236,7 +270,7 @@ __device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, con
     std::int32_t rank = 0;
     const auto count = [&](std::uint32_t other, std::int32_t x) { rank += other < mine || (other == mine && x < r) ? 1 : 0; };
 #pragma unroll 4
-    for (std::int32_t x = 0; x <= n; x += 4) {
+    for (std::int32_t x = 0; x <= n && 32 * warp() < n; x += 4) {
       const uint4 four = *reinterpret_cast<const uint4*>(b.number + x);
       count(four.x, x), count(four.y, x + 1), count(four.z, x + 2), count(four.w, x + 3);
     }
@@ -247,41 +281,70 @@ __device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, con
     }
     if (thread() == 0) b.common.count = k;
   } else {
-    measure_all(b, value);
-    if (warp() == 0) {
-      for (std::int32_t step = 0; step < k; ++step) {
-        const std::int32_t request = least_request(b);
-        if (lane() == 0) mark(b, request);
-        __syncwarp();
-        measure_groups(b, {(request - 1) / 32});
-        __syncwarp();
-      }
-    }
+    std::uint32_t least = ~0u, greatest = 0;
+    for_own_requests(b, [&](std::int32_t own) {
+      const std::uint32_t number = value(own);
+      b.number[own] = number;
+      least = min(least, number);
+      greatest = max(greatest, number);
+    });
+    least = cuda::warp_min(least);
+    greatest = ~cuda::warp_min(~greatest);
+    if (lane() == 0) b.common.slots[warp()] = std::uint64_t{greatest} << 32 | least;
+    __syncthreads();
+    const std::uint64_t of_warp = b.common.slots[lane() % warps];
+    least = cuda::warp_min(static_cast<std::uint32_t>(of_warp));
+    greatest = ~cuda::warp_min(~static_cast<std::uint32_t>(of_warp >> 32));
+    const std::uint32_t bound = bisect(b, least, greatest, k, [&](std::int32_t own, std::uint32_t x) { return b.number[own] <= x; });
+    const std::uint32_t last = bisect(b, 1, static_cast<std::uint32_t>(n), k, [&](std::int32_t own, std::uint32_t x) {
+      return b.number[own] < bound || (b.number[own] == bound && static_cast<std::uint32_t>(own) <= x);
+    });
+    for_own_requests(b, [&](std::int32_t own) {
+      if (b.number[own] > bound || (b.number[own] == bound && static_cast<std::uint32_t>(own) > last)) return;
+      b.number[own] = gone;
+      b.slots[atomicAdd(&b.common.count, 1)].request = own;
+    });
   }
   __syncthreads();
   take_marked(b);
 }
-/// Takes k times the request with the greatest saving, the least of equal ones. Mapping: warp 0 compares groups; the numbers of a request's
-/// neighbours change when it goes.
+/// Takes k times the request with the greatest saving, the least of equal ones. Mapping: warp 0 compares groups; lanes 0 and 1 have the
+/// neighbours of the request that goes, whose numbers change.
 __device__ __forceinline__ void remove_worst(const Block& b, std::int32_t k) {
   const auto& list = b.solution.list;
-  const auto value = [&](std::int32_t r) { return ordered(-b.solution.saving(b.distance, r)); };
-  measure_all(b, value);
+  const auto number_at = [&](std::int32_t before, std::int32_t r, std::int32_t after) {
+    return ordered(vrp::removal_delta(b.distance, list.place(before), r, list.place(after)));
+  };
+  measure_all(b, [&](std::int32_t r) { return number_at(list.prev[r], r, list.next[r]); });
   if (warp() != 0) return;
+  std::int32_t emptied = 0;
   for (std::int32_t step = 0; step < k; ++step) {
     const std::int32_t request = least_request(b), before = list.prev[request], after = list.next[request];
-    __syncwarp();
+    const bool is_before = lane() == 0;
+    const std::int32_t neighbour = is_before ? before : after, beyond = is_before ? list.prev[before] : list.next[after];
+    const bool changes = lane() < 2 && !list.is_depot(neighbour);
+    std::uint32_t number = 0;
+    if (changes) number = number_at(is_before ? beyond : before, neighbour, is_before ? after : beyond);
+    __syncwarp();  // all have read
+    if (changes) b.number[neighbour] = number;
     if (lane() == 0) {
-      take(b, request);
       b.number[request] = gone;
+      b.slots[step].request = request;
+      list.next[before] = static_cast<Index>(after);
+      list.prev[after] = static_cast<Index>(before);
+      list.next[request] = -1;
+      list.prev[request] = static_cast<Index>(step);
     }
-    __syncwarp();
-    const std::int32_t neighbour = lane() == 0 ? before : after;
-    if (lane() < 2 && !list.is_depot(neighbour)) b.number[neighbour] = value(neighbour);
+    emptied += list.is_depot(before) && list.is_depot(after) ? 1 : 0;
     __syncwarp();
     const auto group_of = [&](std::int32_t node) { return (list.is_depot(node) ? request - 1 : node - 1) / 32; };
     measure_groups(b, {group_of(request), group_of(before), group_of(after)});
     __syncwarp();
+  }
+  if (lane() == 0) {
+    b.solution.totals->used -= emptied;
+    b.common.emptied = emptied > 0;
+    b.common.count = k;
   }
 }
 __device__ __forceinline__ void remove_related(const Block& b, std::int32_t k, const Draws& draws) {
@@ -530,21 +593,36 @@ __device__ __forceinline__ bool insert_all(const Block& b, Repair operation, std
 }
 
 // --- repair by the table -----------------------------------------------------------------------------------------------------------
-// A cell is the least insertion of a slot into a tour, feasible or not; `none`: the tour has no position. Of a stale one the least position
-// has gone, and those that are left have greater keys than it says: it is looked at again when that could matter.
+// A cell is the least insertion of a slot into a tour, and whether the tour has room for it; `none`: the tour has no position. Of one that
+// is not exact the least position has gone, and those that are left have greater keys than it says: it is looked at again when that could
+// matter.
 
-constexpr std::uint64_t stale = std::uint64_t{1} << 31;  ///< positions have 15 bits
-[[nodiscard]] __device__ __forceinline__ bool is_stale(std::uint64_t cell) { return cell != none && (cell & stale) != 0; }
+constexpr std::uint64_t exact = 1, infeasible = 2;  ///< `none` is both
+constexpr std::int32_t lanes_a_slot = 8, slots_a_warp = 32 / lanes_a_slot;
+static_assert(60 * lanes_a_slot + 32 <= threads, "all slots of most_removed() have their lanes, and a warp is left");
 
-/// By one thread a request: the row's lengths to all nodes, side by side with the other rows.
+/// Ordered as keys are: (delta, position, request).
+__device__ __forceinline__ std::uint64_t cell_of(std::int32_t delta, std::int32_t position, std::int32_t request) {
+  return std::uint64_t{ordered(delta)} << 32 | static_cast<std::uint32_t>(position << 17 | request << 2) | exact;
+}
+__device__ __forceinline__ std::int32_t position_of(std::uint64_t cell) { return static_cast<std::int32_t>(cell >> 17 & 0x7FFFu); }
+__device__ __forceinline__ bool is_exact(std::uint64_t cell) { return (cell & exact) != 0; }
+__device__ __forceinline__ std::int32_t request_of_cell(std::uint64_t cell) { return static_cast<std::int32_t>(cell >> 2 & 0x7FFFu); }
+
+/// Mapping: a warp a row. The lengths between a request and all places, side by side with the other rows; they arrive later, by
+/// wait_for_rows().
 __device__ __forceinline__ void stage_rows(const Block& b, std::int32_t from, std::int32_t to) {
   const std::int32_t begin = b.layout.resident ? 0 : from;
   for (std::int32_t j = from + warp(); j < to; j += warps) {
-    const std::int32_t request = b.slots[j].request;
-#pragma unroll 8
-    for (std::int32_t node = lane(); node <= b.vrp.n; node += 32) b.rows[node * b.layout.pitch + (j - begin)] = b.distance(request, node);
+    const std::int32_t* const row = b.distance.row + b.slots[j].request * b.distance.pitch;
+#pragma unroll 4
+    for (std::int32_t place = lane(); place <= b.vrp.n; place += 32)
+      __pipeline_memcpy_async(b.rows + (place * b.layout.pitch + j - begin), row + place, sizeof(std::int32_t));
   }
+  __pipeline_commit();
 }
+/// By all threads, a barrier behind: what a thread copied is there.
+__device__ __forceinline__ void wait_for_rows() { __pipeline_wait_prior(0); }
 
 /// Fills the table for the slots whose rows are staged. Mapping: a lane a slot; each warp, or part of it, has as many entries.
 __device__ __forceinline__ void sweep(const Block& b, std::int32_t from, std::int32_t to) {
@@ -559,7 +637,7 @@ __device__ __forceinline__ void sweep(const Block& b, std::int32_t from, std::in
   const auto leave = [&] {
     if (node >= 0)
       atomicMin(reinterpret_cast<unsigned long long*>(b.table + j * columns + tour),
-                static_cast<unsigned long long>(key_of(delta, node, request)));
+                static_cast<unsigned long long>(cell_of(delta, node, request)));
   };
 #pragma unroll 4
   for (std::int32_t i = begin; i < end; ++i) {
@@ -578,20 +656,20 @@ __device__ __forceinline__ void sweep(const Block& b, std::int32_t from, std::in
   leave();
 }
 
-/// By warp 0: where each tour's entries begin, instead of how many they are.
+/// By warp 0: where each tour's entries begin, instead of how many they are. A lane has four tours.
 __device__ __forceinline__ void add_up(const Block& b) {
-  std::int32_t before = 0;
-  for (std::int32_t from = 0; from < b.layout.columns; from += 32) {
-    const std::int32_t t = from + lane();
-    const std::int32_t own = t < b.layout.columns ? b.ends[t] : 0;
-    std::int32_t through = own;
-    for (std::int32_t offset = 1; offset < 32; offset *= 2) {
-      const std::int32_t other = __shfl_up_sync(~0u, through, offset);
-      if (lane() >= offset) through += other;
-    }
-    if (t < b.layout.columns) b.ends[t] = before + through - own;
-    before += __shfl_sync(~0u, through, 31);
+  const bool mine = 4 * lane() < b.layout.columns;
+  int4* const ends = reinterpret_cast<int4*>(b.ends) + lane();
+  const int4 own = mine ? *ends : int4{};
+  const std::int32_t sum = own.x + own.y + own.z + own.w;
+  std::int32_t through = sum;
+#pragma unroll
+  for (std::int32_t offset = 1; offset < 32; offset *= 2) {
+    const std::int32_t other = __shfl_up_sync(~0u, through, offset);
+    if (lane() >= offset) through += other;
   }
+  const std::int32_t before = through - sum;
+  if (mine) *ends = {before, before + own.x, before + own.x + own.y, before + own.x + own.y + own.z};
 }
 /// Each position among those of its tour, in any order: where the tour's entries began, they end then.
 __device__ __forceinline__ void deal_out(const Block& b) {
@@ -605,19 +683,39 @@ __device__ __forceinline__ void deal_out(const Block& b) {
   }
 }
 
-/// By a whole warp: the least insertion of a request, which is slot j, into tour t, feasible or not.
-__device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int32_t j, std::int32_t request, std::int32_t t) {
+/// By a whole warp: the least insertion of a request, which is slot j, into tour t, feasible or not. `added`: nodes that joined the
+/// solution since positions were dealt out.
+__device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int32_t j, std::int32_t request, std::int32_t t,
+                                                       std::int32_t added) {
   const auto& list = b.solution.list;
+  constexpr int at_once = 4;
   std::uint64_t mine = none;
-  const auto consider = [&](std::int32_t node) {
-    const std::int32_t here = list.place(node), next = list.place(list.next[node]);
-    const std::int32_t both = b.layout.resident ? b.rows[here * b.layout.pitch + j] + b.rows[next * b.layout.pitch + j]
-                                                : b.distance(request, here) + b.distance(request, next);
-    cuda::lower(mine, key_of(both - static_cast<std::int32_t>(b.number[node]), node, request));
-  };
-  for (std::int32_t i = (t > 0 ? b.ends[t - 1] : 0) + lane(); i < b.ends[t]; i += 32) consider(b.entries[i].node);
-  for (std::int32_t i = lane(); i < b.common.added; i += 32)
-    if (const std::int32_t node = b.added[i]; list.tour[node] == t) consider(node);
+  const std::int32_t begin = t > 0 ? b.ends[t - 1] : 0, dealt = b.ends[t] - begin;
+  const std::int32_t count = dealt + added;
+  for (std::int32_t from = lane(); from < count; from += 32 * at_once) {
+    std::int32_t node[at_once], next[at_once], both[at_once];  // node 0: none
+#pragma unroll
+    for (int c = 0; c < at_once; ++c) {
+      const std::int32_t i = min(from + 32 * c, count - 1);
+      const Index found = *(i < dealt ? &b.entries[begin + i].node : b.added + (i - dealt));
+      node[c] = i == from + 32 * c ? found : Index{0};
+    }
+#pragma unroll
+    for (int c = 0; c < at_once; ++c) {
+      next[c] = list.next[node[c]];
+      if (list.tour[node[c]] != t) node[c] = 0;
+    }
+#pragma unroll
+    for (int c = 0; c < at_once; ++c) {
+      const std::int32_t here = list.place(node[c]), there = node[c] > 0 ? list.place(next[c]) : 0;
+      both[c] = (b.layout.resident ? b.rows[here * b.layout.pitch + j] + b.rows[there * b.layout.pitch + j]
+                                   : b.distance(request, here) + b.distance(request, there)) -
+                static_cast<std::int32_t>(b.number[node[c]]);
+    }
+#pragma unroll
+    for (int c = 0; c < at_once; ++c)
+      if (node[c] > 0) cuda::lower(mine, cell_of(both[c], node[c], request));
+  }
   return cuda::warp_argmin(mine);
 }
 
@@ -625,13 +723,15 @@ __device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int3
 __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
   const std::int32_t columns = b.layout.columns, staged = b.layout.staged, bound = b.solution.totals->bound;
   if (warp() == 0) add_up(b);
-  for (std::int32_t cell = thread(); cell < total * columns; cell += threads) b.table[cell] = none;
+  for (std::int32_t j = warp(); j < total; j += warps)
+    for (std::int32_t t = lane(); t < bound; t += 32) b.table[j * columns + t] = none;
   __syncthreads();
   deal_out(b);
+  wait_for_rows();
   __syncthreads();
   if (staged == 0) {
     for (std::int32_t x = warp(); x < total * bound; x += warps) {
-      const std::uint64_t least = least_in_tour(b, x / bound, b.slots[x / bound].request, x % bound);
+      const std::uint64_t least = least_in_tour(b, x / bound, b.slots[x / bound].request, x % bound, 0);
       if (lane() == 0) b.table[x / bound * columns + x % bound] = least;
     }
   } else {
@@ -640,6 +740,7 @@ __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
       if (from > 0 && !b.layout.resident) {  // the first rows are there
         __syncthreads();
         stage_rows(b, from, to);
+        wait_for_rows();
         __syncthreads();
       }
       sweep(b, from, to);
@@ -648,209 +749,213 @@ __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
   __syncthreads();
 }
 
-/// By a whole warp: the two best tours of slot j, into `first` and `second`. A stale cell is looked at again where what it may be could be
-/// one of them, of greedy repair the first.
-__device__ __forceinline__ void compare_tours(const Block& b, Repair operation, std::int32_t j) {
-  const Slot slot = b.slots[j];
-  std::uint64_t* const cells = b.table + j * b.layout.columns;
-  const std::int32_t bound = b.solution.totals->bound;
-  BestTwo two{none, none, -1};
-  for (std::int32_t t = lane(); t < bound; t += 32)
-    if (const std::uint64_t cell = cells[t]; !is_stale(cell)) two.consider(usable(b, cell, t, slot), t);
-  two.merge(b);
-  for (std::int32_t from = 0; from < bound; from += 32) {
-    const std::int32_t t = from + lane();
-    const std::uint64_t cell = t < bound ? cells[t] : none;
-    std::uint64_t least = is_stale(cell) ? usable(b, cell & ~stale, t, slot) : none;  // or more
-    while (true) {
-      const unsigned left = __ballot_sync(~0u, least < (operation == Repair::greedy ? two.first : two.second));
-      if (left == 0) break;
-      const std::int32_t of = __ffs(static_cast<int>(left)) - 1, again = from + of;
-      const std::uint64_t found = least_in_tour(b, j, slot.request, again);
-      if (lane() == of) {
-        least = none;
-        cells[t] = found;
-      }
-      two.consider(usable(b, found, again, slot), again);
-    }
-  }
-  if (lane() == 0) {
-    b.first[j] = two.first;
-    b.second[j] = two.second;
-  }
-  __syncwarp();  // the next one reads other cells, but lanes may be at this one's still
-}
-/// Of all threads of a block, which come from different places.
-__device__ __forceinline__ void meet() { asm volatile("barrier.sync 1, %0;" ::"n"(threads) : "memory"); }
-/// By all warps of the block, a barrier before and behind: the best tours of the slots that warp 0 asks for. False: there are no more.
-__device__ __forceinline__ bool help(const Block& b, Repair operation) {
-  meet();
-  const std::int32_t jobs = b.common.jobs;
-  for (std::int32_t i = warp(); i < jobs; i += warps) compare_tours(b, operation, b.common.job[i]);
-  meet();
-  return jobs >= 0;
-}
+// Barriers of the warps that have slots and the one that inserts, `count` threads: of all, and of those that look at what another wrote.
+__device__ __forceinline__ void meet(std::int32_t count) { asm volatile("barrier.sync 1, %0;" ::"r"(count) : "memory"); }
+__device__ __forceinline__ void list_arrives(std::int32_t count) { asm volatile("barrier.arrive 2, %0;" ::"r"(count) : "memory"); }
+__device__ __forceinline__ void wait_for_list(std::int32_t count) { asm volatile("barrier.sync 2, %0;" ::"r"(count) : "memory"); }
 
-/// A slot of a lane.
-struct Held {
-  std::int32_t request, demand, service;  ///< request 0: none, or it has been inserted
-  std::uint64_t first = none, second = none;
-  std::int32_t first_tour = -1, second_tour = -1;
-
-  /// Of slot j.
-  __device__ __forceinline__ void take_best(const Block& b, std::int32_t j) {
-    const auto tour_of = [&](std::uint64_t key) { return key == none ? -1 : std::int32_t{b.solution.list.tour[position_in(key)]}; };
-    first = b.first[j];
-    second = b.second[j];
-    first_tour = tour_of(first);
-    second_tour = tour_of(second);
-  }
-  /// A tour that is neither of the two best ones, or the second one that became no worse.
-  __device__ __forceinline__ void offer(std::uint64_t key, std::int32_t t) {
-    if (key < first) {
-      second = first;
-      second_tour = first_tour;
-      first = key;
-      first_tour = t;
-    } else if (key < second) {
-      second = key;
-      second_tour = t;
-    }
-  }
-};
-
-/// By warp 0, which has a slot or two a lane, and asks the others where tours have to be compared: inserts all requests. False: some has no
-/// feasible position. Resident: their rows are.
+/// The length between slot j's request and a place. Resident: its row is.
 template <bool Resident>
-__device__ __forceinline__ bool insert_by_table(const Block& b, Repair operation, std::int32_t total) {
+__device__ __forceinline__ std::int32_t length(const Block& b, std::int32_t j, std::int32_t request, std::int32_t place) {
+  return Resident ? b.rows[place * b.layout.pitch + j] : b.distance(request, place);
+}
+
+/// By one warp: chooses insertions, by the first ones of all slots and (regret) what is lost otherwise, and makes them. Sets `stuck`. Only
+/// what other warps need is done before they are told.
+template <bool Resident>
+__device__ __forceinline__ void insert_chosen(const Block& b, Repair operation, std::int32_t total, std::int32_t count) {
   const auto& list = b.solution.list;
   Common& common = b.common;
   Totals& totals = *b.solution.totals;
-  const std::int32_t columns = b.layout.columns, pitch = b.layout.pitch;
-  Held held[2];
-#pragma unroll
-  for (int c = 0; c < 2; ++c) {
-    const std::int32_t j = lane() + 32 * c;
-    const Slot slot = j < total ? b.slots[j] : Slot{};
-    held[c].request = slot.request, held[c].demand = slot.demand, held[c].service = slot.service;
-    if (slot.request > 0) held[c].take_best(b, j);
-  }
-  std::int32_t left = total, added = 0, cost = totals.cost, used = totals.used, open = totals.open;
+  const std::int32_t low = lane(), high = lane() + 32;
+  std::int32_t left = total, added = 0, cost = totals.cost, used = totals.used, open = totals.open, bound = totals.bound;
   std::int64_t evaluations = 0;
-  bool stuck = false;
-  while (left > 0) {
-    evaluations += std::int64_t{left} * (b.vrp.n - left + used + (open >= 0 ? 1 : 0));
-    Choice choice;
-#pragma unroll
-    for (int c = 0; c < 2; ++c)
-      if (held[c].request > 0) choice.consider(operation, held[c].first, held[c].second);
-    const std::uint64_t key = choice.of_warp(operation);
-    stuck = key == none;
+  while (true) {
+    list_arrives(count);
+    meet(count);
+    std::uint64_t key = low < total ? b.first[low] : none, other = high < total ? b.first[high] : none;
+    if (operation == Repair::regret) {
+      const std::uint32_t lost = low < total ? static_cast<std::uint32_t>(b.second[low]) : ~0u,
+                          other_lost = high < total ? static_cast<std::uint32_t>(b.second[high]) : ~0u;
+      const std::uint32_t least = cuda::warp_min(min(lost, other_lost));
+      if (lost != least) key = none;
+      if (other_lost != least) other = none;
+    }
+    key = cuda::warp_argmin(min(key, other));
+    const bool stuck = key == none || key == 0;
     if (stuck) break;
-
-    // The insertion. All lanes know it; one writes.
-    const bool in_first = __ballot_sync(~0u, held[0].first == key) != 0, mine = (in_first ? held[0] : held[1]).first == key;
-    const std::int32_t owner = __ffs(static_cast<int>(__ballot_sync(~0u, mine))) - 1;
-    const auto of_owner = [&](std::int32_t Held::*field) { return __shfl_sync(~0u, in_first ? held[0].*field : held[1].*field, owner); };
-    const std::int32_t request = request_in(key), position = position_in(key), delta = delta_in(key), t = of_owner(&Held::first_tour);
-    const std::int32_t chosen = owner + (in_first ? 0 : 32), after = list.next[position];
-    const std::int32_t before_place = list.place(position), after_place = list.place(after);
-    const std::int32_t load = b.solution.load[t] + of_owner(&Held::demand);
-    const std::int32_t duration = b.solution.duration[t] + delta + of_owner(&Held::service);
-    const auto length = [&](std::int32_t j, std::int32_t of, std::int32_t place) {
-      return Resident ? b.rows[place * pitch + j] : b.distance(of, place);
-    };
-    const std::int32_t edge_to = length(chosen, request, before_place), edge_on = length(chosen, request, after_place);
+    const std::int32_t request = request_of_cell(key), position = position_of(key), slot = list.prev[request], after = list.next[position],
+                       t = list.tour[position], unused = list.next[0];
+    if (!is_exact(key)) {
+      if (lane() == 0) *b.move = {request, slot, 0, 0, t, -1, added, bound};
+      meet(count);
+      continue;
+    }
+    const Slot own = b.slots[slot];
+    const std::int32_t delta = delta_in(key), load = b.solution.load[t] + own.demand,
+                       duration = b.solution.duration[t] + delta + own.service;
     const bool opens = t == open;
+    const std::int32_t opened = opens && unused != list.end_of_unused ? -unused - list.start_of(0) : -1,
+                       now_added = added + 1 + (opened >= 0);
+    evaluations += std::int64_t{left} * (b.vrp.n - left + used + (open >= 0 ? 1 : 0));
+    bound = max(bound, opened + 1);
     __syncwarp();  // all have read
     if (lane() == 0) {
-      list.insert_after(position, request);
       b.solution.load[t] = load;
       b.solution.duration[t] = duration;
-      b.number[position] = static_cast<std::uint32_t>(edge_to);
-      b.number[request] = static_cast<std::uint32_t>(edge_on);
-      b.added[added] = static_cast<Index>(request);
-      if (opens) {
-        b.solution.open_next();
-        if (totals.open >= 0) b.added[added + 1] = static_cast<Index>(list.start_of(totals.open));
-      }
+      *b.move = {request, slot, position, after, t, opened, now_added, bound};
     }
-    if (mine) (in_first ? held[0] : held[1]).request = 0;
+    meet(count);
+    if (lane() == 0) {
+      list.insert_after(position, request);
+      b.added[added] = static_cast<Index>(request);
+      b.number[position] = static_cast<std::uint32_t>(length<Resident>(b, slot, request, list.place(position)));
+      b.number[request] = static_cast<std::uint32_t>(length<Resident>(b, slot, request, list.place(after)));
+      if (opens) b.solution.open_next();
+      if (opened >= 0) b.added[added + 1] = static_cast<Index>(list.start_of(opened));
+    }
     __syncwarp();
-    --left;
-    ++added;
     cost += delta;
-    std::int32_t opened = -1;
+    added = now_added;
+    --left;
     if (opens) {
       ++used;
-      opened = open = totals.open;
-      added += opened >= 0 ? 1 : 0;
+      open = opened;
     }
-
-    // What it changes for the slots of the lane.
-    std::uint32_t unknown[2];
-#pragma unroll
-    for (int c = 0; c < 2; ++c) {
-      Held& own = held[c];
-      const std::int32_t j = lane() + 32 * c;
-      bool ask = false;
-      if (own.request > 0) {
-        std::uint64_t* const cells = b.table + j * columns;
-        const std::int32_t to = length(j, own.request, before_place), on = length(j, own.request, after_place),
-                           with = length(j, own.request, request);
-        const std::uint64_t cell = cells[t];
-        const auto feasible = [&](std::uint64_t one) {
-          return own.demand <= b.vrp.capacity - load && delta_in(one) + own.service <= b.vrp.limit - duration ? one : none;
-        };
-        const std::uint64_t fresh =
-            min(key_of(to + with - edge_to, position, own.request), key_of(with + on - edge_on, request, own.request));
-        const bool unsure = cell != none && ((cell & stale) != 0 || position_in(cell) == position);
-        const std::uint64_t known = unsure ? cell & ~stale : cell;
-        if (unsure && fresh > known) {  // what is left may be less than it
-          cells[t] = known | stale;
-          ask = t == own.first_tour || (operation == Repair::regret && t == own.second_tour);
-        } else {
-          const std::uint64_t least = min(known, fresh), now = feasible(least);
-          cells[t] = least;
-          if (t == own.first_tour && now <= own.first)
-            own.first = now;
-          else if (t == own.first_tour || (operation == Repair::regret && t == own.second_tour && now > own.second))
-            ask = true;
-          else
-            own.offer(now, t);
-        }
-        if (opened >= 0) {
-          const std::uint64_t alone = key_of(2 * length(j, own.request, 0), list.start_of(opened), own.request);
-          cells[opened] = alone;
-          own.offer(own.demand <= b.vrp.capacity && delta_in(alone) + own.service <= b.vrp.limit ? alone : none, opened);
-        }
-      }
-      unknown[c] = __ballot_sync(~0u, ask);
-    }
-    if ((unknown[0] | unknown[1]) == 0) continue;
-    const std::uint32_t below = (1u << lane()) - 1u;
-#pragma unroll
-    for (int c = 0; c < 2; ++c)
-      if ((unknown[c] >> lane() & 1u) != 0) common.job[(c == 0 ? 0 : __popc(unknown[0])) + __popc(unknown[c] & below)] = lane() + 32 * c;
-    if (lane() == 0) {
-      common.jobs = __popc(unknown[0]) + __popc(unknown[1]);
-      common.added = added;
-    }
-    static_cast<void>(help(b, operation));
-#pragma unroll
-    for (int c = 0; c < 2; ++c)
-      if ((unknown[c] >> lane() & 1u) != 0) held[c].take_best(b, lane() + 32 * c);
   }
+  if (left > 0) evaluations += std::int64_t{left} * (b.vrp.n - left + used + (open >= 0 ? 1 : 0));
   if (lane() == 0) {
     totals.cost = cost;
     totals.used = used;
     common.count = left;
     common.evaluations += evaluations;
-    common.stuck = stuck;
-    common.jobs = -1;
+    common.stuck = left > 0;
+    b.move->request = 0;
   }
-  static_cast<void>(help(b, operation));
-  return !stuck;
+  meet(count);
+}
+
+/// By the other warps, eight lanes a slot: keep the cells of the table and the two best tours of each slot as of the last insertion.
+template <bool Resident>
+__device__ __forceinline__ void keep_cells(const Block& b, Repair operation, std::int32_t total, std::int32_t count) {
+  const auto& list = b.solution.list;
+  const std::int32_t j = thread() / lanes_a_slot, own_lane = thread() % lanes_a_slot;
+  const Slot slot = j < total ? b.slots[j] : Slot{};
+  std::uint64_t* const cells = b.table + j * b.layout.columns;
+  std::int32_t request = slot.request;  // 0: inserted
+  std::uint64_t first = none, second = none;
+  // Where load and duration of a tour leave room.
+  const auto judged = [&](std::uint64_t cell, std::int32_t load, std::int32_t duration) {
+    const bool has_room = slot.demand <= b.vrp.capacity - load, has_time = delta_in(cell) + slot.service <= b.vrp.limit - duration;
+    return (has_room & has_time) ? cell : cell | infeasible;  // no load waits for the other
+  };
+  const auto has = [&](std::int32_t t) { return (t & (lanes_a_slot - 1)) == own_lane; };
+  // The two least insertions of each slot (greedy: the least one), in all its lanes.
+  const auto scan = [&](std::int32_t bound) {
+    first = second = none;
+    const std::int32_t end = request > 0 ? bound : 0;
+    const auto usable_in = [&](std::int32_t t) {
+      const std::uint64_t cell = cells[t];
+      return (cell & infeasible) == 0 ? cell : none;
+    };
+    if (operation == Repair::greedy) {
+      for (std::int32_t t = own_lane; t < end; t += lanes_a_slot) first = min(first, usable_in(t));
+#pragma unroll
+      for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) first = min(first, __shfl_xor_sync(~0u, first, offset));
+    } else {
+      for (std::int32_t t = own_lane; t < end; t += lanes_a_slot) {
+        const std::uint64_t key = usable_in(t);
+        second = min(second, max(first, key));
+        first = min(first, key);
+      }
+#pragma unroll
+      for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) {
+        const std::uint64_t other = __shfl_xor_sync(~0u, first, offset), other_second = __shfl_xor_sync(~0u, second, offset);
+        second = min(max(first, other), min(second, other_second));
+        first = min(first, other);
+      }
+    }
+  };
+  // What the scan found is looked at again: of each such slot its first insertion, if that is not exact, else its second.
+  const auto look = [&](bool wanted, std::int32_t added) {
+    for (std::uint32_t left = __ballot_sync(~0u, own_lane == 0 && wanted); left != 0; left &= left - 1) {
+      const std::int32_t of = __ffs(static_cast<int>(left)) - 1;
+      const std::int32_t t = list.tour[position_of(__shfl_sync(~0u, is_exact(first) ? second : first, of))];
+      const std::uint64_t found = least_in_tour(b, __shfl_sync(~0u, j, of), __shfl_sync(~0u, request, of), t, added);
+      if (lane() == of + (t & (lanes_a_slot - 1))) cells[t] = judged(found, b.solution.load[t], b.solution.duration[t]);
+    }
+  };
+  // What is compared. A request without a feasible insertion comes before all others.
+  const auto post = [&] {
+    if (own_lane != 0 || j >= total) return;
+    const bool stuck = request > 0 && first == none && operation == Repair::regret;
+    b.first[j] = stuck ? 0 : first;
+    if (operation == Repair::regret) {  // ~regret
+      const std::uint32_t gain = static_cast<std::uint32_t>(second >> 32) - static_cast<std::uint32_t>(first >> 32);
+      b.second[j] = request == 0 ? ~0u : stuck || second == none ? 0 : ~gain;
+    }
+  };
+
+  const std::int32_t bound = b.solution.totals->bound;
+  for (std::int32_t t = own_lane; request > 0 && t < bound; t += lanes_a_slot)
+    cells[t] = judged(cells[t], b.solution.load[t], b.solution.duration[t]);
+  Move move{.request = 0, .slot = 0, .position = 1, .after = 0, .tour = 0, .opened = -1, .added = 0, .bound = bound};
+  bool changed = true;  // a slot of the warp
+  while (true) {
+    bool waited = false;
+    if (changed) {
+      bool wanted = move.position == 0 && j == move.slot, some = move.position == 0;
+      while (true) {
+        if (some) {
+          if (!waited) wait_for_list(count);
+          waited = true;
+          look(wanted, move.added);
+        }
+        scan(move.bound);
+        wanted = !is_exact(first) || !is_exact(second);
+        some = operation == Repair::regret && __any_sync(~0u, wanted) != 0;
+        if (!some) break;
+      }
+      post();
+    }
+    if (!waited) list_arrives(count);
+    meet(count);
+    meet(count);
+    move = *b.move;
+    if (move.request == 0) break;
+    if (move.position == 0) {
+      changed = j / slots_a_warp == move.slot / slots_a_warp;
+      continue;
+    }
+    changed = __any_sync(~0u, request > 0) != 0;
+    if (!changed) continue;
+    if (request == move.request) request = 0;
+    const std::int32_t t = move.tour, before = list.place(move.position), after = list.place(move.after);
+    if (request > 0 && has(t)) {
+      const auto to_own = [&](std::int32_t place) { return length<Resident>(b, j, request, place); };
+      const auto to_new = [&](std::int32_t place) { return length<Resident>(b, move.slot, move.request, place); };
+      const std::int32_t to = to_own(before), on = to_own(after), with = to_own(move.request);
+      const std::uint64_t cell = cells[t] & ~infeasible, known = cell | exact;
+      const std::uint64_t fresh =
+          min(cell_of(to + with - to_new(before), move.position, request), cell_of(with + on - to_new(after), move.request, request));
+      const bool unsure = !is_exact(cell) || position_of(cell) == move.position;
+      std::uint64_t now = min(known, fresh);
+      if (unsure && fresh > known) now &= ~exact;  // what is left may be less than it
+      cells[t] = judged(now, b.solution.load[t], b.solution.duration[t]);
+    }
+    if (request > 0 && move.opened >= 0 && has(move.opened))
+      cells[move.opened] = judged(cell_of(2 * length<Resident>(b, j, request, 0), list.start_of(move.opened), request), 0, 0);
+  }
+}
+
+/// Inserts all requests; sets `stuck`. The first warps have the slots, the next one inserts, the others wait for the block's barrier.
+template <bool Resident>
+__device__ __forceinline__ void insert_by_table(const Block& b, Repair operation, std::int32_t total) {
+  const std::int32_t keepers = (total + slots_a_warp - 1) / slots_a_warp, count = 32 * (keepers + 1);
+  if (warp() < keepers)
+    keep_cells<Resident>(b, operation, total, count);
+  else if (warp() == keepers)
+    insert_chosen<Resident>(b, operation, total, count);
 }
 
 // --- repair --------------------------------------------------------------------------------------------------------------------
@@ -859,34 +964,36 @@ __device__ __forceinline__ bool insert_by_table(const Block& b, Repair operation
 __device__ __forceinline__ void measure(const Block& b, std::int32_t total, bool tabled) {
   const auto& list = b.solution.list;
   const std::int32_t nodes = b.vrp.n + min(b.vrp.vehicles, b.solution.totals->bound + total);
-  for (std::int32_t node = 1 + thread(); node <= nodes; node += threads) {  // those that are not in the solution yet need 0 at most
+  for (std::int32_t node = thread(); node <= nodes; node += threads) {  // those that are not in the solution yet need 0 at most
     const bool in_solution = list.contains(node);
     b.number[node] = in_solution ? static_cast<std::uint32_t>(b.distance(list.place(node), list.place(list.next[node]))) : 0;
     if (tabled && in_solution) atomicAdd(&b.ends[list.tour[node]], 1);
   }
 }
 
+/// Inserts all requests removed, which are some; false: some has no feasible position. A barrier comes before.
+__device__ __forceinline__ bool repair_without_table(const Block& b, Repair operation, std::int32_t total) {
+  measure(b, total, false);
+  __syncthreads();
+  return insert_all(b, operation, total);
+}
+
 /// Algorithm 2, and the same with regrets: inserts all requests removed; false: some has no feasible position. A barrier comes before, and
 /// `ends` is 0.
 __device__ __forceinline__ bool repair(const Block& b, Repair operation) {
-  Common& common = b.common;
-  const std::int32_t total = common.count;
-  const bool tabled = min(b.vrp.vehicles, b.solution.totals->bound + total) <= b.layout.columns;
+  const std::int32_t total = b.common.count;
   if (total == 0) return true;
-  measure(b, total, tabled);
-  if (tabled && b.layout.staged > 0) stage_rows(b, 0, b.layout.resident ? total : min(b.layout.staged, total));
-  if (thread() == 0) common.added = 0;
+  if (min(b.vrp.vehicles, b.solution.totals->bound + total) > b.layout.columns) return repair_without_table(b, operation, total);
+  measure(b, total, true);
+  if (b.layout.staged > 0) stage_rows(b, 0, b.layout.resident ? total : min(b.layout.staged, total));
   __syncthreads();
-  if (!tabled) return insert_all(b, operation, total);
   fill_table(b, total);
-  for (std::int32_t j = warp(); j < total; j += warps) compare_tours(b, operation, j);
-  __syncthreads();
-  if (warp() == 0)
-    static_cast<void>(b.layout.resident ? insert_by_table<true>(b, operation, total) : insert_by_table<false>(b, operation, total));
+  if (b.layout.resident)
+    insert_by_table<true>(b, operation, total);
   else
-    while (help(b, operation)) {
-    }
-  return !common.stuck;
+    insert_by_table<false>(b, operation, total);
+  __syncthreads();
+  return !b.common.stuck;
 }
 
 // --- first solutions -----------------------------------------------------------------------------------------------------------
@@ -931,10 +1038,27 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
   if (construction == Construction::random && thread() == 0) place_random(b, constructions, s);
   if (construction == Construction::dispersion) place_dispersed(b, constructions, s);
   __syncthreads();
-  const bool complete = repair(b, Repair::greedy);
+  const bool complete = common.count == 0 || repair_without_table(b, Repair::greedy, common.count);
   const auto ints = static_cast<std::int32_t>(layout.slots / sizeof(std::int32_t));
   copy_solution(constructions.solutions + s * ints, reinterpret_cast<const std::int32_t*>(b.solution.totals), ints);
   if (thread() == 0) constructions.made[s] = {complete ? std::int64_t{b.solution.totals->cost} : -1, common.evaluations};
+}
+
+/// A thread an iteration: what its draws come to. One more: the schedule after the call.
+__device__ __forceinline__ void plan(const Block& b, const Processes& processes, const ProcessState& state, std::int64_t begin) {
+  const std::int32_t own = thread();
+  const auto p = static_cast<std::int32_t>(blockIdx.x);
+  double temperature = state.temperature;
+  const double first = state.first_temperature;
+  const std::int64_t done = state.since_start;
+  if (own > iterations_a_call) return;
+  for (std::int32_t i = 1; i <= own; ++i) temperature = next_temperature(temperature, first, done + i);
+  if (own < iterations_a_call) {
+    const auto random = [&](Draw draw) { return bits(processes.seed, begin + own, p, draw); };
+    b.common.plan[own] = {removed_of(random(Draw::removed), b.vrp.n), drawn_pair(state.weights, random(Draw::pair)),
+                          inverse_of(temperature), threshold(static_cast<std::uint32_t>(random(Draw::acceptance)))};
+  }
+  if (own == iterations_a_call) b.common.temperature = temperature;
 }
 
 /// 100 iterations (section 3.1). Mapping: a block a process, `Blocks` of them a multiprocessor.
@@ -948,39 +1072,58 @@ __global__ void __launch_bounds__(threads, Blocks)
   auto* const candidate = reinterpret_cast<std::int32_t*>(b.solution.totals);
   std::int32_t *const current = processes.current + std::int64_t{p} * ints, *const incumbent = processes.incumbent + std::int64_t{p} * ints;
   ProcessState& state = processes.states[p];
-  if (thread() < operator_pairs) {
-    common.weights[thread()] = state.weights[thread()];
-    common.points[thread()] = common.uses[thread()] = 0;
-  }
+  const std::int64_t begin = call * iterations_a_call;
+  plan(b, processes, state, begin);
+  if (thread() < operator_pairs) common.points[thread()] = common.uses[thread()] = 0;
   if (thread() == 0) {
     common.evaluations = 0;
     common.accepted = false;
+    common.current_cost = state.cost;
+    common.incumbent_cost = state.incumbent_cost;
   }
+  Digest digest = state.digest;  // the last thread's
   __syncthreads();
-  for (std::int64_t i = call * iterations_a_call; i < (call + 1) * iterations_a_call; ++i) {
-    const Draws draws{processes.seed, i, p, b.vrp.n};
+  for (std::int32_t i = 0; i < iterations_a_call; ++i) {
+    const Draws draws{processes.seed, begin + i, p, b.vrp.n};
+    const Planned planned = common.plan[i];
     if (!common.accepted) copy_solution(candidate, current, ints);  // else they are the same
     for (std::int32_t t = thread(); t < layout.columns; t += threads) b.ends[t] = 0;
     if (thread() == 0) {
       common.count = 0;
       common.emptied = false;
-      common.wanted = removed_of(bits(processes.seed, i, p, Draw::removed), b.vrp.n);
-      common.pair = drawn_pair(common.weights, bits(processes.seed, i, p, Draw::pair));
     }
+    if (i > 0 && thread() == threads - 1)
+      add_iteration(digest, common.plan[i - 1].pair, common.plan[i - 1].removed, common.cost, common.accepted);
     __syncthreads();
-    destroy(b, destroy_of(common.pair), common.wanted, draws, processes.kept);
+    destroy(b, destroy_of(planned.pair), planned.removed, draws, processes.kept);
     __syncthreads();
     settle(b, ListedSolution(current, b.vrp.n, b.vrp.vehicles));
-    const bool complete = repair(b, repair_of(common.pair));
+    const bool complete = repair(b, repair_of(planned.pair));
     if (complete) note_edges(b, processes.next);
-    if (thread() == 0) decide(b, state, draws, complete);
+    if (thread() == 0) {
+      const std::int64_t cost = complete ? b.solution.totals->cost : 0;
+      common.cost = cost;
+      conclude(b, planned.pair, cost, complete && accepts(cost - common.current_cost, planned.inverse, planned.threshold),
+               common.current_cost, common.incumbent_cost);
+    }
     __syncthreads();
     if (common.accepted) copy_solution(current, candidate, ints);
     if (common.improved) copy_solution(incumbent, candidate, ints);
   }
   if (thread() < operator_pairs)
-    state.weights[thread()] = next_weight(common.weights[thread()], common.points[thread()], common.uses[thread()]);
-  if (thread() == 0) state.evaluations += common.evaluations;
+    state.weights[thread()] = next_weight(state.weights[thread()], common.points[thread()], common.uses[thread()]);
+  if (thread() == threads - 1) {
+    const Planned& planned = common.plan[iterations_a_call - 1];
+    add_iteration(digest, planned.pair, planned.removed, common.cost, common.accepted);
+    state.digest = digest;
+  }
+  if (thread() == 0) {
+    state.cost = common.current_cost;
+    state.temperature = common.temperature;
+    state.since_start += iterations_a_call;
+    state.incumbent_cost = common.incumbent_cost;
+    state.evaluations += common.evaluations;
+  }
 }
 
 /// Method of DeviceProcesses (kernels/alns/run.cuh).
@@ -1026,7 +1169,7 @@ class Tuned {
     if (task.memory == "global") return layout(128, 0);
     constexpr std::size_t reserved = 1024;  // of each block
     const std::size_t whole = cuda::most_shared(), half = (whole + reserved) / 2 - reserved;
-    constexpr std::array<std::int32_t, 2> widths{128, 64};
+    constexpr std::array<std::int32_t, 2> widths{most_columns, 64};
     constexpr std::array<std::int32_t, 4> rows{32, 16, 8, 4};
     for (const std::size_t bytes : {crowded_ ? half : whole, whole}) {
       if (const Layout one = layout(widths[0], rows[0], true); fits(one, bytes)) return one;

@@ -114,10 +114,13 @@ VICINITY_HD double first_temperature(std::int64_t cost) { return times(to_double
 VICINITY_HD double next_temperature(double temperature, double first, std::int64_t done) {
   return done % schedule_iterations == 0 ? first : times(temperature, cooling);
 }
-/// The Metropolis test exp(-delta / T) >= u, in single precision.
+/// The Metropolis test exp(-delta / T) >= u, in single precision. `inverse`: inverse_of() a temperature.
+VICINITY_HD float inverse_of(double temperature) { return static_cast<float>(over(1.0, temperature)); }
+VICINITY_HD bool accepts(std::int64_t delta, float inverse, float threshold) {
+  return delta <= 0 || times(static_cast<float>(delta), inverse) <= threshold;
+}
 VICINITY_HD bool accepts(std::int64_t delta, double temperature, std::uint64_t random) {
-  if (delta <= 0) return true;
-  return times(static_cast<float>(delta), static_cast<float>(over(1.0, temperature))) <= threshold(static_cast<std::uint32_t>(random));
+  return delta <= 0 || accepts(delta, inverse_of(temperature), threshold(static_cast<std::uint32_t>(random)));
 }
 
 // --- scores ------------------------------------------------------------------------------------------------------------
