@@ -574,14 +574,6 @@ class SmallSearch {
   int drawn_ = 1;                            ///< parity of the sweep
 };
 
-/// Address of the block's dynamic shared memory, in a register: left to itself, nvcc derives it anew at every access.
-[[nodiscard]] __device__ __forceinline__ std::uint32_t small_memory_address() {
-  extern __shared__ __align__(16) unsigned char small_memory[];
-  std::uint32_t address = 0;
-  asm volatile("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(address) : "l"(small_memory));
-  return address;
-}
-
 /// Blocks `spread` apart deal their warps otherwise, so that those of a multiprocessor have the busiest ones on different quarters.
 template <ElementTypes Types, int Columns, bool Dense>
 __global__ void __launch_bounds__((SmallPolicy<Columns, Dense>::threads),
@@ -591,7 +583,7 @@ __global__ void __launch_bounds__((SmallPolicy<Columns, Dense>::threads),
   using P = SmallPolicy<Columns, Dense>;
   const std::size_t chain = first + blockIdx.x;
   std::int32_t *const current = chains.current + chain * qap.n, *const best = chains.best + chain * qap.n;
-  auto& memory = *reinterpret_cast<SmallMemory<Types, P>*>(__cvta_shared_to_generic(small_memory_address()));
+  auto& memory = *reinterpret_cast<SmallMemory<Types, P>*>(__cvta_shared_to_generic(dynamic_shared_address()));
   SmallSearch<Types, P> loaded(memory, qap.n);
   loaded.load(qap, chains.state[chain], current);
   // By a shuffle, so the compiler knows that a warp stays together.
