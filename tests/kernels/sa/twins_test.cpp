@@ -163,7 +163,7 @@ TEST_F(SaGpu, SizesOfSixColumnsAThread) {
   expect_twins(named(cpu, "cpu-delta"), {tuned}, trials);  // the reference makes every delta anew
 }
 
-/// More chains than any GPU has multiprocessors for with a short round: one warp of a block tests (SmallPolicy), or a warp takes a chain
+/// More chains than any GPU has multiprocessors for with a short round: two warps of a block test (SmallPolicy), or a warp takes a chain
 /// after another (SmallWarps).
 class SaGpuManySmall : public SaGpu, public testing::WithParamInterface<std::int64_t> {};
 INSTANTIATE_TEST_SUITE_P(Chains, SaGpuManySmall, testing::Values(400, 1000, 3000),
