@@ -38,6 +38,14 @@ using WideWords = Types<std::int32_t, std::int64_t, 2>;
 template <class T>
 concept ElementTypes = std::integral<typename T::Entry> && std::signed_integral<typename T::Delta> &&(T::sides == 1 || T::sides == 2);
 
+/// Address of the block's dynamic shared memory, in a register: left to itself, nvcc derives it anew at every access.
+[[nodiscard]] __device__ __forceinline__ std::uint32_t dynamic_shared_address() {
+  extern __shared__ __align__(16) unsigned char dynamic_shared_memory[];
+  std::uint32_t address = 0;
+  asm volatile("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(address) : "l"(dynamic_shared_memory));
+  return address;
+}
+
 // --- the instance ----------------------------------------------------------------------------------------------------------
 
 /// Matrices on the device. Rows are `pitch` entries apart, padded with zeros to whole 16 bytes. Side 0 holds A and B, side 1 (asymmetric

@@ -14,7 +14,7 @@ std::vector<Implementation> gpu_annealing_implementations() {
       {"gpu-tuned", Backend::gpu,
        "one kernel without the host: rows of inner products in the blocks of a cluster or the grid, which follow every swap by messages",
        "latency of one message between blocks and of two block barriers a step", prepare_tuned},
-      {"gpu-chains", Backend::gpu, "the same for many independent chains at once: a block or a cluster each",
+      {"gpu-chains", Backend::gpu, "the same for many independent chains at once: a warp, a block or a cluster each",
        "issue slots of all multiprocessors", prepare_chains},
   };
 }

@@ -1,4 +1,5 @@
 #include "kernels/sa/tuned/small.cuh"
+#include "kernels/sa/tuned/small_warps.cuh"
 
 namespace vicinity::sa {
 namespace {
@@ -13,9 +14,13 @@ std::unique_ptr<Run> run_of(const qap::Qap& qap, const annealing::Task& task, Te
 template <ElementTypes Types, int Columns>
 std::unique_ptr<Run> run_of(const qap::Qap& qap, const annealing::Task& task, bool many, Team* team) {
   if (!many) return run_of<Types, Columns, false, false>(qap, task, team);
-  return task.chains > std::int64_t{SmallPolicy<Columns, false>::blocks} * cuda::multiprocessors()
-             ? run_of<Types, Columns, true, true>(qap, task, team)
-             : run_of<Types, Columns, false, true>(qap, task, team);
+  using Warps = ManySmall<SmallWarps<Types, Columns>>;
+  const std::int64_t multiprocessors = cuda::multiprocessors();
+  constexpr int dense = SmallPolicy<Columns, true>::blocks_of(sizeof(typename Types::Delta));
+  if (task.chains > SmallWarps<Types, Columns>::least_chains * multiprocessors && Warps::chains_of(qap.size()) >= 4 * dense)
+    return std::make_unique<GpuRun<Warps>>(qap, task, team);
+  return task.chains > SmallPolicy<Columns, false>::blocks * multiprocessors ? run_of<Types, Columns, true, true>(qap, task, team)
+                                                                             : run_of<Types, Columns, false, true>(qap, task, team);
 }
 
 }  // namespace

@@ -29,20 +29,20 @@ namespace vicinity::sa {
 template <int Columns, bool Dense>
 struct SmallPolicy {
   static constexpr bool dense = Dense;
-  static constexpr int size = 32 * Columns;                                                ///< most facilities
-  static constexpr int pitch = size + 1;                                                   ///< of F: neither rows nor columns share a bank
-  static constexpr int pending_rows = Dense ? 2 : 1, idle_rows = Dense ? 4 / Columns : 2;  ///< of a tester and round, after a swap or none
-  static constexpr int updaters = Dense ? Columns * Columns : 4 * Columns;
+  static constexpr int size = 32 * Columns;              ///< most facilities
+  static constexpr int pitch = size + 1;                 ///< of F: neither rows nor columns share a bank
+  static constexpr int pending_rows = 1, idle_rows = 2;  ///< of a tester and round, after a swap or none
+  static constexpr int updaters = Dense ? 2 * Columns : 4 * Columns;
   static constexpr int updated_rows = size / updaters;  ///< by an updater
   static constexpr bool shares_d = updated_rows > 8;
 
   // Who is what: a bit a warp. Every fourth warp is on the same quarter, where each has about the same number of instructions.
-  static constexpr unsigned testers_at = Dense ? 0x1 : 0xf;
-  static constexpr unsigned keeper_at = Dense ? 0x2 : 0x10;
-  static constexpr unsigned drawers_at = Dense ? 0x4 : Columns == 1 ? 0xd00 : 0x7000;  ///< and the updaters: all others
+  static constexpr unsigned testers_at = Dense ? 0x3 : 0xf;
+  static constexpr unsigned keeper_at = Dense ? 0x4 : 0x10;
+  static constexpr unsigned drawers_at = Dense ? 0x8 : Columns == 1 ? 0xd00 : 0x7000;  ///< and the updaters: all others
   static constexpr int testers = std::popcount(testers_at), drawers = std::popcount(drawers_at);
   static constexpr int warps = testers + updaters + 1 + drawers, threads = 32 * warps;
-  static constexpr int blocks = Dense ? (Columns == 1 ? 7 : 2) : (Columns == 1 ? 2 : 1);  ///< of a multiprocessor
+  static constexpr int blocks = Dense ? (Columns == 1 ? 5 : 2) : (Columns == 1 ? 2 : 1);  ///< of a multiprocessor
 
   /// Where deltas have so many bytes.
   static constexpr int blocks_of(std::size_t delta) { return delta == 8 ? (blocks + 1) / 2 : blocks; }
@@ -399,7 +399,10 @@ class SmallSearch {
     meet<SmallBarrier::round, in_round>();
     const auto* const from = reinterpret_cast<const unsigned char*>(m_.slot) + keys_;
     keys_ ^= 16;
-    if constexpr (P::testers == 1) return {*reinterpret_cast<const std::uint32_t*>(from)};
+    if constexpr (P::testers == 2) {
+      const uint2 both = *reinterpret_cast<const uint2*>(from);
+      return {min(both.x, both.y)};
+    }
     const uint4 each = *reinterpret_cast<const uint4*>(from);
     return {min(min(each.x, each.y), min(each.z, each.w))};
   }
@@ -574,14 +577,6 @@ class SmallSearch {
   int drawn_ = 1;                            ///< parity of the sweep
 };
 
-/// Address of the block's dynamic shared memory, in a register: left to itself, nvcc derives it anew at every access.
-[[nodiscard]] __device__ __forceinline__ std::uint32_t small_memory_address() {
-  extern __shared__ __align__(16) unsigned char small_memory[];
-  std::uint32_t address = 0;
-  asm volatile("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(address) : "l"(small_memory));
-  return address;
-}
-
 /// Blocks `spread` apart deal their warps otherwise, so that those of a multiprocessor have the busiest ones on different quarters.
 template <ElementTypes Types, int Columns, bool Dense>
 __global__ void __launch_bounds__((SmallPolicy<Columns, Dense>::threads),
@@ -591,7 +586,7 @@ __global__ void __launch_bounds__((SmallPolicy<Columns, Dense>::threads),
   using P = SmallPolicy<Columns, Dense>;
   const std::size_t chain = first + blockIdx.x;
   std::int32_t *const current = chains.current + chain * qap.n, *const best = chains.best + chain * qap.n;
-  auto& memory = *reinterpret_cast<SmallMemory<Types, P>*>(__cvta_shared_to_generic(small_memory_address()));
+  auto& memory = *reinterpret_cast<SmallMemory<Types, P>*>(__cvta_shared_to_generic(dynamic_shared_address()));
   SmallSearch<Types, P> loaded(memory, qap.n);
   loaded.load(qap, chains.state[chain], current);
   // By a shuffle, so the compiler knows that a warp stays together.

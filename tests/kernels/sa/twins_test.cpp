@@ -163,24 +163,27 @@ TEST_F(SaGpu, SizesOfSixColumnsAThread) {
   expect_twins(named(cpu, "cpu-delta"), {tuned}, trials);  // the reference makes every delta anew
 }
 
-/// More chains than any GPU has multiprocessors for with a short round (SmallPolicy): one warp of a block tests.
-TEST_F(SaGpu, ManySmallChains) {
+/// More chains than any GPU has multiprocessors for with a short round: two warps of a block test (SmallPolicy), or a warp takes a chain
+/// after another (SmallWarps).
+class SaGpuManySmall : public SaGpu, public testing::WithParamInterface<std::int64_t> {};
+INSTANTIATE_TEST_SUITE_P(Chains, SaGpuManySmall, testing::Values(400, 1000, 3000),
+                         [](const auto& chains) { return std::to_string(chains.param); });
+
+TEST_P(SaGpuManySmall, Twins) {
   const std::vector<Implementation> all = gpu_annealing_implementations();
+  const std::int64_t share = 1 + GetParam() / 1000;  // of the iterations
   std::vector<Trial> trials;
   for (const std::int64_t size : {2, 17, 30, 32, 33, 50, 64})
-    for (const char* matrix : {"symmetric", "asymmetric"})
-      trials.push_back(trial(size, 3000, {{"matrix", std::string(matrix)}, {"chains", std::int64_t{1000}}}));
+    for (const char* matrix : {"symmetric", "asymmetric"}) trials.push_back(trial(size, 6000 / share, {{"matrix", std::string(matrix)}}));
   for (const auto& temperatures : {cold, std::map<std::string, Value>{{"t0", 1e9}, {"tf", 1e8}}})
-    for (const std::int64_t size : {20, 40}) {
-      std::map<std::string, Value> more = temperatures;
-      more["chains"] = std::int64_t{1000};
-      trials.push_back(trial(size, 5000, std::move(more)));
+    for (const std::int64_t size : {20, 40}) trials.push_back(trial(size, 10000 / share, temperatures));
+  trials.push_back(trial(21, 8000 / share, {{"schedule", std::string("acceptance")}, {"leg", std::int64_t{700}}}));
+  for (const Entries& range : entry_ranges)
+    for (const std::int32_t size : {24, 33}) {
+      trials.push_back(trial(size, 4000 / share));
+      trials.back().instance = random_qap(size, size, range, false);
     }
-  for (const Entries& range : entry_ranges) {
-    Trial one = trial(33, 2000, {{"chains", std::int64_t{1000}}});
-    one.instance = random_qap(33, 33, range, false);
-    trials.push_back(std::move(one));
-  }
+  for (Trial& one : trials) one.c.values["chains"] = GetParam();
   expect_twins(reference(), {named(all, "gpu-chains")}, trials);
   expect_twins(reference(), {named(all, "gpu-chains")}, trials, in_slices);
 }
