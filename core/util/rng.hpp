@@ -21,6 +21,19 @@ VICINITY_HD std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) {
 /// Maps 64 random bits to [0, bound). Every value has probability within 2^-64 of 1/bound; bound 0 gives 0.
 VICINITY_HD std::uint64_t scale_to(std::uint64_t random, std::uint64_t bound) { return multiply_high(random, bound); }
 
+/// Of a product of 64 bits.
+struct ProductHalves {
+  std::uint32_t high, low;
+};
+VICINITY_HD ProductHalves product_halves(std::uint32_t a, std::uint32_t b) {
+#if defined(__CUDA_ARCH__)
+  return {__umulhi(a, b), a * b};  // from the product of 64 bits nvcc takes another addition for the high half
+#else
+  const std::uint64_t product = static_cast<std::uint64_t>(a) * b;
+  return {static_cast<std::uint32_t>(product >> 32), static_cast<std::uint32_t>(product)};
+#endif
+}
+
 /// Four 32-bit words: a Philox counter or block of output.
 struct Philox4 {
   std::uint32_t word[4];
@@ -33,10 +46,8 @@ VICINITY_HD Philox4 philox(Philox4 counter, std::uint64_t key) {
   constexpr std::uint32_t weyl0 = 0x9E3779B9u, weyl1 = 0xBB67AE85u;
   auto key0 = static_cast<std::uint32_t>(key), key1 = static_cast<std::uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round) {
-    const std::uint64_t product0 = static_cast<std::uint64_t>(multiplier0) * counter.word[0];
-    const std::uint64_t product1 = static_cast<std::uint64_t>(multiplier1) * counter.word[2];
-    counter = {{static_cast<std::uint32_t>(product1 >> 32) ^ counter.word[1] ^ key0, static_cast<std::uint32_t>(product1),
-                static_cast<std::uint32_t>(product0 >> 32) ^ counter.word[3] ^ key1, static_cast<std::uint32_t>(product0)}};
+    const ProductHalves product0 = product_halves(multiplier0, counter.word[0]), product1 = product_halves(multiplier1, counter.word[2]);
+    counter = {{product1.high ^ counter.word[1] ^ key0, product1.low, product0.high ^ counter.word[3] ^ key1, product0.low}};
     key0 += weyl0;
     key1 += weyl1;
   }
