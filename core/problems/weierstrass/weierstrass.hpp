@@ -310,8 +310,8 @@ VICINITY_HD Real displacement(std::int32_t k, std::uint32_t word, Real radius, c
 /// The coordinate so far from x, reflected into the domain.
 template <class Real>
 VICINITY_HD Real displaced(Real x, Real displacement) {
-  const Real to = plus(x, displacement);
-  return to > 1 ? plus(Real{2}, -to) : to < -1 ? plus(Real{-2}, -to) : to;
+  const Real to = plus(x, displacement), reflected = plus(to > 1 ? Real{2} : Real{-2}, -to);
+  return to > 1 || to < -1 ? reflected : to;
 }
 /// Coordinate k of the neighbour at x, from its word 2 + k.
 template <class Real>

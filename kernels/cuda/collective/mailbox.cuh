@@ -7,11 +7,12 @@
 // over, and the step in a place, modulo 4, tells a fresh message from the last one there.
 //
 // Three mailboxes, by where the words lie:
-//   GridMailbox     in device memory (L2): a block writes one message, and reads all;
+//   GridMailbox     in device memory (L2): a block writes one message, or copies of it, and reads all;
 //   ClusterMailbox  in the shared memory of the reader: a block writes its message to every block of the cluster;
 //   CountedMailbox  the same by asynchronous stores, whose bytes the reader's mbarrier counts: every warp may wait for itself, and
 //                   messages of 16 or 32 bytes need no step in them. sm_90.
 // Stamped<T> is a message of any size: plain stores, then the step with release order. It costs a fence and a second round trip.
+#include <cstddef>
 #include <cstdint>
 #include <cuda/atomic>
 
@@ -157,23 +158,54 @@ __device__ __forceinline__ void poll(int count, unsigned step, const At& at, con
   }
 }
 
-/// The keys of the blocks of a grid, or of so many of its blocks, in device memory.
-template <PackableKey K>
+/// The least of such messages of one word each, once all are of this step. By a whole warp.
+template <class Message, class At>
+[[nodiscard]] __device__ __forceinline__ Word least_word(int count, unsigned step, const At& at) {
+  constexpr int at_once = 5;
+  const auto wait = [&](Word(&words)[at_once], int first) {
+    bool waiting = true;
+    while (waiting) {
+      waiting = false;
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) words[k] = read_relaxed(at(min(first + 32 * k, count - 1))->word);
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) waiting |= !Message{{words[k]}}.is_fresh(step);
+    }
+  };
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  Word least[at_once], others[at_once];
+  wait(least, lane);
+  for (int first = 32 * at_once; first < count; first += 32 * at_once) {
+    wait(others, first + lane);
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) least[k] = min(least[k], others[k]);
+  }
+  return warp_min(least);
+}
+
+/// The keys of the blocks of a grid, or of so many of its blocks, in device memory. Each message is written to `Copies` places, a power of
+/// two up to 32, and a block polls one copy of all messages: few slices of the L2 cache hold a copy, and all who poll it wait for them.
+template <PackableKey K, unsigned Copies = 1>
 struct GridMailbox {
   using Message = KeyMessage<K>;
+  static_assert(Copies <= 32 && (Copies & (Copies - 1)) == 0);
 
-  Message* messages;    ///< [2][block], zero before the first step
+  Message* messages;    ///< [2][copy][pitch], zero before the first step
   std::int32_t blocks;  ///< that take part, all resident
+
+  /// Messages from a copy to the next, which should not lie in the same slices: more than the blocks of any GPU, if there are copies.
+  [[nodiscard]] static VICINITY_HD std::int32_t pitch(std::int32_t blocks) { return Copies == 1 ? blocks : 512; }
+  [[nodiscard]] static std::size_t size(std::int32_t blocks) { return std::size_t{2 * Copies} * static_cast<std::size_t>(pitch(blocks)); }
 
   /// The least of the blocks' keys, in all lanes. By one whole warp of each block, all lanes with the block's key.
   [[nodiscard]] __device__ __forceinline__ K argmin(const K& of_block, unsigned step, unsigned block) const {
-    Message* const now = messages + (step & 1) * blocks;
-    if (threadIdx.x % 32 == 0) Message::of(of_block, step).write(now + block);
-    const auto at = [&](int k) { return now + k; };
+    const auto lane = static_cast<std::int32_t>(threadIdx.x % 32), stride = pitch(blocks);
+    Message *const to = messages + lane * stride + block, *const from = messages + static_cast<std::int32_t>(block % Copies) * stride;
+    const std::int32_t set = static_cast<std::int32_t>((step & 1) * Copies) * stride;
+    if (lane < static_cast<std::int32_t>(Copies)) Message::of(of_block, step).write(to + set);
+    const auto at = [&](int k) { return from + k + set; };
     if constexpr (Message::words == 1) {  // messages of a step compare like their keys
-      Word least = ~Word{0};
-      poll<Message>(blocks, step, at, [&](int, const Message& message) { least = min(least, message.word[0]); });
-      return warp_argmin(Message{{least}}.key());
+      return Message{{least_word<Message>(blocks, step, at)}}.key();
     } else {
       K least = no_key<K>();
       poll<Message>(blocks, step, at, [&](int, const Message& message) { lower(least, message.key()); });

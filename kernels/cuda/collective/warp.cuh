@@ -26,6 +26,19 @@ template <std::integral T>
   }
 }
 
+/// The least of several unsigned 64-bit numbers a lane: by halves, which are compared at once.
+template <int Count>
+[[nodiscard]] __device__ __forceinline__ unsigned long long warp_min(const unsigned long long (&values)[Count]) {
+  std::uint32_t high = ~0u, low = ~0u;
+#pragma unroll
+  for (int k = 0; k < Count; ++k) high = min(high, static_cast<std::uint32_t>(values[k] >> 32));
+  high = warp_min(high);
+#pragma unroll
+  for (int k = 0; k < Count; ++k)
+    low = min(low, static_cast<std::uint32_t>(values[k] >> 32) == high ? static_cast<std::uint32_t>(values[k]) : ~0u);
+  return static_cast<unsigned long long>(high) << 32 | warp_min(low);
+}
+
 /// The value of the lane `mask` away: any trivially copyable type of whole words.
 template <class T>
 [[nodiscard]] __device__ __forceinline__ T shuffle_xor(const T& value, int mask) {

@@ -14,7 +14,7 @@ TYPED_TEST_SUITE(ArgMin, Keys);
 
 template <class K>
 class ArgMinOfBlocks : public Collective {};
-using MessageKeys = testing::Types<std::uint32_t, std::uint64_t, Key62, Key64, Key96>;
+using MessageKeys = testing::Types<std::uint32_t, std::uint64_t, Key57, Key62, Key64, Key96>;
 TYPED_TEST_SUITE(ArgMinOfBlocks, MessageKeys);
 
 // --- warp and block --------------------------------------------------------------------------------------------------------
@@ -118,8 +118,8 @@ TYPED_TEST(ArgMin, RecordsGoWithTheirKeys) {
 // --- grid --------------------------------------------------------------------------------------------------------------------
 
 /// Steps from `first` on; results: [step][block].
-template <class K>
-__global__ void grid_kernel(Draw draw, std::uint32_t first, std::uint32_t steps, const __grid_constant__ GridMailbox<K> mailbox,
+template <class K, unsigned Copies>
+__global__ void grid_kernel(Draw draw, std::uint32_t first, std::uint32_t steps, const __grid_constant__ GridMailbox<K, Copies> mailbox,
                             K* results) {
   __shared__ K slots[33];
   const std::uint32_t worker = blockIdx.x * blockDim.x + threadIdx.x;
@@ -132,16 +132,16 @@ __global__ void grid_kernel(Draw draw, std::uint32_t first, std::uint32_t steps,
 }
 
 /// In slices: a launch goes on where the last one ended, with the same mailbox.
-template <class K>
+template <class K, unsigned Copies = 1>
 void expect_grid(const Stream& stream, Draw draw, std::uint32_t blocks, std::uint32_t threads, std::uint32_t steps, int slices) {
-  DeviceBuffer<KeyMessage<K>> messages(2 * blocks);
+  DeviceBuffer<KeyMessage<K>> messages(GridMailbox<K, Copies>::size(static_cast<std::int32_t>(blocks)));
   DeviceBuffer<K> results(std::size_t{steps} * blocks);
   messages.fill(0, stream);
   std::uint32_t first = 1;
   for (int slice = 0; slice < slices; ++slice, first += steps) {
     const Shape shape{.blocks = blocks, .threads = static_cast<std::int32_t>(threads), .cooperative = true};
-    VICINITY_CUDA_CHECK(launch(shape, stream, grid_kernel<K>, draw, first, steps,
-                               GridMailbox<K>{messages.data(), static_cast<std::int32_t>(blocks)}, results.data()));
+    VICINITY_CUDA_CHECK(launch(shape, stream, grid_kernel<K, Copies>, draw, first, steps,
+                               GridMailbox<K, Copies>{messages.data(), static_cast<std::int32_t>(blocks)}, results.data()));
     stream.synchronize();
     const auto got = results.to_host();
     for (std::uint32_t step = 0; step < steps; ++step) {
@@ -162,9 +162,14 @@ TYPED_TEST(ArgMinOfBlocks, OfGridsInManySteps) {
   expect_grid<TypeParam>(this->stream(), Draw::random, blocks, 32, 10'000, 1);
   expect_grid<TypeParam>(this->stream(), Draw::ties, blocks, 32, 1000, 3);
 }
+TYPED_TEST(ArgMinOfBlocks, OfGridsByCopies) {
+  for (const std::uint32_t blocks : {1u, 3u, 8u, static_cast<std::uint32_t>(multiprocessors())})
+    for (const Draw draw : all_draws) expect_grid<TypeParam, 8>(this->stream(), draw, blocks, 64, 300, 2);
+}
 /// More than one round of polls a lane: two blocks a multiprocessor.
 TYPED_TEST(ArgMinOfBlocks, OfMoreBlocksThanOneRoundOfPolls) {
   expect_grid<TypeParam>(this->stream(), Draw::random, 2 * static_cast<std::uint32_t>(multiprocessors()), 64, 1000, 2);
+  expect_grid<TypeParam, 8>(this->stream(), Draw::random, 2 * static_cast<std::uint32_t>(multiprocessors()), 64, 1000, 2);
 }
 
 // --- cluster -------------------------------------------------------------------------------------------------------------------

@@ -70,8 +70,8 @@ __global__ void block_by_cub(K* result) {
 // --- grid ------------------------------------------------------------------------------------------------------------------
 
 /// `first`: the number of the first step, since the mailbox is that of the launch before.
-template <PackableKey K>
-__global__ void grid_by_mailbox(unsigned first, const __grid_constant__ GridMailbox<K> mailbox, K* result) {
+template <PackableKey K, unsigned Copies>
+__global__ void grid_by_mailbox(unsigned first, const __grid_constant__ GridMailbox<K, Copies> mailbox, K* result) {
   __shared__ K slots[33];
   K key{};
   for (unsigned step = first; step < first + steps; ++step)
@@ -252,17 +252,22 @@ void add_grid(const std::string& key, int blocks) {
   const Shape shape{.blocks = blocks, .threads = 256, .cooperative = true};
   const std::string end = "/" + key + "/blocks:" + std::to_string(blocks);
   const auto count = static_cast<std::size_t>(2 * blocks);
-  auto messages = std::make_shared<DeviceBuffer<KeyMessage<K>>>(count);
   auto stamps = std::make_shared<DeviceBuffer<Stamped<K>>>(count);
   auto keys = std::make_shared<DeviceBuffer<K>>(count);
   const Stream stream;
-  messages->fill(0, stream);
   stamps->fill(0, stream);
+  const auto add_mailbox = [&]<unsigned Copies>(const std::string& way) {
+    using Mailbox = GridMailbox<K, Copies>;
+    auto messages = std::make_shared<DeviceBuffer<KeyMessage<K>>>(Mailbox::size(blocks));
+    messages->fill(0, stream);
+    add("grid/" + way + end, [=, first = std::make_shared<unsigned>(1)](const Stream& on) {
+      VICINITY_CUDA_CHECK(launch(shape, on, grid_by_mailbox<K, Copies>, *first, Mailbox{messages->data(), blocks}, result.data()));
+      *first += steps;
+    });
+  };
+  add_mailbox.template operator()<1>("mailbox");
+  add_mailbox.template operator()<8>("copies");
   stream.synchronize();
-  add("grid/mailbox" + end, [=, first = std::make_shared<unsigned>(1)](const Stream& on) {
-    VICINITY_CUDA_CHECK(launch(shape, on, grid_by_mailbox<K>, *first, GridMailbox<K>{messages->data(), blocks}, result.data()));
-    *first += steps;
-  });
   add("grid/stamped" + end, [=, first = std::make_shared<unsigned>(1)](const Stream& on) {
     VICINITY_CUDA_CHECK(launch(shape, on, grid_by_stamps<K>, *first, stamps->data(), result.data()));
     *first += steps;
@@ -303,6 +308,7 @@ void add_all() {
   add_block<Key96, 1024>("96bit");
   for (const int blocks : {8, multiprocessors()}) {
     add_grid<std::uint32_t>("32bit", blocks);
+    add_grid<Key57>("57bit", blocks);
     add_grid<Key62>("62bit", blocks);
     add_grid<Key96>("96bit", blocks);
   }

@@ -6,6 +6,7 @@
 
 namespace vicinity::cuda {
 
+using Key57 = Key<std::uint32_t, std::uint32_t, 32, 25>;
 using Key62 = Key<std::uint32_t, std::uint32_t, 31, 31>;
 using Key64 = Key<std::uint32_t, std::uint32_t>;
 using Key96 = Key<std::uint64_t, std::uint32_t>;

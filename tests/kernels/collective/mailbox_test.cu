@@ -7,7 +7,7 @@ namespace {
 
 template <class K>
 class Messages : public Collective {};
-using MessageKeys = testing::Types<std::uint32_t, std::uint64_t, Key62, Key64, Key96>;
+using MessageKeys = testing::Types<std::uint32_t, std::uint64_t, Key57, Key62, Key64, Key96>;
 TYPED_TEST_SUITE(Messages, MessageKeys);
 
 /// Mapping: a thread a key. Counts what is wrong.
