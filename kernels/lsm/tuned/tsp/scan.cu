@@ -344,7 +344,7 @@ class ScanSearch {
     }
     own_ = swap_.swapped(own_, position_, touched);
     std::int32_t deltas[3];
-    swap_deltas<3>(swap_.window, window_, window_ == 0 ? swap_.r : swap_.s, own_, position_, n_, deltas);
+    swap_deltas<3>(stretch_of<3>(swap_.window, window_), window_ == 0 ? swap_.r : swap_.s, own_, position_, n_, deltas);
     const std::uint32_t mark = method == local_search::Method::tabu ? ScanKey::tabu : 0;
 #pragma unroll
     for (int k = 0; k < 3; ++k)
