@@ -602,7 +602,7 @@ class RowMinimaSearch {
   /// swaps that may be tabu: one row of a warp takes as long as all of them.
   __device__ __forceinline__ void insert(Row& row, std::int32_t position, std::int32_t center, std::int32_t (&deltas)[3],
                                          bool inserts) const {
-    const std::int32_t columns[]{wrapped(center - 1, n_), center, wrapped(center + 1, n_)};
+    const std::int32_t columns[]{before(center, n_), center, after(center, n_)};
     // The other position of the last swap, which is not yet in the filter.
     const std::int32_t last = tours_.until == nullptr ? -1 : position == swap_.r ? swap_.s : position == swap_.s ? swap_.r : -1;
     const unsigned hash = filter_hash(position);

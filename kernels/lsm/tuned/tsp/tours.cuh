@@ -116,6 +116,12 @@ __device__ __forceinline__ void distances(const Point<Integral>& a, const Point<
 [[nodiscard]] __device__ __forceinline__ std::int32_t wrapped(std::int32_t position, std::int32_t n) {
   return position < 0 ? position + n : position >= n ? position - n : position;
 }
+[[nodiscard]] __device__ __forceinline__ std::int32_t before(std::int32_t position, std::int32_t n) {
+  return (position == 0 ? n : position) - 1;
+}
+[[nodiscard]] __device__ __forceinline__ std::int32_t after(std::int32_t position, std::int32_t n) {
+  return position == n - 1 ? 0 : position + 1;
+}
 /// Is `position` at most `steps` from `center` on the tour? Here and in beside(), `|` where `||` would branch.
 [[nodiscard]] __device__ __forceinline__ bool near(std::int32_t position, std::int32_t center, std::int32_t steps, std::int32_t n) {
   const std::int32_t apart = abs(position - center);
@@ -193,14 +199,13 @@ __device__ __forceinline__ void swap_deltas(const Stretch<Count, Integral>& othe
     deltas[k - 1] = d[k - 1] + d[k + 1] + __shfl_up_sync(~0u, d[k], 1) + __shfl_down_sync(~0u, d[k], 1) - others.edges[k - 1] - own.edges;
   constexpr int reach = Count / 2;
   if (!near(position, center, reach + 1, n)) return;
-  std::int32_t before = wrapped(center - reach - 1, n), other = wrapped(center - reach, n);
+  const std::int32_t ahead = position >= center ? position - center : position - center + n;  // of the center, in steps
+  const auto is_ahead = [&](std::int32_t steps) { return ahead == (steps < 0 ? n + steps : steps); };
 #pragma unroll
   for (int k = 1; k <= Count; ++k) {
-    const std::int32_t after = wrapped(other + 1, n);
-    if (position == before || position == after) deltas[k - 1] += 2 * d[k];  // the edge between neighbours stays
-    if (position == other) deltas[k - 1] = no_delta;
-    before = other;
-    other = after;
+    const std::int32_t other = k - 1 - reach;
+    if (is_ahead(other - 1) || is_ahead(other + 1)) deltas[k - 1] += 2 * d[k];  // the edge between neighbours stays
+    if (is_ahead(other)) deltas[k - 1] = no_delta;
   }
 }
 
@@ -214,8 +219,7 @@ struct CitySwap {
   [[nodiscard]] __device__ __forceinline__ std::int32_t window_position(int k) const { return wrapped(k < 5 ? r - 2 + k : s - 7 + k, n); }
   /// Is the position `center`, or one of its neighbours?
   [[nodiscard]] __device__ __forceinline__ bool beside(std::int32_t position, std::int32_t center) const {
-    const std::int32_t before = center == 0 ? n - 1 : center - 1, after = center == n - 1 ? 0 : center + 1;
-    return (position == before) | (position == center) | (position == after);
+    return (position == before(center, n)) | (position == center) | (position == after(center, n));
   }
   [[nodiscard]] __device__ __forceinline__ bool near_r(std::int32_t position) const { return beside(position, r); }
   /// Is the position one of r-1 .. r+1 or s-1 .. s+1, whose moves all change?
