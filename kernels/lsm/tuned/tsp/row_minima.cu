@@ -156,29 +156,32 @@ inline constexpr int row_words = 6;
 }
 
 /// Scans a part of the row of position i, by a warp: the columns first .. first + warp_positions - 1, the same `step` columns further, and
-/// so on, before `last`. Swap (i, j) is tabu before iteration until(i, j).
-template <bool Integral, std::invocable<std::int32_t, std::int32_t> Until>
+/// so on, before `last`. Swap (i, j) is tabu before iteration until(j), which is called where the row depends on it and taken(j).
+template <bool Integral, std::predicate<std::int32_t> Taken, std::invocable<std::int32_t> Until>
 [[nodiscard]] __device__ __forceinline__ Row scan_row(const StoredCity<Integral>* cities, std::int32_t n, std::int32_t i,
                                                       std::int32_t first, std::int32_t last, std::int32_t step, std::int32_t now,
-                                                      const Until& until) {
+                                                      const Taken& taken, const Until& until) {
   const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
   const StoredCity<Integral> around = cities[wrapped(i - 1 + min(lane, 2), n)];
   const Stretch<1, Integral> window = stretch_of<1>(around.city(), 0);
+  const bool halo = lane == 0 || lane > warp_positions;
   Row mine;
   for (; first < last; first += step) {
     const std::int32_t position = lane_position(first, lane, n);
     const StoredCity<Integral> own = cities[position];
     std::int32_t delta[1];
     swap_deltas<1>(window, i, own.city(), position, n, delta);
-    if (lane >= 1 && lane <= warp_positions && first + lane - 1 < last &&
-        (delta[0] < mine.bound || (delta[0] == mine.delta && position < mine.column))) {
-      const std::int32_t end = until(i, position);
-      if (end > now)
-        mine.insert_tabu(delta[0], position, end);
-      else
-        mine.insert(delta[0], position, no_delta);
+    std::int32_t d = halo | (first + lane > last) ? no_delta : delta[0];
+    const bool enters = (d < mine.bound) | ((d == mine.delta) & (position < mine.column));
+    if (enters & taken(position)) {
+      const std::int32_t end = until(position);
+      if (end > now) {
+        mine.insert_tabu(d, position, end);
+        d = no_delta;
+      }
     }
     __syncwarp();
+    mine.insert(d, position, no_delta);
   }
   return merged(mine);
 }
@@ -216,9 +219,9 @@ __global__ void __launch_bounds__(setup_threads) tsp_rows_kernel(const __grid_co
   const std::int32_t n = tours.tsp.n, i = static_cast<std::int32_t>(blockIdx.x * (setup_threads / 32) + threadIdx.x / 32);
   if (i >= n) return;
   const auto now = static_cast<std::int32_t>(all_progress[blockIdx.y].iterations);
-  const Row row =
-      scan_row(searches.cities + std::size_t{blockIdx.y} * copies * n, n, i, i + 1, n, warp_positions, now,
-               [&](std::int32_t a, std::int32_t b) { return tours.until != nullptr && now > 0 ? *tours.until_of(blockIdx.y, a, b) : 0; });
+  const Row row = scan_row(
+      searches.cities + std::size_t{blockIdx.y} * copies * n, n, i, i + 1, n, warp_positions, now,
+      [&](std::int32_t) { return tours.until != nullptr && now > 0; }, [&](std::int32_t j) { return *tours.until_of(blockIdx.y, i, j); });
   if (threadIdx.x % 32 == 0) searches.rows[std::size_t{blockIdx.y} * n + i] = row;
 }
 
@@ -392,12 +395,7 @@ class RowMinimaSearch {
   [[nodiscard]] __device__ __forceinline__ bool in_filter(unsigned hash) const {
     return (filter_[hash >> 21] >> (hash >> 16) % 32 & 1) != 0;
   }
-  /// The iteration before which swap (a, b) is tabu.
-  [[nodiscard]] __device__ __forceinline__ std::int32_t until(std::int32_t a, std::int32_t b) const {
-    if (!in_filter(filter_hash(a) + filter_hash(b))) return 0;  // never taken
-    return *tours_.until_of(search_, a, b);
-  }
-  /// The same for the last swap.
+  /// The iteration before which the last swap is tabu.
   [[nodiscard]] __device__ __forceinline__ std::int32_t until_of_last() const {
     return static_cast<std::int32_t>(local_search::tabu_until(now_ - 1, tours_.tenure));
   }
@@ -485,8 +483,11 @@ class RowMinimaSearch {
     const int parts = static_cast<int>((static_cast<float>(warps) + 0.5f) * per_warp);
     const std::int32_t i = position_of(warp() - part * count);
     if (part < parts) {
-      const Row of_warp = scan_row(cities_, n_, i, first_ + warp_positions * part, last_, warp_positions * parts, now_,
-                                   [&](std::int32_t a, std::int32_t b) { return until(a, b); });
+      const unsigned hash = filter_hash(i);
+      const Row of_warp = scan_row(
+          cities_, n_, i, first_ + warp_positions * part, last_, warp_positions * parts, now_,
+          [&](std::int32_t j) { return in_filter(hash + filter_hash(j)); },
+          [&](std::int32_t j) { return *tours_.until_of(search_, i, j); });
       if (lane() < row_words) shared_.warp_rows[warp()][lane()] = word_of(of_warp, lane());
     }
     const std::int32_t own = __shfl_sync(~0u, static_cast<std::int32_t>(bound), rank_);

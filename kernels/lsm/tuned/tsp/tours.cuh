@@ -131,10 +131,10 @@ __device__ __forceinline__ void distances(const Point<Integral>& a, const Point<
 /// Positions that a warp evaluates at once: 32 less the halo.
 inline constexpr std::int32_t warp_positions = 30;
 
-/// The position of a lane when lane 1 has `first`. Lanes far beyond the last position get a valid one.
+/// The position of a lane when lane 1 has `first` < n. Lanes far beyond the last position get the first.
 [[nodiscard]] __device__ __forceinline__ std::int32_t lane_position(std::int32_t first, std::int32_t lane, std::int32_t n) {
-  const std::int32_t position = wrapped(first + lane - 1, n);
-  return position < n ? position : n - 1;
+  const std::int32_t position = first + lane - 1;
+  return position < 0 ? n - 1 : position < n ? position : 0;
 }
 
 // --- deltas ------------------------------------------------------------------------------------------------------------------
