@@ -69,45 +69,52 @@ struct alignas(8) StoredCity<true> {
   [[nodiscard]] __device__ __forceinline__ City<true> city() const { return {unpacked(xy), edges}; }
 };
 
-/// With an error below 0.02.
-[[nodiscard]] __device__ __forceinline__ float approximate_root(std::int32_t squared) {
+/// Of whole coordinates below 2^31, otherwise below 2^56.
+[[nodiscard]] __device__ __forceinline__ std::int32_t squared_distance(const Point<true>& a, const Point<true>& b) {
+  return (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y);
+}
+[[nodiscard]] __device__ __forceinline__ double squared_distance(const Point<false>& a, const Point<false>& b) {
+  const double dx = plus(a.x, -b.x), dy = plus(a.y, -b.y);
+  return plus(times(dx, dx), times(dy, dy));
+}
+/// With an error below 0.5 for squares below 2^42.
+[[nodiscard]] __device__ __forceinline__ float approximate_root(float squared) {
   float root;
-  asm volatile("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(static_cast<float>(squared)));
+  asm volatile("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(squared));
   return root;
 }
-/// tsp::rounded_root() with an approximate root, which rounded down is the distance or one less.
+/// tsp::rounded_root(): the root rounded down is the distance or one less.
 [[nodiscard]] __device__ __forceinline__ std::int32_t rounded_root(std::int32_t squared, float root) {
   // Rounds down: above 2^23 the lowest bit of a float is worth one.
   const std::int32_t r = __float_as_int(__fadd_rd(root, 8388608.0f)) - 0x4B000000;
   return r + static_cast<std::int32_t>(squared > r * r + r);
 }
-[[nodiscard]] __device__ __forceinline__ std::int32_t distance(std::int32_t dx, std::int32_t dy) {
-  const std::int32_t squared = dx * dx + dy * dy;
-  return rounded_root(squared, approximate_root(squared));
+/// tsp::distance(), which takes longer where the square is large, or so close below that of a half that its root may round to it.
+[[nodiscard]] __device__ __forceinline__ std::int32_t rounded_root(double squared, float root) {
+  const std::int32_t r = __float2int_rd(root);
+  const double half = plus(r, 0.5), above = multiply_add(-half, half, squared);
+  if (squared >= 0x1p42 || (above < 0 && above > -0x1p-50 * squared)) return static_cast<std::int32_t>(plus(vicinity::root(squared), 0.5));
+  return r + static_cast<std::int32_t>(above >= 0);
 }
-[[nodiscard]] __device__ __forceinline__ std::int32_t distance(double dx, double dy) { return tsp::distance(dx, dy); }
 template <bool Integral>
 [[nodiscard]] __device__ __forceinline__ std::int32_t distance(const Point<Integral>& a, const Point<Integral>& b) {
-  return distance(a.x - b.x, a.y - b.y);
+  const auto squared = squared_distance(a, b);
+  return rounded_root(squared, approximate_root(static_cast<float>(squared)));
 }
 /// Distances of `a` and each of `b`, by whole warps. Without the barrier the compiler puts them one after the other, and each waits for its
 /// root.
 template <int Count, bool Integral>
 __device__ __forceinline__ void distances(const Point<Integral>& a, const Point<Integral> (&b)[Count], std::int32_t (&d)[Count]) {
-  if constexpr (Integral) {
-    float roots[Count];
+  Coordinate<Integral> squared[Count];
+  float root[Count];
 #pragma unroll
-    for (int k = 0; k < Count; ++k) {
-      d[k] = (a.x - b[k].x) * (a.x - b[k].x) + (a.y - b[k].y) * (a.y - b[k].y);
-      roots[k] = approximate_root(d[k]);
-    }
-    __syncwarp();
-#pragma unroll
-    for (int k = 0; k < Count; ++k) d[k] = rounded_root(d[k], roots[k]);
-  } else {
-#pragma unroll
-    for (int k = 0; k < Count; ++k) d[k] = distance(a, b[k]);
+  for (int k = 0; k < Count; ++k) {
+    squared[k] = squared_distance(a, b[k]);
+    root[k] = approximate_root(static_cast<float>(squared[k]));
   }
+  __syncwarp();
+#pragma unroll
+  for (int k = 0; k < Count; ++k) d[k] = rounded_root(squared[k], root[k]);
 }
 
 // --- positions ---------------------------------------------------------------------------------------------------------------
@@ -228,8 +235,8 @@ struct CitySwap {
   __device__ __forceinline__ void load_window(const StoredCity<Integral>* cities) {
     const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % 32), at = window_position(min(lane, 9));
     window.point = cities[at == r ? s : at == s ? r : at].city().point;
-    const std::int32_t after =
-        distance(__shfl_down_sync(~0u, window.point.x, 1) - window.point.x, __shfl_down_sync(~0u, window.point.y, 1) - window.point.y);
+    const Point<Integral> next{__shfl_down_sync(~0u, window.point.x, 1), __shfl_down_sync(~0u, window.point.y, 1)};
+    const std::int32_t after = distance(next, window.point);
     window.edges = __shfl_up_sync(~0u, after, 1) + after;
   }
   /// Stores the window in the warp's shared memory: the cities around r, those around s.
