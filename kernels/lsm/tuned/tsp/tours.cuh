@@ -7,8 +7,8 @@
 // Evaluation (swap_deltas): a warp takes 32 consecutive positions, a lane each. A delta needs the distances from the other city to a
 // position and to its neighbours; neighbouring lanes have the latter. The first and the last lane are the halo and get no deltas.
 // Update (CitySwap): a swap of positions r and s changes the moves of r-1 .. r+1 and s-1 .. s+1. Their new deltas need the cities at
-// r-2 .. r+2 and s-2 .. s+2, the window, which lanes 0 .. 9 of each warp hold.
-// Cost: Count + 2 distances a lane for Count deltas. Synchronisation: of the warp only, by shuffles.
+// r-2 .. r+2 and s-2 .. s+2, the window: lanes 0 .. 9 of each warp compute it, and the others have it by shuffles or by shared memory.
+// Cost: Count + 2 distances a lane for Count deltas. Synchronisation: of the warp only.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
