@@ -395,6 +395,11 @@ class RowMinimaSearch {
   [[nodiscard]] __device__ __forceinline__ bool in_filter(unsigned hash) const {
     return (filter_[hash >> 21] >> (hash >> 16) % 32 & 1) != 0;
   }
+  /// The tabu time of swap (a, b). Positions have 16 bits, and so 32 are enough for moves::index().
+  [[nodiscard]] __device__ __forceinline__ std::int32_t* until_of(std::int32_t a, std::int32_t b) const {
+    const auto i = static_cast<unsigned>(min(a, b)), j = static_cast<unsigned>(max(a, b));
+    return tours_.until_of(search_, std::int64_t{i * (2 * static_cast<unsigned>(n_) - i - 1) / 2 + j - i - 1});
+  }
   /// The iteration before which the last swap is tabu.
   [[nodiscard]] __device__ __forceinline__ std::int32_t until_of_last() const {
     return static_cast<std::int32_t>(local_search::tabu_until(now_ - 1, tours_.tenure));
@@ -402,7 +407,7 @@ class RowMinimaSearch {
   /// Makes the last swap tabu, in the blocks that ask for its time; by one thread of each.
   __device__ __forceinline__ void set_until() const {
     if (tours_.until == nullptr || !(has_row(swap_.r) || has_row(swap_.s))) return;
-    *tours_.until_of(search_, swap_.r, swap_.s) = until_of_last();
+    *until_of(swap_.r, swap_.s) = until_of_last();
     const unsigned hash = filter_hash(swap_.r) + filter_hash(swap_.s);
     filter_[hash >> 21] |= 1u << (hash >> 16) % 32;
   }
@@ -486,8 +491,7 @@ class RowMinimaSearch {
       const unsigned hash = filter_hash(i);
       const Row of_warp = scan_row(
           cities_, n_, i, first_ + warp_positions * part, last_, warp_positions * parts, now_,
-          [&](std::int32_t j) { return in_filter(hash + filter_hash(j)); },
-          [&](std::int32_t j) { return *tours_.until_of(search_, i, j); });
+          [&](std::int32_t j) { return in_filter(hash + filter_hash(j)); }, [&](std::int32_t j) { return *until_of(i, j); });
       if (lane() < row_words) shared_.warp_rows[warp()][lane()] = word_of(of_warp, lane());
     }
     const std::int32_t own = __shfl_sync(~0u, static_cast<std::int32_t>(bound), rank_);
@@ -616,7 +620,7 @@ class RowMinimaSearch {
 #pragma unroll
       for (int k = 0; k < 3; ++k) {
         if (!taken[k]) continue;
-        const std::int32_t end = columns[k] == last ? until_of_last() : *tours_.until_of(search_, position, columns[k]);
+        const std::int32_t end = columns[k] == last ? until_of_last() : *until_of(position, columns[k]);
         if (end <= now_) continue;
         row.insert_tabu(deltas[k], columns[k], end);
         deltas[k] = no_delta;
