@@ -261,12 +261,13 @@ struct Arrivals {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory");
 #endif
   }
-  /// Until the phase, whose parity this is, is over. By any threads.
+  /// Until the phase, whose parity this is, is over. By any threads. The bytes counted lie in this block's shared memory, and st.async
+  /// orders no other writes: acquire at cluster scope would but invalidate L1, in every warp and step.
   __device__ __forceinline__ void wait([[maybe_unused]] unsigned parity) const {
 #if __CUDA_ARCH__ >= 900
     unsigned over = 0;
     while (over == 0)
-      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
                    : "=r"(over)
                    : "r"(address), "r"(parity)
                    : "memory");

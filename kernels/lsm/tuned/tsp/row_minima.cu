@@ -55,12 +55,16 @@ inline constexpr int filter_words = 2048;
 /// A swap or a bound in one word. Keys compare by (delta, i, j); a bound comes before swaps with its delta.
 using Key = unsigned long long;
 inline constexpr Key no_key = ~0ull;
+/// no_key for no_delta.
+[[nodiscard]] __device__ __forceinline__ Key key_of(std::int32_t delta, std::uint32_t is_swap, std::uint32_t low) {
+  const std::uint32_t high = static_cast<std::uint32_t>(delta + (1 << 30)) << 1 | is_swap;
+  return delta == no_delta ? no_key : static_cast<Key>(high) << 32 | low;
+}
 [[nodiscard]] __device__ __forceinline__ Key bound_key(std::int32_t delta, std::int32_t row) {
-  return static_cast<Key>(static_cast<std::uint32_t>(delta + (1 << 30))) << 33 | static_cast<std::uint32_t>(row);
+  return key_of(delta, 0, static_cast<std::uint32_t>(row));
 }
 [[nodiscard]] __device__ __forceinline__ Key swap_key(std::int32_t delta, std::int32_t a, std::int32_t b) {
-  const std::uint32_t i = static_cast<std::uint32_t>(min(a, b)), j = static_cast<std::uint32_t>(max(a, b));
-  return static_cast<Key>(static_cast<std::uint32_t>(delta + (1 << 30))) << 33 | 1ull << 32 | i << 16 | j;
+  return key_of(delta, 1, static_cast<std::uint32_t>(min(a, b)) << 16 | static_cast<std::uint32_t>(max(a, b)));
 }
 [[nodiscard]] __device__ __forceinline__ std::int32_t delta_of(Key key) { return static_cast<std::int32_t>(key >> 33) - (1 << 30); }
 /// Above `best` by a part of its delta: in a descent bounds below this soon come before the least swap, and the more rows are scanned at
@@ -83,25 +87,20 @@ struct Row {
   std::int32_t tabu_end = no_delta;
   std::int32_t tabu_delta = no_delta, tabu_column = -1;
 
-  /// Adds the swap (d, c), which the row does not cover, or no longer since remove(). It is tabu before iteration until(), which is called
-  /// only if the row depends on it.
-  template <std::invocable Until>
-  __device__ __forceinline__ void insert(std::int32_t d, std::int32_t c, std::int32_t now, const Until& until) {
-    if (d >= bound && !(d == delta && c < column)) return;
-    const std::int32_t end = until();
-    if (end > now) {
-      tabu_end = min(tabu_end, end);
-      if (d < tabu_delta || (d == tabu_delta && c < tabu_column)) {
-        tabu_delta = d;
-        tabu_column = c;
-      }
-    } else if (d < delta || (d == delta && c < column)) {
-      if (column >= 0) bound = delta;
-      delta = d;
-      column = c;
-    } else {
-      bound = d;
-    }
+  /// Adds swaps that are not tabu, and that the row does not cover, or no longer since remove(): the first of them is (d, c), and the
+  /// deltas of the others are `second` or more. Here and below, `&` and `|` where `&&` and `||` would branch.
+  __device__ __forceinline__ void insert(std::int32_t d, std::int32_t c, std::int32_t second) {
+    const bool first = (d < delta) | ((d == delta) & (c < column));
+    bound = first ? min(delta, second) : min(bound, d);  // with column -1, `delta` is `bound`
+    column = first ? c : column;
+    delta = min(delta, d);
+  }
+  /// Adds the swap (d, c), which is tabu before iteration `end`.
+  __device__ __forceinline__ void insert_tabu(std::int32_t d, std::int32_t c, std::int32_t end) {
+    const bool first = (d < tabu_delta) | ((d == tabu_delta) & (c < tabu_column));
+    tabu_end = min(tabu_end, end);
+    tabu_column = first ? c : tabu_column;
+    tabu_delta = min(tabu_delta, d);
   }
   /// Removes its least swap, its least tabu swap.
   __device__ __forceinline__ void remove(bool least, bool least_tabu) {
@@ -124,18 +123,11 @@ struct Row {
   }
   /// Lowers `best` to the row's least swap and `least_bound` to its least bound. Tabu swaps count below `aspiration` only.
   __device__ __forceinline__ void lower_keys(std::int32_t row, std::int32_t aspiration, Key& best, Key& least_bound) const {
-    if (delta != no_delta) {
-      if (column >= 0)
-        best = min(best, swap_key(delta, row, column));
-      else
-        least_bound = min(least_bound, bound_key(delta, row));
-    }
-    if (tabu_delta < aspiration) {
-      if (tabu_column >= 0)
-        best = min(best, swap_key(tabu_delta, row, tabu_column));
-      else
-        least_bound = min(least_bound, bound_key(tabu_delta, row));
-    }
+    const bool known = column >= 0, tabu_known = tabu_column >= 0, aspires = tabu_delta < aspiration;
+    const std::int32_t d = known ? delta : no_delta, tabu_d = aspires & tabu_known ? tabu_delta : no_delta;
+    const bool tabu_first = (tabu_d < d) | ((tabu_d == d) & (tabu_column < column));
+    best = min(best, swap_key(min(d, tabu_d), row, tabu_first ? tabu_column : column));
+    least_bound = min(least_bound, bound_key(min(known ? no_delta : delta, aspires & !tabu_known ? tabu_delta : no_delta), row));
   }
 };
 
@@ -164,23 +156,32 @@ inline constexpr int row_words = 6;
 }
 
 /// Scans a part of the row of position i, by a warp: the columns first .. first + warp_positions - 1, the same `step` columns further, and
-/// so on, before `last`. Swap (i, j) is tabu before iteration until(i, j).
-template <bool Integral, std::invocable<std::int32_t, std::int32_t> Until>
+/// so on, before `last`. Swap (i, j) is tabu before iteration until(j), which is called where the row depends on it and taken(j).
+template <bool Integral, std::predicate<std::int32_t> Taken, std::invocable<std::int32_t> Until>
 [[nodiscard]] __device__ __forceinline__ Row scan_row(const StoredCity<Integral>* cities, std::int32_t n, std::int32_t i,
                                                       std::int32_t first, std::int32_t last, std::int32_t step, std::int32_t now,
-                                                      const Until& until) {
+                                                      const Taken& taken, const Until& until) {
   const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
   const StoredCity<Integral> around = cities[wrapped(i - 1 + min(lane, 2), n)];
-  const City<Integral> window = around.city();
+  const Stretch<1, Integral> window = stretch_of<1>(around.city(), 0);
+  const bool halo = lane == 0 || lane > warp_positions;
   Row mine;
   for (; first < last; first += step) {
     const std::int32_t position = lane_position(first, lane, n);
     const StoredCity<Integral> own = cities[position];
     std::int32_t delta[1];
-    swap_deltas<1>(window, 0, i, own.city(), position, n, delta);
-    if (lane >= 1 && lane <= warp_positions && first + lane - 1 < last)
-      mine.insert(delta[0], position, now, [&] { return until(i, position); });
+    swap_deltas<1>(window, i, own.city(), position, n, delta);
+    std::int32_t d = halo | (first + lane > last) ? no_delta : delta[0];
+    const bool enters = (d < mine.bound) | ((d == mine.delta) & (position < mine.column));
+    if (enters & taken(position)) {
+      const std::int32_t end = until(position);
+      if (end > now) {
+        mine.insert_tabu(d, position, end);
+        d = no_delta;
+      }
+    }
     __syncwarp();
+    mine.insert(d, position, no_delta);
   }
   return merged(mine);
 }
@@ -218,19 +219,21 @@ __global__ void __launch_bounds__(setup_threads) tsp_rows_kernel(const __grid_co
   const std::int32_t n = tours.tsp.n, i = static_cast<std::int32_t>(blockIdx.x * (setup_threads / 32) + threadIdx.x / 32);
   if (i >= n) return;
   const auto now = static_cast<std::int32_t>(all_progress[blockIdx.y].iterations);
-  const Row row =
-      scan_row(searches.cities + std::size_t{blockIdx.y} * copies * n, n, i, i + 1, n, warp_positions, now,
-               [&](std::int32_t a, std::int32_t b) { return tours.until != nullptr && now > 0 ? *tours.until_of(blockIdx.y, a, b) : 0; });
+  const Row row = scan_row(
+      searches.cities + std::size_t{blockIdx.y} * copies * n, n, i, i + 1, n, warp_positions, now,
+      [&](std::int32_t) { return tours.until != nullptr && now > 0; }, [&](std::int32_t j) { return *tours.until_of(blockIdx.y, i, j); });
   if (threadIdx.x % 32 == 0) searches.rows[std::size_t{blockIdx.y} * n + i] = row;
 }
 
 // --- shared memory -----------------------------------------------------------------------------------------------------------
 
 /// The part of shared memory that does not depend on the instance. The Bloom filter follows; then rows and cities, if they fit.
+template <bool Integral>
 struct alignas(16) SharedLayout {
   cuda::Four<std::uint32_t> keys[2 * most_blocks];            ///< of CountedMailbox: least key and least bound, high half first
   cuda::Four<cuda::Word> rows[most_blocks][2 * most_blocks];  ///< [row scanned], of CountedMailbox: a block's part, and its bound
   cuda::Word key_arrivals[2], row_arrivals[most_blocks][2];
+  StoredStretch<Integral> windows[row_threads / 32][2];  ///< [warp]
   std::int32_t warp_rows[row_threads / 32][row_words];
   Key warp_best[row_threads / 32], warp_bound[row_threads / 32];
   Key scanned[most_blocks];  ///< [row scanned]: its least key
@@ -250,7 +253,7 @@ struct alignas(16) SharedLayout {
 /// Bytes of shared memory of a block; `in_shared`: with its rows and all cities.
 template <bool Integral>
 [[nodiscard]] constexpr std::size_t shared_bytes(std::int32_t n, std::int32_t block_rows, bool in_shared) {
-  const std::size_t fixed = sizeof(SharedLayout) + filter_words * sizeof(std::uint32_t);
+  const std::size_t fixed = sizeof(SharedLayout<Integral>) + filter_words * sizeof(std::uint32_t);
   return fixed + (in_shared ? stored_rows(block_rows) * sizeof(Row) + static_cast<std::size_t>(n) * sizeof(StoredCity<Integral>) : 0);
 }
 
@@ -269,8 +272,9 @@ class RowMinimaSearch {
         first_(min(rank_ * searches.block_rows, n_)),
         last_(min(first_ + searches.block_rows, n_)),
         halves_(InShared ? halves_of(searches.block_rows) : 1),
-        shared_(*reinterpret_cast<SharedLayout*>(shared)),
-        filter_(reinterpret_cast<std::uint32_t*>(shared + sizeof(SharedLayout))),
+        tasks_(halves_ * divide_up(last_ - first_, warp_positions)),
+        shared_(*reinterpret_cast<SharedLayout<Integral>*>(shared)),
+        filter_(reinterpret_cast<std::uint32_t*>(shared + sizeof(SharedLayout<Integral>))),
         rows_(InShared ? reinterpret_cast<Row*>(filter_ + filter_words) : searches.rows + search_ * n_ + first_),
         cities_(InShared ? reinterpret_cast<StoredCity<Integral>*>(rows_ + stored_rows(searches.block_rows))
                          : searches.cities + (search_ * static_cast<std::size_t>(searches.blocks) + static_cast<std::size_t>(rank_)) * n_),
@@ -287,8 +291,10 @@ class RowMinimaSearch {
         aspiration_ = no_delta;
         read_keys(best, bound);
       } else {
-        if (!take_move(best, method, limit)) break;
-        update_rows(best, bound);
+        const bool goes_on = take_move(best, method, limit);
+        if (goes_on) update_rows(best, bound);
+        if (saves_) save_best();
+        if (!goes_on) break;
       }
     }
     store(progress);
@@ -304,6 +310,18 @@ class RowMinimaSearch {
   [[nodiscard]] __device__ __forceinline__ bool has_row(std::int32_t position) const { return position >= first_ && position < last_; }
   [[nodiscard]] __device__ __forceinline__ Row& row_at(std::int32_t position, int half) const {
     return rows_[half * searches_.block_rows + position - first_];
+  }
+  /// A lane's part in updating a row, or half of it.
+  struct Task {
+    std::int32_t half, position;
+    bool active;
+    Row* row;
+  };
+  /// In the k-th task of all warps.
+  [[nodiscard]] __device__ __forceinline__ Task task_of(std::int32_t k) const {
+    const std::int32_t half = halves_ == 2 ? k & 1 : 0, first = first_ + warp_positions * (k >> (halves_ - 1));
+    const std::int32_t position = lane_position(first, lane(), n_);
+    return {half, position, lane() >= 1 && lane() <= warp_positions && first + lane() - 1 < last_, &row_at(position, half)};
   }
   /// `row` covers all swaps that the halves of the row cover.
   __device__ __forceinline__ void set_row(std::int32_t position, const Row& row) const {
@@ -369,25 +387,29 @@ class RowMinimaSearch {
     const std::int64_t gap = best_value_ - value_;
     aspiration_ = gap < -no_delta ? -no_delta : static_cast<std::int32_t>(gap);
   }
-  [[nodiscard]] static __device__ __forceinline__ unsigned filter_bit(std::int32_t a, std::int32_t b) {
-    return (static_cast<unsigned>(min(a, b)) * 0x9E3779B1u ^ static_cast<unsigned>(max(a, b)) * 0x85EBCA77u) >> 16;
+  /// Swap (a, b) has bit filter_hash(a) + filter_hash(b) >> 16 of the filter: of squares too, as swaps of like distances have like sums.
+  [[nodiscard]] static __device__ __forceinline__ unsigned filter_hash(std::int32_t position) {
+    const auto p = static_cast<unsigned>(position);
+    return p * (p * 0x9E3779B1u + 0x85EBCA77u);
   }
-  /// The iteration before which swap (a, b) is tabu.
-  [[nodiscard]] __device__ __forceinline__ std::int32_t until(std::int32_t a, std::int32_t b) const {
-    const unsigned bit = filter_bit(a, b);
-    if ((filter_[bit / 32] >> bit % 32 & 1) == 0) return 0;  // never taken
-    return *tours_.until_of(search_, a, b);
+  [[nodiscard]] __device__ __forceinline__ bool in_filter(unsigned hash) const {
+    return (filter_[hash >> 21] >> (hash >> 16) % 32 & 1) != 0;
   }
-  /// The same for the last swap.
+  /// The tabu time of swap (a, b). Positions have 16 bits, and so 32 are enough for moves::index().
+  [[nodiscard]] __device__ __forceinline__ std::int32_t* until_of(std::int32_t a, std::int32_t b) const {
+    const auto i = static_cast<unsigned>(min(a, b)), j = static_cast<unsigned>(max(a, b));
+    return tours_.until_of(search_, std::int64_t{i * (2 * static_cast<unsigned>(n_) - i - 1) / 2 + j - i - 1});
+  }
+  /// The iteration before which the last swap is tabu.
   [[nodiscard]] __device__ __forceinline__ std::int32_t until_of_last() const {
     return static_cast<std::int32_t>(local_search::tabu_until(now_ - 1, tours_.tenure));
   }
   /// Makes the last swap tabu, in the blocks that ask for its time; by one thread of each.
   __device__ __forceinline__ void set_until() const {
     if (tours_.until == nullptr || !(has_row(swap_.r) || has_row(swap_.s))) return;
-    *tours_.until_of(search_, swap_.r, swap_.s) = until_of_last();
-    const unsigned bit = filter_bit(swap_.r, swap_.s);
-    filter_[bit / 32] |= 1u << bit % 32;
+    *until_of(swap_.r, swap_.s) = until_of_last();
+    const unsigned hash = filter_hash(swap_.r) + filter_hash(swap_.s);
+    filter_[hash >> 21] |= 1u << (hash >> 16) % 32;
   }
 
   // --- messages
@@ -466,8 +488,10 @@ class RowMinimaSearch {
     const int parts = static_cast<int>((static_cast<float>(warps) + 0.5f) * per_warp);
     const std::int32_t i = position_of(warp() - part * count);
     if (part < parts) {
-      const Row of_warp = scan_row(cities_, n_, i, first_ + warp_positions * part, last_, warp_positions * parts, now_,
-                                   [&](std::int32_t a, std::int32_t b) { return until(a, b); });
+      const unsigned hash = filter_hash(i);
+      const Row of_warp = scan_row(
+          cities_, n_, i, first_ + warp_positions * part, last_, warp_positions * parts, now_,
+          [&](std::int32_t j) { return in_filter(hash + filter_hash(j)); }, [&](std::int32_t j) { return *until_of(i, j); });
       if (lane() < row_words) shared_.warp_rows[warp()][lane()] = word_of(of_warp, lane());
     }
     const std::int32_t own = __shfl_sync(~0u, static_cast<std::int32_t>(bound), rank_);
@@ -517,14 +541,12 @@ class RowMinimaSearch {
   /// Takes the swap of `key`, unless a hill climbing ends here. Returns whether the search goes on.
   __device__ __forceinline__ bool take_move(Key key, local_search::Method method, std::int64_t limit) {
     const auto move = swap_of(key);
-    const std::int32_t r = move.at[0], s = move.at[1];
     const std::int64_t value = value_ + delta_of(key);
-    const bool ends = method == local_search::Method::hill && value >= value_;
-    if (rank_ == 0 && unsaved_ && !ends && value >= best_value_) save_best();
-    unrecorded_ = !ends;
-    swap_.r = r;
-    swap_.s = s;
-    if (ends) {
+    swap_.r = move.at[0];
+    swap_.s = move.at[1];
+    unrecorded_ = method != local_search::Method::hill || value < value_;
+    saves_ = rank_ == 0 && unsaved_ && unrecorded_ && value >= best_value_;
+    if (!unrecorded_) {
       if (is_progress_thread()) shared_.progress.take({value, moves::index<2>(n_, move), false}, method);
       return false;
     }
@@ -541,59 +563,75 @@ class RowMinimaSearch {
   /// its bound, or one of its own swaps has changed or ceases to be tabu.
   __device__ __forceinline__ void update_rows(Key& best, Key& bound) {
     best = bound = no_key;
-    const std::int32_t tasks = halves_ * divide_up(last_ - first_, warp_positions);
-    if (warp() >= tasks && warp() == warps - 1) swap_.load_window(cities_);
-    for (std::int32_t task = warp(); task < tasks; task += warps) {
-      const std::int32_t half = halves_ == 2 ? task & 1 : 0, first = first_ + warp_positions * (task >> (halves_ - 1));
-      const std::int32_t position = lane_position(first, lane(), n_);
-      const bool active = lane() >= 1 && lane() <= warp_positions && first + lane() - 1 < last_;
-      const bool touched = swap_.touches(position);
-      const StoredCity<Integral> stored = cities_[position];
+    if (warp() >= tasks_ && warp() == warps - 1) swap_.load_window(cities_);
+    for (std::int32_t k = warp(); k < tasks_; k += warps) {
+      const Task task = task_of(k);
+      const bool touched = swap_.touches(task.position);
+      const StoredCity<Integral> stored = cities_[task.position];
       Row row;  // of a touched position all swaps have changed
-      if (active && !touched) row = row_at(position, half);
+      if (task.active && !touched) row = *task.row;
       swap_.load_window(cities_);  // here its latencies overlap with those of the row
-      const City<Integral> own = swap_.swapped(stored.city(), position, touched);
+      swap_.store_window(shared_.windows[warp()]);
+      const City<Integral> own = swap_.swapped(stored.city(), task.position, touched);
       const bool least = swap_.touches(row.column), least_tabu = swap_.touches(row.tabu_column);
       bool changed = touched | least | least_tabu | (row.tabu_end <= now_);
       row.remove(least, least_tabu);
       row.end_tabu(now_);
 #pragma unroll
       for (int center = 0; center < 2; ++center) {
-        if (halves_ == 2 && center != half) continue;
+        if (halves_ == 2 && center != task.half) continue;
         std::int32_t deltas[3];
-        swap_deltas<3>(swap_.window, 5 * center, center == 0 ? swap_.r : swap_.s, own, position, n_, deltas);
-        const bool inserts = active && min(min(deltas[0], deltas[1]), deltas[2]) <= row.bound;
+        swap_deltas<3>(window(center), center == 0 ? swap_.r : swap_.s, own, task.position, n_, deltas);
+        const bool inserts = task.active && min(min(deltas[0], deltas[1]), deltas[2]) <= row.bound;
         if (__any_sync(~0u, inserts)) {
-          if (inserts) insert(row, position, center == 0 ? swap_.r : swap_.s, deltas);
+          insert(row, task.position, center == 0 ? swap_.r : swap_.s, deltas, inserts);
           changed |= inserts;
-          __syncwarp();
         }
       }
-      if (active && changed) row_at(position, half) = row;
-      if (active) row.lower_keys(position, aspiration_, best, bound);
+      if (task.active && changed) *task.row = row;
+      if (task.active) row.lower_keys(task.position, aspiration_, best, bound);
     }
     __syncwarp();
   }
-  /// Puts the changed swaps with the positions around `center` into the row, one at a time, the least first: of several of which the least
-  /// is tabu, the others would be a bound only, and near a local optimum the row scanned in almost every iteration.
-  __device__ __forceinline__ void insert(Row& row, std::int32_t position, std::int32_t center, std::int32_t (&deltas)[3]) const {
-    const std::int32_t columns[]{wrapped(center - 1, n_), center, wrapped(center + 1, n_)};
-#pragma unroll 1
-    for (int left = 3; left > 0; --left) {
-      const std::int32_t least = min(min(deltas[0], deltas[1]), deltas[2]);
-      if (least > row.bound) break;
-      std::int32_t column = no_delta;
+  /// The cities around r, or around s, after the last swap.
+  [[nodiscard]] __device__ __forceinline__ Stretch<3, Integral> window(int center) const {
+    const StoredStretch<Integral> stored = shared_.windows[warp()][center];
+    Stretch<3, Integral> stretch;
 #pragma unroll
-      for (int k = 0; k < 3; ++k)
-        if (deltas[k] == least) column = min(column, columns[k]);
+    for (int k = 0; k < 5; ++k) stretch.points[k] = stored.point(k);
 #pragma unroll
-      for (int k = 0; k < 3; ++k)
-        if (columns[k] == column) deltas[k] = no_delta;
-      row.insert(least, column, now_, [&] {
-        if (min(position, column) == swap_.r && max(position, column) == swap_.s) return tours_.until != nullptr ? until_of_last() : 0;
-        return until(position, column);
-      });
+    for (int k = 0; k < 3; ++k) stretch.edges[k] = stored.edges[k];
+    return stretch;
+  }
+  /// Puts the changed swaps with the positions around `center` into the row, if it `inserts` any. By a whole warp, without branches but for
+  /// swaps that may be tabu: one row of a warp takes as long as all of them.
+  __device__ __forceinline__ void insert(Row& row, std::int32_t position, std::int32_t center, std::int32_t (&deltas)[3],
+                                         bool inserts) const {
+    const std::int32_t columns[]{before(center, n_), center, after(center, n_)};
+    // The other position of the last swap, which is not yet in the filter.
+    const std::int32_t last = tours_.until == nullptr ? -1 : position == swap_.r ? swap_.s : position == swap_.s ? swap_.r : -1;
+    const unsigned hash = filter_hash(position);
+    bool taken[3];
+#pragma unroll
+    for (int k = 0; k < 3; ++k)
+      taken[k] =
+          inserts & (deltas[k] <= row.bound) & (deltas[k] != no_delta) & ((columns[k] == last) | in_filter(hash + filter_hash(columns[k])));
+    if (taken[0] | taken[1] | taken[2]) {
+#pragma unroll
+      for (int k = 0; k < 3; ++k) {
+        if (!taken[k]) continue;
+        const std::int32_t end = columns[k] == last ? until_of_last() : *until_of(position, columns[k]);
+        if (end <= now_) continue;
+        row.insert_tabu(deltas[k], columns[k], end);
+        deltas[k] = no_delta;
+      }
     }
+    __syncwarp();
+    const std::int32_t low = min(deltas[0], deltas[1]), least = min(low, deltas[2]);
+    std::int32_t column = no_delta;
+#pragma unroll
+    for (int k = 0; k < 3; ++k) column = min(column, deltas[k] == least ? columns[k] : no_delta);
+    if (inserts) row.insert(least, column, max(min(max(deltas[0], deltas[1]), deltas[2]), low));
   }
 
   const RowSearches<Integral>& searches_;
@@ -603,7 +641,8 @@ class RowMinimaSearch {
   const int rank_;                   ///< of the block in the search
   const std::int32_t first_, last_;  ///< the block's rows
   const std::int32_t halves_;        ///< of a row
-  SharedLayout& shared_;
+  const std::int32_t tasks_;         ///< of all warps in update_rows()
+  SharedLayout<Integral>& shared_;
   std::uint32_t* const filter_;
   Row* const rows_;                     ///< [half][position - first_]
   StoredCity<Integral>* const cities_;  ///< [position]
@@ -614,6 +653,7 @@ class RowMinimaSearch {
   CitySwap<Integral> swap_;        ///< the last
   bool unrecorded_ = false;        ///< the last swap is not yet in cities, tour and progress
   bool unsaved_ = false;           ///< the tour is the best, and not yet saved as such
+  bool saves_ = false;             ///< it was, and in block 0 is saved before the last swap is in it
 };
 
 /// Mapping: `blocks` blocks a search, a cluster if more than one; a lane a row.

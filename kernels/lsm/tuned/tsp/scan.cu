@@ -37,6 +37,10 @@ namespace {
 template <bool Integral>
 inline constexpr int most_threads = Integral ? 1024 : 768;
 
+/// With more cities an iteration of row_minima.cu is shorter, for all that its blocks exchange messages: a scan takes longer with each
+/// swap.
+inline constexpr std::int32_t most_cities = 250;
+
 /// Swaps of a scan thread in a round: four groups of four.
 inline constexpr std::int32_t round_swaps = 16;
 
@@ -344,7 +348,7 @@ class ScanSearch {
     }
     own_ = swap_.swapped(own_, position_, touched);
     std::int32_t deltas[3];
-    swap_deltas<3>(swap_.window, window_, window_ == 0 ? swap_.r : swap_.s, own_, position_, n_, deltas);
+    swap_deltas<3>(stretch_of<3>(swap_.window, window_), window_ == 0 ? swap_.r : swap_.s, own_, position_, n_, deltas);
     const std::uint32_t mark = method == local_search::Method::tabu ? ScanKey::tabu : 0;
 #pragma unroll
     for (int k = 0; k < 3; ++k)
@@ -404,8 +408,8 @@ struct ScanPolicy {
   }
 };
 
-/// As few warps as keep up with the updates, one task of which each has at most: few are faster (measured on an H100). None where deltas
-/// do not fit ScanKey, a search does not fit a block, or the history is too long.
+/// As few warps as keep up with the updates, one task of which each has at most: few are faster (measured on an H100). None where there are
+/// too many cities, deltas do not fit ScanKey, a search does not fit a block, or the history is too long.
 template <bool Integral>
 [[nodiscard]] std::optional<ScanPolicy> scan_policy(const local_search::TspSwap& neighborhood, const local_search::Task& task) {
   constexpr std::int64_t most_warps = most_threads<Integral> / 32 - 1, most_rounds = (ScanKey::slots + 1) / round_swaps,
@@ -425,7 +429,7 @@ template <bool Integral>
   policy.coordinate_bits = Integral ? 16 : 64;
   policy.shared_bytes = shared_bytes<Integral>(tsp.n, round_swaps * policy.rounds * policy.scan_threads);
   policy.batch_size = std::min<std::int64_t>(task.restarts, cuda::multiprocessors());
-  const bool fits = 4 * longest < ScanKey::limit - 1 && policy.history_length <= most_history &&
+  const bool fits = tsp.n <= most_cities && 4 * longest < ScanKey::limit - 1 && policy.history_length <= most_history &&
                     policy.threads() <= most_threads<Integral> && policy.shared_bytes <= cuda::most_shared();
   return fits ? std::optional(policy) : std::nullopt;
 }

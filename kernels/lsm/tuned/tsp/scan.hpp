@@ -8,7 +8,7 @@
 
 namespace vicinity::lsm {
 
-/// Null where the keys of all swaps do not fit the shared memory of a block. The caller keeps the instance alive.
+/// Null where the keys of all swaps do not fit a block, or row minima take less time. The caller keeps the instance alive.
 [[nodiscard]] std::unique_ptr<Run> tsp_scan_run(const local_search::TspSwap& neighborhood, const local_search::Task& task);
 
 }  // namespace vicinity::lsm

@@ -7,8 +7,8 @@
 // Evaluation (swap_deltas): a warp takes 32 consecutive positions, a lane each. A delta needs the distances from the other city to a
 // position and to its neighbours; neighbouring lanes have the latter. The first and the last lane are the halo and get no deltas.
 // Update (CitySwap): a swap of positions r and s changes the moves of r-1 .. r+1 and s-1 .. s+1. Their new deltas need the cities at
-// r-2 .. r+2 and s-2 .. s+2, the window, which lanes 0 .. 9 of each warp hold.
-// Cost: Count + 2 distances a lane for Count deltas. Synchronisation: of the warp only, by shuffles.
+// r-2 .. r+2 and s-2 .. s+2, the window: lanes 0 .. 9 of each warp compute it, and the others have it by shuffles or by shared memory.
+// Cost: Count + 2 distances a lane for Count deltas. Synchronisation: of the warp only.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -69,19 +69,52 @@ struct alignas(8) StoredCity<true> {
   [[nodiscard]] __device__ __forceinline__ City<true> city() const { return {unpacked(xy), edges}; }
 };
 
-/// tsp::rounded_root() with an approximate single-precision root. Its error is below 0.02, so rounded down it is the distance or one less.
-[[nodiscard]] __device__ __forceinline__ std::int32_t distance(std::int32_t dx, std::int32_t dy) {
-  const std::int32_t squared = dx * dx + dy * dy;
+/// Of whole coordinates below 2^31, otherwise below 2^56.
+[[nodiscard]] __device__ __forceinline__ std::int32_t squared_distance(const Point<true>& a, const Point<true>& b) {
+  return (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y);
+}
+[[nodiscard]] __device__ __forceinline__ double squared_distance(const Point<false>& a, const Point<false>& b) {
+  const double dx = plus(a.x, -b.x), dy = plus(a.y, -b.y);
+  return plus(times(dx, dx), times(dy, dy));
+}
+/// With an error below 0.5 for squares below 2^42.
+[[nodiscard]] __device__ __forceinline__ float approximate_root(float squared) {
   float root;
-  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(static_cast<float>(squared)));
+  asm volatile("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(squared));
+  return root;
+}
+/// tsp::rounded_root(): the root rounded down is the distance or one less.
+[[nodiscard]] __device__ __forceinline__ std::int32_t rounded_root(std::int32_t squared, float root) {
   // Rounds down: above 2^23 the lowest bit of a float is worth one.
   const std::int32_t r = __float_as_int(__fadd_rd(root, 8388608.0f)) - 0x4B000000;
   return r + static_cast<std::int32_t>(squared > r * r + r);
 }
-[[nodiscard]] __device__ __forceinline__ std::int32_t distance(double dx, double dy) { return tsp::distance(dx, dy); }
+/// tsp::distance(), which takes longer where the square is large, or so close below that of a half that its root may round to it.
+[[nodiscard]] __device__ __forceinline__ std::int32_t rounded_root(double squared, float root) {
+  const std::int32_t r = __float2int_rd(root);
+  const double half = plus(r, 0.5), above = multiply_add(-half, half, squared);
+  if (squared >= 0x1p42 || (above < 0 && above > -0x1p-50 * squared)) return static_cast<std::int32_t>(plus(vicinity::root(squared), 0.5));
+  return r + static_cast<std::int32_t>(above >= 0);
+}
 template <bool Integral>
 [[nodiscard]] __device__ __forceinline__ std::int32_t distance(const Point<Integral>& a, const Point<Integral>& b) {
-  return distance(a.x - b.x, a.y - b.y);
+  const auto squared = squared_distance(a, b);
+  return rounded_root(squared, approximate_root(static_cast<float>(squared)));
+}
+/// Distances of `a` and each of `b`, by whole warps. Without the barrier the compiler puts them one after the other, and each waits for its
+/// root.
+template <int Count, bool Integral>
+__device__ __forceinline__ void distances(const Point<Integral>& a, const Point<Integral> (&b)[Count], std::int32_t (&d)[Count]) {
+  Coordinate<Integral> squared[Count];
+  float root[Count];
+#pragma unroll
+  for (int k = 0; k < Count; ++k) {
+    squared[k] = squared_distance(a, b[k]);
+    root[k] = approximate_root(static_cast<float>(squared[k]));
+  }
+  __syncwarp();
+#pragma unroll
+  for (int k = 0; k < Count; ++k) d[k] = rounded_root(squared[k], root[k]);
 }
 
 // --- positions ---------------------------------------------------------------------------------------------------------------
@@ -90,7 +123,13 @@ template <bool Integral>
 [[nodiscard]] __device__ __forceinline__ std::int32_t wrapped(std::int32_t position, std::int32_t n) {
   return position < 0 ? position + n : position >= n ? position - n : position;
 }
-/// Is `position` at most `steps` from `center` on the tour? Here and in touches(), `|` where `||` would branch.
+[[nodiscard]] __device__ __forceinline__ std::int32_t before(std::int32_t position, std::int32_t n) {
+  return (position == 0 ? n : position) - 1;
+}
+[[nodiscard]] __device__ __forceinline__ std::int32_t after(std::int32_t position, std::int32_t n) {
+  return position == n - 1 ? 0 : position + 1;
+}
+/// Is `position` at most `steps` from `center` on the tour? Here and in beside(), `|` where `||` would branch.
 [[nodiscard]] __device__ __forceinline__ bool near(std::int32_t position, std::int32_t center, std::int32_t steps, std::int32_t n) {
   const std::int32_t apart = abs(position - center);
   return (apart <= steps) | (apart >= n - steps);
@@ -99,13 +138,34 @@ template <bool Integral>
 /// Positions that a warp evaluates at once: 32 less the halo.
 inline constexpr std::int32_t warp_positions = 30;
 
-/// The position of a lane when lane 1 has `first`. Lanes far beyond the last position get a valid one.
+/// The position of a lane when lane 1 has `first` < n. Lanes far beyond the last position get the first.
 [[nodiscard]] __device__ __forceinline__ std::int32_t lane_position(std::int32_t first, std::int32_t lane, std::int32_t n) {
-  const std::int32_t position = wrapped(first + lane - 1, n);
-  return position < n ? position : n - 1;
+  const std::int32_t position = first + lane - 1;
+  return position < 0 ? n - 1 : position < n ? position : 0;
 }
 
 // --- deltas ------------------------------------------------------------------------------------------------------------------
+
+/// Three positions around one that is swapped, and one more on either side, in shared memory: two reads of 16 bytes.
+template <bool Integral>
+struct alignas(16) StoredStretch {
+  double x[5], y[5];
+  std::int32_t edges[3];
+
+  __device__ __forceinline__ void set_point(int k, const Point<false>& point) {
+    x[k] = point.x;
+    y[k] = point.y;
+  }
+  [[nodiscard]] __device__ __forceinline__ Point<false> point(int k) const { return {x[k], y[k]}; }
+};
+template <>
+struct alignas(16) StoredStretch<true> {
+  std::uint32_t xy[5];
+  std::int32_t edges[3];
+
+  __device__ __forceinline__ void set_point(int k, const Point<true>& point) { xy[k] = StoredCity<true>::packed(point); }
+  [[nodiscard]] __device__ __forceinline__ Point<true> point(int k) const { return StoredCity<true>::unpacked(xy[k]); }
+};
 
 /// The point that `lane` has.
 [[nodiscard]] __device__ __forceinline__ Point<true> shuffle(const Point<true>& mine, std::int32_t lane) {
@@ -115,29 +175,44 @@ inline constexpr std::int32_t warp_positions = 30;
   return {__shfl_sync(~0u, mine.x, lane), __shfl_sync(~0u, mine.y, lane)};
 }
 
-/// Deltas of the swaps of `position`, where `own` is, with the Count positions around `center`; no_delta for the position itself. The
-/// cities of these and of one position more on either side are the `window` of lanes `lane`, lane + 1, ... By whole warps whose lanes have
-/// consecutive positions; the first and the last lane get no valid deltas.
+/// The cities at Count + 2 consecutive positions: all points, and the edges of those but the first and the last.
 template <int Count, bool Integral>
-__device__ __forceinline__ void swap_deltas(const City<Integral>& window, std::int32_t lane, std::int32_t center, const City<Integral>& own,
+struct Stretch {
+  Point<Integral> points[Count + 2];
+  std::int32_t edges[Count];
+};
+
+/// The cities of the lanes from `lane` on, in all lanes.
+template <int Count, bool Integral>
+[[nodiscard]] __device__ __forceinline__ Stretch<Count, Integral> stretch_of(const City<Integral>& mine, std::int32_t lane) {
+  Stretch<Count, Integral> stretch;
+#pragma unroll
+  for (int k = 0; k < Count + 2; ++k) stretch.points[k] = shuffle(mine.point, lane + k);
+#pragma unroll
+  for (int k = 0; k < Count; ++k) stretch.edges[k] = __shfl_sync(~0u, mine.edges, lane + k + 1);
+  return stretch;
+}
+
+/// Deltas of the swaps of `position`, where `own` is, with the Count positions around `center`; no_delta for the position itself. `others`
+/// are the cities of these and of one position more on either side. By whole warps whose lanes have consecutive positions; the first and
+/// the last lane get no valid deltas.
+template <int Count, bool Integral>
+__device__ __forceinline__ void swap_deltas(const Stretch<Count, Integral>& others, std::int32_t center, const City<Integral>& own,
                                             std::int32_t position, std::int32_t n, std::int32_t (&deltas)[Count]) {
   std::int32_t d[Count + 2];
-#pragma unroll
-  for (int k = 0; k < Count + 2; ++k) d[k] = distance(own.point, shuffle(window.point, lane + k));
+  distances(own.point, others.points, d);
 #pragma unroll
   for (int k = 1; k <= Count; ++k)
-    deltas[k - 1] = d[k - 1] + d[k + 1] + __shfl_up_sync(~0u, d[k], 1) + __shfl_down_sync(~0u, d[k], 1) -
-                    __shfl_sync(~0u, window.edges, lane + k) - own.edges;
+    deltas[k - 1] = d[k - 1] + d[k + 1] + __shfl_up_sync(~0u, d[k], 1) + __shfl_down_sync(~0u, d[k], 1) - others.edges[k - 1] - own.edges;
   constexpr int reach = Count / 2;
   if (!near(position, center, reach + 1, n)) return;
-  std::int32_t before = wrapped(center - reach - 1, n), other = wrapped(center - reach, n);
+  const std::int32_t ahead = position >= center ? position - center : position - center + n;  // of the center, in steps
+  const auto is_ahead = [&](std::int32_t steps) { return ahead == (steps < 0 ? n + steps : steps); };
 #pragma unroll
   for (int k = 1; k <= Count; ++k) {
-    const std::int32_t after = wrapped(other + 1, n);
-    if (position == before || position == after) deltas[k - 1] += 2 * d[k];  // the edge between neighbours stays
-    if (position == other) deltas[k - 1] = no_delta;
-    before = other;
-    other = after;
+    const std::int32_t other = k - 1 - reach;
+    if (is_ahead(other - 1) || is_ahead(other + 1)) deltas[k - 1] += 2 * d[k];  // the edge between neighbours stays
+    if (is_ahead(other)) deltas[k - 1] = no_delta;
   }
 }
 
@@ -149,16 +224,29 @@ struct CitySwap {
 
   /// Window k = 0 .. 9: positions r-2 .. r+2 and s-2 .. s+2.
   [[nodiscard]] __device__ __forceinline__ std::int32_t window_position(int k) const { return wrapped(k < 5 ? r - 2 + k : s - 7 + k, n); }
-  [[nodiscard]] __device__ __forceinline__ bool near_r(std::int32_t position) const { return near(position, r, 1, n); }
+  /// Is the position `center`, or one of its neighbours?
+  [[nodiscard]] __device__ __forceinline__ bool beside(std::int32_t position, std::int32_t center) const {
+    return (position == before(center, n)) | (position == center) | (position == after(center, n));
+  }
+  [[nodiscard]] __device__ __forceinline__ bool near_r(std::int32_t position) const { return beside(position, r); }
   /// Is the position one of r-1 .. r+1 or s-1 .. s+1, whose moves all change?
-  [[nodiscard]] __device__ __forceinline__ bool touches(std::int32_t position) const { return near_r(position) | near(position, s, 1, n); }
+  [[nodiscard]] __device__ __forceinline__ bool touches(std::int32_t position) const { return beside(position, r) | beside(position, s); }
   /// Sets `window` in lanes 0 .. 9. `cities` are as before the swap. The edges of the outermost positions are not set.
   __device__ __forceinline__ void load_window(const StoredCity<Integral>* cities) {
     const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % 32), at = window_position(min(lane, 9));
     window.point = cities[at == r ? s : at == s ? r : at].city().point;
-    const std::int32_t after =
-        distance(__shfl_down_sync(~0u, window.point.x, 1) - window.point.x, __shfl_down_sync(~0u, window.point.y, 1) - window.point.y);
+    const Point<Integral> next{__shfl_down_sync(~0u, window.point.x, 1), __shfl_down_sync(~0u, window.point.y, 1)};
+    const std::int32_t after = distance(next, window.point);
     window.edges = __shfl_up_sync(~0u, after, 1) + after;
+  }
+  /// Stores the window in the warp's shared memory: the cities around r, those around s.
+  __device__ __forceinline__ void store_window(StoredStretch<Integral> (&to)[2]) const {
+    const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % 32), k = lane % 5;
+    if (lane < 10) {
+      to[lane / 5].set_point(k, window.point);
+      if (k >= 1 && k <= 3) to[lane / 5].edges[k - 1] = window.edges;
+    }
+    __syncwarp();
   }
   /// The city at each lane's `position` after the swap, `own` before it. Needs the window.
   [[nodiscard]] __device__ __forceinline__ City<Integral> swapped(City<Integral> own, std::int32_t position, bool touched) const {
