@@ -3,6 +3,7 @@ processes ran before it, which it counts in the file that FAKE_STATE names: the 
 
 Options besides vicinity's own: --slow IMPL=FACTOR, --once (slow only while no implementation is named, as in the first
 series), --noise SIGMA (from process to process), --drift FACTOR (control kernel), --control-noise SIGMA, --no-control,
+--gpu-control (a steady one of a GPU as well),
 --digest TEXT, --counter VALUE, --invalid IMPL, --skip N (the Nth process skips its first case), --contended SHARE,
 --throttled, --crash STATUS, --crash-at N (only the Nth process)."""
 
@@ -33,7 +34,7 @@ def main(arguments):
     for path in map(Path, args.descriptors):
         system = path.parent.name
         for name in args.implementation:
-            if name not in KNOWN[system]:
+            if name not in (*KNOWN[system], "gpu-tuned"):
                 print(
                     f"vicinity: error: --implementation: unknown implementation '{name}' of {system}", file=sys.stderr
                 )
@@ -60,7 +61,7 @@ def parser():
     parser.add_argument("--contended", type=float, default=0.0)
     parser.add_argument("--where", action="append", default=[])
     parser.add_argument("--implementation", action="append", default=[])
-    for option in ("--fresh", "--control", "--once", "--no-control", "--throttled"):
+    for option in ("--fresh", "--control", "--once", "--no-control", "--throttled", "--gpu-control"):
         parser.add_argument(option, action="store_true")
     return parser
 
@@ -89,6 +90,8 @@ def records(args, descriptor, random, number):
                 data["contended"] = marks.tolist()
             if not args.no_control:
                 data["control"] = {"cpu": list(2e-3 * args.drift * np.exp(random.normal(0, args.control_noise, 2)))}
+            if args.gpu_control:
+                data["control"]["gpu"] = list(1e-3 * np.exp(random.normal(0, 5e-4, 2)))
             data["digest"] = args.digest or data["digest"]
             data["counters"]["launches"] += args.counter or 0
             data["throttled"] = args.throttled

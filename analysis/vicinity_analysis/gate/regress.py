@@ -24,7 +24,7 @@ times of every case and implementation. A regression is reported only when
   - the 95% interval of candidate / base lies beyond the threshold, which is the larger of the floor and three times
     the case's own A/A noise,
   - it survives Benjamini-Hochberg over all cases,
-  - the control kernel, which no change touches, stayed put, and
+  - the control kernel of its backend, which no change touches, stayed put, and that of no backend moved, and
   - it recurs in a second series of fresh processes.
 The gate passes only when the interval of every case ends below its threshold, and below 5%; what is neither is
 inconclusive. Deterministic results (digest, objective, iterations, evaluations, counters) are compared exactly.
@@ -117,7 +117,12 @@ class Series:
         return judging.decide(judged)
 
     def settled(self) -> bool:
-        return not any(judgement.outcome == "inconclusive" for judgement in self.judge() + self.control())
+        witnesses = verdicts.vouching(self.control(), backends_of(self.base[0], self.keys))
+        return not any(judgement.outcome == "inconclusive" for judgement in self.judge() + witnesses)
+
+
+def backends_of(process: Process, keys: Sequence[RecordKey]) -> list[str]:
+    return sorted({process.records[key].backend for key in keys if key in process.records})
 
 
 def _rounds(base: list[float], candidate: list[float]) -> list[Round]:
@@ -214,6 +219,7 @@ def interleaved(sides: Sides) -> Verdict:
     series = every[-1]
     verdict = Verdict("interleaved", PASS, series.judge(), series.control(), [], notes, repetitions)
     verdict.rounds = len(series.base) // 2
+    verdict.backends = backends_of(first, list(first.records))
     verdict.worth = "Base and candidate ran interleaved on this machine."
     suspects = [judgement.key for judgement in verdict.cases if judgement.outcome == "slower"]
     if suspects and not any(judgement.moved for judgement in verdict.control):

@@ -40,6 +40,7 @@ class Verdict:
     second: list[Judgement] = field(default_factory=list)
     second_control: list[Judgement] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)  # processes that had to be started a second time
+    backends: list[str] = field(default_factory=list)  # of the cases
 
     @property
     def suspects(self) -> list[RecordKey]:
@@ -89,12 +90,18 @@ def measured(record: Record | None) -> bool:
     return record is not None and record.data["status"] != "skipped"
 
 
+def vouching(controls: Sequence[Judgement], backends: Sequence[str]) -> list[Judgement]:
+    """The control kernels of the cases' backends, if any: a noisy host says nothing about cases of a GPU."""
+    return [judgement for judgement in controls if judgement.key.implementation in backends] or list(controls)
+
+
 def conclude(verdict: Verdict) -> Verdict:
     """The one status. Changed results outweigh everything: no noise explains them."""
     controls = verdict.control + verdict.second_control
     interleaved = verdict.mode == "interleaved"
     moved = any(judgement.moved for judgement in controls)
-    vouched = not interleaved or (bool(controls) and all(judgement.stayed for judgement in controls))
+    witnesses = vouching(controls, verdict.backends)
+    vouched = not interleaved or (bool(witnesses) and all(judgement.stayed for judgement in witnesses))
     lost = [key for key in verdict.suspects if key not in verdict.confirmed]
     doubts = [change for change in verdict.changes if change.side != "candidate"]
     blind = [judgement for judgement in verdict.cases if judgement.outcome == "inconclusive"]

@@ -71,6 +71,7 @@ class Machine:
 
 def record(key: RecordKey, times: Sequence[float], **changes: object) -> Record:
     data = {"status": "ok", "samples": {"wall": times}, "protocol": {"time": "wall"}, "digest": "0123456789abcdef"}
+    data["implementation"] = key.implementation
     return Record(data | changes, "simulated", 1)
 
 

@@ -135,6 +135,19 @@ def test_without_a_steady_control_kernel_nothing_is_a_regression(in_process, gat
         assert status == 2 and found["confirmed"] and any(note in text for text in found["notes"])
 
 
+def test_a_noisy_host_says_nothing_about_cases_of_a_gpu(in_process, gate):
+    gpu, noisy = ("--implementation", "gpu-tuned"), "--gpu-control --control-noise 0.1"
+    status, found = gate(*gpu, f"--base-args={noisy}", "--candidate-args", f"{noisy} --slow gpu-tuned=1.05")
+    assert status == 1 and [key[2] for key in found["confirmed"]] == ["gpu-tuned"] * len(found["cases"])
+    status, found = gate(*gpu, f"--base-args={noisy}", f"--candidate-args={noisy}")
+    assert status == 0 and found["rounds"] == 4
+    moved = "--gpu-control --slow gpu-tuned=1.05 --drift 1.2"
+    status, found = gate(*gpu, "--base-args=--gpu-control", "--candidate-args", moved)
+    assert status == 2 and any("control kernel moved" in note for note in found["notes"])
+    status, found = gate(f"--base-args={noisy}", "--candidate-args", f"{noisy} {SLOW}")
+    assert status == 2 and any("too noisy to vouch" in note for note in found["notes"])
+
+
 @pytest.mark.parametrize(
     ("change", "what", "text"),
     [
