@@ -32,8 +32,7 @@ def gap_figures(study: Study, studies: Sequence[Study], line: str = "iterations"
             f"Gap to the best known cost against run time on {machine.title} ({machine.cpu}), by instance; below and "
             "to the left is better. Dots: one run each, its own time and gap. Bars: quartiles and median of the runs "
             f"of at least {FEWEST} seeds, at their median time, for implementations that ran every seed; others have "
-            f"dots alone. From left to right {line} = {_values(own, line)}. Time logarithmic; gap linear below 0.1 %, "
-            "logarithmic above."
+            f"dots alone. {_order(own, line)}Time logarithmic; gap linear below 0.1 %, logarithmic above."
         )
         title = f"{study.descriptor.title}, {machine.title}"
         drawings.append(
@@ -42,9 +41,9 @@ def gap_figures(study: Study, studies: Sequence[Study], line: str = "iterations"
     return drawings
 
 
-def _values(found: list[Group], axis: str) -> str:
+def _order(found: list[Group], axis: str) -> str:
     numbers = sorted({group.value(axis) for group in found if group.value(axis) is not None})
-    return ", ".join(plain(number) for number in numbers)
+    return f"From left to right {axis} = {', '.join(plain(number) for number in numbers)}. " if numbers else ""
 
 
 def _panels(study: Study, machine: Machine, names: list[str], found: list[Group], line: str) -> Callable[[], Figure]:

@@ -36,7 +36,9 @@
       return found;
     };
     // One number alone says no scale.
-    const steps = 3 * Math.log10(high / low) > most && within([1]).length > 1 ? [1] : [1, 2, 5];
+    const tenths = Array.from({length: 90}, (_, k) => (10 + k) / 10);
+    const finer = [[1, 2, 5], [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9]].find((some) => within(some).length > 1) || tenths;
+    const steps = 3 * Math.log10(high / low) > most && within([1]).length > 1 ? [1] : finer;
     const found = within(steps);
     const short = steps.length > 1 || found.every(([, k]) => k >= -3 && k < 6);
     return {vals: found.map(([s, k]) => s * 10 ** k), texts: found.map(([s, k]) => (short ? shown(s * 10 ** k) : power(k)))};
