@@ -43,11 +43,13 @@ struct alignas(16) Entry {
 
 /// What a step of a repair by the table does.
 struct alignas(16) Move {
-  std::int32_t request, slot;    ///< the request inserted; 0: the repair is over
-  std::int32_t position, after;  ///< between which nodes; position 0: nowhere yet, its first insertion is not exact
-  std::int32_t tour, opened;     ///< `opened`: a tour that became the empty one, or -1
-  std::int32_t added, bound;     ///< nodes that joined the solution since positions were dealt out; tours used are below `bound`
+  Index request, slot;    ///< the request inserted; 0: the repair is over
+  Index position, after;  ///< the node before it, the place behind it; position 0: nowhere yet, its first insertion is not exact
+  Index tour, opened;     ///< `opened`: a tour that became the empty one, or -1
+  Index added;            ///< nodes that joined the solution since positions were dealt out
+  Index rare;             ///< the repair is over, or no insertion, or a tour opened
 };
+static_assert(sizeof(Move) == 16);  // read at once
 
 /// Where things lie in the memory of a block.
 struct Layout {
@@ -55,17 +57,18 @@ struct Layout {
   std::int32_t staged;   ///< rows of the distance matrix that a sweep takes at a time; 0: none
   bool resident;         ///< those of all requests removed stay
   std::int32_t pitch;    ///< of the rows, transposed
+  std::int32_t width;    ///< cells from a slot of the table to the next; odd, so that lanes of a sweep use different banks
   std::size_t slots, first, second, groups, numbers, entries, ends, added, move, table, rows, bytes;  ///< the solution stands at 0
 
   /// For up to `most` requests removed.
   Layout(std::int32_t n, std::int32_t m, std::int32_t most, std::int32_t columns_, std::int32_t staged_, bool resident_ = false)
-      : columns(columns_ < m ? columns_ : m), staged(staged_), resident(resident_), pitch((resident_ ? most : staged_) | 1), bytes(0) {
+      : columns(columns_ < m ? columns_ : m), staged(staged_), resident(resident_), pitch((resident_ ? most : staged_) | 1), width(columns | 1), bytes(0) {
     const auto place = [&](std::size_t size, std::int64_t count) {
       const std::size_t at = bytes;
       bytes += (size * static_cast<std::size_t>(count) + 15) / 16 * 16;
       return at;
     };
-    const std::int64_t cells = std::int64_t{most} * columns;
+    const std::int64_t cells = columns > 0 ? std::int64_t{most} * width : 0;
     place(sizeof(std::int32_t), static_cast<std::int64_t>(ListedSolution::ints(n, m)));
     slots = place(sizeof(Slot), most);
     first = place(sizeof(std::uint64_t), most);
@@ -111,7 +114,7 @@ struct Block {
   std::int32_t* ends;             ///< [tour] where its entries end and the next tour's begin
   Index* added;
   Move* move;
-  std::uint64_t* table;  ///< [slot][layout.columns]
+  std::uint64_t* table;  ///< [slot][layout.width]
   std::int32_t* rows;    ///< [node][layout.pitch]
   Common& common;
 
@@ -636,7 +639,7 @@ __device__ __forceinline__ void sweep(const Block& b, std::int32_t from, std::in
   std::int32_t tour = -1, delta = 0, node = -1;
   const auto leave = [&] {
     if (node >= 0)
-      atomicMin(reinterpret_cast<unsigned long long*>(b.table + j * columns + tour),
+      atomicMin(reinterpret_cast<unsigned long long*>(b.table + j * b.layout.width + tour),
                 static_cast<unsigned long long>(cell_of(delta, node, request)));
   };
 #pragma unroll 4
@@ -721,10 +724,10 @@ __device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int3
 
 /// The table, by a sweep over staged rows, or by a warp a slot and tour.
 __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
-  const std::int32_t columns = b.layout.columns, staged = b.layout.staged, bound = b.solution.totals->bound;
+  const std::int32_t width = b.layout.width, staged = b.layout.staged, bound = b.solution.totals->bound;
   if (warp() == 0) add_up(b);
   for (std::int32_t j = warp(); j < total; j += warps)
-    for (std::int32_t t = lane(); t < bound; t += 32) b.table[j * columns + t] = none;
+    for (std::int32_t t = lane(); t < bound; t += 32) b.table[j * width + t] = none;
   __syncthreads();
   deal_out(b);
   wait_for_rows();
@@ -732,7 +735,7 @@ __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
   if (staged == 0) {
     for (std::int32_t x = warp(); x < total * bound; x += warps) {
       const std::uint64_t least = least_in_tour(b, x / bound, b.slots[x / bound].request, x % bound, 0);
-      if (lane() == 0) b.table[x / bound * columns + x % bound] = least;
+      if (lane() == 0) b.table[x / bound * width + x % bound] = least;
     }
   } else {
     for (std::int32_t from = 0; from < total; from += staged) {
@@ -749,10 +752,8 @@ __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
   __syncthreads();
 }
 
-// Barriers of the warps that have slots and the one that inserts, `count` threads: of all, and of those that look at what another wrote.
+/// Barrier of the warps that have slots and the one that inserts, `count` threads.
 __device__ __forceinline__ void meet(std::int32_t count) { asm volatile("barrier.sync 1, %0;" ::"r"(count) : "memory"); }
-__device__ __forceinline__ void list_arrives(std::int32_t count) { asm volatile("barrier.arrive 2, %0;" ::"r"(count) : "memory"); }
-__device__ __forceinline__ void wait_for_list(std::int32_t count) { asm volatile("barrier.sync 2, %0;" ::"r"(count) : "memory"); }
 
 /// The length between slot j's request and a place. Resident: its row is.
 template <bool Resident>
@@ -760,21 +761,19 @@ __device__ __forceinline__ std::int32_t length(const Block& b, std::int32_t j, s
   return Resident ? b.rows[place * b.layout.pitch + j] : b.distance(request, place);
 }
 
-/// By one warp: chooses insertions, by the first ones of all slots and (regret) what is lost otherwise, and makes them. Sets `stuck`. Only
-/// what other warps need is done before they are told.
-template <bool Resident>
-__device__ __forceinline__ void insert_chosen(const Block& b, Repair operation, std::int32_t total, std::int32_t count) {
+/// By one warp: chooses insertions, by the first ones of all slots and (regret) what is lost otherwise, and makes them. Sets `stuck`.
+template <bool Resident, Repair Operation>
+__device__ __forceinline__ void insert_chosen(const Block& b, std::int32_t total, std::int32_t count) {
   const auto& list = b.solution.list;
   Common& common = b.common;
   Totals& totals = *b.solution.totals;
   const std::int32_t low = lane(), high = lane() + 32;
-  std::int32_t left = total, added = 0, cost = totals.cost, used = totals.used, open = totals.open, bound = totals.bound;
+  std::int32_t left = total, added = 0, cost = totals.cost, used = totals.used, open = totals.open;
   std::int64_t evaluations = 0;
   while (true) {
-    list_arrives(count);
     meet(count);
     std::uint64_t key = low < total ? b.first[low] : none, other = high < total ? b.first[high] : none;
-    if (operation == Repair::regret) {
+    if constexpr (Operation == Repair::regret) {
       const std::uint32_t lost = low < total ? static_cast<std::uint32_t>(b.second[low]) : ~0u,
                           other_lost = high < total ? static_cast<std::uint32_t>(b.second[high]) : ~0u;
       const std::uint32_t least = cuda::warp_min(min(lost, other_lost));
@@ -785,38 +784,43 @@ __device__ __forceinline__ void insert_chosen(const Block& b, Repair operation, 
     const bool stuck = key == none || key == 0;
     if (stuck) break;
     const std::int32_t request = request_of_cell(key), position = position_of(key), slot = list.prev[request], after = list.next[position],
-                       t = list.tour[position], unused = list.next[0];
-    if (!is_exact(key)) {
-      if (lane() == 0) *b.move = {request, slot, 0, 0, t, -1, added, bound};
+                       t = list.tour[position], unused = list.next[0], before = list.place(position), behind = list.place(after);
+    if (Operation == Repair::greedy && !is_exact(key)) {
+      if (lane() == 0)
+        *b.move = {.request = static_cast<Index>(request), .slot = static_cast<Index>(slot), .position = 0, .after = 0, .tour = 0,
+                   .opened = -1, .added = static_cast<Index>(added), .rare = 1};
       meet(count);
       continue;
     }
     const Slot own = b.slots[slot];
     const std::int32_t delta = delta_in(key), load = b.solution.load[t] + own.demand,
                        duration = b.solution.duration[t] + delta + own.service;
+    const std::int32_t to = length<Resident>(b, slot, request, before), on = length<Resident>(b, slot, request, behind);
     const bool opens = t == open;
-    const std::int32_t opened = opens && unused != list.end_of_unused ? -unused - list.start_of(0) : -1,
-                       now_added = added + 1 + (opened >= 0);
-    evaluations += std::int64_t{left} * (b.vrp.n - left + used + (open >= 0 ? 1 : 0));
-    bound = max(bound, opened + 1);
+    const std::int32_t opened = opens && unused != list.end_of_unused ? -unused - list.start_of(0) : -1;
     __syncwarp();  // all have read
     if (lane() == 0) {
       b.solution.load[t] = load;
       b.solution.duration[t] = duration;
-      *b.move = {request, slot, position, after, t, opened, now_added, bound};
+      list.next[position] = list.prev[after] = static_cast<Index>(request);
+      list.next[request] = static_cast<Index>(after);
+      list.prev[request] = static_cast<Index>(position);
+      list.tour[request] = static_cast<Index>(t);
+      b.number[position] = static_cast<std::uint32_t>(to);
+      b.number[request] = static_cast<std::uint32_t>(on);
+      b.added[added] = static_cast<Index>(request);
+      if (opens) {
+        b.solution.open_next();
+        if (opened >= 0) b.added[added + 1] = static_cast<Index>(list.start_of(opened));
+      }
+      *b.move = {.request = static_cast<Index>(request), .slot = static_cast<Index>(slot), .position = static_cast<Index>(position),
+                 .after = static_cast<Index>(behind), .tour = static_cast<Index>(t), .opened = static_cast<Index>(opened),
+                 .added = static_cast<Index>(added + 1 + (opened >= 0 ? 1 : 0)), .rare = static_cast<Index>(opened >= 0 ? 1 : 0)};
     }
     meet(count);
-    if (lane() == 0) {
-      list.insert_after(position, request);
-      b.added[added] = static_cast<Index>(request);
-      b.number[position] = static_cast<std::uint32_t>(length<Resident>(b, slot, request, list.place(position)));
-      b.number[request] = static_cast<std::uint32_t>(length<Resident>(b, slot, request, list.place(after)));
-      if (opens) b.solution.open_next();
-      if (opened >= 0) b.added[added + 1] = static_cast<Index>(list.start_of(opened));
-    }
-    __syncwarp();
+    evaluations += std::int64_t{left} * (b.vrp.n - left + used + (open >= 0 ? 1 : 0));
     cost += delta;
-    added = now_added;
+    added += 1 + (opened >= 0 ? 1 : 0);
     --left;
     if (opens) {
       ++used;
@@ -831,17 +835,20 @@ __device__ __forceinline__ void insert_chosen(const Block& b, Repair operation, 
     common.evaluations += evaluations;
     common.stuck = left > 0;
     b.move->request = 0;
+    b.move->rare = 1;
   }
   meet(count);
 }
 
-/// By the other warps, eight lanes a slot: keep the cells of the table and the two best tours of each slot as of the last insertion.
-template <bool Resident>
-__device__ __forceinline__ void keep_cells(const Block& b, Repair operation, std::int32_t total, std::int32_t count) {
+/// By the other warps, eight lanes a slot: keep the cells of the table and the two best tours of each slot as of the last insertion. What
+/// most steps do has few branches: each costs as much as several instructions.
+template <bool Resident, Repair Operation>
+__device__ __forceinline__ void keep_cells(const Block& b, std::int32_t total, std::int32_t count) {
   const auto& list = b.solution.list;
   const std::int32_t j = thread() / lanes_a_slot, own_lane = thread() % lanes_a_slot;
   const Slot slot = j < total ? b.slots[j] : Slot{};
-  std::uint64_t* const cells = b.table + j * b.layout.columns;
+  const bool posts = own_lane == 0 && j < total;
+  std::uint64_t* const cells = b.table + j * b.layout.width;
   std::int32_t request = slot.request;  // 0: inserted
   std::uint64_t first = none, second = none;
   // Where load and duration of a tour leave room.
@@ -850,34 +857,37 @@ __device__ __forceinline__ void keep_cells(const Block& b, Repair operation, std
     return (has_room & has_time) ? cell : cell | infeasible;  // no load waits for the other
   };
   const auto has = [&](std::int32_t t) { return (t & (lanes_a_slot - 1)) == own_lane; };
-  // The two least insertions of each slot (greedy: the least one), in all its lanes.
+  const auto consider = [&](std::uint64_t key) {
+    if constexpr (Operation == Repair::regret) second = min(second, max(first, key));
+    first = min(first, key);
+  };
+  // The two least insertions of each slot (greedy: the least one), in all its lanes. Tours used are below `bound`.
   const auto scan = [&](std::int32_t bound) {
-    first = second = none;
     const std::int32_t end = request > 0 ? bound : 0;
     const auto usable_in = [&](std::int32_t t) {
-      const std::uint64_t cell = cells[t];
+      const std::uint64_t cell = t < end ? cells[t] : none;
       return (cell & infeasible) == 0 ? cell : none;
     };
-    if (operation == Repair::greedy) {
-      for (std::int32_t t = own_lane; t < end; t += lanes_a_slot) first = min(first, usable_in(t));
+    std::int32_t t = own_lane;
+    first = second = none;
+#pragma unroll 1
+    do {
+      const std::uint64_t key = usable_in(t), next = usable_in(t + lanes_a_slot);
+      consider(key);
+      consider(next);
+      t += 2 * lanes_a_slot;
+    } while (t - own_lane < bound);
 #pragma unroll
-      for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) first = min(first, __shfl_xor_sync(~0u, first, offset));
-    } else {
-      for (std::int32_t t = own_lane; t < end; t += lanes_a_slot) {
-        const std::uint64_t key = usable_in(t);
-        second = min(second, max(first, key));
-        first = min(first, key);
-      }
-#pragma unroll
-      for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) {
-        const std::uint64_t other = __shfl_xor_sync(~0u, first, offset), other_second = __shfl_xor_sync(~0u, second, offset);
-        second = min(max(first, other), min(second, other_second));
-        first = min(first, other);
-      }
+    for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) {
+      const std::uint64_t other = __shfl_xor_sync(~0u, first, offset);
+      if constexpr (Operation == Repair::regret)
+        second = min(max(first, other), min(second, __shfl_xor_sync(~0u, second, offset)));
+      first = min(first, other);
     }
   };
   // What the scan found is looked at again: of each such slot its first insertion, if that is not exact, else its second.
   const auto look = [&](bool wanted, std::int32_t added) {
+#pragma unroll 1
     for (std::uint32_t left = __ballot_sync(~0u, own_lane == 0 && wanted); left != 0; left &= left - 1) {
       const std::int32_t of = __ffs(static_cast<int>(left)) - 1;
       const std::int32_t t = list.tour[position_of(__shfl_sync(~0u, is_exact(first) ? second : first, of))];
@@ -887,50 +897,49 @@ __device__ __forceinline__ void keep_cells(const Block& b, Repair operation, std
   };
   // What is compared. A request without a feasible insertion comes before all others.
   const auto post = [&] {
-    if (own_lane != 0 || j >= total) return;
-    const bool stuck = request > 0 && first == none && operation == Repair::regret;
-    b.first[j] = stuck ? 0 : first;
-    if (operation == Repair::regret) {  // ~regret
+    if constexpr (Operation == Repair::greedy) {
+      if (posts) b.first[j] = first;
+    } else {
+      const bool stuck = request > 0 && first == none;
       const std::uint32_t gain = static_cast<std::uint32_t>(second >> 32) - static_cast<std::uint32_t>(first >> 32);
-      b.second[j] = request == 0 ? ~0u : stuck || second == none ? 0 : ~gain;
+      const std::uint32_t lost = request == 0 ? ~0u : second == none ? 0 : ~gain;  // ~regret
+      if (posts) {
+        b.first[j] = stuck ? 0 : first;
+        b.second[j] = lost;
+      }
     }
   };
 
-  const std::int32_t bound = b.solution.totals->bound;
+  std::int32_t bound = b.solution.totals->bound, added = 0;
   for (std::int32_t t = own_lane; request > 0 && t < bound; t += lanes_a_slot)
     cells[t] = judged(cells[t], b.solution.load[t], b.solution.duration[t]);
-  Move move{.request = 0, .slot = 0, .position = 1, .after = 0, .tour = 0, .opened = -1, .added = 0, .bound = bound};
-  bool changed = true;  // a slot of the warp
   while (true) {
-    bool waited = false;
-    if (changed) {
-      bool wanted = move.position == 0 && j == move.slot, some = move.position == 0;
+    scan(bound);
+    if constexpr (Operation == Repair::regret) {
       while (true) {
-        if (some) {
-          if (!waited) wait_for_list(count);
-          waited = true;
-          look(wanted, move.added);
-        }
-        scan(move.bound);
-        wanted = !is_exact(first) || !is_exact(second);
-        some = operation == Repair::regret && __any_sync(~0u, wanted) != 0;
-        if (!some) break;
+        const bool wanted = !is_exact(first) || !is_exact(second);
+        if (__any_sync(~0u, wanted) == 0) break;
+        look(wanted, added);
+        scan(bound);
       }
-      post();
     }
-    if (!waited) list_arrives(count);
+    post();
     meet(count);
     meet(count);
-    move = *b.move;
-    if (move.request == 0) break;
-    if (move.position == 0) {
-      changed = j / slots_a_warp == move.slot / slots_a_warp;
-      continue;
+    const Move move = *b.move;
+    added = move.added;
+    if (move.rare != 0) {
+      if (move.request == 0) break;
+      if (Operation == Repair::greedy && move.position == 0) {
+        if (warp() == move.slot / slots_a_warp) look(j == move.slot, added);
+        continue;
+      }
+      bound = max(bound, move.opened + 1);
+      if (request > 0 && has(move.opened))
+        cells[move.opened] = judged(cell_of(2 * length<Resident>(b, j, request, 0), list.start_of(move.opened), request), 0, 0);
     }
-    changed = __any_sync(~0u, request > 0) != 0;
-    if (!changed) continue;
-    if (request == move.request) request = 0;
-    const std::int32_t t = move.tour, before = list.place(move.position), after = list.place(move.after);
+    if (j == move.slot) request = 0;
+    const std::int32_t t = move.tour, before = list.place(move.position), after = move.after;
     if (request > 0 && has(t)) {
       const auto to_own = [&](std::int32_t place) { return length<Resident>(b, j, request, place); };
       const auto to_new = [&](std::int32_t place) { return length<Resident>(b, move.slot, move.request, place); };
@@ -943,19 +952,17 @@ __device__ __forceinline__ void keep_cells(const Block& b, Repair operation, std
       if (unsure && fresh > known) now &= ~exact;  // what is left may be less than it
       cells[t] = judged(now, b.solution.load[t], b.solution.duration[t]);
     }
-    if (request > 0 && move.opened >= 0 && has(move.opened))
-      cells[move.opened] = judged(cell_of(2 * length<Resident>(b, j, request, 0), list.start_of(move.opened), request), 0, 0);
   }
 }
 
 /// Inserts all requests; sets `stuck`. The first warps have the slots, the next one inserts, the others wait for the block's barrier.
-template <bool Resident>
-__device__ __forceinline__ void insert_by_table(const Block& b, Repair operation, std::int32_t total) {
+template <bool Resident, Repair Operation>
+__device__ __forceinline__ void insert_by_table(const Block& b, std::int32_t total) {
   const std::int32_t keepers = (total + slots_a_warp - 1) / slots_a_warp, count = 32 * (keepers + 1);
   if (warp() < keepers)
-    keep_cells<Resident>(b, operation, total, count);
+    keep_cells<Resident, Operation>(b, total, count);
   else if (warp() == keepers)
-    insert_chosen<Resident>(b, operation, total, count);
+    insert_chosen<Resident, Operation>(b, total, count);
 }
 
 // --- repair --------------------------------------------------------------------------------------------------------------------
@@ -988,10 +995,17 @@ __device__ __forceinline__ bool repair(const Block& b, Repair operation) {
   if (b.layout.staged > 0) stage_rows(b, 0, b.layout.resident ? total : min(b.layout.staged, total));
   __syncthreads();
   fill_table(b, total);
-  if (b.layout.resident)
-    insert_by_table<true>(b, operation, total);
-  else
-    insert_by_table<false>(b, operation, total);
+  if (b.layout.resident) {
+    if (operation == Repair::greedy)
+      insert_by_table<true, Repair::greedy>(b, total);
+    else
+      insert_by_table<true, Repair::regret>(b, total);
+  } else {
+    if (operation == Repair::greedy)
+      insert_by_table<false, Repair::greedy>(b, total);
+    else
+      insert_by_table<false, Repair::regret>(b, total);
+  }
   __syncthreads();
   return !b.common.stuck;
 }
