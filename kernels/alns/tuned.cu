@@ -35,10 +35,10 @@ namespace {
 struct alignas(16) Slot {
   std::int32_t request, demand, service, unused;
 };
-/// A position when the table is filled. Places are times the pitch of the rows.
+/// A position when the table is filled: the places beside it, the edge between these, the node before it.
 struct alignas(16) Entry {
   std::int32_t before, after, edge;
-  Index node, tour;
+  Index node;
 };
 
 /// What a step of a repair by the table does.
@@ -56,13 +56,13 @@ struct Layout {
   std::int32_t columns;  ///< of the table; 0: none
   std::int32_t staged;   ///< rows of the distance matrix that a sweep takes at a time; 0: none
   bool resident;         ///< those of all requests removed stay
-  std::int32_t pitch;    ///< of the rows, transposed
-  std::int32_t width;    ///< cells from a slot of the table to the next; odd, so that lanes of a sweep use different banks
+  std::int32_t pitch;    ///< of these rows; odd, as the next one, so that lanes that have a slot each use different banks
+  std::int32_t width;    ///< of the table
   std::size_t slots, first, second, groups, numbers, entries, ends, added, move, table, rows, bytes;  ///< the solution stands at 0
 
   /// For up to `most` requests removed.
   Layout(std::int32_t n, std::int32_t m, std::int32_t most, std::int32_t columns_, std::int32_t staged_, bool resident_ = false)
-      : columns(columns_ < m ? columns_ : m), staged(staged_), resident(resident_), pitch((resident_ ? most : staged_) | 1), width(columns | 1), bytes(0) {
+      : columns(columns_ < m ? columns_ : m), staged(staged_), resident(resident_), pitch((n + 1) | 1), width(columns | 1), bytes(0) {
     const auto place = [&](std::size_t size, std::int64_t count) {
       const std::size_t at = bytes;
       bytes += (size * static_cast<std::size_t>(count) + 15) / 16 * 16;
@@ -80,7 +80,7 @@ struct Layout {
     added = place(sizeof(Index), columns > 0 ? 2 * most : 0);
     move = place(sizeof(Move), 1);
     table = place(sizeof(std::uint64_t), cells);
-    rows = place(sizeof(std::int32_t), staged > 0 ? std::int64_t{pitch} * (n + 1) : 0);
+    rows = place(sizeof(std::int32_t), std::int64_t{resident ? most : staged} * pitch);
   }
 };
 
@@ -115,7 +115,7 @@ struct Block {
   Index* added;
   Move* move;
   std::uint64_t* table;  ///< [slot][layout.width]
-  std::int32_t* rows;    ///< [node][layout.pitch]
+  std::int32_t* rows;    ///< [slot][layout.pitch]
   Common& common;
 
   __device__ __forceinline__ Block(const vrp::View& view, unsigned char* memory, const Layout& places, Common& shared)
@@ -612,51 +612,44 @@ __device__ __forceinline__ std::int32_t position_of(std::uint64_t cell) { return
 __device__ __forceinline__ bool is_exact(std::uint64_t cell) { return (cell & exact) != 0; }
 __device__ __forceinline__ std::int32_t request_of_cell(std::uint64_t cell) { return static_cast<std::int32_t>(cell >> 2 & 0x7FFFu); }
 
-/// Mapping: a warp a row. The lengths between a request and all places, side by side with the other rows; they arrive later, by
-/// wait_for_rows().
+/// Mapping: a warp a row, the lengths between a request and all places; they arrive later, by wait_for_rows().
 __device__ __forceinline__ void stage_rows(const Block& b, std::int32_t from, std::int32_t to) {
   const std::int32_t begin = b.layout.resident ? 0 : from;
   for (std::int32_t j = from + warp(); j < to; j += warps) {
     const std::int32_t* const row = b.distance.row + b.slots[j].request * b.distance.pitch;
 #pragma unroll 4
     for (std::int32_t place = lane(); place <= b.vrp.n; place += 32)
-      __pipeline_memcpy_async(b.rows + (place * b.layout.pitch + j - begin), row + place, sizeof(std::int32_t));
+      __pipeline_memcpy_async(b.rows + ((j - begin) * b.layout.pitch + place), row + place, sizeof(std::int32_t));
   }
   __pipeline_commit();
 }
 /// By all threads, a barrier behind: what a thread copied is there.
 __device__ __forceinline__ void wait_for_rows() { __pipeline_wait_prior(0); }
 
-/// Fills the table for the slots whose rows are staged. Mapping: a lane a slot; each warp, or part of it, has as many entries.
+/// A cell, and whether load and duration of its tour leave room for it.
+__device__ __forceinline__ std::uint64_t judged(const Block& b, const Slot& slot, std::uint64_t cell, std::int32_t load,
+                                                std::int32_t duration) {
+  const bool has_room = slot.demand <= b.vrp.capacity - load, has_time = delta_in(cell) + slot.service <= b.vrp.limit - duration;
+  return (has_room & has_time) ? cell : cell | infeasible;  // no load waits for the other
+}
+
+/// Fills the table for the slots whose rows are staged. Mapping: a lane a slot; each warp, or part of it, has its tours.
 __device__ __forceinline__ void sweep(const Block& b, std::int32_t from, std::int32_t to) {
-  const std::int32_t staged = b.layout.staged, parts = 32 / staged, columns = b.layout.columns;
-  const std::int32_t own = lane() % staged, j = from + own, piece = warp() * parts + lane() / staged, pieces = warps * parts;
-  const std::int32_t count = b.ends[columns - 1];
+  const std::int32_t staged = b.layout.staged, parts = 32 / staged, bound = b.solution.totals->bound;
+  const std::int32_t own = lane() % staged, j = from + own;
   if (j >= to) return;
-  const std::int32_t request = b.slots[j].request;
-  const std::int32_t* const row = b.rows + (b.layout.resident ? j : own);
-  const std::int32_t begin = count * piece / pieces, end = count * (piece + 1) / pieces;
-  std::int32_t tour = -1, delta = 0, node = -1;
-  const auto leave = [&] {
-    if (node >= 0)
-      atomicMin(reinterpret_cast<unsigned long long*>(b.table + j * b.layout.width + tour),
-                static_cast<unsigned long long>(cell_of(delta, node, request)));
-  };
+  const Slot slot = b.slots[j];
+  const std::int32_t* const row = b.rows + (b.layout.resident ? j : own) * b.layout.pitch;
+  for (std::int32_t t = warp() * parts + lane() / staged; t < bound; t += warps * parts) {
+    const std::int32_t end = b.ends[t];
+    std::uint64_t least = none;
 #pragma unroll 4
-  for (std::int32_t i = begin; i < end; ++i) {
-    const Entry entry = b.entries[i];
-    const std::int32_t here = row[entry.before] + row[entry.after] - entry.edge;
-    if (entry.tour != tour) {
-      leave();
-      tour = entry.tour;
-      delta = here;
-      node = entry.node;
-    } else if (here < delta || (here == delta && entry.node < node)) {
-      delta = here;
-      node = entry.node;
+    for (std::int32_t i = t > 0 ? b.ends[t - 1] : 0; i < end; ++i) {
+      const Entry entry = b.entries[i];
+      cuda::lower(least, cell_of(row[entry.before] + row[entry.after] - entry.edge, entry.node, slot.request));
     }
+    b.table[j * b.layout.width + t] = judged(b, slot, least, b.solution.load[t], b.solution.duration[t]);
   }
-  leave();
 }
 
 /// By warp 0: where each tour's entries begin, instead of how many they are. A lane has four tours.
@@ -677,12 +670,12 @@ __device__ __forceinline__ void add_up(const Block& b) {
 /// Each position among those of its tour, in any order: where the tour's entries began, they end then.
 __device__ __forceinline__ void deal_out(const Block& b) {
   const auto& list = b.solution.list;
-  const std::int32_t pitch = b.layout.pitch, nodes = b.vrp.n + b.solution.totals->bound;
+  const std::int32_t nodes = b.vrp.n + b.solution.totals->bound;
   for (std::int32_t node = 1 + thread(); node <= nodes; node += threads) {
     if (!list.contains(node)) continue;
     const Index t = list.tour[node];
-    b.entries[atomicAdd(&b.ends[t], 1)] = {list.place(node) * pitch, list.place(list.next[node]) * pitch,
-                                           static_cast<std::int32_t>(b.number[node]), static_cast<Index>(node), t};
+    b.entries[atomicAdd(&b.ends[t], 1)] = {list.place(node), list.place(list.next[node]), static_cast<std::int32_t>(b.number[node]),
+                                           static_cast<Index>(node)};
   }
 }
 
@@ -711,7 +704,7 @@ __device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int3
 #pragma unroll
     for (int c = 0; c < at_once; ++c) {
       const std::int32_t here = list.place(node[c]), there = node[c] > 0 ? list.place(next[c]) : 0;
-      both[c] = (b.layout.resident ? b.rows[here * b.layout.pitch + j] + b.rows[there * b.layout.pitch + j]
+      both[c] = (b.layout.resident ? b.rows[j * b.layout.pitch + here] + b.rows[j * b.layout.pitch + there]
                                    : b.distance(request, here) + b.distance(request, there)) -
                 static_cast<std::int32_t>(b.number[node[c]]);
     }
@@ -724,18 +717,18 @@ __device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int3
 
 /// The table, by a sweep over staged rows, or by a warp a slot and tour.
 __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
-  const std::int32_t width = b.layout.width, staged = b.layout.staged, bound = b.solution.totals->bound;
+  const std::int32_t staged = b.layout.staged, bound = b.solution.totals->bound;
   if (warp() == 0) add_up(b);
-  for (std::int32_t j = warp(); j < total; j += warps)
-    for (std::int32_t t = lane(); t < bound; t += 32) b.table[j * width + t] = none;
   __syncthreads();
   deal_out(b);
   wait_for_rows();
   __syncthreads();
   if (staged == 0) {
     for (std::int32_t x = warp(); x < total * bound; x += warps) {
-      const std::uint64_t least = least_in_tour(b, x / bound, b.slots[x / bound].request, x % bound, 0);
-      if (lane() == 0) b.table[x / bound * width + x % bound] = least;
+      const std::int32_t j = x / bound, t = x % bound;
+      const Slot slot = b.slots[j];
+      const std::uint64_t least = least_in_tour(b, j, slot.request, t, 0);
+      if (lane() == 0) b.table[j * b.layout.width + t] = judged(b, slot, least, b.solution.load[t], b.solution.duration[t]);
     }
   } else {
     for (std::int32_t from = 0; from < total; from += staged) {
@@ -758,7 +751,7 @@ __device__ __forceinline__ void meet(std::int32_t count) { asm volatile("barrier
 /// The length between slot j's request and a place. Resident: its row is.
 template <bool Resident>
 __device__ __forceinline__ std::int32_t length(const Block& b, std::int32_t j, std::int32_t request, std::int32_t place) {
-  return Resident ? b.rows[place * b.layout.pitch + j] : b.distance(request, place);
+  return Resident ? b.rows[j * b.layout.pitch + place] : b.distance(request, place);
 }
 
 /// By one warp: chooses insertions, by the first ones of all slots and (regret) what is lost otherwise, and makes them. Sets `stuck`.
@@ -787,8 +780,14 @@ __device__ __forceinline__ void insert_chosen(const Block& b, std::int32_t total
                        t = list.tour[position], unused = list.next[0], before = list.place(position), behind = list.place(after);
     if (Operation == Repair::greedy && !is_exact(key)) {
       if (lane() == 0)
-        *b.move = {.request = static_cast<Index>(request), .slot = static_cast<Index>(slot), .position = 0, .after = 0, .tour = 0,
-                   .opened = -1, .added = static_cast<Index>(added), .rare = 1};
+        *b.move = {.request = static_cast<Index>(request),
+                   .slot = static_cast<Index>(slot),
+                   .position = 0,
+                   .after = 0,
+                   .tour = 0,
+                   .opened = -1,
+                   .added = static_cast<Index>(added),
+                   .rare = 1};
       meet(count);
       continue;
     }
@@ -813,9 +812,14 @@ __device__ __forceinline__ void insert_chosen(const Block& b, std::int32_t total
         b.solution.open_next();
         if (opened >= 0) b.added[added + 1] = static_cast<Index>(list.start_of(opened));
       }
-      *b.move = {.request = static_cast<Index>(request), .slot = static_cast<Index>(slot), .position = static_cast<Index>(position),
-                 .after = static_cast<Index>(behind), .tour = static_cast<Index>(t), .opened = static_cast<Index>(opened),
-                 .added = static_cast<Index>(added + 1 + (opened >= 0 ? 1 : 0)), .rare = static_cast<Index>(opened >= 0 ? 1 : 0)};
+      *b.move = {.request = static_cast<Index>(request),
+                 .slot = static_cast<Index>(slot),
+                 .position = static_cast<Index>(position),
+                 .after = static_cast<Index>(behind),
+                 .tour = static_cast<Index>(t),
+                 .opened = static_cast<Index>(opened),
+                 .added = static_cast<Index>(added + 1 + (opened >= 0 ? 1 : 0)),
+                 .rare = static_cast<Index>(opened >= 0 ? 1 : 0)};
     }
     meet(count);
     evaluations += std::int64_t{left} * (b.vrp.n - left + used + (open >= 0 ? 1 : 0));
@@ -851,11 +855,6 @@ __device__ __forceinline__ void keep_cells(const Block& b, std::int32_t total, s
   std::uint64_t* const cells = b.table + j * b.layout.width;
   std::int32_t request = slot.request;  // 0: inserted
   std::uint64_t first = none, second = none;
-  // Where load and duration of a tour leave room.
-  const auto judged = [&](std::uint64_t cell, std::int32_t load, std::int32_t duration) {
-    const bool has_room = slot.demand <= b.vrp.capacity - load, has_time = delta_in(cell) + slot.service <= b.vrp.limit - duration;
-    return (has_room & has_time) ? cell : cell | infeasible;  // no load waits for the other
-  };
   const auto has = [&](std::int32_t t) { return (t & (lanes_a_slot - 1)) == own_lane; };
   const auto consider = [&](std::uint64_t key) {
     if constexpr (Operation == Repair::regret) second = min(second, max(first, key));
@@ -880,8 +879,7 @@ __device__ __forceinline__ void keep_cells(const Block& b, std::int32_t total, s
 #pragma unroll
     for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) {
       const std::uint64_t other = __shfl_xor_sync(~0u, first, offset);
-      if constexpr (Operation == Repair::regret)
-        second = min(max(first, other), min(second, __shfl_xor_sync(~0u, second, offset)));
+      if constexpr (Operation == Repair::regret) second = min(max(first, other), min(second, __shfl_xor_sync(~0u, second, offset)));
       first = min(first, other);
     }
   };
@@ -892,7 +890,7 @@ __device__ __forceinline__ void keep_cells(const Block& b, std::int32_t total, s
       const std::int32_t of = __ffs(static_cast<int>(left)) - 1;
       const std::int32_t t = list.tour[position_of(__shfl_sync(~0u, is_exact(first) ? second : first, of))];
       const std::uint64_t found = least_in_tour(b, __shfl_sync(~0u, j, of), __shfl_sync(~0u, request, of), t, added);
-      if (lane() == of + (t & (lanes_a_slot - 1))) cells[t] = judged(found, b.solution.load[t], b.solution.duration[t]);
+      if (lane() == of + (t & (lanes_a_slot - 1))) cells[t] = judged(b, slot, found, b.solution.load[t], b.solution.duration[t]);
     }
   };
   // What is compared. A request without a feasible insertion comes before all others.
@@ -911,8 +909,6 @@ __device__ __forceinline__ void keep_cells(const Block& b, std::int32_t total, s
   };
 
   std::int32_t bound = b.solution.totals->bound, added = 0;
-  for (std::int32_t t = own_lane; request > 0 && t < bound; t += lanes_a_slot)
-    cells[t] = judged(cells[t], b.solution.load[t], b.solution.duration[t]);
   while (true) {
     scan(bound);
     if constexpr (Operation == Repair::regret) {
@@ -936,7 +932,7 @@ __device__ __forceinline__ void keep_cells(const Block& b, std::int32_t total, s
       }
       bound = max(bound, move.opened + 1);
       if (request > 0 && has(move.opened))
-        cells[move.opened] = judged(cell_of(2 * length<Resident>(b, j, request, 0), list.start_of(move.opened), request), 0, 0);
+        cells[move.opened] = judged(b, slot, cell_of(2 * length<Resident>(b, j, request, 0), list.start_of(move.opened), request), 0, 0);
     }
     if (j == move.slot) request = 0;
     const std::int32_t t = move.tour, before = list.place(move.position), after = move.after;
@@ -950,7 +946,7 @@ __device__ __forceinline__ void keep_cells(const Block& b, std::int32_t total, s
       const bool unsure = !is_exact(cell) || position_of(cell) == move.position;
       std::uint64_t now = min(known, fresh);
       if (unsure && fresh > known) now &= ~exact;  // what is left may be less than it
-      cells[t] = judged(now, b.solution.load[t], b.solution.duration[t]);
+      cells[t] = judged(b, slot, now, b.solution.load[t], b.solution.duration[t]);
     }
   }
 }
