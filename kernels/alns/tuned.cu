@@ -5,18 +5,18 @@
 // Data layout, in the shared memory of a block: the candidate (solution.hpp); the length of the edge behind each node; a slot for each
 // request removed, with its best insertion and its best in another tour; the table [slot][tour] of its least insertion in each tour,
 // feasible or not: all positions of a tour have the same room, so that the least one decides; the positions, dealt out by tours; rows of
-// the distance matrix, transposed. What does not fit is left out: without rows the distances are gathered from the read-only cache,
+// the distance matrix. What does not fit is left out: without rows the distances are gathered from the read-only cache,
 // without a table (many tours, first solutions) a request whose best tours changed is compared with all positions. What is left lies in
 // device memory where shared memory is too small.
 // Phases of an iteration: the candidate becomes the current solution; destroy; costs of what was removed, at the same time for all;
-// positions are dealt out, and rows arrive meanwhile; the table is filled by a sweep over all positions, a lane a request; steps; the
-// history takes the edges; acceptance. What an iteration draws is known since its call began. In a step one warp chooses and inserts; then
-// the others, eight lanes a slot, compare each slot's least insertion in the changed tour with the two new positions, and each slot's
-// tours. Where that least position is gone the cell of the table is not exact, a bound, which is looked at again if it is chosen (greedy)
-// or one of a slot's two best (regret).
-// Synchronisation: two barriers a step, of the warps that have slots; worst removal uses one warp and no barrier, the other removals a few
-// or, to bisect, some thirty. Without a table: two block barriers a step, and the slots are dealt to all warps.
-// Cost: k n evaluations for the table, each two reads of shared memory; then all cells of the table a step, a few a lane.
+// positions are dealt out, and rows arrive meanwhile; the table is filled by a sweep over all positions, a warp a tour, a lane a request;
+// steps; the history takes the edges; acceptance. What an iteration draws is known since its call began. In a step one warp chooses and
+// inserts; then the others, eight lanes a slot, compare each slot's least insertion in the changed tour with the two new positions, and
+// each slot's tours. Where that least position is gone the cell of the table is not exact, a bound, which is looked at again if it is
+// chosen (greedy) or one of a slot's two best (regret). Synchronisation: two barriers a step, of the warps that have slots; worst removal
+// uses one warp and no barrier, the other removals a few or, to bisect, some thirty. Without a table: two block barriers a step, and the
+// slots are dealt to all warps. Cost: k n evaluations for the table, each two reads of shared memory; then all cells of the table a step, a
+// few a lane.
 #include <cuda_pipeline.h>
 
 #include <array>
