@@ -684,7 +684,7 @@ __device__ __forceinline__ void deal_out(const Block& b) {
 __device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int32_t j, std::int32_t request, std::int32_t t,
                                                        std::int32_t added) {
   const auto& list = b.solution.list;
-  constexpr int at_once = 4;
+  constexpr int at_once = 2;
   std::uint64_t mine = none;
   const std::int32_t begin = t > 0 ? b.ends[t - 1] : 0, dealt = b.ends[t] - begin;
   const std::int32_t count = dealt + added;
@@ -910,14 +910,12 @@ __device__ __forceinline__ void keep_cells(const Block& b, std::int32_t total, s
 
   std::int32_t bound = b.solution.totals->bound, added = 0;
   while (true) {
-    scan(bound);
-    if constexpr (Operation == Repair::regret) {
-      while (true) {
-        const bool wanted = !is_exact(first) || !is_exact(second);
-        if (__any_sync(~0u, wanted) == 0) break;
-        look(wanted, added);
-        scan(bound);
-      }
+#pragma unroll 1
+    while (true) {
+      scan(bound);
+      const bool wanted = !is_exact(first) || !is_exact(second);
+      if (Operation == Repair::greedy || __any_sync(~0u, wanted) == 0) break;
+      look(wanted, added);
     }
     post();
     meet(count);
