@@ -13,10 +13,10 @@
 // steps; the history takes the edges; acceptance. What an iteration draws is known since its call began. In a step one warp chooses and
 // inserts; then the others, eight lanes a slot, compare each slot's least insertion in the changed tour with the two new positions, and
 // each slot's tours. Where that least position is gone the cell of the table is not exact, a bound, which is looked at again if it is
-// chosen (greedy) or one of a slot's two best (regret). Synchronisation: two barriers a step, of the warps that have slots; worst removal
-// uses one warp and no barrier, the other removals a few or, to bisect, some thirty. Without a table: two block barriers a step, and the
-// slots are dealt to all warps. Cost: k n evaluations for the table, each two reads of shared memory; then all cells of the table a step, a
-// few a lane.
+// chosen (greedy) or one of a slot's two best (regret).
+// Synchronisation: two barriers a step, of the warps that have slots; worst removal uses one warp and no barrier, the other removals a few
+// or, to bisect, some thirty. Without a table: two block barriers a step, and the slots are dealt to all warps.
+// Cost: k n evaluations for the table, each two reads of shared memory; then all cells of the table a step, a few a lane.
 #include <cuda_pipeline.h>
 
 #include <array>
