@@ -5,15 +5,15 @@
 // Data layout, in the shared memory of a block: the candidate (solution.hpp); the length of the edge behind each node; a slot for each
 // request removed, with its best insertion and its best in another tour; the table [slot][tour] of its least insertion in each tour,
 // feasible or not: all positions of a tour have the same room, so that the least one decides; the positions, dealt out by tours; rows of
-// the distance matrix, transposed. What does not fit is left out: without rows the distances are gathered from the read-only cache,
+// the distance matrix. What does not fit is left out: without rows the distances are gathered from the read-only cache,
 // without a table (many tours, first solutions) a request whose best tours changed is compared with all positions. What is left lies in
 // device memory where shared memory is too small.
 // Phases of an iteration: the candidate becomes the current solution; destroy; costs of what was removed, at the same time for all;
-// positions are dealt out, and rows arrive meanwhile; the table is filled by a sweep over all positions, a lane a request; steps; the
-// history takes the edges; acceptance. What an iteration draws is known since its call began. In a step one warp chooses and inserts; then
-// the others, eight lanes a slot, compare each slot's least insertion in the changed tour with the two new positions, and each slot's
-// tours. Where that least position is gone the cell of the table is not exact, a bound, which is looked at again if it is chosen (greedy)
-// or one of a slot's two best (regret).
+// positions are dealt out, and rows arrive meanwhile; the table is filled by a sweep over all positions, a warp a tour, a lane a request;
+// steps; the history takes the edges; acceptance. What an iteration draws is known since its call began. In a step one warp chooses and
+// inserts; then the others, eight lanes a slot, compare each slot's least insertion in the changed tour with the two new positions, and
+// each slot's tours. Where that least position is gone the cell of the table is not exact, a bound, which is looked at again if it is
+// chosen (greedy) or one of a slot's two best (regret).
 // Synchronisation: two barriers a step, of the warps that have slots; worst removal uses one warp and no barrier, the other removals a few
 // or, to bisect, some thirty. Without a table: two block barriers a step, and the slots are dealt to all warps.
 // Cost: k n evaluations for the table, each two reads of shared memory; then all cells of the table a step, a few a lane.
@@ -35,37 +35,40 @@ namespace {
 struct alignas(16) Slot {
   std::int32_t request, demand, service, unused;
 };
-/// A position when the table is filled. Places are times the pitch of the rows.
+/// A position when the table is filled: the places beside it, the edge between these, the node before it.
 struct alignas(16) Entry {
   std::int32_t before, after, edge;
-  Index node, tour;
+  Index node;
 };
 
 /// What a step of a repair by the table does.
 struct alignas(16) Move {
-  std::int32_t request, slot;    ///< the request inserted; 0: the repair is over
-  std::int32_t position, after;  ///< between which nodes; position 0: nowhere yet, its first insertion is not exact
-  std::int32_t tour, opened;     ///< `opened`: a tour that became the empty one, or -1
-  std::int32_t added, bound;     ///< nodes that joined the solution since positions were dealt out; tours used are below `bound`
+  Index request, slot;    ///< the request inserted; 0: the repair is over
+  Index position, after;  ///< the node before it, the place behind it; position 0: nowhere yet, its first insertion is not exact
+  Index tour, opened;     ///< `opened`: a tour that became the empty one, or -1
+  Index added;            ///< nodes that joined the solution since positions were dealt out
+  Index rare;             ///< the repair is over, or no insertion, or a tour opened
 };
+static_assert(sizeof(Move) == 16);  // read at once
 
 /// Where things lie in the memory of a block.
 struct Layout {
   std::int32_t columns;  ///< of the table; 0: none
   std::int32_t staged;   ///< rows of the distance matrix that a sweep takes at a time; 0: none
   bool resident;         ///< those of all requests removed stay
-  std::int32_t pitch;    ///< of the rows, transposed
+  std::int32_t pitch;    ///< of these rows; odd, as the next one, so that lanes that have a slot each use different banks
+  std::int32_t width;    ///< of the table
   std::size_t slots, first, second, groups, numbers, entries, ends, added, move, table, rows, bytes;  ///< the solution stands at 0
 
   /// For up to `most` requests removed.
   Layout(std::int32_t n, std::int32_t m, std::int32_t most, std::int32_t columns_, std::int32_t staged_, bool resident_ = false)
-      : columns(columns_ < m ? columns_ : m), staged(staged_), resident(resident_), pitch((resident_ ? most : staged_) | 1), bytes(0) {
+      : columns(columns_ < m ? columns_ : m), staged(staged_), resident(resident_), pitch((n + 1) | 1), width(columns | 1), bytes(0) {
     const auto place = [&](std::size_t size, std::int64_t count) {
       const std::size_t at = bytes;
       bytes += (size * static_cast<std::size_t>(count) + 15) / 16 * 16;
       return at;
     };
-    const std::int64_t cells = std::int64_t{most} * columns;
+    const std::int64_t cells = columns > 0 ? std::int64_t{most} * width : 0;
     place(sizeof(std::int32_t), static_cast<std::int64_t>(ListedSolution::ints(n, m)));
     slots = place(sizeof(Slot), most);
     first = place(sizeof(std::uint64_t), most);
@@ -77,7 +80,7 @@ struct Layout {
     added = place(sizeof(Index), columns > 0 ? 2 * most : 0);
     move = place(sizeof(Move), 1);
     table = place(sizeof(std::uint64_t), cells);
-    rows = place(sizeof(std::int32_t), staged > 0 ? std::int64_t{pitch} * (n + 1) : 0);
+    rows = place(sizeof(std::int32_t), std::int64_t{resident ? most : staged} * pitch);
   }
 };
 
@@ -111,8 +114,8 @@ struct Block {
   std::int32_t* ends;             ///< [tour] where its entries end and the next tour's begin
   Index* added;
   Move* move;
-  std::uint64_t* table;  ///< [slot][layout.columns]
-  std::int32_t* rows;    ///< [node][layout.pitch]
+  std::uint64_t* table;  ///< [slot][layout.width]
+  std::int32_t* rows;    ///< [slot][layout.pitch]
   Common& common;
 
   __device__ __forceinline__ Block(const vrp::View& view, unsigned char* memory, const Layout& places, Common& shared)
@@ -609,51 +612,44 @@ __device__ __forceinline__ std::int32_t position_of(std::uint64_t cell) { return
 __device__ __forceinline__ bool is_exact(std::uint64_t cell) { return (cell & exact) != 0; }
 __device__ __forceinline__ std::int32_t request_of_cell(std::uint64_t cell) { return static_cast<std::int32_t>(cell >> 2 & 0x7FFFu); }
 
-/// Mapping: a warp a row. The lengths between a request and all places, side by side with the other rows; they arrive later, by
-/// wait_for_rows().
+/// Mapping: a warp a row, the lengths between a request and all places; they arrive later, by wait_for_rows().
 __device__ __forceinline__ void stage_rows(const Block& b, std::int32_t from, std::int32_t to) {
   const std::int32_t begin = b.layout.resident ? 0 : from;
   for (std::int32_t j = from + warp(); j < to; j += warps) {
     const std::int32_t* const row = b.distance.row + b.slots[j].request * b.distance.pitch;
 #pragma unroll 4
     for (std::int32_t place = lane(); place <= b.vrp.n; place += 32)
-      __pipeline_memcpy_async(b.rows + (place * b.layout.pitch + j - begin), row + place, sizeof(std::int32_t));
+      __pipeline_memcpy_async(b.rows + ((j - begin) * b.layout.pitch + place), row + place, sizeof(std::int32_t));
   }
   __pipeline_commit();
 }
 /// By all threads, a barrier behind: what a thread copied is there.
 __device__ __forceinline__ void wait_for_rows() { __pipeline_wait_prior(0); }
 
-/// Fills the table for the slots whose rows are staged. Mapping: a lane a slot; each warp, or part of it, has as many entries.
+/// A cell, and whether load and duration of its tour leave room for it.
+__device__ __forceinline__ std::uint64_t judged(const Block& b, const Slot& slot, std::uint64_t cell, std::int32_t load,
+                                                std::int32_t duration) {
+  const bool has_room = slot.demand <= b.vrp.capacity - load, has_time = delta_in(cell) + slot.service <= b.vrp.limit - duration;
+  return (has_room & has_time) ? cell : cell | infeasible;  // no load waits for the other
+}
+
+/// Fills the table for the slots whose rows are staged. Mapping: a lane a slot; each warp, or part of it, has its tours.
 __device__ __forceinline__ void sweep(const Block& b, std::int32_t from, std::int32_t to) {
-  const std::int32_t staged = b.layout.staged, parts = 32 / staged, columns = b.layout.columns;
-  const std::int32_t own = lane() % staged, j = from + own, piece = warp() * parts + lane() / staged, pieces = warps * parts;
-  const std::int32_t count = b.ends[columns - 1];
+  const std::int32_t staged = b.layout.staged, parts = 32 / staged, bound = b.solution.totals->bound;
+  const std::int32_t own = lane() % staged, j = from + own;
   if (j >= to) return;
-  const std::int32_t request = b.slots[j].request;
-  const std::int32_t* const row = b.rows + (b.layout.resident ? j : own);
-  const std::int32_t begin = count * piece / pieces, end = count * (piece + 1) / pieces;
-  std::int32_t tour = -1, delta = 0, node = -1;
-  const auto leave = [&] {
-    if (node >= 0)
-      atomicMin(reinterpret_cast<unsigned long long*>(b.table + j * columns + tour),
-                static_cast<unsigned long long>(cell_of(delta, node, request)));
-  };
+  const Slot slot = b.slots[j];
+  const std::int32_t* const row = b.rows + (b.layout.resident ? j : own) * b.layout.pitch;
+  for (std::int32_t t = warp() * parts + lane() / staged; t < bound; t += warps * parts) {
+    const std::int32_t end = b.ends[t];
+    std::uint64_t least = none;
 #pragma unroll 4
-  for (std::int32_t i = begin; i < end; ++i) {
-    const Entry entry = b.entries[i];
-    const std::int32_t here = row[entry.before] + row[entry.after] - entry.edge;
-    if (entry.tour != tour) {
-      leave();
-      tour = entry.tour;
-      delta = here;
-      node = entry.node;
-    } else if (here < delta || (here == delta && entry.node < node)) {
-      delta = here;
-      node = entry.node;
+    for (std::int32_t i = t > 0 ? b.ends[t - 1] : 0; i < end; ++i) {
+      const Entry entry = b.entries[i];
+      cuda::lower(least, cell_of(row[entry.before] + row[entry.after] - entry.edge, entry.node, slot.request));
     }
+    b.table[j * b.layout.width + t] = judged(b, slot, least, b.solution.load[t], b.solution.duration[t]);
   }
-  leave();
 }
 
 /// By warp 0: where each tour's entries begin, instead of how many they are. A lane has four tours.
@@ -674,12 +670,12 @@ __device__ __forceinline__ void add_up(const Block& b) {
 /// Each position among those of its tour, in any order: where the tour's entries began, they end then.
 __device__ __forceinline__ void deal_out(const Block& b) {
   const auto& list = b.solution.list;
-  const std::int32_t pitch = b.layout.pitch, nodes = b.vrp.n + b.solution.totals->bound;
+  const std::int32_t nodes = b.vrp.n + b.solution.totals->bound;
   for (std::int32_t node = 1 + thread(); node <= nodes; node += threads) {
     if (!list.contains(node)) continue;
     const Index t = list.tour[node];
-    b.entries[atomicAdd(&b.ends[t], 1)] = {list.place(node) * pitch, list.place(list.next[node]) * pitch,
-                                           static_cast<std::int32_t>(b.number[node]), static_cast<Index>(node), t};
+    b.entries[atomicAdd(&b.ends[t], 1)] = {list.place(node), list.place(list.next[node]), static_cast<std::int32_t>(b.number[node]),
+                                           static_cast<Index>(node)};
   }
 }
 
@@ -688,7 +684,7 @@ __device__ __forceinline__ void deal_out(const Block& b) {
 __device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int32_t j, std::int32_t request, std::int32_t t,
                                                        std::int32_t added) {
   const auto& list = b.solution.list;
-  constexpr int at_once = 4;
+  constexpr int at_once = 2;
   std::uint64_t mine = none;
   const std::int32_t begin = t > 0 ? b.ends[t - 1] : 0, dealt = b.ends[t] - begin;
   const std::int32_t count = dealt + added;
@@ -708,7 +704,7 @@ __device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int3
 #pragma unroll
     for (int c = 0; c < at_once; ++c) {
       const std::int32_t here = list.place(node[c]), there = node[c] > 0 ? list.place(next[c]) : 0;
-      both[c] = (b.layout.resident ? b.rows[here * b.layout.pitch + j] + b.rows[there * b.layout.pitch + j]
+      both[c] = (b.layout.resident ? b.rows[j * b.layout.pitch + here] + b.rows[j * b.layout.pitch + there]
                                    : b.distance(request, here) + b.distance(request, there)) -
                 static_cast<std::int32_t>(b.number[node[c]]);
     }
@@ -721,18 +717,18 @@ __device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int3
 
 /// The table, by a sweep over staged rows, or by a warp a slot and tour.
 __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
-  const std::int32_t columns = b.layout.columns, staged = b.layout.staged, bound = b.solution.totals->bound;
+  const std::int32_t staged = b.layout.staged, bound = b.solution.totals->bound;
   if (warp() == 0) add_up(b);
-  for (std::int32_t j = warp(); j < total; j += warps)
-    for (std::int32_t t = lane(); t < bound; t += 32) b.table[j * columns + t] = none;
   __syncthreads();
   deal_out(b);
   wait_for_rows();
   __syncthreads();
   if (staged == 0) {
     for (std::int32_t x = warp(); x < total * bound; x += warps) {
-      const std::uint64_t least = least_in_tour(b, x / bound, b.slots[x / bound].request, x % bound, 0);
-      if (lane() == 0) b.table[x / bound * columns + x % bound] = least;
+      const std::int32_t j = x / bound, t = x % bound;
+      const Slot slot = b.slots[j];
+      const std::uint64_t least = least_in_tour(b, j, slot.request, t, 0);
+      if (lane() == 0) b.table[j * b.layout.width + t] = judged(b, slot, least, b.solution.load[t], b.solution.duration[t]);
     }
   } else {
     for (std::int32_t from = 0; from < total; from += staged) {
@@ -749,32 +745,28 @@ __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
   __syncthreads();
 }
 
-// Barriers of the warps that have slots and the one that inserts, `count` threads: of all, and of those that look at what another wrote.
+/// Barrier of the warps that have slots and the one that inserts, `count` threads.
 __device__ __forceinline__ void meet(std::int32_t count) { asm volatile("barrier.sync 1, %0;" ::"r"(count) : "memory"); }
-__device__ __forceinline__ void list_arrives(std::int32_t count) { asm volatile("barrier.arrive 2, %0;" ::"r"(count) : "memory"); }
-__device__ __forceinline__ void wait_for_list(std::int32_t count) { asm volatile("barrier.sync 2, %0;" ::"r"(count) : "memory"); }
 
 /// The length between slot j's request and a place. Resident: its row is.
 template <bool Resident>
 __device__ __forceinline__ std::int32_t length(const Block& b, std::int32_t j, std::int32_t request, std::int32_t place) {
-  return Resident ? b.rows[place * b.layout.pitch + j] : b.distance(request, place);
+  return Resident ? b.rows[j * b.layout.pitch + place] : b.distance(request, place);
 }
 
-/// By one warp: chooses insertions, by the first ones of all slots and (regret) what is lost otherwise, and makes them. Sets `stuck`. Only
-/// what other warps need is done before they are told.
-template <bool Resident>
-__device__ __forceinline__ void insert_chosen(const Block& b, Repair operation, std::int32_t total, std::int32_t count) {
+/// By one warp: chooses insertions, by the first ones of all slots and (regret) what is lost otherwise, and makes them. Sets `stuck`.
+template <bool Resident, Repair Operation>
+__device__ __forceinline__ void insert_chosen(const Block& b, std::int32_t total, std::int32_t count) {
   const auto& list = b.solution.list;
   Common& common = b.common;
   Totals& totals = *b.solution.totals;
   const std::int32_t low = lane(), high = lane() + 32;
-  std::int32_t left = total, added = 0, cost = totals.cost, used = totals.used, open = totals.open, bound = totals.bound;
+  std::int32_t left = total, added = 0, cost = totals.cost, used = totals.used, open = totals.open;
   std::int64_t evaluations = 0;
   while (true) {
-    list_arrives(count);
     meet(count);
     std::uint64_t key = low < total ? b.first[low] : none, other = high < total ? b.first[high] : none;
-    if (operation == Repair::regret) {
+    if constexpr (Operation == Repair::regret) {
       const std::uint32_t lost = low < total ? static_cast<std::uint32_t>(b.second[low]) : ~0u,
                           other_lost = high < total ? static_cast<std::uint32_t>(b.second[high]) : ~0u;
       const std::uint32_t least = cuda::warp_min(min(lost, other_lost));
@@ -785,38 +777,54 @@ __device__ __forceinline__ void insert_chosen(const Block& b, Repair operation, 
     const bool stuck = key == none || key == 0;
     if (stuck) break;
     const std::int32_t request = request_of_cell(key), position = position_of(key), slot = list.prev[request], after = list.next[position],
-                       t = list.tour[position], unused = list.next[0];
-    if (!is_exact(key)) {
-      if (lane() == 0) *b.move = {request, slot, 0, 0, t, -1, added, bound};
+                       t = list.tour[position], unused = list.next[0], before = list.place(position), behind = list.place(after);
+    if (Operation == Repair::greedy && !is_exact(key)) {
+      if (lane() == 0)
+        *b.move = {.request = static_cast<Index>(request),
+                   .slot = static_cast<Index>(slot),
+                   .position = 0,
+                   .after = 0,
+                   .tour = 0,
+                   .opened = -1,
+                   .added = static_cast<Index>(added),
+                   .rare = 1};
       meet(count);
       continue;
     }
     const Slot own = b.slots[slot];
     const std::int32_t delta = delta_in(key), load = b.solution.load[t] + own.demand,
                        duration = b.solution.duration[t] + delta + own.service;
+    const std::int32_t to = length<Resident>(b, slot, request, before), on = length<Resident>(b, slot, request, behind);
     const bool opens = t == open;
-    const std::int32_t opened = opens && unused != list.end_of_unused ? -unused - list.start_of(0) : -1,
-                       now_added = added + 1 + (opened >= 0);
-    evaluations += std::int64_t{left} * (b.vrp.n - left + used + (open >= 0 ? 1 : 0));
-    bound = max(bound, opened + 1);
+    const std::int32_t opened = opens && unused != list.end_of_unused ? -unused - list.start_of(0) : -1;
     __syncwarp();  // all have read
     if (lane() == 0) {
       b.solution.load[t] = load;
       b.solution.duration[t] = duration;
-      *b.move = {request, slot, position, after, t, opened, now_added, bound};
+      list.next[position] = list.prev[after] = static_cast<Index>(request);
+      list.next[request] = static_cast<Index>(after);
+      list.prev[request] = static_cast<Index>(position);
+      list.tour[request] = static_cast<Index>(t);
+      b.number[position] = static_cast<std::uint32_t>(to);
+      b.number[request] = static_cast<std::uint32_t>(on);
+      b.added[added] = static_cast<Index>(request);
+      if (opens) {
+        b.solution.open_next();
+        if (opened >= 0) b.added[added + 1] = static_cast<Index>(list.start_of(opened));
+      }
+      *b.move = {.request = static_cast<Index>(request),
+                 .slot = static_cast<Index>(slot),
+                 .position = static_cast<Index>(position),
+                 .after = static_cast<Index>(behind),
+                 .tour = static_cast<Index>(t),
+                 .opened = static_cast<Index>(opened),
+                 .added = static_cast<Index>(added + 1 + (opened >= 0 ? 1 : 0)),
+                 .rare = static_cast<Index>(opened >= 0 ? 1 : 0)};
     }
     meet(count);
-    if (lane() == 0) {
-      list.insert_after(position, request);
-      b.added[added] = static_cast<Index>(request);
-      b.number[position] = static_cast<std::uint32_t>(length<Resident>(b, slot, request, list.place(position)));
-      b.number[request] = static_cast<std::uint32_t>(length<Resident>(b, slot, request, list.place(after)));
-      if (opens) b.solution.open_next();
-      if (opened >= 0) b.added[added + 1] = static_cast<Index>(list.start_of(opened));
-    }
-    __syncwarp();
+    evaluations += std::int64_t{left} * (b.vrp.n - left + used + (open >= 0 ? 1 : 0));
     cost += delta;
-    added = now_added;
+    added += 1 + (opened >= 0 ? 1 : 0);
     --left;
     if (opens) {
       ++used;
@@ -831,106 +839,101 @@ __device__ __forceinline__ void insert_chosen(const Block& b, Repair operation, 
     common.evaluations += evaluations;
     common.stuck = left > 0;
     b.move->request = 0;
+    b.move->rare = 1;
   }
   meet(count);
 }
 
-/// By the other warps, eight lanes a slot: keep the cells of the table and the two best tours of each slot as of the last insertion.
-template <bool Resident>
-__device__ __forceinline__ void keep_cells(const Block& b, Repair operation, std::int32_t total, std::int32_t count) {
+/// By the other warps, eight lanes a slot: keep the cells of the table and the two best tours of each slot as of the last insertion. What
+/// most steps do has few branches: each costs as much as several instructions.
+template <bool Resident, Repair Operation>
+__device__ __forceinline__ void keep_cells(const Block& b, std::int32_t total, std::int32_t count) {
   const auto& list = b.solution.list;
   const std::int32_t j = thread() / lanes_a_slot, own_lane = thread() % lanes_a_slot;
   const Slot slot = j < total ? b.slots[j] : Slot{};
-  std::uint64_t* const cells = b.table + j * b.layout.columns;
+  const bool posts = own_lane == 0 && j < total;
+  std::uint64_t* const cells = b.table + j * b.layout.width;
   std::int32_t request = slot.request;  // 0: inserted
   std::uint64_t first = none, second = none;
-  // Where load and duration of a tour leave room.
-  const auto judged = [&](std::uint64_t cell, std::int32_t load, std::int32_t duration) {
-    const bool has_room = slot.demand <= b.vrp.capacity - load, has_time = delta_in(cell) + slot.service <= b.vrp.limit - duration;
-    return (has_room & has_time) ? cell : cell | infeasible;  // no load waits for the other
-  };
   const auto has = [&](std::int32_t t) { return (t & (lanes_a_slot - 1)) == own_lane; };
-  // The two least insertions of each slot (greedy: the least one), in all its lanes.
+  const auto consider = [&](std::uint64_t key) {
+    if constexpr (Operation == Repair::regret) second = min(second, max(first, key));
+    first = min(first, key);
+  };
+  // The two least insertions of each slot (greedy: the least one), in all its lanes. Tours used are below `bound`.
   const auto scan = [&](std::int32_t bound) {
-    first = second = none;
     const std::int32_t end = request > 0 ? bound : 0;
     const auto usable_in = [&](std::int32_t t) {
-      const std::uint64_t cell = cells[t];
+      const std::uint64_t cell = t < end ? cells[t] : none;
       return (cell & infeasible) == 0 ? cell : none;
     };
-    if (operation == Repair::greedy) {
-      for (std::int32_t t = own_lane; t < end; t += lanes_a_slot) first = min(first, usable_in(t));
+    std::int32_t t = own_lane;
+    first = second = none;
+#pragma unroll 1
+    do {
+      const std::uint64_t key = usable_in(t), next = usable_in(t + lanes_a_slot);
+      consider(key);
+      consider(next);
+      t += 2 * lanes_a_slot;
+    } while (t - own_lane < bound);
 #pragma unroll
-      for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) first = min(first, __shfl_xor_sync(~0u, first, offset));
-    } else {
-      for (std::int32_t t = own_lane; t < end; t += lanes_a_slot) {
-        const std::uint64_t key = usable_in(t);
-        second = min(second, max(first, key));
-        first = min(first, key);
-      }
-#pragma unroll
-      for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) {
-        const std::uint64_t other = __shfl_xor_sync(~0u, first, offset), other_second = __shfl_xor_sync(~0u, second, offset);
-        second = min(max(first, other), min(second, other_second));
-        first = min(first, other);
-      }
+    for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) {
+      const std::uint64_t other = __shfl_xor_sync(~0u, first, offset);
+      if constexpr (Operation == Repair::regret) second = min(max(first, other), min(second, __shfl_xor_sync(~0u, second, offset)));
+      first = min(first, other);
     }
   };
   // What the scan found is looked at again: of each such slot its first insertion, if that is not exact, else its second.
   const auto look = [&](bool wanted, std::int32_t added) {
+#pragma unroll 1
     for (std::uint32_t left = __ballot_sync(~0u, own_lane == 0 && wanted); left != 0; left &= left - 1) {
       const std::int32_t of = __ffs(static_cast<int>(left)) - 1;
       const std::int32_t t = list.tour[position_of(__shfl_sync(~0u, is_exact(first) ? second : first, of))];
       const std::uint64_t found = least_in_tour(b, __shfl_sync(~0u, j, of), __shfl_sync(~0u, request, of), t, added);
-      if (lane() == of + (t & (lanes_a_slot - 1))) cells[t] = judged(found, b.solution.load[t], b.solution.duration[t]);
+      if (lane() == of + (t & (lanes_a_slot - 1))) cells[t] = judged(b, slot, found, b.solution.load[t], b.solution.duration[t]);
     }
   };
   // What is compared. A request without a feasible insertion comes before all others.
   const auto post = [&] {
-    if (own_lane != 0 || j >= total) return;
-    const bool stuck = request > 0 && first == none && operation == Repair::regret;
-    b.first[j] = stuck ? 0 : first;
-    if (operation == Repair::regret) {  // ~regret
+    if constexpr (Operation == Repair::greedy) {
+      if (posts) b.first[j] = first;
+    } else {
+      const bool stuck = request > 0 && first == none;
       const std::uint32_t gain = static_cast<std::uint32_t>(second >> 32) - static_cast<std::uint32_t>(first >> 32);
-      b.second[j] = request == 0 ? ~0u : stuck || second == none ? 0 : ~gain;
+      const std::uint32_t lost = request == 0 ? ~0u : second == none ? 0 : ~gain;  // ~regret
+      if (posts) {
+        b.first[j] = stuck ? 0 : first;
+        b.second[j] = lost;
+      }
     }
   };
 
-  const std::int32_t bound = b.solution.totals->bound;
-  for (std::int32_t t = own_lane; request > 0 && t < bound; t += lanes_a_slot)
-    cells[t] = judged(cells[t], b.solution.load[t], b.solution.duration[t]);
-  Move move{.request = 0, .slot = 0, .position = 1, .after = 0, .tour = 0, .opened = -1, .added = 0, .bound = bound};
-  bool changed = true;  // a slot of the warp
+  std::int32_t bound = b.solution.totals->bound, added = 0;
   while (true) {
-    bool waited = false;
-    if (changed) {
-      bool wanted = move.position == 0 && j == move.slot, some = move.position == 0;
-      while (true) {
-        if (some) {
-          if (!waited) wait_for_list(count);
-          waited = true;
-          look(wanted, move.added);
-        }
-        scan(move.bound);
-        wanted = !is_exact(first) || !is_exact(second);
-        some = operation == Repair::regret && __any_sync(~0u, wanted) != 0;
-        if (!some) break;
+#pragma unroll 1
+    while (true) {
+      scan(bound);
+      const bool wanted = !is_exact(first) || !is_exact(second);
+      if (Operation == Repair::greedy || __any_sync(~0u, wanted) == 0) break;
+      look(wanted, added);
+    }
+    post();
+    meet(count);
+    meet(count);
+    const Move move = *b.move;
+    added = move.added;
+    if (move.rare != 0) {
+      if (move.request == 0) break;
+      if (Operation == Repair::greedy && move.position == 0) {
+        if (warp() == move.slot / slots_a_warp) look(j == move.slot, added);
+        continue;
       }
-      post();
+      bound = max(bound, move.opened + 1);
+      if (request > 0 && has(move.opened))
+        cells[move.opened] = judged(b, slot, cell_of(2 * length<Resident>(b, j, request, 0), list.start_of(move.opened), request), 0, 0);
     }
-    if (!waited) list_arrives(count);
-    meet(count);
-    meet(count);
-    move = *b.move;
-    if (move.request == 0) break;
-    if (move.position == 0) {
-      changed = j / slots_a_warp == move.slot / slots_a_warp;
-      continue;
-    }
-    changed = __any_sync(~0u, request > 0) != 0;
-    if (!changed) continue;
-    if (request == move.request) request = 0;
-    const std::int32_t t = move.tour, before = list.place(move.position), after = list.place(move.after);
+    if (j == move.slot) request = 0;
+    const std::int32_t t = move.tour, before = list.place(move.position), after = move.after;
     if (request > 0 && has(t)) {
       const auto to_own = [&](std::int32_t place) { return length<Resident>(b, j, request, place); };
       const auto to_new = [&](std::int32_t place) { return length<Resident>(b, move.slot, move.request, place); };
@@ -941,21 +944,19 @@ __device__ __forceinline__ void keep_cells(const Block& b, Repair operation, std
       const bool unsure = !is_exact(cell) || position_of(cell) == move.position;
       std::uint64_t now = min(known, fresh);
       if (unsure && fresh > known) now &= ~exact;  // what is left may be less than it
-      cells[t] = judged(now, b.solution.load[t], b.solution.duration[t]);
+      cells[t] = judged(b, slot, now, b.solution.load[t], b.solution.duration[t]);
     }
-    if (request > 0 && move.opened >= 0 && has(move.opened))
-      cells[move.opened] = judged(cell_of(2 * length<Resident>(b, j, request, 0), list.start_of(move.opened), request), 0, 0);
   }
 }
 
 /// Inserts all requests; sets `stuck`. The first warps have the slots, the next one inserts, the others wait for the block's barrier.
-template <bool Resident>
-__device__ __forceinline__ void insert_by_table(const Block& b, Repair operation, std::int32_t total) {
+template <bool Resident, Repair Operation>
+__device__ __forceinline__ void insert_by_table(const Block& b, std::int32_t total) {
   const std::int32_t keepers = (total + slots_a_warp - 1) / slots_a_warp, count = 32 * (keepers + 1);
   if (warp() < keepers)
-    keep_cells<Resident>(b, operation, total, count);
+    keep_cells<Resident, Operation>(b, total, count);
   else if (warp() == keepers)
-    insert_chosen<Resident>(b, operation, total, count);
+    insert_chosen<Resident, Operation>(b, total, count);
 }
 
 // --- repair --------------------------------------------------------------------------------------------------------------------
@@ -988,10 +989,17 @@ __device__ __forceinline__ bool repair(const Block& b, Repair operation) {
   if (b.layout.staged > 0) stage_rows(b, 0, b.layout.resident ? total : min(b.layout.staged, total));
   __syncthreads();
   fill_table(b, total);
-  if (b.layout.resident)
-    insert_by_table<true>(b, operation, total);
-  else
-    insert_by_table<false>(b, operation, total);
+  if (b.layout.resident) {
+    if (operation == Repair::greedy)
+      insert_by_table<true, Repair::greedy>(b, total);
+    else
+      insert_by_table<true, Repair::regret>(b, total);
+  } else {
+    if (operation == Repair::greedy)
+      insert_by_table<false, Repair::greedy>(b, total);
+    else
+      insert_by_table<false, Repair::regret>(b, total);
+  }
   __syncthreads();
   return !b.common.stuck;
 }
