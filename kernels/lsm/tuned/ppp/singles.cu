@@ -91,9 +91,10 @@ class Masks {
     return true;
   }
 
-  /// Before update(): loads the column.
+  /// Before update(): loads the column, and masks while it is on its way.
   __device__ __forceinline__ void prefetch(std::int32_t column) {
     column_ = __ldg(reinterpret_cast<const uint4*>(matrix_.by_column + column * matrix_.column_pitch) + quad_);
+    load_run(first_mask_);
   }
   /// Makes the masks after the flip of `column`, of which `negative` has the new sign. False, and nothing done, when the masks do not fit.
   /// Mapping: a thread four words of a run of masks, every other one. Ends with a barrier.
@@ -102,19 +103,17 @@ class Masks {
     const std::int32_t pitch = layout_.mask_pitch / 4, masks = high_ - low_ + 3;  // from bin low_ - 1 on
     const std::uint32_t sign = sign_of(column);
     const uint4 up{column_.x ^ sign, column_.y ^ sign, column_.z ^ sign, column_.w ^ sign};  // rows whose entry is positive now
-    const uint4* const below = reinterpret_cast<const uint4*>(set(now_)) + (low_ - 2 - origin_) * pitch + quad_;
     uint4* const to = reinterpret_cast<uint4*>(set(1 - now_)) + (low_ - 1 - origin_) * pitch + quad_;
     ++step_;
     for (std::int32_t first = first_mask_; first < masks; first += masks_at_once_) {
-      uint4 now[masks_of_run + 1];
-#pragma unroll
-      for (int k = 0; k <= masks_of_run; ++k) now[k] = below[(first + 2 * k) * pitch];
+      if (first != first_mask_) load_run(first);
 #pragma unroll
       for (int k = 0; k < masks_of_run; ++k) {
         const std::int32_t mask = first + 2 * k;
         if (mask >= masks) break;
-        const uint4 next{(now[k].x & up.x) | (now[k + 1].x & ~up.x), (now[k].y & up.y) | (now[k + 1].y & ~up.y),
-                         (now[k].z & up.z) | (now[k + 1].z & ~up.z), (now[k].w & up.w) | (now[k + 1].w & ~up.w)};
+        const uint4 below = run_[k], above = run_[k + 1];
+        const uint4 next{(below.x & up.x) | (above.x & ~up.x), (below.y & up.y) | (above.y & ~up.y), (below.z & up.z) | (above.z & ~up.z),
+                         (below.w & up.w) | (above.w & ~up.w)};
         to[mask * pitch] = next;
         if ((mask > 1 && mask < masks - 2) || (next.x | next.y | next.z | next.w) == 0) continue;
         if (mask == 0) edges_.x = step_;
@@ -215,6 +214,14 @@ class Masks {
   [[nodiscard]] __device__ __forceinline__ std::uint32_t sign_of(std::int32_t column) const {
     return 0u - (shared_at<std::uint32_t>(layout_.negative)[column / 32] >> column % 32 & 1);
   }
+  /// The masks that this thread's run is made of, every other one from that of bin low_ - 2 + `first` on.
+  __device__ __forceinline__ void load_run(std::int32_t first) {
+    const std::int32_t pitch = layout_.mask_pitch / 4;
+    const uint4* const from = reinterpret_cast<const uint4*>(set(now_)) + (low_ - 2 - origin_ + first) * pitch + quad_;
+    if (first > high_ - low_ + 2) return;
+#pragma unroll
+    for (int k = 0; k <= masks_of_run; ++k) run_[k] = from[2 * k * pitch];
+  }
   /// 256 rows of the tile as count_ones() wants them; zero outside the matrix.
   __device__ __forceinline__ void load_chunk(std::int32_t tile, std::int32_t c, std::uint32_t (&to)[fragments][4]) const {
 #pragma unroll
@@ -246,6 +253,7 @@ class Masks {
   std::int32_t low_ = 0, high_ = 0;                 ///< the bins of the least and the greatest product
   std::int32_t quad_, first_mask_, masks_at_once_;  ///< of this thread in update()
   uint4 column_{};                                  ///< four words of the column that is flipped
+  uint4 run_[masks_of_run + 1]{};                   ///< four words of masks
   std::uint32_t bits_[Tile::chunks][fragments][4];  ///< of the tile
 };
 
