@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <memory>
 
 #include "kernels/lsm/tuned/ppp/search.cuh"
@@ -72,6 +73,9 @@ struct TilePosition {
 /// Where the slots of a tile lie: all in shared memory; there, as many at a time as fit; in device memory.
 enum class SlotMemory { shared, window, device };
 
+/// Which words of sorted rows are packed: all; those of the sign part; all once more, without `linear`.
+enum class Packed { all, sign, again };
+
 /// The slots from `first` to `end`, of which slot 0 is followed by `first`, and the counts that begin before `next`, where the next window
 /// begins.
 struct SlotWindow {
@@ -113,11 +117,13 @@ struct Tile {
 
   /// Fills the slots, with the first window `linear` as well, which must be zero. Mapping: a warp takes 32 sorted rows, transposes the bits
   /// of one word of columns after the other, and writes a word a column.
+  template <Packed Rows = Packed::all>
   __device__ __forceinline__ void pack() const {
     const RowWord* words = tables().words;
     for (std::int32_t w = warp(); w < groups.words; w += Shape::warps) {
       const RowWord row_word = words[w];
-      const bool sums = !windowed || window.first == 1, has_positive = !windowed || window.holds(row_word.slot),
+      if (Rows == Packed::sign && row_word.weight == 0 && !is_weighted(row_word.slot)) continue;
+      const bool sums = Rows != Packed::again && (!windowed || window.first == 1), has_positive = !windowed || window.holds(row_word.slot),
                  has_negative = !windowed || window.holds(row_word.slot + row_word.group_words);
       if (!sums && !has_positive && !has_negative) continue;
       const std::int32_t row = shared_at<std::uint16_t>(layout.order)[row_word.first + lane()];
@@ -156,37 +162,141 @@ struct Tile {
       for (std::int32_t k = 0; k < groups.short_counts; ++k) count_bin<4>(counts[k], a, b, z);
       for (std::int32_t k = first_long; k < capacity; ++k) count_long_bin(counts[k], a, b, z);
     }
-    for (const BinCount& bin : groups.weighted)
-      if (bin.length > 0 && (!windowed || window.begins(bin.first))) count_in_steps<true>(bin, a, b, z);
+    count_weighted(a, b, z);
+  }
+  /// Adds to z what pairs add to the sign part.
+  __device__ __forceinline__ void count_sign(Sums& z) const {
+    if (!is_idle()) count_weighted(slots() + first_p() + lane() / 4, slots() + 32 * Shape::p_words + first_q() + lane() / 4, z);
+  }
+
+  /// Makes of z a bound of each move, after count_sign(): z without the counts of bins, none of which is below zero. A bit for each of the
+  /// thread's pairs tells whether it is tabu. `unbounded` for what is no move. Leaves the least of those that are not tabu.
+  [[nodiscard]] __device__ __forceinline__ unsigned bound(Sums& z, const std::int32_t* tabu_until, std::int32_t t) const {
+    unsigned tabu = 0;
+    std::int32_t least = unbounded;
+    for_each_pair([&](int i, int j, int e, int k, std::int32_t p_at, std::int32_t q_at) {
+      std::int32_t& of_pair = z[i][j][e];
+      if (is_idle() || !is_move(p_at, q_at)) {
+        of_pair = unbounded;
+        return;
+      }
+      of_pair += groups.constant + linear[p_at] + linear[32 * Shape::p_words + q_at];
+      if (tabu_until[tabu_place(k, p_at, q_at)] > t)
+        tabu |= 1u << k;
+      else
+        least = min(least, of_pair);
+    });
+    least = warp_min(least);
+    if (lane() == 0) atomicMin(&rows.groups.least_bound, least);
+    return tabu;
+  }
+  /// Lists the moves that may be the best: not tabu and with a bound up to `limit`, or tabu and below `best_z`.
+  __device__ __forceinline__ void list(const Sums& bounds, unsigned tabu, std::int32_t limit, std::int32_t best_z, int round) const {
+    for_each_pair([&](int i, int j, int e, int k, std::int32_t p_at, std::int32_t q_at) {
+      const bool is_tabu = (tabu >> k & 1) != 0;
+      if (bounds[i][j][e] > (is_tabu ? best_z - 1 : limit)) return;
+      const std::int32_t place = atomicAdd(&rows.groups.candidates[round], 1);
+      if (place < most_candidates) candidates()[place] = static_cast<unsigned>(is_tabu) << 31 | static_cast<unsigned>(p_at << 16 | q_at);
+    });
+  }
+  /// Lowers `best` to the best of the listed moves, in all lanes of a warp. Mapping: a warp a move, with a histogram in the place of slots.
+  __device__ __forceinline__ void evaluate_listed(std::int32_t count, std::int32_t best_z, int round, MoveKey& best) const {
+    for (std::int32_t c = warp(); c < count; c += Shape::warps) {
+      const unsigned candidate = candidates()[c];
+      const auto p_at = static_cast<std::int32_t>(candidate >> 16 & 0x7FFFu), q_at = static_cast<std::int32_t>(candidate & 0xFFFFu);
+      const std::int32_t of_pair = z_of_pair(p_at, q_at);
+      const bool is_forbidden = candidate >> 31 != 0 && of_pair >= best_z;
+      cuda::lower(best, MoveKey{static_cast<unsigned>(of_pair) | (is_forbidden ? forbidden_bit : 0u),
+                                first_code(32 * at.p + p_at) + static_cast<unsigned>(32 * at.q + q_at)});
+    }
+    if (lane() == 0) atomicMin(&rows.groups.least_high[round], best.high);
+  }
+  /// Slots hold the histograms and the list.
+  [[nodiscard]] __device__ __forceinline__ bool can_list() const {
+    return Shape::warps * histogram_bins() + most_candidates <= (layout.slot_capacity - 1) * Shape::pitch;
   }
 
   /// Lowers `best` to the best of this thread's moves. `tabu_until`: [pair of a thread][thread] for K = 2, [move] for K = 3.
   __device__ __forceinline__ void choose(const Sums& z, const std::int32_t* tabu_until, std::int32_t t, std::int32_t best_z,
                                          MoveKey& best) const {
     if (is_idle()) return;
+    for_each_pair([&](int i, int j, int e, int k, std::int32_t p_at, std::int32_t q_at) {
+      if (!is_move(p_at, q_at)) return;
+      const std::int32_t pair_z = groups.constant + linear[p_at] + linear[32 * Shape::p_words + q_at] + z[i][j][e];
+      cuda::lower(best, MoveKey{high_of(pair_z, tabu_until[tabu_place(k, p_at, q_at)], t, best_z),
+                                first_code(32 * at.p + p_at) + static_cast<unsigned>(32 * at.q + q_at)});
+    });
+  }
+
+  static constexpr std::int32_t unbounded = std::numeric_limits<std::int32_t>::max();
+  static constexpr std::int32_t most_candidates = 1024;
+
+ private:
+  /// work(i, j, e, k, p, q) for the thread's pairs, the k-th of which is z[i][j][e] and columns p and q of the tile.
+  template <class Work>
+  static __device__ __forceinline__ void for_each_pair(const Work& work) {
 #pragma unroll
     for (int i = 0; i < Shape::p_fragments; ++i)
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const std::int32_t p_at = first_p() + 16 * i + 8 * half + lane() / 4, p = 32 * at.p + p_at;
-        const std::int32_t fixed = groups.constant + linear[p_at];
-        const unsigned code = first_code(p);
+      for (int half = 0; half < 2; ++half)
 #pragma unroll
         for (int j = 0; j < Shape::q_fragments; ++j)
 #pragma unroll
-          for (int c = 0; c < 2; ++c) {
-            const std::int32_t q_at = first_q() + 8 * j + lane() % 4 * 2 + c, q = 32 * at.q + q_at;
-            if (q <= p || q >= matrix.n || p <= at.outer) continue;
-            const std::int32_t pair_z = fixed + linear[32 * Shape::p_words + q_at] + z[i][j][2 * half + c];
-            const std::int32_t tabu = K == 3
-                                          ? tabu_until[code + q]
-                                          : tabu_until[(((i * 2 + half) * Shape::q_fragments + j) * 2 + c) * Shape::threads + threadIdx.x];
-            cuda::lower(best, MoveKey{high_of(pair_z, tabu, t, best_z), code + static_cast<unsigned>(q)});
-          }
-      }
+          for (int c = 0; c < 2; ++c)
+            work(i, j, 2 * half + c, ((i * 2 + half) * Shape::q_fragments + j) * 2 + c, first_p() + 16 * i + 8 * half + lane() / 4,
+                 first_q() + 8 * j + lane() % 4 * 2 + c);
   }
-
- private:
+  [[nodiscard]] __device__ __forceinline__ bool is_move(std::int32_t p_at, std::int32_t q_at) const {
+    const std::int32_t p = 32 * at.p + p_at, q = 32 * at.q + q_at;
+    return q > p && q < matrix.n && p > at.outer;
+  }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t tabu_place(int k, std::int32_t p_at, std::int32_t q_at) const {
+    if constexpr (K == 3) return static_cast<std::int32_t>(first_code(32 * at.p + p_at)) + 32 * at.q + q_at;
+    return k * Shape::threads + static_cast<std::int32_t>(threadIdx.x);
+  }
+  /// Bins that two flips reach.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t histogram_bins() const { return groups.high - groups.low + 5; }
+  /// [move], after the histograms of the warps, which begin with slot 1.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t* candidates() const {
+    return slots() + Shape::pitch + Shape::warps * histogram_bins();
+  }
+  /// Whether a slot is of a group that has a count in the sign part.
+  [[nodiscard]] __device__ __forceinline__ bool is_weighted(std::uint32_t slot) const {
+    bool found = false;
+    for (const BinCount& bin : groups.weighted) found = found || slot - bin.first < bin.length;
+    return found;
+  }
+  /// z after the flips of two columns of the tile, in all lanes. By a warp, a lane a row.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t z_of_pair(std::int32_t p_at, std::int32_t q_at) const {
+    const std::int32_t lowest = groups.low - 2, bins = histogram_bins(), q_word = Shape::p_words + q_at / 32;
+    std::uint32_t* const histogram = slots() + Shape::pitch + warp() * bins;
+    const std::uint32_t *const p_bits = shared_at<std::uint32_t>(layout.bits) + p_at / 32 * matrix.m, *const q_bits =
+                                                                                                          shared_at<std::uint32_t>(
+                                                                                                              layout.bits) +
+                                                                                                          q_word * matrix.m;
+    const std::uint32_t p_signs = shared_at<std::uint32_t>(layout.negative)[word(p_at / 32)],
+                        q_signs = shared_at<std::uint32_t>(layout.negative)[word(q_word)];
+    __syncwarp();  // all have read the histogram of the move before
+    for (std::int32_t k = lane(); k < bins; k += 32) histogram[k] = 0;
+    __syncwarp();
+#pragma unroll 4
+    for (std::int32_t row = lane(); row < matrix.m; row += 32) {
+      const std::uint32_t positive = ((p_bits[row] ^ p_signs) >> p_at % 32 & 1) + ((q_bits[row] ^ q_signs) >> q_at % 32 & 1);
+      atomicAdd(&histogram[rows.keys()[row] + margin + 2 - 2 * static_cast<std::int32_t>(positive) - lowest], 1u);
+    }
+    __syncwarp();
+    std::int32_t sum = 0;
+    for (std::int32_t k = lane(); k < bins; k += 32) {
+      const std::int32_t v = product_of(lowest + k, matrix.n), count = static_cast<std::int32_t>(histogram[k]);
+      const std::int32_t target = v > 0 ? rows.target_at(lowest + k) : 0;
+      sum += v > 0 ? abs_difference_plus(count, target, -target) : count * ppp::sign_cost(v);
+    }
+    return matrix.target_sum + warp_sum(sum);
+  }
+  __device__ __forceinline__ void count_weighted(const std::uint32_t* a, const std::uint32_t* b, Sums& z) const {
+    for (const BinCount& bin : groups.weighted)
+      if (bin.length > 0 && (!windowed || window.begins(bin.first))) count_in_steps<true>(bin, a, b, z);
+  }
   /// Of the tile: the k-th word of columns.
   [[nodiscard]] __device__ __forceinline__ std::int32_t word(int k) const {
     return k < Shape::p_words ? at.p + k : at.q + k - Shape::p_words;
@@ -306,6 +416,7 @@ struct PairsEvaluator {
   std::int32_t block;
   std::int32_t loaded = -1;  ///< the tile whose bits are in place
   TilePosition first{};      ///< of this block
+  std::int32_t slack = 256;  ///< by how much the best move may exceed the least bound, for a guess
 
   [[nodiscard]] static SharedLayout layout(std::int32_t m, std::int32_t n);
   [[nodiscard]] static std::int64_t shares(std::int32_t n) { return std::int64_t{Shape::tiles(divide_up(n, 32))} * (K == 3 ? n : 1); }
@@ -393,8 +504,15 @@ struct PairsEvaluator {
       loaded = number;
       __syncthreads();
     }
+    const std::int32_t* of_tile =
+        K == 3 ? tabu_until : tabu_until + static_cast<std::size_t>(item) * Shape::threads * Shape::pairs_per_thread;
     typename Tile<K, Shape, Memory>::Sums z = {};
-    if constexpr (Memory == SlotMemory::window) {
+    if constexpr (Memory == SlotMemory::shared) {
+      if (evaluate_by_bounds(tile, of_tile, t, best_z, best)) return;
+      tile.template pack<Packed::again>();
+      __syncthreads();
+      tile.count(z);
+    } else if constexpr (Memory == SlotMemory::window) {
       for (std::int32_t slot = 1; slot == 1 || slot < workspace.groups.slots; slot = tile.window.next) {
         if (slot > 1) __syncthreads();
         tile.window = SlotWindow::at(slot, rows.layout.slot_capacity);
@@ -407,9 +525,44 @@ struct PairsEvaluator {
       __syncthreads();
       tile.count(z);
     }
-    const std::int32_t* of_tile =
-        K == 3 ? tabu_until : tabu_until + static_cast<std::size_t>(item) * Shape::threads * Shape::pairs_per_thread;
     tile.choose(z, of_tile, t, best_z, best);
+  }
+  /// Evaluates only the moves that may be the best, by bounds. False, and `best` as it was, when all moves are tabu, or too many may be.
+  /// Ends with a barrier. `linear` is complete then.
+  __device__ __forceinline__ bool evaluate_by_bounds(const Tile<K, Shape, SlotMemory::shared>& tile, const std::int32_t* of_tile,
+                                                     std::int32_t t, std::int32_t best_z, MoveKey& best) {
+    using Bounded = Tile<K, Shape, SlotMemory::shared>;
+    Groups& groups = workspace.groups;
+    if (threadIdx.x == 0) {
+      groups.least_bound = Bounded::unbounded;
+      groups.candidates[0] = groups.candidates[1] = 0;
+      groups.least_high[0] = groups.least_high[1] = cuda::no_key<MoveKey>().high;
+    }
+    tile.template pack<Packed::sign>();
+    __syncthreads();
+    typename Bounded::Sums bounds = {};
+    tile.count_sign(bounds);
+    const unsigned tabu = tile.bound(bounds, of_tile, t);
+    __syncthreads();
+    const std::int32_t least = groups.least_bound;
+    if (least == Bounded::unbounded || !tile.can_list()) return false;
+    std::int32_t limit = least + slack;
+    MoveKey of_tile_best = cuda::no_key<MoveKey>();
+    for (int round = 0;; ++round) {
+      tile.list(bounds, tabu, limit, best_z, round);
+      __syncthreads();
+      const std::int32_t count = groups.candidates[round];
+      if (count > Bounded::most_candidates) return false;
+      tile.evaluate_listed(count, best_z, round, of_tile_best);
+      __syncthreads();
+      const auto z = static_cast<std::int32_t>(groups.least_high[round]);
+      if (z <= limit) {
+        slack = z - least + 32;
+        cuda::lower(best, of_tile_best);
+        return true;
+      }
+      limit = z;
+    }
   }
 };
 
