@@ -2,18 +2,30 @@
 //
 // Problem. z of all pairs of columns p < q, an iteration; for three flips once for each first column, as if that were flipped already.
 //   z = constant + linear[p] + linear[q] + sum over bins of |rows that p and q bring there - target| + what a pair adds to the sign part
-// The rows that come to a bin are ones of p & q over words of sorted rows (BinCount in state.cuh): products of binary matrices, one for
-// each bin, that the matrix units count for a whole tile of columns p x columns q.
+// Bounds first: no bin adds less than zero, and what is left, the sign part, varies far more among pairs, so that of a tile's thousands
+// only a few can be the best. The sign part takes the few words of rows whose product is negative or near zero. A pair's own z takes all
+// rows.
+//
+// Where that does not do (below), all bins are counted for all pairs. The rows that come to a bin are ones of p & q over words of sorted
+// rows (BinCount in state.cuh): products of binary matrices, one for each bin, that the matrix units count for a whole tile of columns p x
+// columns q.
 //
 // Data layout. A tile is some words of 32 columns each, for p and for q. A slot has a word of 32 sorted rows of one group for each column
 // of the tile, first for positive entries, then for negative ones; slot 0 is zero. Slots lie in shared memory if all fit, else there in
 // windows, one after the other (K = 2), else in device memory. Sums over bins stay in registers: 4 pairs a lane and fragment.
 //
-// Phases: (1) sort the rows, for three flips before each tile; (2) pack: warps transpose the bits of 32 sorted rows into slots, and add up
-// `linear`; (3) count: each warp goes through all bins for its pairs; (4) choose: each thread adds tabu times and keeps the best of its
-// pairs; (5) the best of the block. Phases 2 and 3 alternate where there are windows.
-// Synchronisation: the barriers of the sort, and one between each two phases. Cost: five shuffles and two stores a word of rows and 32
-// columns to pack; one binary matrix product and one absolute difference a pair, bin and four or eight slots to count.
+// Phases: (1) sort the rows, for three flips before each tile; (2) pack what the sign part needs: warps transpose the bits of 32 sorted
+// rows into slots, and add up `linear`; (3) count the sign part: each thread has the bounds of its pairs, and the block the least of them;
+// (4) list the pairs up to a limit, which is guessed from the iteration before; (5) evaluate these, a warp a pair, from a histogram of all
+// rows, and list once more if the best lies above the limit; (6) the best of the block.
+//
+// Where slots do not fit in shared memory, all moves of the tile are tabu or too many are left: (2) pack all; (3) count: each warp goes
+// through all bins for its pairs; (4) choose: each thread adds tabu times and keeps the best of its pairs. Phases 2 and 3 alternate where
+// there are windows.
+//
+// Synchronisation: the barriers of the sort, and one between each two phases. Cost: the sort; five shuffles and two stores a word of rows
+// and 32 columns to pack; a tabu time a pair; three loads and an atomic addition in shared memory a row and listed pair. To count all: one
+// binary matrix product and one absolute difference a pair, bin and four or eight slots.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -75,6 +87,9 @@ enum class SlotMemory { shared, window, device };
 
 /// Which words of sorted rows are packed: all; those of the sign part; all once more, without `linear`.
 enum class Packed { all, sign, again };
+
+/// Above all bounds; the most moves of a tile that are evaluated one by one.
+inline constexpr std::int32_t unbounded = std::numeric_limits<std::int32_t>::max(), most_candidates = 1024;
 
 /// The slots from `first` to `end`, of which slot 0 is followed by `first`, and the counts that begin before `next`, where the next window
 /// begins.
@@ -227,9 +242,6 @@ struct Tile {
                                 first_code(32 * at.p + p_at) + static_cast<unsigned>(32 * at.q + q_at)});
     });
   }
-
-  static constexpr std::int32_t unbounded = std::numeric_limits<std::int32_t>::max();
-  static constexpr std::int32_t most_candidates = 1024;
 
  private:
   /// work(i, j, e, k, p, q) for the thread's pairs, the k-th of which is z[i][j][e] and columns p and q of the tile.
@@ -531,33 +543,32 @@ struct PairsEvaluator {
   /// Ends with a barrier. `linear` is complete then.
   __device__ __forceinline__ bool evaluate_by_bounds(const Tile<K, Shape, SlotMemory::shared>& tile, const std::int32_t* of_tile,
                                                      std::int32_t t, std::int32_t best_z, MoveKey& best) {
-    using Bounded = Tile<K, Shape, SlotMemory::shared>;
     Groups& groups = workspace.groups;
     if (threadIdx.x == 0) {
-      groups.least_bound = Bounded::unbounded;
+      groups.least_bound = unbounded;
       groups.candidates[0] = groups.candidates[1] = 0;
       groups.least_high[0] = groups.least_high[1] = cuda::no_key<MoveKey>().high;
     }
     tile.template pack<Packed::sign>();
     __syncthreads();
-    typename Bounded::Sums bounds = {};
+    typename Tile<K, Shape, SlotMemory::shared>::Sums bounds = {};
     tile.count_sign(bounds);
     const unsigned tabu = tile.bound(bounds, of_tile, t);
     __syncthreads();
     const std::int32_t least = groups.least_bound;
-    if (least == Bounded::unbounded || !tile.can_list()) return false;
+    if (least == unbounded || !tile.can_list()) return false;
     std::int32_t limit = least + slack;
     MoveKey of_tile_best = cuda::no_key<MoveKey>();
     for (int round = 0;; ++round) {
       tile.list(bounds, tabu, limit, best_z, round);
       __syncthreads();
       const std::int32_t count = groups.candidates[round];
-      if (count > Bounded::most_candidates) return false;
+      if (count > most_candidates) return false;
       tile.evaluate_listed(count, best_z, round, of_tile_best);
       __syncthreads();
       const auto z = static_cast<std::int32_t>(groups.least_high[round]);
       if (z <= limit) {
-        slack = z - least + 32;
+        slack = max(slack - 8, z - least + 48);
         cuda::lower(best, of_tile_best);
         return true;
       }
@@ -598,8 +609,8 @@ SharedLayout PairsEvaluator<K, Shape>::layout(std::int32_t m, std::int32_t n) {
   return layout;
 }
 
-/// Estimated cycles of an iteration, on the multiprocessor with most tiles. What a tile costs by itself is the sort for K = 3, and to load
-/// its bits for K = 2.
+/// Estimated cycles of an iteration that counts all bins, on the multiprocessor with most tiles. What a tile costs by itself is the sort
+/// for K = 3, and to load its bits for K = 2.
 template <int K, class Shape>
 [[nodiscard]] double cycles(const ppp::Ppp& instance) {
   constexpr double to_pack = 11, to_count = 2.2, to_begin = K == 3 ? 1500 : 6000, to_change_window = 1500, in_device_memory = 2;

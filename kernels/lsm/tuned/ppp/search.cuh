@@ -71,7 +71,7 @@ struct Workspace {
 template <class E>
 concept Evaluator = requires(E evaluator, bool moved, const moves::Move<E::flips>& move, std::int32_t number, unsigned code,
                              const SharedLayout& layout) {
-  requires(E::flips >= 1 && E::flips <= 3 && E::threads % 32 == 0 && E::cost_terms > 0);
+  requires(E::flips >= 1 && E::flips <= 3 && E::threads % 32 == 0 && E::threads > 64 && E::cost_terms > 0);
   { E::layout(number, number) } -> std::same_as<SharedLayout>;  // for m and n on the present device
   { E::shares(number) } -> std::same_as<std::int64_t>;          // most blocks that have moves, for n
   { E::tabu_entries(number) } -> std::same_as<std::size_t>;     // for n
@@ -154,11 +154,10 @@ __global__ void __launch_bounds__(E::threads, 1)
     ended = rules.method == local_search::Method::hill && z_of(taken) >= z;
     if (ended) break;
     evaluator.prefetch(move);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
       for (const std::int32_t column : move.at) negative[column / 32] ^= 1u << column % 32;
-      if (rules.method == local_search::Method::tabu && workspace.is_mine)
-        tabu_until[evaluator.tabu_index(taken.low)] = static_cast<std::int32_t>(local_search::tabu_until(t, rules.tenure));
-    }
+    if (threadIdx.x == 64 && rules.method == local_search::Method::tabu && workspace.is_mine)
+      tabu_until[evaluator.tabu_index(taken.low)] = static_cast<std::int32_t>(local_search::tabu_until(t, rules.tenure));
     if (threadIdx.x == 32) rows.reset_groups();
     __syncthreads();
     z = z_of(taken);
