@@ -19,9 +19,9 @@
 // (4) list the pairs up to a limit, which is guessed from the iteration before; (5) evaluate these, a warp a pair, from a histogram of all
 // rows, and list once more if the best lies above the limit; (6) the best of the block.
 //
-// Where slots do not fit in shared memory, all moves of the tile are tabu or too many are left: (2) pack all; (3) count: each warp goes
-// through all bins for its pairs; (4) choose: each thread adds tabu times and keeps the best of its pairs. Phases 2 and 3 alternate where
-// there are windows.
+// Where these slots do not fit in shared memory, all moves of the tile are tabu or too many are left: (2) pack all; (3) count: each warp
+// goes through all bins for its pairs; (4) choose: each thread adds tabu times and keeps the best of its pairs. Phases 2 and 3 alternate
+// where there are windows.
 //
 // Synchronisation: the barriers of the sort, and one between each two phases. Cost: the sort; five shuffles and two stores a word of rows
 // and 32 columns to pack; a tabu time a pair; three loads and an atomic addition in shared memory a row and listed pair. To count all: one
@@ -85,8 +85,8 @@ struct TilePosition {
 /// Where the slots of a tile lie: all in shared memory; there, as many at a time as fit; in device memory.
 enum class SlotMemory { shared, window, device };
 
-/// Which words of sorted rows are packed: all; those of the sign part; all once more, without `linear`.
-enum class Packed { all, sign, again };
+/// Which words of sorted rows are packed.
+enum class Packed { all, sign };
 
 /// Above all bounds; the most moves of a tile that are evaluated one by one.
 inline constexpr std::int32_t unbounded = std::numeric_limits<std::int32_t>::max(), most_candidates = 1024;
@@ -138,7 +138,7 @@ struct Tile {
     for (std::int32_t w = warp(); w < groups.words; w += Shape::warps) {
       const RowWord row_word = words[w];
       if (Rows == Packed::sign && row_word.weight == 0 && !is_weighted(row_word.slot)) continue;
-      const bool sums = Rows != Packed::again && (!windowed || window.first == 1), has_positive = !windowed || window.holds(row_word.slot),
+      const bool sums = !windowed || window.first == 1, has_positive = !windowed || window.holds(row_word.slot),
                  has_negative = !windowed || window.holds(row_word.slot + row_word.group_words);
       if (!sums && !has_positive && !has_negative) continue;
       const std::int32_t row = shared_at<std::uint16_t>(layout.order)[row_word.first + lane()];
@@ -467,6 +467,11 @@ struct PairsEvaluator {
         clear_linear();
         __syncthreads();
       }
+      if (sign_fits()) {
+        if (evaluate_by_bounds(at, item, t, best_z, best)) continue;
+        clear_linear();
+        __syncthreads();
+      }
       if (rows.tables_fit() && workspace.groups.slots <= rows.layout.slot_capacity)
         evaluate_tile<SlotMemory::shared>(at, item, t, best_z, best);
       else if (K == 2 && rows.tables_fit() && !workspace.groups.exceeds_window && 2 * window_overlap <= rows.layout.slot_capacity)
@@ -510,21 +515,9 @@ struct PairsEvaluator {
   __device__ __forceinline__ void evaluate_tile(const TilePosition& at, std::int32_t item, std::int32_t t, std::int32_t best_z,
                                                 MoveKey& best) {
     Tile<K, Shape, Memory> tile{rows, workspace.cost_terms, at};
-    const std::int32_t number = at.p * rows.matrix.words_per_row + at.q;
-    if (tile.in_shared && number != loaded) {
-      tile.load_bits();
-      loaded = number;
-      __syncthreads();
-    }
-    const std::int32_t* of_tile =
-        K == 3 ? tabu_until : tabu_until + static_cast<std::size_t>(item) * Shape::threads * Shape::pairs_per_thread;
+    if (tile.in_shared) load_bits(tile);
     typename Tile<K, Shape, Memory>::Sums z = {};
-    if constexpr (Memory == SlotMemory::shared) {
-      if (evaluate_by_bounds(tile, of_tile, t, best_z, best)) return;
-      tile.template pack<Packed::again>();
-      __syncthreads();
-      tile.count(z);
-    } else if constexpr (Memory == SlotMemory::window) {
+    if constexpr (Memory == SlotMemory::window) {
       for (std::int32_t slot = 1; slot == 1 || slot < workspace.groups.slots; slot = tile.window.next) {
         if (slot > 1) __syncthreads();
         tile.window = SlotWindow::at(slot, rows.layout.slot_capacity);
@@ -537,12 +530,34 @@ struct PairsEvaluator {
       __syncthreads();
       tile.count(z);
     }
-    tile.choose(z, of_tile, t, best_z, best);
+    tile.choose(z, tabu_of(item), t, best_z, best);
+  }
+  /// Tabu times of a tile's moves.
+  [[nodiscard]] __device__ __forceinline__ const std::int32_t* tabu_of(std::int32_t item) const {
+    return K == 3 ? tabu_until : tabu_until + static_cast<std::size_t>(item) * Shape::threads * Shape::pairs_per_thread;
+  }
+  /// The bits of the tile, unless they are there.
+  template <class OfTile>
+  __device__ __forceinline__ void load_bits(const OfTile& tile) {
+    const std::int32_t number = tile.at.p * rows.matrix.words_per_row + tile.at.q;
+    if (number == loaded) return;
+    tile.load_bits();
+    loaded = number;
+    __syncthreads();
+  }
+  /// Bits, tables and the slots that the sign part needs lie in shared memory.
+  [[nodiscard]] __device__ __forceinline__ bool sign_fits() const {
+    bool fits = rows.layout.slot_capacity > 0 && rows.tables_fit();
+    for (const BinCount& bin : workspace.groups.weighted)
+      if (bin.length > 0) fits = fits && bin.first + 2 * bin.length <= static_cast<std::uint32_t>(rows.layout.slot_capacity);
+    return fits;
   }
   /// Evaluates only the moves that may be the best, by bounds. False, and `best` as it was, when all moves are tabu, or too many may be.
-  /// Ends with a barrier. `linear` is complete then.
-  __device__ __forceinline__ bool evaluate_by_bounds(const Tile<K, Shape, SlotMemory::shared>& tile, const std::int32_t* of_tile,
-                                                     std::int32_t t, std::int32_t best_z, MoveKey& best) {
+  /// Ends with a barrier.
+  __device__ __forceinline__ bool evaluate_by_bounds(const TilePosition& at, std::int32_t item, std::int32_t t, std::int32_t best_z,
+                                                     MoveKey& best) {
+    const Tile<K, Shape, SlotMemory::shared> tile{rows, workspace.cost_terms, at};
+    load_bits(tile);
     Groups& groups = workspace.groups;
     if (threadIdx.x == 0) {
       groups.least_bound = unbounded;
@@ -553,7 +568,7 @@ struct PairsEvaluator {
     __syncthreads();
     typename Tile<K, Shape, SlotMemory::shared>::Sums bounds = {};
     tile.count_sign(bounds);
-    const unsigned tabu = tile.bound(bounds, of_tile, t);
+    const unsigned tabu = tile.bound(bounds, tabu_of(item), t);
     __syncthreads();
     const std::int32_t least = groups.least_bound;
     if (least == unbounded || !tile.can_list()) return false;
