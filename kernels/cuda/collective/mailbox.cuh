@@ -195,7 +195,9 @@ struct GridMailbox {
 
   /// Messages from a copy to the next, which should not lie in the same slices: more than the blocks of any GPU, if there are copies.
   [[nodiscard]] static VICINITY_HD std::int32_t pitch(std::int32_t blocks) { return Copies == 1 ? blocks : 512; }
-  [[nodiscard]] static std::size_t size(std::int32_t blocks) { return std::size_t{2 * Copies} * static_cast<std::size_t>(pitch(blocks)); }
+  [[nodiscard]] static VICINITY_HD std::size_t size(std::int32_t blocks) {
+    return std::size_t{2 * Copies} * static_cast<std::size_t>(pitch(blocks));
+  }
 
   /// The least of the blocks' keys, in all lanes. By one whole warp of each block, all lanes with the block's key.
   [[nodiscard]] __device__ __forceinline__ K argmin(const K& of_block, unsigned step, unsigned block) const {

@@ -82,11 +82,10 @@ __global__ void __launch_bounds__(E::threads, 1)
     ended = rules.method == local_search::Method::hill && z_of(taken) >= z;
     if (ended) break;
     evaluator.prefetch(move);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
       for (const std::int32_t column : move.at) negative[column / 32] ^= 1u << column % 32;
-      if (rules.method == local_search::Method::tabu && workspace.is_mine)
-        searches.tabu_until[evaluator.tabu_index(taken.low)] = static_cast<std::int32_t>(local_search::tabu_until(t, rules.tenure));
-    }
+    if (threadIdx.x == 64 && rules.method == local_search::Method::tabu && workspace.is_mine)
+      searches.tabu_until[evaluator.tabu_index(taken.low)] = static_cast<std::int32_t>(local_search::tabu_until(t, rules.tenure));
     if (threadIdx.x == 32) rows.reset_groups();
     __syncthreads();
     z = z_of(taken);

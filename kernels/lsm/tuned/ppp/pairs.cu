@@ -2,23 +2,36 @@
 //
 // Problem. z of all pairs of columns p < q, an iteration; for three flips once for each first column, as if that were flipped already.
 //   z = constant + linear[p] + linear[q] + sum over bins of |rows that p and q bring there - target| + what a pair adds to the sign part
-// The rows that come to a bin are ones of p & q over words of sorted rows (BinCount in state.cuh): products of binary matrices, one for
-// each bin, that the matrix units count for a whole tile of columns p x columns q.
+// Bounds first: no bin adds less than zero, and what is left, the sign part, varies far more among pairs, so that of a tile's thousands
+// only a few can be the best. The sign part takes the few words of rows whose product is negative or near zero. A pair's own z takes all
+// rows.
+//
+// Where that does not do (below), all bins are counted for all pairs. The rows that come to a bin are ones of p & q over words of sorted
+// rows (BinCount in state.cuh): products of binary matrices, one for each bin, that the matrix units count for a whole tile of columns p x
+// columns q.
 //
 // Data layout. A tile is some words of 32 columns each, for p and for q. A slot has a word of 32 sorted rows of one group for each column
 // of the tile, first for positive entries, then for negative ones; slot 0 is zero. Slots lie in shared memory if all fit, else there in
 // windows, one after the other (K = 2), else in device memory. Sums over bins stay in registers: 4 pairs a lane and fragment.
 //
-// Phases: (1) sort the rows, for three flips before each tile; (2) pack: warps transpose the bits of 32 sorted rows into slots, and add up
-// `linear`; (3) count: each warp goes through all bins for its pairs; (4) choose: each thread adds tabu times and keeps the best of its
-// pairs; (5) the best of the block. Phases 2 and 3 alternate where there are windows.
-// Synchronisation: the barriers of the sort, and one between each two phases. Cost: five shuffles and two stores a word of rows and 32
-// columns to pack; one binary matrix product and one absolute difference a pair, bin and four or eight slots to count.
+// Phases: (1) sort the rows, for three flips before each tile; (2) pack what the sign part needs: warps transpose the bits of 32 sorted
+// rows into slots, and add up `linear`; (3) count the sign part: each thread has the bounds of its pairs, and the block the least of them;
+// (4) list the pairs up to a limit, which is guessed from the iteration before; (5) evaluate these, a warp a pair, from a histogram of all
+// rows, and list once more if the best lies above the limit; (6) the best of the block.
+//
+// Where these slots do not fit in shared memory, all moves of the tile are tabu or too many are left: (2) pack all; (3) count: each warp
+// goes through all bins for its pairs; (4) choose: each thread adds tabu times and keeps the best of its pairs. Phases 2 and 3 alternate
+// where there are windows.
+//
+// Synchronisation: the barriers of the sort, and one between each two phases. Cost: the sort; five shuffles and two stores a word of rows
+// and 32 columns to pack; a tabu time a pair; three loads and an atomic addition in shared memory a row and listed pair. To count all: one
+// binary matrix product and one absolute difference a pair, bin and four or eight slots.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <memory>
 
 #include "kernels/lsm/tuned/ppp/search.cuh"
@@ -72,6 +85,12 @@ struct TilePosition {
 /// Where the slots of a tile lie: all in shared memory; there, as many at a time as fit; in device memory.
 enum class SlotMemory { shared, window, device };
 
+/// Which words of sorted rows are packed.
+enum class Packed { all, sign };
+
+/// Above all bounds; the most moves of a tile that are evaluated one by one.
+inline constexpr std::int32_t unbounded = std::numeric_limits<std::int32_t>::max(), most_candidates = 1024;
+
 /// The slots from `first` to `end`, of which slot 0 is followed by `first`, and the counts that begin before `next`, where the next window
 /// begins.
 struct SlotWindow {
@@ -113,10 +132,12 @@ struct Tile {
 
   /// Fills the slots, with the first window `linear` as well, which must be zero. Mapping: a warp takes 32 sorted rows, transposes the bits
   /// of one word of columns after the other, and writes a word a column.
+  template <Packed Rows = Packed::all>
   __device__ __forceinline__ void pack() const {
     const RowWord* words = tables().words;
     for (std::int32_t w = warp(); w < groups.words; w += Shape::warps) {
       const RowWord row_word = words[w];
+      if (Rows == Packed::sign && row_word.weight == 0 && !is_weighted(row_word.slot)) continue;
       const bool sums = !windowed || window.first == 1, has_positive = !windowed || window.holds(row_word.slot),
                  has_negative = !windowed || window.holds(row_word.slot + row_word.group_words);
       if (!sums && !has_positive && !has_negative) continue;
@@ -156,37 +177,138 @@ struct Tile {
       for (std::int32_t k = 0; k < groups.short_counts; ++k) count_bin<4>(counts[k], a, b, z);
       for (std::int32_t k = first_long; k < capacity; ++k) count_long_bin(counts[k], a, b, z);
     }
-    for (const BinCount& bin : groups.weighted)
-      if (bin.length > 0 && (!windowed || window.begins(bin.first))) count_in_steps<true>(bin, a, b, z);
+    count_weighted(a, b, z);
+  }
+  /// Adds to z what pairs add to the sign part.
+  __device__ __forceinline__ void count_sign(Sums& z) const {
+    if (!is_idle()) count_weighted(slots() + first_p() + lane() / 4, slots() + 32 * Shape::p_words + first_q() + lane() / 4, z);
+  }
+
+  /// Makes of z a bound of each move, after count_sign(): z without the counts of bins, none of which is below zero. A bit for each of the
+  /// thread's pairs tells whether it is tabu. `unbounded` for what is no move. Leaves the least of those that are not tabu.
+  [[nodiscard]] __device__ __forceinline__ unsigned bound(Sums& z, const std::int32_t* tabu_until, std::int32_t t) const {
+    unsigned tabu = 0;
+    std::int32_t least = unbounded;
+    for_each_pair([&](int i, int j, int e, int k, std::int32_t p_at, std::int32_t q_at) {
+      std::int32_t& of_pair = z[i][j][e];
+      if (is_idle() || !is_move(p_at, q_at)) {
+        of_pair = unbounded;
+        return;
+      }
+      of_pair += groups.constant + linear[p_at] + linear[32 * Shape::p_words + q_at];
+      if (tabu_until[tabu_place(k, p_at, q_at)] > t)
+        tabu |= 1u << k;
+      else
+        least = min(least, of_pair);
+    });
+    least = warp_min(least);
+    if (lane() == 0) atomicMin(&rows.groups.least_bound, least);
+    return tabu;
+  }
+  /// Lists the moves that may be the best: not tabu and with a bound up to `limit`, or tabu and below `best_z`.
+  __device__ __forceinline__ void list(const Sums& bounds, unsigned tabu, std::int32_t limit, std::int32_t best_z, int round) const {
+    for_each_pair([&](int i, int j, int e, int k, std::int32_t p_at, std::int32_t q_at) {
+      const bool is_tabu = (tabu >> k & 1) != 0;
+      if (bounds[i][j][e] > (is_tabu ? best_z - 1 : limit)) return;
+      const std::int32_t place = atomicAdd(&rows.groups.candidates[round], 1);
+      if (place < most_candidates) candidates()[place] = static_cast<unsigned>(is_tabu) << 31 | static_cast<unsigned>(p_at << 16 | q_at);
+    });
+  }
+  /// Lowers `best` to the best of the listed moves, in all lanes of a warp. Mapping: a warp a move, with a histogram in the place of slots.
+  __device__ __forceinline__ void evaluate_listed(std::int32_t count, std::int32_t best_z, int round, MoveKey& best) const {
+    for (std::int32_t c = warp(); c < count; c += Shape::warps) {
+      const unsigned candidate = candidates()[c];
+      const auto p_at = static_cast<std::int32_t>(candidate >> 16 & 0x7FFFu), q_at = static_cast<std::int32_t>(candidate & 0xFFFFu);
+      const std::int32_t of_pair = z_of_pair(p_at, q_at);
+      const bool is_forbidden = candidate >> 31 != 0 && of_pair >= best_z;
+      cuda::lower(best, MoveKey{static_cast<unsigned>(of_pair) | (is_forbidden ? forbidden_bit : 0u),
+                                first_code(32 * at.p + p_at) + static_cast<unsigned>(32 * at.q + q_at)});
+    }
+    if (lane() == 0) atomicMin(&rows.groups.least_high[round], best.high);
+  }
+  /// Slots hold the histograms and the list.
+  [[nodiscard]] __device__ __forceinline__ bool can_list() const {
+    return Shape::warps * histogram_bins() + most_candidates <= (layout.slot_capacity - 1) * Shape::pitch;
   }
 
   /// Lowers `best` to the best of this thread's moves. `tabu_until`: [pair of a thread][thread] for K = 2, [move] for K = 3.
   __device__ __forceinline__ void choose(const Sums& z, const std::int32_t* tabu_until, std::int32_t t, std::int32_t best_z,
                                          MoveKey& best) const {
     if (is_idle()) return;
-#pragma unroll
-    for (int i = 0; i < Shape::p_fragments; ++i)
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const std::int32_t p_at = first_p() + 16 * i + 8 * half + lane() / 4, p = 32 * at.p + p_at;
-        const std::int32_t fixed = groups.constant + linear[p_at];
-        const unsigned code = first_code(p);
-#pragma unroll
-        for (int j = 0; j < Shape::q_fragments; ++j)
-#pragma unroll
-          for (int c = 0; c < 2; ++c) {
-            const std::int32_t q_at = first_q() + 8 * j + lane() % 4 * 2 + c, q = 32 * at.q + q_at;
-            if (q <= p || q >= matrix.n || p <= at.outer) continue;
-            const std::int32_t pair_z = fixed + linear[32 * Shape::p_words + q_at] + z[i][j][2 * half + c];
-            const std::int32_t tabu = K == 3
-                                          ? tabu_until[code + q]
-                                          : tabu_until[(((i * 2 + half) * Shape::q_fragments + j) * 2 + c) * Shape::threads + threadIdx.x];
-            cuda::lower(best, MoveKey{high_of(pair_z, tabu, t, best_z), code + static_cast<unsigned>(q)});
-          }
-      }
+    for_each_pair([&](int i, int j, int e, int k, std::int32_t p_at, std::int32_t q_at) {
+      if (!is_move(p_at, q_at)) return;
+      const std::int32_t pair_z = groups.constant + linear[p_at] + linear[32 * Shape::p_words + q_at] + z[i][j][e];
+      cuda::lower(best, MoveKey{high_of(pair_z, tabu_until[tabu_place(k, p_at, q_at)], t, best_z),
+                                first_code(32 * at.p + p_at) + static_cast<unsigned>(32 * at.q + q_at)});
+    });
   }
 
  private:
+  /// work(i, j, e, k, p, q) for the thread's pairs, the k-th of which is z[i][j][e] and columns p and q of the tile.
+  template <class Work>
+  static __device__ __forceinline__ void for_each_pair(const Work& work) {
+#pragma unroll
+    for (int i = 0; i < Shape::p_fragments; ++i)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+#pragma unroll
+        for (int j = 0; j < Shape::q_fragments; ++j)
+#pragma unroll
+          for (int c = 0; c < 2; ++c)
+            work(i, j, 2 * half + c, ((i * 2 + half) * Shape::q_fragments + j) * 2 + c, first_p() + 16 * i + 8 * half + lane() / 4,
+                 first_q() + 8 * j + lane() % 4 * 2 + c);
+  }
+  [[nodiscard]] __device__ __forceinline__ bool is_move(std::int32_t p_at, std::int32_t q_at) const {
+    const std::int32_t p = 32 * at.p + p_at, q = 32 * at.q + q_at;
+    return q > p && q < matrix.n && p > at.outer;
+  }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t tabu_place(int k, std::int32_t p_at, std::int32_t q_at) const {
+    if constexpr (K == 3) return static_cast<std::int32_t>(first_code(32 * at.p + p_at)) + 32 * at.q + q_at;
+    return k * Shape::threads + static_cast<std::int32_t>(threadIdx.x);
+  }
+  /// Bins that two flips reach.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t histogram_bins() const { return groups.high - groups.low + 5; }
+  /// [move], after the histograms of the warps, which begin with slot 1.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t* candidates() const {
+    return slots() + Shape::pitch + Shape::warps * histogram_bins();
+  }
+  /// Whether a slot is of a group that has a count in the sign part.
+  [[nodiscard]] __device__ __forceinline__ bool is_weighted(std::uint32_t slot) const {
+    bool found = false;
+    for (const BinCount& bin : groups.weighted) found = found || slot - bin.first < bin.length;
+    return found;
+  }
+  /// z after the flips of two columns of the tile, in all lanes. By a warp, a lane a row.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t z_of_pair(std::int32_t p_at, std::int32_t q_at) const {
+    const std::int32_t lowest = groups.low - 2, bins = histogram_bins(), q_word = Shape::p_words + q_at / 32;
+    std::uint32_t* const histogram = slots() + Shape::pitch + warp() * bins;
+    const std::uint32_t *const p_bits = shared_at<std::uint32_t>(layout.bits) + p_at / 32 * matrix.m, *const q_bits =
+                                                                                                          shared_at<std::uint32_t>(
+                                                                                                              layout.bits) +
+                                                                                                          q_word * matrix.m;
+    const std::uint32_t p_signs = shared_at<std::uint32_t>(layout.negative)[word(p_at / 32)],
+                        q_signs = shared_at<std::uint32_t>(layout.negative)[word(q_word)];
+    __syncwarp();  // all have read the histogram of the move before
+    for (std::int32_t k = lane(); k < bins; k += 32) histogram[k] = 0;
+    __syncwarp();
+#pragma unroll 4
+    for (std::int32_t row = lane(); row < matrix.m; row += 32) {
+      const std::uint32_t positive = ((p_bits[row] ^ p_signs) >> p_at % 32 & 1) + ((q_bits[row] ^ q_signs) >> q_at % 32 & 1);
+      atomicAdd(&histogram[rows.keys()[row] + margin + 2 - 2 * static_cast<std::int32_t>(positive) - lowest], 1u);
+    }
+    __syncwarp();
+    std::int32_t sum = 0;
+    for (std::int32_t k = lane(); k < bins; k += 32) {
+      const std::int32_t v = product_of(lowest + k, matrix.n), count = static_cast<std::int32_t>(histogram[k]);
+      const std::int32_t target = v > 0 ? rows.target_at(lowest + k) : 0;
+      sum += v > 0 ? abs_difference_plus(count, target, -target) : count * ppp::sign_cost(v);
+    }
+    return matrix.target_sum + warp_sum(sum);
+  }
+  __device__ __forceinline__ void count_weighted(const std::uint32_t* a, const std::uint32_t* b, Sums& z) const {
+    for (const BinCount& bin : groups.weighted)
+      if (bin.length > 0 && (!windowed || window.begins(bin.first))) count_in_steps<true>(bin, a, b, z);
+  }
   /// Of the tile: the k-th word of columns.
   [[nodiscard]] __device__ __forceinline__ std::int32_t word(int k) const {
     return k < Shape::p_words ? at.p + k : at.q + k - Shape::p_words;
@@ -306,6 +428,7 @@ struct PairsEvaluator {
   std::int32_t block;
   std::int32_t loaded = -1;  ///< the tile whose bits are in place
   TilePosition first{};      ///< of this block
+  std::int32_t slack = 256;  ///< by how much the best move may exceed the least bound, for a guess
 
   [[nodiscard]] static SharedLayout layout(std::int32_t m, std::int32_t n);
   [[nodiscard]] static std::int64_t shares(std::int32_t n) { return std::int64_t{Shape::tiles(divide_up(n, 32))} * (K == 3 ? n : 1); }
@@ -341,6 +464,11 @@ struct PairsEvaluator {
         moved = false;
       } else if (item != block) {
         __syncthreads();
+        clear_linear();
+        __syncthreads();
+      }
+      if (sign_fits()) {
+        if (evaluate_by_bounds(at, item, t, best_z, best)) continue;
         clear_linear();
         __syncthreads();
       }
@@ -387,12 +515,7 @@ struct PairsEvaluator {
   __device__ __forceinline__ void evaluate_tile(const TilePosition& at, std::int32_t item, std::int32_t t, std::int32_t best_z,
                                                 MoveKey& best) {
     Tile<K, Shape, Memory> tile{rows, workspace.cost_terms, at};
-    const std::int32_t number = at.p * rows.matrix.words_per_row + at.q;
-    if (tile.in_shared && number != loaded) {
-      tile.load_bits();
-      loaded = number;
-      __syncthreads();
-    }
+    if (tile.in_shared) load_bits(tile);
     typename Tile<K, Shape, Memory>::Sums z = {};
     if constexpr (Memory == SlotMemory::window) {
       for (std::int32_t slot = 1; slot == 1 || slot < workspace.groups.slots; slot = tile.window.next) {
@@ -407,9 +530,65 @@ struct PairsEvaluator {
       __syncthreads();
       tile.count(z);
     }
-    const std::int32_t* of_tile =
-        K == 3 ? tabu_until : tabu_until + static_cast<std::size_t>(item) * Shape::threads * Shape::pairs_per_thread;
-    tile.choose(z, of_tile, t, best_z, best);
+    tile.choose(z, tabu_of(item), t, best_z, best);
+  }
+  /// Tabu times of a tile's moves.
+  [[nodiscard]] __device__ __forceinline__ const std::int32_t* tabu_of(std::int32_t item) const {
+    return K == 3 ? tabu_until : tabu_until + static_cast<std::size_t>(item) * Shape::threads * Shape::pairs_per_thread;
+  }
+  /// The bits of the tile, unless they are there.
+  template <class OfTile>
+  __device__ __forceinline__ void load_bits(const OfTile& tile) {
+    const std::int32_t number = tile.at.p * rows.matrix.words_per_row + tile.at.q;
+    if (number == loaded) return;
+    tile.load_bits();
+    loaded = number;
+    __syncthreads();
+  }
+  /// Bits, tables and the slots that the sign part needs lie in shared memory.
+  [[nodiscard]] __device__ __forceinline__ bool sign_fits() const {
+    bool fits = rows.layout.slot_capacity > 0 && rows.tables_fit();
+    for (const BinCount& bin : workspace.groups.weighted)
+      if (bin.length > 0) fits = fits && bin.first + 2 * bin.length <= static_cast<std::uint32_t>(rows.layout.slot_capacity);
+    return fits;
+  }
+  /// Evaluates only the moves that may be the best, by bounds. False, and `best` as it was, when all moves are tabu, or too many may be.
+  /// Ends with a barrier.
+  __device__ __forceinline__ bool evaluate_by_bounds(const TilePosition& at, std::int32_t item, std::int32_t t, std::int32_t best_z,
+                                                     MoveKey& best) {
+    const Tile<K, Shape, SlotMemory::shared> tile{rows, workspace.cost_terms, at};
+    load_bits(tile);
+    Groups& groups = workspace.groups;
+    if (threadIdx.x == 0) {
+      groups.least_bound = unbounded;
+      groups.candidates[0] = groups.candidates[1] = 0;
+      groups.least_high[0] = groups.least_high[1] = cuda::no_key<MoveKey>().high;
+    }
+    tile.template pack<Packed::sign>();
+    __syncthreads();
+    typename Tile<K, Shape, SlotMemory::shared>::Sums bounds = {};
+    tile.count_sign(bounds);
+    const unsigned tabu = tile.bound(bounds, tabu_of(item), t);
+    __syncthreads();
+    const std::int32_t least = groups.least_bound;
+    if (least == unbounded || !tile.can_list()) return false;
+    std::int32_t limit = least + slack;
+    MoveKey of_tile_best = cuda::no_key<MoveKey>();
+    for (int round = 0;; ++round) {
+      tile.list(bounds, tabu, limit, best_z, round);
+      __syncthreads();
+      const std::int32_t count = groups.candidates[round];
+      if (count > most_candidates) return false;
+      tile.evaluate_listed(count, best_z, round, of_tile_best);
+      __syncthreads();
+      const auto z = static_cast<std::int32_t>(groups.least_high[round]);
+      if (z <= limit) {
+        slack = max(slack - 8, z - least + 48);
+        cuda::lower(best, of_tile_best);
+        return true;
+      }
+      limit = z;
+    }
   }
 };
 
@@ -445,8 +624,8 @@ SharedLayout PairsEvaluator<K, Shape>::layout(std::int32_t m, std::int32_t n) {
   return layout;
 }
 
-/// Estimated cycles of an iteration, on the multiprocessor with most tiles. What a tile costs by itself is the sort for K = 3, and to load
-/// its bits for K = 2.
+/// Estimated cycles of an iteration that counts all bins, on the multiprocessor with most tiles. What a tile costs by itself is the sort
+/// for K = 3, and to load its bits for K = 2.
 template <int K, class Shape>
 [[nodiscard]] double cycles(const ppp::Ppp& instance) {
   constexpr double to_pack = 11, to_count = 2.2, to_begin = K == 3 ? 1500 : 6000, to_change_window = 1500, in_device_memory = 2;

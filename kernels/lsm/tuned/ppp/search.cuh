@@ -30,7 +30,7 @@ namespace vicinity::lsm::perceptron {
 
 // --- what a kernel is given ---------------------------------------------------------------------------------------------------
 
-using Mailbox = cuda::GridMailbox<MoveKey>;
+using Mailbox = cuda::GridMailbox<MoveKey, 8>;
 
 /// The searches of a launch, each by `blocks` blocks that follow each other.
 struct Searches {
@@ -38,7 +38,7 @@ struct Searches {
   std::uint32_t* current;                      ///< [search][word of columns]: the signs that are -1
   std::uint32_t* best;                         ///< [search][word of columns]: of the best solution
   std::int32_t* tabu_until;                    ///< [search][tabu_entries]: tabu before this iteration
-  Mailbox::Message* messages;                  ///< [search][2][block], zero
+  Mailbox::Message* messages;                  ///< [search][Mailbox::size(blocks)], zero
   std::uint32_t* scratch;                      ///< [block of the grid][SharedLayout::scratch_size]
   std::size_t tabu_entries;
   std::int32_t blocks;
@@ -71,7 +71,7 @@ struct Workspace {
 template <class E>
 concept Evaluator = requires(E evaluator, bool moved, const moves::Move<E::flips>& move, std::int32_t number, unsigned code,
                              const SharedLayout& layout) {
-  requires(E::flips >= 1 && E::flips <= 3 && E::threads % 32 == 0 && E::cost_terms > 0);
+  requires(E::flips >= 1 && E::flips <= 3 && E::threads % 32 == 0 && E::threads > 64 && E::cost_terms > 0);
   { E::layout(number, number) } -> std::same_as<SharedLayout>;  // for m and n on the present device
   { E::shares(number) } -> std::same_as<std::int64_t>;          // most blocks that have moves, for n
   { E::tabu_entries(number) } -> std::same_as<std::size_t>;     // for n
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(E::threads, 1)
   __shared__ Workspace<E::cost_terms> workspace;
   const auto search = static_cast<std::int32_t>(blockIdx.x) / searches.blocks,
              block = static_cast<std::int32_t>(blockIdx.x) % searches.blocks;
-  const Mailbox mailbox{searches.messages + static_cast<std::size_t>(search) * 2 * searches.blocks, searches.blocks};
+  const Mailbox mailbox{searches.messages + static_cast<std::size_t>(search) * Mailbox::size(searches.blocks), searches.blocks};
   local_search::SearchProgress& all_progress = searches.all_progress[search];
   std::uint32_t* negative = shared_at<std::uint32_t>(layout.negative);
   std::uint32_t* current = searches.current + static_cast<std::size_t>(search) * matrix.words_per_row;
@@ -154,11 +154,10 @@ __global__ void __launch_bounds__(E::threads, 1)
     ended = rules.method == local_search::Method::hill && z_of(taken) >= z;
     if (ended) break;
     evaluator.prefetch(move);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
       for (const std::int32_t column : move.at) negative[column / 32] ^= 1u << column % 32;
-      if (rules.method == local_search::Method::tabu && workspace.is_mine)
-        tabu_until[evaluator.tabu_index(taken.low)] = static_cast<std::int32_t>(local_search::tabu_until(t, rules.tenure));
-    }
+    if (threadIdx.x == 64 && rules.method == local_search::Method::tabu && workspace.is_mine)
+      tabu_until[evaluator.tabu_index(taken.low)] = static_cast<std::int32_t>(local_search::tabu_until(t, rules.tenure));
     if (threadIdx.x == 32) rows.reset_groups();
     __syncthreads();
     z = z_of(taken);
@@ -272,7 +271,7 @@ class Engine {
         current_(searches() * words()),
         best_(searches() * words()),
         tabu_until_(searches() * tabu_entries_),
-        messages_(searches() * 2 * static_cast<std::size_t>(policy_.blocks)),
+        messages_(policy_.blocks > 1 ? searches() * Mailbox::size(policy_.blocks) : 0),
         scratch_(searches() * static_cast<std::size_t>(policy_.blocks) * policy_.layout.scratch_size),
         staged_(2 * searches() * words()) {
     cuda::allow_shared(&search_kernel<E>, policy_.layout.bytes);

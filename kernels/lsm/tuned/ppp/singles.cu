@@ -8,12 +8,13 @@
 // rows (state.cuh): the words of a group are transposed, a lane a column.
 //
 // Phases by masks: (1) a flip makes the masks of the next iteration: a bin's mask is that of the bin below where entries are positive now,
-// and that of the bin above elsewhere; there are two sets in turns; (2) each warp adds up what eight bins at a time are to z of the tile's
-// columns; (3) the first warp, a lane a column, adds these up over the warps.
+// and that of the bin above elsewhere; there are two sets in turns, zero beside the bins in use; (2) each warp counts the ones of eight
+// masks at a time, and adds up what the six bins between them are to z of the tile's columns; (3) the first warp, a lane a column, adds
+// these up over the warps.
 // By sorted rows: (1) sort; (2) each warp adds up a range of bins; (3) as above.
-// Synchronisation: two block barriers, or those of the sort and one more. Cost by masks: two loads and a store of shared memory a mask and
-// 128 rows; 4 binary matrix products and four loads a warp, 512 rows and 16 columns. By sorted rows: a transposition of 32 x 32 bits, five
-// shuffles, a word and 32 columns.
+// Synchronisation: two block barriers, or those of the sort and one more. Cost by masks: little more than a load and a store of shared
+// memory a mask and 128 rows; two binary matrix products and four loads a warp, 512 rows and 16 columns. By sorted rows: a transposition of
+// 32 x 32 bits, five shuffles, a word and 32 columns.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32,7 +33,7 @@ inline constexpr std::int32_t rows_of_chunk = 256;
 template <int Fragments, int Chunks>
 struct SinglesTile {
   static constexpr int fragments = Fragments, chunks = Chunks;
-  static constexpr int threads = Fragments == 2 || Chunks == 2 ? 256 : 320, columns = 16 * Fragments - 1;
+  static constexpr int threads = Fragments == 2 || Chunks == 2 ? 256 : Chunks == 6 ? 448 : 384, columns = 16 * Fragments - 1;
 };
 
 // --- by masks -----------------------------------------------------------------------------------------------------------------
@@ -46,13 +47,14 @@ class Masks {
   /// `edges`: in shared memory, the last step in which the bins one below `low`, at `low`, at `high` and one above `high` had rows.
   __device__ __forceinline__ Masks(const Matrix& matrix, const SharedLayout& layout, Groups& groups, int4& edges)
       : matrix_(matrix), layout_(layout), groups_(groups), edges_(edges) {
-    const std::int32_t quads = matrix.column_pitch / 4;
+    const std::int32_t quads = matrix.column_pitch / 4, run = static_cast<std::int32_t>(threadIdx.x) / quads;
+    const std::int32_t runs = Tile::threads / quads / 2 * 2;
     quad_ = static_cast<std::int32_t>(threadIdx.x) % quads;
-    first_mask_ = static_cast<std::int32_t>(threadIdx.x) / quads;
-    masks_at_once_ = Tile::threads / quads;
+    first_mask_ = run < runs ? run / 2 * 2 * masks_of_run + run % 2 : matrix.n + 2 * margin;
+    masks_at_once_ = runs * masks_of_run;
   }
 
-  /// Adds two sets of masks to the layout, if they fit: each from three bins below the least product to three above the greatest.
+  /// Adds two sets of masks to the layout, if they fit: for as many bins as are usual, and three more on either side.
   static void add_to(SharedLayout& layout, std::int32_t m, std::int32_t n) {
     const std::int32_t quads = divide_up(m, 128);
     layout.mask_pitch = 4 * (quads + (quads + 1) % 2);  // the same words of eight masks lie in different banks
@@ -63,7 +65,8 @@ class Masks {
     layout.masks = layout.add(std::int64_t{2 * layout.mask_rows} * layout.mask_pitch + spare, 4);
   }
 
-  /// From the positive entries of the rows, after SortedRows::init(). False when the masks do not fit. Ends with a barrier.
+  /// From the positive entries of the rows, after SortedRows::init(). False when the masks do not fit. Ends with a barrier. The bins in use
+  /// lie in the middle.
   [[nodiscard]] __device__ __forceinline__ bool init() {
     const std::uint16_t* positive = shared_at<std::uint16_t>(layout_.positive);
     std::int32_t least = matrix_.n + margin, most = 0;
@@ -77,10 +80,10 @@ class Masks {
     __syncthreads();
     low_ = groups_.low;
     high_ = groups_.high;
-    origin_ = low_ - 3;
+    origin_ = low_ - (layout_.mask_rows - (high_ - low_ + 1)) / 2;
     if (!fit()) return false;
-    for (std::int32_t k = static_cast<std::int32_t>(threadIdx.x); k < (high_ - low_ + 7) * layout_.mask_pitch; k += Tile::threads)
-      set(now_)[k] = 0;
+    for (std::int32_t k = static_cast<std::int32_t>(threadIdx.x); k < 2 * layout_.mask_rows * layout_.mask_pitch; k += Tile::threads)
+      set(0)[k] = 0;
     __syncthreads();
     for (std::int32_t row = static_cast<std::int32_t>(threadIdx.x); row < matrix_.m; row += Tile::threads)
       atomicOr(set(now_) + (positive[row] + margin - origin_) * layout_.mask_pitch + row / 32, 1u << row % 32);
@@ -88,50 +91,39 @@ class Masks {
     return true;
   }
 
-  /// Before update(): loads the column.
+  /// Before update(): loads the column, and masks while it is on its way.
   __device__ __forceinline__ void prefetch(std::int32_t column) {
     column_ = __ldg(reinterpret_cast<const uint4*>(matrix_.by_column + column * matrix_.column_pitch) + quad_);
+    load_run(first_mask_);
   }
   /// Makes the masks after the flip of `column`, of which `negative` has the new sign. False, and nothing done, when the masks do not fit.
-  /// Mapping: a thread four words of some masks. Ends with a barrier.
+  /// Mapping: a thread four words of a run of masks, every other one. Ends with a barrier.
   [[nodiscard]] __device__ __forceinline__ bool update(std::int32_t column) {
     if (!fit()) return false;
-    constexpr int at_once = 1024 / Tile::threads;
-    const std::int32_t pitch = layout_.mask_pitch / 4, last = high_ - low_ + 6;
+    const std::int32_t pitch = layout_.mask_pitch / 4, masks = high_ - low_ + 3;  // from bin low_ - 1 on
+    const std::uint32_t sign = sign_of(column);
+    const uint4 up{column_.x ^ sign, column_.y ^ sign, column_.z ^ sign, column_.w ^ sign};  // rows whose entry is positive now
+    uint4* const to = reinterpret_cast<uint4*>(set(1 - now_)) + (low_ - 1 - origin_) * pitch + quad_;
     ++step_;
-    if (first_mask_ < masks_at_once_) {
-      const std::uint32_t sign = sign_of(column);
-      const uint4 up{column_.x ^ sign, column_.y ^ sign, column_.z ^ sign, column_.w ^ sign};  // rows whose entry is positive now
-      const uint4* from = reinterpret_cast<const uint4*>(set(now_)) + (low_ - 3 - origin_) * pitch + quad_;
-      uint4* to = reinterpret_cast<uint4*>(set(1 - now_)) + quad_;
-      for (std::int32_t first = first_mask_; first <= last; first += at_once * masks_at_once_) {
-        uint4 below[at_once], above[at_once];
+    for (std::int32_t first = first_mask_; first < masks; first += masks_at_once_) {
+      if (first != first_mask_) load_run(first);
 #pragma unroll
-        for (int k = 0; k < at_once; ++k) {
-          const std::int32_t mask = first + k * masks_at_once_;
-          below[k] = above[k] = {0, 0, 0, 0};
-          if (mask < 2 || mask > last - 2) continue;
-          below[k] = from[(mask - 1) * pitch];
-          above[k] = from[(mask + 1) * pitch];
-        }
-#pragma unroll
-        for (int k = 0; k < at_once; ++k) {
-          const std::int32_t mask = first + k * masks_at_once_;
-          if (mask > last) break;
-          const uint4 next{(below[k].x & up.x) | (above[k].x & ~up.x), (below[k].y & up.y) | (above[k].y & ~up.y),
-                           (below[k].z & up.z) | (above[k].z & ~up.z), (below[k].w & up.w) | (above[k].w & ~up.w)};
-          to[mask * pitch] = next;
-          if ((mask > 3 && mask < last - 3) || (next.x | next.y | next.z | next.w) == 0) continue;
-          if (mask == 2) edges_.x = step_;
-          if (mask == 3) edges_.y = step_;
-          if (mask == last - 3) edges_.z = step_;
-          if (mask == last - 2) edges_.w = step_;
-        }
+      for (int k = 0; k < masks_of_run; ++k) {
+        const std::int32_t mask = first + 2 * k;
+        if (mask >= masks) break;
+        const uint4 below = run_[k], above = run_[k + 1];
+        const uint4 next{(below.x & up.x) | (above.x & ~up.x), (below.y & up.y) | (above.y & ~up.y), (below.z & up.z) | (above.z & ~up.z),
+                         (below.w & up.w) | (above.w & ~up.w)};
+        to[mask * pitch] = next;
+        if ((mask > 1 && mask < masks - 2) || (next.x | next.y | next.z | next.w) == 0) continue;
+        if (mask == 0) edges_.x = step_;
+        if (mask == 1) edges_.y = step_;
+        if (mask == masks - 2) edges_.z = step_;
+        if (mask == masks - 1) edges_.w = step_;
       }
     }
     __syncthreads();
     const int4 edge = edges_;
-    origin_ = low_ - 3;
     now_ = 1 - now_;
     low_ += edge.x == step_ ? -1 : edge.y == step_ ? 0 : 1;
     high_ += edge.w == step_ ? 1 : edge.z == step_ ? 0 : -1;
@@ -143,8 +135,11 @@ class Masks {
 #pragma unroll
     for (int c = 0; c < Tile::chunks; ++c) load_chunk(tile, c, bits_[c]);
   }
-  /// What each warp's bins add to z of the tile's columns. Mapping: a warp eight bins; a lane two of them, and two columns a fragment.
+  /// What each warp's bins add to z of the tile's columns. Mapping: a warp eight masks, and the six bins between them; a lane two of the
+  /// masks, and two columns a fragment.
   __device__ __forceinline__ void evaluate(std::int32_t tile, std::int32_t* terms) const {
+    constexpr std::int32_t bins = 6;
+    const std::int32_t quarter = lane() % 4;
     std::int32_t z[fragments][2] = {};
     bool negative[fragments][2];
 #pragma unroll
@@ -153,38 +148,43 @@ class Masks {
       for (int half = 0; half < 2; ++half)
         negative[i][half] = sign_of(min(tile * Tile::columns + 16 * i + 8 * half + lane() / 4, matrix_.n - 1)) != 0;
     const std::int32_t chunks = divide_up(matrix_.words_per_column, 8);
-    for (std::int32_t first = low_ - 1 + 8 * warp(); first <= high_ + 1; first += 8 * warps()) {
-      std::int32_t v[2], target[2];
+    for (std::int32_t first = low_ - 2 + bins * warp(); first <= high_; first += bins * warps()) {
+      std::int32_t target[2], weight[2];  // of the two bins, where they are among the six
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        const std::int32_t bin = first + lane() % 4 * 2 + e;
-        v[e] = bin <= high_ + 1 ? product_of(bin, matrix_.n) : 0;
-        target[e] = v[e] > 0 ? shared_at<std::uint16_t>(layout_.target)[bin] : 0;
+        const std::int32_t at = 2 * quarter + e, v = at >= 1 && at <= bins ? product_of(first + at, matrix_.n) : 0;
+        const bool counts = v > 0 && first + at <= high_ + 1;
+        target[e] = counts ? shared_at<std::uint16_t>(layout_.target)[first + at] : 0;
+        weight[e] = counts ? 1 : ppp::sign_cost(v);
       }
-      std::int32_t up[fragments][4] = {}, down[fragments][4] = {};  // positive entries one bin above and one below
-      const std::uint32_t* above = set(now_) + (first + lane() / 4 + 1 - origin_) * layout_.mask_pitch + lane() % 4;
-      const std::uint32_t* below = above - 2 * layout_.mask_pitch;
+      std::int32_t positive[fragments][4] = {}, more[fragments][4] = {};  // of each mask, in two chains
+      const std::uint32_t* mask = set(now_) + (first + lane() / 4 - origin_) * layout_.mask_pitch + quarter;
 #pragma unroll
-      for (int c = 0; c < Tile::chunks; ++c) count(bits_[c], above + 8 * c, below + 8 * c, up, down);
+      for (int c = 0; c < Tile::chunks; ++c) count(bits_[c], mask + 8 * c, c % 2 == 0 ? positive : more);
       for (std::int32_t c = Tile::chunks; c < chunks; ++c) {
         std::uint32_t further[fragments][4];
         load_chunk(tile, c, further);
-        count(further, above + 8 * c, below + 8 * c, up, down);
+        count(further, mask + 8 * c, positive);
       }
 #pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        const std::int32_t all_up = __shfl_sync(~0u, up[fragments - 1][2 + e], 28 + lane() % 4);
-        const std::int32_t all_down = __shfl_sync(~0u, down[fragments - 1][2 + e], 28 + lane() % 4);
-        const std::int32_t weight = ppp::sign_cost(v[e]);
+      for (int i = 0; i < fragments; ++i)
 #pragma unroll
-        for (int i = 0; i < fragments; ++i)
+        for (int k = 0; k < 4; ++k) positive[i][k] += more[i][k];
+      const std::int32_t even = positive[fragments - 1][2], odd = positive[fragments - 1][3];  // of all ones: rows of each mask
+      const std::int32_t below[2]{__shfl_sync(~0u, odd, 27 + quarter), __shfl_sync(~0u, even, 28 + quarter)};
+      const std::int32_t above[2]{__shfl_sync(~0u, odd, 28 + quarter), __shfl_sync(~0u, even, 29 + quarter)};
 #pragma unroll
-          for (int half = 0; half < 2; ++half) {
-            const std::int32_t difference = up[i][2 * half + e] - down[i][2 * half + e];
-            const std::int32_t rows = negative[i][half] ? all_up - difference : all_down + difference;
-            z[i][half] += v[e] > 0 ? abs_difference_plus(rows, target[e], -target[e]) : rows * weight;
+      for (int i = 0; i < fragments; ++i)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const std::int32_t here[2]{positive[i][2 * half], positive[i][2 * half + 1]};
+          const std::int32_t difference[2]{here[1] - __shfl_up_sync(~0u, here[1], 1), __shfl_down_sync(~0u, here[0], 1) - here[0]};
+#pragma unroll
+          for (int e = 0; e < 2; ++e) {
+            const std::int32_t rows = negative[i][half] ? above[e] - difference[e] : below[e] + difference[e];
+            z[i][half] += abs_difference_plus(rows, target[e], 0) * weight[e] - target[e];
           }
-      }
+        }
     }
 #pragma unroll
     for (int i = 0; i < fragments; ++i)
@@ -204,15 +204,23 @@ class Masks {
   }
 
  private:
-  static constexpr int fragments = Tile::fragments;
+  static constexpr int fragments = Tile::fragments, masks_of_run = 1024 / Tile::threads;
 
-  [[nodiscard]] __device__ __forceinline__ bool fit() const { return high_ - low_ + 7 <= layout_.mask_rows; }
+  [[nodiscard]] __device__ __forceinline__ bool fit() const { return low_ - 3 >= origin_ && high_ + 3 < origin_ + layout_.mask_rows; }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t* set(std::int32_t k) const {
     return shared_at<std::uint32_t>(layout_.masks) + k * layout_.mask_rows * layout_.mask_pitch;
   }
   /// All ones for -1.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t sign_of(std::int32_t column) const {
     return 0u - (shared_at<std::uint32_t>(layout_.negative)[column / 32] >> column % 32 & 1);
+  }
+  /// The masks that this thread's run is made of, every other one from that of bin low_ - 2 + `first` on.
+  __device__ __forceinline__ void load_run(std::int32_t first) {
+    const std::int32_t pitch = layout_.mask_pitch / 4;
+    const uint4* const from = reinterpret_cast<const uint4*>(set(now_)) + (low_ - 2 - origin_ + first) * pitch + quad_;
+    if (first > high_ - low_ + 2) return;
+#pragma unroll
+    for (int k = 0; k <= masks_of_run; ++k) run_[k] = from[2 * k * pitch];
   }
   /// 256 rows of the tile as count_ones() wants them; zero outside the matrix.
   __device__ __forceinline__ void load_chunk(std::int32_t tile, std::int32_t c, std::uint32_t (&to)[fragments][4]) const {
@@ -229,26 +237,23 @@ class Masks {
           to[i][k] = __ldg(matrix_.by_column + column * matrix_.column_pitch + word);
       }
   }
-  static __device__ __forceinline__ void count(const std::uint32_t (&bits)[fragments][4], const std::uint32_t* above,
-                                               const std::uint32_t* below, std::int32_t (&up)[fragments][4],
-                                               std::int32_t (&down)[fragments][4]) {
-    const std::uint32_t of_above[2]{above[0], above[4]}, of_below[2]{below[0], below[4]};
+  static __device__ __forceinline__ void count(const std::uint32_t (&bits)[fragments][4], const std::uint32_t* mask,
+                                               std::int32_t (&positive)[fragments][4]) {
+    const std::uint32_t words[2]{mask[0], mask[4]};
 #pragma unroll
-    for (int i = 0; i < fragments; ++i) {
-      count_ones<8>(up[i], bits[i], of_above);
-      count_ones<8>(down[i], bits[i], of_below);
-    }
+    for (int i = 0; i < fragments; ++i) count_ones<8>(positive[i], bits[i], words);
   }
 
   const Matrix& matrix_;
   const SharedLayout& layout_;
   Groups& groups_;
   int4& edges_;
-  int step_ = 0;  ///< flips made
-  std::int32_t now_ = 0, origin_ = 0, low_ = 0,
-               high_ = 0;                           ///< the set in use, the bin of its first mask, the least and the greatest product's
+  int step_ = 0;                                    ///< flips made
+  std::int32_t now_ = 0, origin_ = 0;               ///< the set in use, the bin of its first mask
+  std::int32_t low_ = 0, high_ = 0;                 ///< the bins of the least and the greatest product
   std::int32_t quad_, first_mask_, masks_at_once_;  ///< of this thread in update()
   uint4 column_{};                                  ///< four words of the column that is flipped
+  uint4 run_[masks_of_run + 1]{};                   ///< four words of masks
   std::uint32_t bits_[Tile::chunks][fragments][4];  ///< of the tile
 };
 
@@ -390,9 +395,10 @@ struct SinglesEvaluator {
   }
   __device__ __forceinline__ MoveKey evaluate(bool moved, const moves::Move<1>& flipped, std::int32_t t, std::int32_t best_z) {
     if (by_masks && moved && !masks.update(flipped.at[0])) {
-      by_masks = moved = false;
-      loaded = -1;
       rows.init();
+      by_masks = masks.init();
+      moved = false;
+      loaded = -1;
     }
     return cuda::warp_argmin(by_masks ? evaluate_masks(t, best_z) : evaluate_sorted(moved, flipped, t, best_z));
   }

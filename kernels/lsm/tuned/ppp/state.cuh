@@ -203,6 +203,10 @@ struct Groups {
   bool exceeds_window;        ///< a count has more slots than two windows share
   std::int32_t constant;      ///< of z
   BinCount weighted[4];       ///< counts that matter to the sign part, by product from -3 or -2; length 0: none
+  // of a tile, for pairs.cu
+  std::int32_t least_bound;    ///< of the moves that are not tabu
+  std::int32_t candidates[2];  ///< moves to evaluate, by round
+  unsigned least_high[2];      ///< of theirs: MoveKey::high
 };
 
 /// The rows of all bins in order, by all threads of a block. K = 1: bins in ascending order. K > 1: first every other bin, then the rest,
@@ -227,6 +231,11 @@ struct SortedRows {
   [[nodiscard]] __device__ __forceinline__ unsigned* histogram() const { return shared_at<unsigned>(layout.histogram); }
   [[nodiscard]] __device__ __forceinline__ std::int32_t target_at(std::int32_t bin) const {
     return shared_at<std::uint16_t>(layout.target)[bin];
+  }
+
+  /// [row]: number of positive entries, by which rows are sorted.
+  [[nodiscard]] __device__ __forceinline__ std::uint16_t* keys() const {
+    return shared_at<std::uint16_t>(K == 3 ? layout.key : layout.positive);
   }
 
   /// Before the first sort: targets, and the positive entries of every row. Ends with a barrier.
@@ -282,10 +291,6 @@ struct SortedRows {
   [[nodiscard]] static __device__ __forceinline__ std::int32_t words_for(std::int32_t rows) { return (rows + 31) / 32; }
   [[nodiscard]] __device__ __forceinline__ std::int32_t rows_at(std::int32_t bin) const {
     return static_cast<std::int32_t>(histogram()[bin] >> 16);
-  }
-  /// [row]: number of positive entries, by which rows are sorted.
-  [[nodiscard]] __device__ __forceinline__ std::uint16_t* keys() const {
-    return shared_at<std::uint16_t>(K == 3 ? layout.key : layout.positive);
   }
   /// The positive entries of a column among 32 rows.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t positive_bits(std::int32_t column, std::int32_t word) const {
