@@ -231,11 +231,15 @@ struct Variant {
 /// What the threads of a warp do in the phases of a move.
 template <class R, class V>
 concept Role = requires(R& role, const typename V::State& state, std::uint32_t pair, typename V::Delta delta) {
-  role.prepare(state);                                              // phase 1: a swap was chosen
+  role.prepare(state);               // phase 1: a swap was chosen
+  role.restore_touched(state);       // phase 3
+  role.receive_choice(pair, delta);  // this pair is the best of all: the next swap, or none if a climb ends
+};
+/// Of warps that have pairs.
+template <class R, class V>
+concept PairRole = Role<R, V> && requires(R& role, const typename V::State& state) {
   { role.update(state) } -> std::same_as<typename V::Best>;         // phase 2: the best of its pairs after the last swap
   { role.best_ignoring_tabu() } -> std::same_as<typename V::Best>;  // phase 2 again: as if no pair were tabu
-  role.restore_touched(state);                                      // phase 3
-  role.receive_choice(pair, delta);                                 // this pair is the best of all: the next swap, or none if a climb ends
 };
 
 // --- pair threads ------------------------------------------------------------------------------------------------------------
@@ -360,6 +364,8 @@ class PairThread {
   __device__ __forceinline__ void receive_choice(std::uint32_t, Delta) const {}
 
  private:
+  static constexpr std::int32_t no_expiry = std::numeric_limits<std::int32_t>::max();
+
   [[nodiscard]] __device__ __forceinline__ Best candidate(Key best, bool aspires) const {
     return {Keys::value(best),
             Best::pair_of(first_ + static_cast<std::int32_t>(best & Keys::slot_mask), column_) | (aspires ? Best::flag : 0)};
@@ -396,19 +402,19 @@ class PairThread {
       std::int32_t of[4];
     };
     const Four* until = reinterpret_cast<const Four*>(shared_.until + until_at(0));
-    expiry_ = std::numeric_limits<std::int32_t>::max();
+    const auto moves_taken = static_cast<std::uint32_t>(state.moves_taken), none = static_cast<std::uint32_t>(no_expiry) - moves_taken;
+    std::uint32_t left = none;  // moves until the next expiry
 #pragma unroll
     for (int c = 0; c < V::rows / 4; ++c) {
       const Four four = until[c];
 #pragma unroll
       for (int k = 4 * c; k < 4 * (c + 1); ++k) {
-        const std::int32_t end = four.of[k - 4 * c];  // 0: never was tabu, and may be no pair
-        if (end > state.moves_taken)
-          expiry_ = min(expiry_, end);
-        else if (end > 0)
-          pairs_[k].key &= ~Keys::tabu;
+        const auto end = static_cast<std::uint32_t>(four.of[k - 4 * c]);  // 0: never was tabu, and may be no pair
+        if (end - 1 < moves_taken) pairs_[k].key &= ~Keys::tabu;
+        left = min(left, end - moves_taken - 1);  // wraps around, so that what has ended does not count
       }
     }
+    expiry_ = left == none ? no_expiry : static_cast<std::int32_t>(moves_taken + 1 + left);
   }
 
   const QapSearches<typename V::Types>& searches_;
@@ -418,8 +424,8 @@ class PairThread {
   const typename V::Shared& shared_;
   std::int32_t first_, column_, rows_;  ///< rows first_ .. first_ + rows_ - 1 of column_; idle threads have none
   Pair pairs_[V::rows];
-  Key best_ignoring_tabu_;                                          ///< of the last update
-  std::int32_t expiry_ = std::numeric_limits<std::int32_t>::max();  ///< no pair stops being tabu before so many moves are taken
+  Key best_ignoring_tabu_;           ///< of the last update
+  std::int32_t expiry_ = no_expiry;  ///< no pair stops being tabu before so many moves are taken
 };
 
 // --- facility threads --------------------------------------------------------------------------------------------------------
@@ -452,15 +458,9 @@ class FacilityThread {
     if (!exists_) return;
     q_ = *current_;
     q_best_ = *best_;
-    diagonal_ = f_[searches_.at(x_, x_)] * Keys::scale;
+    shared_.diagonal[x_] = diagonal_ = f_[searches_.at(x_, x_)] * Keys::scale;
     shared_.a_diagonal[x_] = a_own_ = entry(searches_.a, x_, x_);
-    b_own_ = entry(searches_.b, q_, q_);
-  }
-  /// For PairThread::store().
-  __device__ __forceinline__ void share_solution() const {
-    if (!exists_) return;
-    shared_.p[x_] = q_;
-    shared_.diagonal[x_] = diagonal_;
+    shared_.b_diagonal[x_] = b_own_ = entry(searches_.b, q_, q_);
   }
   __device__ __forceinline__ void store() const {
     if (!exists_) return;
@@ -469,79 +469,94 @@ class FacilityThread {
     f_[searches_.at(x_, x_)] = diagonal_ / Keys::scale;
   }
 
-  /// What the swap means for this facility.
+  /// What the swap means for this facility, and all of its touched pairs that follows without them: pair threads take longer to send.
   __device__ __forceinline__ void prepare(const State& state) {
     if (!exists_) return;
     const std::int32_t r = state.r, s = state.s, pr = shared_.p[r], ps = shared_.p[s];
+    const Delta rr = shared_.diagonal[r], ss = shared_.diagonal[s];
+    const OfSwapped a_own{shared_.a_diagonal[r], shared_.a_diagonal[s]}, b_own{shared_.b_diagonal[r], shared_.b_diagonal[s]};
     if (x_ == r) q_ = ps;
     if (x_ == s) q_ = pr;
+    OfSwapped a[V::sides], b[V::sides];        // A[r][x], A[s][x]; B[u][q], B[v][q], u and v where r and s were; then of the transposes
+    Delta a_both[V::sides], b_both[V::sides];  // A[r][s], B[u][v]
 #pragma unroll
     for (int side = 0; side < V::sides; ++side) {
-      const std::int32_t *a = side == 0 ? searches_.a : searches_.a_transposed, *b = side == 0 ? searches_.b : searches_.b_transposed;
-      a_[side] = {entry(a, r, x_), entry(a, s, x_)};
-      b_[side] = {entry(b, pr, q_), entry(b, ps, q_)};
-      a_both_[side] = entry(a, r, s);
-      b_both_[side] = entry(b, pr, ps);
+      const std::int32_t *to_a = side == 0 ? searches_.a : searches_.a_transposed, *to_b = side == 0 ? searches_.b : searches_.b_transposed;
+      a[side] = {entry(to_a, r, x_), entry(to_a, s, x_)};
+      b[side] = {entry(to_b, pr, q_), entry(to_b, ps, q_)};
+      a_both[side] = entry(to_a, r, s);
+      b_both[side] = entry(to_b, pr, ps);
     }
+    constexpr int other = V::sides - 1;  // of symmetric matrices the same
+    constexpr Delta unit = V::sides == 1 ? 2 * Keys::scale : Keys::scale;
+    typename V::Difference difference, of_r, of_s;
 #pragma unroll
-    for (int side = 0; side < V::sides; ++side) {
-      difference_.d[side] = (a_[side].r - a_[side].s) * (V::sides == 1 ? 2 * Keys::scale : Keys::scale);
-      difference_.e[side] = b_[side].s - b_[side].r;  // r and s have each other's location from now on
+    for (int side = 0; side < V::sides; ++side) {  // r and s have each other's location from now on
+      const int transposed = other - side;
+      difference.d[side] = (a[side].r - a[side].s) * unit;
+      difference.e[side] = b[side].s - b[side].r;
+      of_r.d[side] = (a_own.r - a_both[transposed]) * unit;
+      of_r.e[side] = b_own.s - b_both[side];
+      of_s.d[side] = (a_both[side] - a_own.s) * unit;
+      of_s.e[side] = b_both[transposed] - b_own.r;
     }
-    shared_.differences[x_] = difference_;
-    shared_.diagonal[x_] = diagonal_;
-    shared_.b_diagonal[x_] = b_own_;
+    shared_.differences[x_] = difference;
     if (state.improved) q_best_ = q_;
+
+    const OfSwapped alpha{qap::pair_factor(a_own.r, a_own_, a[0].r, a[other].r) * Keys::scale,
+                          qap::pair_factor(a_own.s, a_own_, a[0].s, a[other].s) * Keys::scale};
+    const OfSwapped beta{qap::pair_factor(b_own.r, b_own_, b[0].r, b[other].r), qap::pair_factor(b_own.s, b_own_, b[0].s, b[other].s)};
+    rest_ = {rr + diagonal_ - alpha.r * beta.r, ss + diagonal_ - alpha.s * beta.s};
+    pair_product_ = {alpha.r * beta.s, alpha.s * beta.r};
+    change_r_ = {qap::product(of_r, difference), qap::product(difference, of_r)};
+    change_s_ = {qap::product(of_s, difference), qap::product(difference, of_s)};
+    diagonal_ += qap::product(difference, difference);
+    new_rr_ = qap::product(of_r, of_r);
+    new_ss_ = qap::product(of_s, of_s) + rr + ss -
+              qap::pair_factor(a_own.r, a_own.s, a_both[0], a_both[other]) *
+                  qap::pair_factor(b_own.r, b_own.s, b_both[0], b_both[other]) * Keys::scale;
+    both_f_ = rr + qap::product(of_r, of_s);
+    if (x_ == r) b_own_ = b_own.s;
+    if (x_ == s) b_own_ = b_own.r;
   }
   /// Updates this facility's touched pairs and F[x][x].
   [[nodiscard]] __device__ __forceinline__ Best update(const State& state) {
     const std::int32_t r = state.r, s = state.s;
-    best_ignoring_tabu_ = {};
+    key_r_ = key_s_ = Keys::garbage;
     if (!exists_ || r < 0) return {};
-    shared_.p[x_] = q_;
-    const typename V::Difference difference_r = shared_.differences[r], difference_s = shared_.differences[s];
-    const Delta rr = shared_.diagonal[r], ss = shared_.diagonal[s];
-    const OfSwapped a{shared_.a_diagonal[r], shared_.a_diagonal[s]}, b{shared_.b_diagonal[r], shared_.b_diagonal[s]};
+    pair_r_ = pair_with(r);
+    pair_s_ = pair_with(s);
     const Pair both = shared_.touched_before[shared_.touched_at(false, true, r)];
     const Pair with_r = shared_.touched_before[shared_.touched_at(x_ > r, false, x_)],
                with_s = shared_.touched_before[shared_.touched_at(x_ > s, true, x_)];
-    constexpr int other = V::sides - 1;  // of symmetric matrices the same
-    const OfSwapped alpha{qap::pair_factor(a.r, a_own_, a_[0].r, a_[other].r) * Keys::scale,
-                          qap::pair_factor(a.s, a_own_, a_[0].s, a_[other].s) * Keys::scale};
-    const OfSwapped beta{qap::pair_factor(b.r, b_own_, b_[0].r, b_[other].r), qap::pair_factor(b.s, b_own_, b_[0].s, b_[other].s)};
-    const Delta both_product =
-        qap::pair_factor(a.r, a.s, a_both_[0], a_both_[other]) * qap::pair_factor(b.r, b.s, b_both_[0], b_both_[other]) * Keys::scale;
     // From r, s, F[r][s] and delta(r, s): F[r][r] and F[s][s] after the swap.
-    const Delta delta_both = Keys::scaled(both.key);
-    const Delta new_rr = both.f + qap::product(difference_r, difference_r);
-    const Delta new_ss = delta_both - both.f + rr + ss - both_product + qap::product(difference_s, difference_s);
-    if (x_ == r || x_ == s) {
-      diagonal_ = x_ == r ? new_rr : new_ss;
-      b_own_ = x_ == r ? b.s : b.r;
-      const Key mark = state.is_tabu_search() ? Keys::tabu : 0;
-      const Pair now{Keys::of(-delta_both, mark | (both.key & Keys::slot_mask)), rr + qap::product(difference_r, difference_s)};
-      if (!updates_pairs_) return {};
-      send_back(x_ == r, x_ == r ? s : r, now);
-      return candidate(state, now.key, Best::pair_of(r, s));
-    }
-    const Delta diagonal = diagonal_;
-    diagonal_ += qap::product(difference_, difference_);
+    const Delta delta_both = Keys::scaled(both.key), new_rr = both.f + new_rr_, new_ss = delta_both - both.f + new_ss_;
+    if (x_ == r) diagonal_ = new_rr;
+    if (x_ == s) diagonal_ = new_ss;
+    shared_.p[x_] = q_;
+    shared_.diagonal[x_] = diagonal_;
+    shared_.b_diagonal[x_] = b_own_;
     if (!updates_pairs_) return {};
-    const InnerProducts old_r = inner_products(with_r, x_ > r, rr + diagonal - alpha.r * beta.r),
-                        old_s = inner_products(with_s, x_ > s, ss + diagonal - alpha.s * beta.s);
+    const InnerProducts old_r = inner_products(with_r, x_ > r, rest_.r), old_s = inner_products(with_s, x_ > s, rest_.s);
     // The columns of r and s change places.
-    const Key key_r =
-        update_pair(false, r, {old_r.yx + qap::product(difference_r, difference_), old_s.xy + qap::product(difference_, difference_r)},
-                    new_rr, alpha.r * beta.s, with_r.key & Keys::marks);
-    const Key key_s =
-        update_pair(true, s, {old_s.yx + qap::product(difference_s, difference_), old_r.xy + qap::product(difference_, difference_s)},
-                    new_ss, alpha.s * beta.r, with_s.key & Keys::marks);
-    const Best best_r = candidate(state, key_r, pair_with(r)), best_s = candidate(state, key_s, pair_with(s));
-    Best best = best_r.before(best_s) ? best_r : best_s;
-    best.low |= (best_r.low | best_s.low) & Best::flag;
-    return best;
+    Pair now_r = pair_now(r, {old_r.yx + change_r_.yx, old_s.xy + change_r_.xy}, new_rr, pair_product_.r, with_r.key & Keys::marks);
+    Pair now_s = pair_now(s, {old_s.yx + change_s_.yx, old_r.xy + change_s_.xy}, new_ss, pair_product_.s, with_s.key & Keys::marks);
+    const Pair now_both{Keys::of(-delta_both, (state.is_tabu_search() ? Keys::tabu : 0) | (both.key & Keys::slot_mask)), both_f_};
+    if (x_ == r) now_s = now_both;
+    if (x_ == s) now_r = now_both;
+    if (x_ != r) {
+      key_r_ = now_r.key;
+      send_back(false, r, now_r);
+    }
+    if (x_ != s) {
+      key_s_ = now_s.key;
+      send_back(true, s, now_s);
+    }
+    return candidate(key_r_, key_s_, min(key_r_ ^ Keys::tabu, key_s_ ^ Keys::tabu) < state.aspiration());
   }
-  [[nodiscard]] __device__ __forceinline__ Best best_ignoring_tabu() const { return best_ignoring_tabu_; }
+  [[nodiscard]] __device__ __forceinline__ Best best_ignoring_tabu() const {
+    return candidate(key_r_ & ~Keys::tabu, key_s_ & ~Keys::tabu, false);
+  }
   __device__ __forceinline__ void restore_touched(const State&) const {}
   __device__ __forceinline__ void receive_choice(std::uint32_t, Delta) const {}
 
@@ -562,13 +577,12 @@ class FacilityThread {
     const Delta other = Keys::scaled(pair.key) - pair.f + rest;
     return is_column ? InnerProducts{pair.f, other} : InnerProducts{other, pair.f};
   }
-  /// Sends the pair with y, which is r or s, back to its pair thread. Returns its key.
-  [[nodiscard]] __device__ __forceinline__ Key update_pair(bool with_s, std::int32_t y, const InnerProducts& now, Delta at_y,
-                                                           Delta pair_product, Key marks) const {
-    const Key key = Keys::of(qap::swap_delta(now.yx, now.xy, at_y, diagonal_, pair_product), marks);
-    send_back(with_s, y, {key, x_ > y ? now.yx : now.xy});
-    return key;
+  /// The pair with y, which is r or s, after the swap.
+  [[nodiscard]] __device__ __forceinline__ Pair pair_now(std::int32_t y, const InnerProducts& now, Delta at_y, Delta pair_product,
+                                                         Key marks) const {
+    return {Keys::of(qap::swap_delta(now.yx, now.xy, at_y, diagonal_, pair_product), marks), x_ > y ? now.yx : now.xy};
   }
+  /// Sends it to its pair thread.
   __device__ __forceinline__ void send_back(bool with_s, std::int32_t y, const Pair& pair) const {
     const std::int32_t block = V::cluster ? policy_.block_of(min(x_, y), max(x_, y)) : 0;
     V::in_block(shared_.touched_after[shared_.touched_at(x_ > y, with_s, x_)], block) = pair;
@@ -576,11 +590,12 @@ class FacilityThread {
   [[nodiscard]] __device__ __forceinline__ std::uint32_t pair_with(std::int32_t y) const {
     return x_ > y ? Best::pair_of(y, x_) : Best::pair_of(x_, y);
   }
-  [[nodiscard]] __device__ __forceinline__ Best candidate(const State& state, Key key, std::uint32_t pair) {
-    const Key as_free = key & ~Keys::tabu;
-    const Best free{Keys::value(as_free), pair};
-    if (free.before(best_ignoring_tabu_)) best_ignoring_tabu_ = free;
-    return {Keys::value(key), pair | (as_free != key && as_free < state.aspiration() ? Best::flag : 0)};
+  /// The better of the pairs with r and s.
+  [[nodiscard]] __device__ __forceinline__ Best candidate(Key with_r, Key with_s, bool aspires) const {
+    Best best{Keys::value(with_r), pair_r_};
+    cuda::lower(best, Best{Keys::value(with_s), pair_s_});
+    best.low |= aspires ? Best::flag : 0;
+    return best;
   }
 
   const QapSearches<typename V::Types>& searches_;
@@ -592,17 +607,19 @@ class FacilityThread {
   bool updates_pairs_;  ///< are its touched pairs updated in this block?
   std::int32_t *current_, *best_;
   std::int32_t q_, q_best_;  ///< location of x now, and in the best solution
-  Delta diagonal_;           ///< F[x][x], scaled
-  typename V::Difference difference_;
-  OfSwapped a_[V::sides], b_[V::sides];        ///< A[r][x], A[s][x]; B[u][q], B[v][q], u and v where r and s were; then of the transposes
-  Delta a_both_[V::sides], b_both_[V::sides];  ///< A[r][s], B[u][v]
-  Delta a_own_, b_own_;                        ///< A[x][x], B'[x][x]
-  Best best_ignoring_tabu_;                    ///< of the last update
+  Delta diagonal_;           ///< F[x][x], scaled; x neither r nor s: after the swap as soon as it is known
+  Delta a_own_, b_own_;      ///< A[x][x], B'[x][x]
+  // Of the last swap.
+  OfSwapped rest_, pair_product_;     ///< by how much F[x][y] + F[y][x] exceeded the delta; alpha[x][y] beta[x][y] from now on
+  InnerProducts change_r_, change_s_;  ///< products added to them
+  Delta new_rr_, new_ss_, both_f_;     ///< F[r][r] - F[s][r] before, F[s][s] without what the pair adds, F[r][s]
+  Key key_r_, key_s_;                  ///< of the touched pairs
+  std::uint32_t pair_r_ = Best{}.low, pair_s_ = Best{}.low;
 };
 
 // --- progress warp -----------------------------------------------------------------------------------------------------------
 
-/// Records a choice in the phase after it, while other warps update pairs.
+/// Records a choice while other warps are in phases 1 and 2 after it.
 template <class V>
 class ProgressThread {
  public:
@@ -620,13 +637,13 @@ class ProgressThread {
     pair_ = pair;
     delta_ = delta;
   }
-  [[nodiscard]] __device__ __forceinline__ Best update(const State&) {
-    record();
-    return {};
-  }
-  [[nodiscard]] __device__ __forceinline__ Best best_ignoring_tabu() const { return {}; }
   __device__ __forceinline__ void restore_touched(const State&) const {}
   __device__ __forceinline__ void prepare(const State&) const {}
+  __device__ __forceinline__ void record() {
+    if (pair_ == none) return;
+    progress_.take({progress_.value + delta_, moves::index<2>(n_, Best::swap_of(pair_)), false}, method_);
+    pair_ = none;
+  }
   __device__ __forceinline__ void store() {
     record();
     if (threadIdx.x % 32 == 0) stored_ = progress_;
@@ -634,12 +651,6 @@ class ProgressThread {
 
  private:
   static constexpr std::uint32_t none = Best::flag;
-
-  __device__ __forceinline__ void record() {
-    if (pair_ == none) return;
-    progress_.take({progress_.value + delta_, moves::index<2>(n_, Best::swap_of(pair_)), false}, method_);
-    pair_ = none;
-  }
 
   local_search::SearchProgress& stored_;
   local_search::SearchProgress progress_;
@@ -679,20 +690,35 @@ template <class V>
   return cuda::least_of_lane<V::cluster>(slots, policy.blocks, merge<typename V::Best>);
 }
 
+/// The barrier between phases 1 and 2. Of one block the progress warp only arrives: what it does meanwhile takes longer than phase 1.
+template <bool Cluster, bool Waits>
+__device__ __forceinline__ void barrier_of_swap() {
+  if constexpr (Cluster)
+    cuda::barrier_of_all<true>();
+  else if constexpr (Waits)
+    asm volatile("barrier.sync 1, %0;" ::"r"(blockDim.x) : "memory");
+  else
+    asm volatile("barrier.arrive 1, %0;" ::"r"(blockDim.x) : "memory");
+}
+
 /// The search as warps of one role take part in it, until it ends or has taken the moves it may.
 template <class V, Role<V> R>
 __device__ __forceinline__ void search_as(R& role, const typename V::Policy& policy, const typename V::Shared& shared,
                                           typename V::State& state) {
   using Best = typename V::Best;
+  constexpr bool has_pairs = PairRole<R, V>;
   while (true) {
-    cuda::barrier_of_all<V::cluster>();
-    publish_best<V>(shared.best, policy, role.update(state));
+    barrier_of_swap<V::cluster, has_pairs>();
+    if constexpr (has_pairs)
+      publish_best<V>(shared.best, policy, role.update(state));
+    else
+      role.record();
     cuda::barrier_of_all<V::cluster>();
     Best best, of_lane = best_of_lane<V>(shared.best, policy);
     role.restore_touched(state);
     if (state.moves_taken == state.limit) return;
     if (best_of_warp(of_lane, best)) {  // aspiration
-      publish_best<V>(shared.best_ignoring_tabu, policy, role.best_ignoring_tabu());
+      if constexpr (has_pairs) publish_best<V>(shared.best_ignoring_tabu, policy, role.best_ignoring_tabu());
       cuda::barrier_of_all<V::cluster>();
       of_lane = best_of_lane<V>(shared.best_ignoring_tabu, policy);
       static_cast<void>(best_of_warp(of_lane, best));
@@ -732,19 +758,15 @@ __global__ void __launch_bounds__(V::Policy::most_threads(V::rows), 1)
     PairThread<V> role(searches, search, policy, shared);
     role.load(state);
     search_as<V>(role, policy, shared, state);
-    cuda::barrier_of_all<V::cluster>();
     role.store();
   } else if (thread < policy.pair_threads + policy.facility_threads) {
     FacilityThread<V> role(searches, search, policy, shared);
     role.load(state);
     search_as<V>(role, policy, shared, state);
-    role.share_solution();
-    cuda::barrier_of_all<V::cluster>();
     if (rank == 0) role.store();
   } else {
     ProgressThread<V> role(progress, state, policy.n);
     search_as<V>(role, policy, shared, state);
-    cuda::barrier_of_all<V::cluster>();
     if (rank == 0) role.store();
   }
 }
