@@ -76,10 +76,11 @@ struct QapBlockPolicy {
   }
   /// The block that updates the touched pairs of facility x.
   [[nodiscard]] __device__ __forceinline__ std::int32_t block_of_facility(std::int32_t x) const { return x & (blocks - 1); }
-  /// The most threads of a block, so that each has the registers that its pairs take.
-  [[nodiscard]] static constexpr int most_threads(int rows_a_thread) {
+  /// The most threads of a block, so that each has the registers that its pairs take. The largest instances want 768 of the most rows, and
+  /// what spills there.
+  [[nodiscard]] static constexpr int most_threads(int rows_a_thread, bool cluster) {
     const int words = static_cast<int>(sizeof(typename Types::Delta)) / 4 * rows_a_thread;
-    return words <= 8 ? 1024 : words <= 24 ? 768 : 640;
+    return words <= 8 ? 1024 : words <= 12 || words == 24 || cluster ? 768 : 640;
   }
   [[nodiscard]] Policy record() const {
     return {{"block", threads()},
@@ -299,6 +300,7 @@ class PairThread {
   __device__ __forceinline__ void prepare(const State& state) {
     if (expiry_ <= state.moves_taken) expire_tabu(state);
     const std::int32_t at_r = state.r - first_, at_s = state.s - first_;
+    if (!touched_by(state)) return;
     if (column_ == state.s && is_slot(at_r)) {
       if (state.is_tabu_search()) {
         shared_.until[until_at(at_r)] = state.until();
@@ -349,6 +351,7 @@ class PairThread {
   [[nodiscard]] __device__ __forceinline__ Best best_ignoring_tabu() const { return candidate(best_ignoring_tabu_, false); }
   /// Takes the touched pairs back from the facility threads.
   __device__ __forceinline__ void restore_touched(const State& state) {
+    if (!touched_by(state)) return;
     if (column_ == state.r || column_ == state.s) {
       const Pair* from = shared_.touched_after + shared_.touched_at(false, column_ == state.s, first_);
 #pragma unroll
@@ -369,6 +372,10 @@ class PairThread {
   [[nodiscard]] __device__ __forceinline__ Best candidate(Key best, bool aspires) const {
     return {Keys::value(best),
             Best::pair_of(first_ + static_cast<std::int32_t>(best & Keys::slot_mask), column_) | (aspires ? Best::flag : 0)};
+  }
+  /// Does the last swap touch any of its pairs?
+  [[nodiscard]] __device__ __forceinline__ bool touched_by(const State& state) const {
+    return column_ == state.r || column_ == state.s || is_slot(state.r - first_) || is_slot(state.s - first_);
   }
   [[nodiscard]] static __device__ __forceinline__ bool is_slot(std::int32_t slot) { return static_cast<std::uint32_t>(slot) < V::rows; }
   [[nodiscard]] __device__ __forceinline__ std::int32_t until_at(int k) const {
@@ -513,11 +520,13 @@ class FacilityThread {
     diagonal_ += qap::product(difference, difference);
     new_rr_ = qap::product(of_r, of_r);
     new_ss_ = qap::product(of_s, of_s) + rr + ss -
-              qap::pair_factor(a_own.r, a_own.s, a_both[0], a_both[other]) *
-                  qap::pair_factor(b_own.r, b_own.s, b_both[0], b_both[other]) * Keys::scale;
+              qap::pair_factor(a_own.r, a_own.s, a_both[0], a_both[other]) * qap::pair_factor(b_own.r, b_own.s, b_both[0], b_both[other]) *
+                  Keys::scale;
     both_f_ = rr + qap::product(of_r, of_s);
     if (x_ == r) b_own_ = b_own.s;
     if (x_ == s) b_own_ = b_own.r;
+    at_r_ = shared_.touched_at(x_ > r, false, x_);
+    at_s_ = shared_.touched_at(x_ > s, true, x_);
   }
   /// Updates this facility's touched pairs and F[x][x].
   [[nodiscard]] __device__ __forceinline__ Best update(const State& state) {
@@ -526,9 +535,8 @@ class FacilityThread {
     if (!exists_ || r < 0) return {};
     pair_r_ = pair_with(r);
     pair_s_ = pair_with(s);
-    const Pair both = shared_.touched_before[shared_.touched_at(false, true, r)];
-    const Pair with_r = shared_.touched_before[shared_.touched_at(x_ > r, false, x_)],
-               with_s = shared_.touched_before[shared_.touched_at(x_ > s, true, x_)];
+    const Pair both = shared_.touched_before[shared_.touched_at(false, true, r)], with_r = shared_.touched_before[at_r_],
+               with_s = shared_.touched_before[at_s_];
     // From r, s, F[r][s] and delta(r, s): F[r][r] and F[s][s] after the swap.
     const Delta delta_both = Keys::scaled(both.key), new_rr = both.f + new_rr_, new_ss = delta_both - both.f + new_ss_;
     if (x_ == r) diagonal_ = new_rr;
@@ -546,11 +554,11 @@ class FacilityThread {
     if (x_ == s) now_r = now_both;
     if (x_ != r) {
       key_r_ = now_r.key;
-      send_back(false, r, now_r);
+      send_back(r, at_r_, now_r);
     }
     if (x_ != s) {
       key_s_ = now_s.key;
-      send_back(true, s, now_s);
+      send_back(s, at_s_, now_s);
     }
     return candidate(key_r_, key_s_, min(key_r_ ^ Keys::tabu, key_s_ ^ Keys::tabu) < state.aspiration());
   }
@@ -583,19 +591,18 @@ class FacilityThread {
     return {Keys::of(qap::swap_delta(now.yx, now.xy, at_y, diagonal_, pair_product), marks), x_ > y ? now.yx : now.xy};
   }
   /// Sends it to its pair thread.
-  __device__ __forceinline__ void send_back(bool with_s, std::int32_t y, const Pair& pair) const {
+  __device__ __forceinline__ void send_back(std::int32_t y, std::int32_t at, const Pair& pair) const {
     const std::int32_t block = V::cluster ? policy_.block_of(min(x_, y), max(x_, y)) : 0;
-    V::in_block(shared_.touched_after[shared_.touched_at(x_ > y, with_s, x_)], block) = pair;
+    V::in_block(shared_.touched_after[at], block) = pair;
   }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t pair_with(std::int32_t y) const {
     return x_ > y ? Best::pair_of(y, x_) : Best::pair_of(x_, y);
   }
   /// The better of the pairs with r and s.
   [[nodiscard]] __device__ __forceinline__ Best candidate(Key with_r, Key with_s, bool aspires) const {
-    Best best{Keys::value(with_r), pair_r_};
-    cuda::lower(best, Best{Keys::value(with_s), pair_s_});
-    best.low |= aspires ? Best::flag : 0;
-    return best;
+    const Key r = Keys::value(with_r), s = Keys::value(with_s);
+    const std::uint32_t pair = r == s ? min(pair_r_, pair_s_) : r < s ? pair_r_ : pair_s_;
+    return {min(r, s), pair | (aspires ? Best::flag : 0)};
   }
 
   const QapSearches<typename V::Types>& searches_;
@@ -610,10 +617,11 @@ class FacilityThread {
   Delta diagonal_;           ///< F[x][x], scaled; x neither r nor s: after the swap as soon as it is known
   Delta a_own_, b_own_;      ///< A[x][x], B'[x][x]
   // Of the last swap.
-  OfSwapped rest_, pair_product_;     ///< by how much F[x][y] + F[y][x] exceeded the delta; alpha[x][y] beta[x][y] from now on
+  OfSwapped rest_, pair_product_;      ///< by how much F[x][y] + F[y][x] exceeded the delta; alpha[x][y] beta[x][y] from now on
   InnerProducts change_r_, change_s_;  ///< products added to them
   Delta new_rr_, new_ss_, both_f_;     ///< F[r][r] - F[s][r] before, F[s][s] without what the pair adds, F[r][s]
-  Key key_r_, key_s_;                  ///< of the touched pairs
+  std::int32_t at_r_, at_s_;           ///< places of the touched pairs
+  Key key_r_, key_s_;
   std::uint32_t pair_r_ = Best{}.low, pair_s_ = Best{}.low;
 };
 
@@ -733,7 +741,7 @@ __device__ __forceinline__ void search_as(R& role, const typename V::Policy& pol
 
 /// Mapping, phases, synchronisation and cost: see the head of this file.
 template <class V>
-__global__ void __launch_bounds__(V::Policy::most_threads(V::rows), 1)
+__global__ void __launch_bounds__(V::Policy::most_threads(V::rows, V::cluster), 1)
     qap_block_kernel(const __grid_constant__ QapSearches<typename V::Types> searches, const __grid_constant__ typename V::Policy policy,
                      local_search::SearchProgress* all_progress, std::int32_t limit) {
   extern __shared__ __align__(16) std::byte memory[];
@@ -792,14 +800,15 @@ struct BlockLaunch {
             .cluster = policy.blocks};
   }
   [[nodiscard]] bool fits(const qap::Qap& instance) const {
-    if (policy.threads() > policy.most_threads(policy.rows) || instance.delta_bound() >= delta_limit) return false;
+    if (policy.threads() > policy.most_threads(policy.rows, policy.blocks > 1) || instance.delta_bound() >= delta_limit) return false;
     const cuda::Shape alone = shape(1);
     if (alone.shared_bytes > cuda::most_shared()) return false;
     cuda::allow_shared(kernel, alone.shared_bytes);
     return policy.blocks == 1 || cuda::clusters_at_a_time(alone, kernel) > 0;
   }
 };
-/// The first that fits an instance and the device: few rows a thread before many, one block before a cluster.
+/// Of those that fit an instance and the device the first with few pair threads, else the first: few rows a thread before many, one block
+/// before a cluster. Every warp takes some hundred instructions a move beside those of its pairs.
 template <class Types>
 [[nodiscard]] std::optional<BlockLaunch<Types>> block_launch(const qap::Qap& instance) {
   using L = BlockLaunch<Types>;
@@ -808,8 +817,11 @@ template <class Types>
   if constexpr (sizeof(typename Types::Delta) == 4)
     all.insert(all.end(), {L::template of<16, 1>(n), L::template of<20, 1>(n), L::template of<24, 1>(n), L::template of<12, 8>(n),
                            L::template of<16, 8>(n)});
-  const auto first = std::find_if(all.begin(), all.end(), [&](const L& one) { return one.fits(instance); });
-  return first == all.end() ? std::nullopt : std::optional<L>(*first);
+  std::erase_if(all, [&](const L& one) { return !one.fits(instance); });
+  if (all.empty()) return std::nullopt;
+  const auto few =
+      std::find_if(all.begin(), all.end(), [](const L& one) { return one.policy.blocks == 1 && one.policy.pair_threads <= 416; });
+  return few == all.end() ? all.front() : *few;
 }
 
 template <class Types>
