@@ -16,17 +16,18 @@
 // updated in one of them.
 //
 // Phases of a move:
-//   1. All warps know the swap. Pair threads send the touched pairs, 2 n in all, to the facility threads, which read what the swap means
-//      for their facilities.                                                                                          [barrier]
+//   1. All warps know the swap. Pair threads send the touched pairs, 2 n in all, to the facility threads, which meanwhile read what the
+//      swap means for their facilities, and find all that follows without the pairs.                                  [barrier]
 //   2. Pair threads update all other pairs and find their best; facility threads do so for the touched pairs. Each warp publishes its
 //      best.                                                                                                          [barrier]
 //   3. Every warp finds the best of all, which is the next swap. Pair threads take the touched pairs back.
 // Aspiration is rare: if a tabu swap leads below the best value of the search, which a flag of the published pairs says, the best of all
 // pairs is not forbidden, and is found by publishing a second time, as if there were no tabu times.                     [barrier]
 //
-// Synchronisation: two barriers of the block or cluster a move.
+// Synchronisation: two barriers of the block or cluster a move. Of one block the progress warp does not wait at the first.
 // Cost: n^2 / 2 pairs a move, each two products (four for asymmetric matrices) and some four additions and comparisons, of one
-// multiprocessor; and the latencies of some 20 dependent reads of shared memory and reductions.
+// multiprocessor; some hundred instructions a warp beside them; and the latencies of some 20 dependent reads of shared memory and
+// reductions.
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
@@ -132,8 +133,8 @@ class SharedLayout {
   using Delta = typename Types::Delta;
   using Best = BestPair<std::make_unsigned_t<Delta>>;
 
-  /// The touched pairs before and after the swap: [the facility is the pair's row or column][with r or s][facility]. What pair threads
-  /// write for rows that are no pairs is never read.
+  /// The touched pairs before and after the swap: [the facility is the pair's row or column][with r or s][facility]. Where there is no pair
+  /// they are anything.
   PairState<Delta>*touched_before, *touched_after;
   typename Types::Difference* differences;  ///< [facility]: of the swap, d scaled; zero where there is no facility
   Best *best, *best_ignoring_tabu;          ///< [block][warp]
@@ -355,8 +356,10 @@ class PairThread {
     if (column_ == state.r || column_ == state.s) {
       const Pair* from = shared_.touched_after + shared_.touched_at(false, column_ == state.s, first_);
 #pragma unroll
-      for (int k = 0; k < V::rows; ++k)
-        if (k < rows_) pairs_[k] = from[k];
+      for (int k = 0; k < V::rows; ++k) {
+        if (reads_vectors || k < rows_) pairs_[k] = from[k];
+        if (reads_vectors && k >= rows_) pairs_[k].key = Keys::garbage;
+      }
     }
     for (const bool with_s : {false, true}) {
       const std::int32_t at = (with_s ? state.s : state.r) - first_;
@@ -368,6 +371,7 @@ class PairThread {
 
  private:
   static constexpr std::int32_t no_expiry = std::numeric_limits<std::int32_t>::max();
+  static constexpr bool reads_vectors = sizeof(Delta) == 4;  ///< of touched pairs; registers for 64 bits would spill
 
   [[nodiscard]] __device__ __forceinline__ Best candidate(Key best, bool aspires) const {
     return {Keys::value(best),
@@ -815,8 +819,7 @@ template <class Types>
   const std::int32_t n = instance.size();
   std::vector<L> all{L::template of<4, 1>(n), L::template of<8, 1>(n), L::template of<12, 1>(n)};
   if constexpr (sizeof(typename Types::Delta) == 4)
-    all.insert(all.end(), {L::template of<16, 1>(n), L::template of<20, 1>(n), L::template of<24, 1>(n), L::template of<12, 8>(n),
-                           L::template of<16, 8>(n)});
+    all.insert(all.end(), {L::template of<16, 1>(n), L::template of<24, 1>(n), L::template of<12, 8>(n), L::template of<16, 8>(n)});
   std::erase_if(all, [&](const L& one) { return !one.fits(instance); });
   if (all.empty()) return std::nullopt;
   const auto few =
