@@ -95,16 +95,16 @@ struct QapBlockPolicy {
 // --- data --------------------------------------------------------------------------------------------------------------------
 
 /// A pair's delta, slot (row of its thread) and tabu mark in one unsigned number, in the order of choices, to which the change of a delta
-/// can be added. The kernel computes with deltas and F scaled by 2^slot_bits. Tabu keys are above free ones; `garbage`, which stands where
-/// there is no pair or its delta is not known at present, is above both, whatever swaps add to it: deltas are below `limit` in magnitude,
-/// and so are their changes.
+/// can be added. The kernel computes with deltas and F scaled by 2^slot_bits. Tabu keys are above free ones, and below them as signed
+/// numbers. `garbage`, which stands where there is no pair or its delta is not known at present, is above both, and above tabu ones as a
+/// signed number, whatever swaps add to it: deltas are below `limit` in magnitude, and what is added in all below twice that.
 template <class D, int Rows>
 struct PairKeys {
   using Delta = D;
   using Key = std::make_unsigned_t<D>;
   static constexpr int slot_bits = Rows <= 4 ? 2 : Rows <= 8 ? 3 : Rows <= 16 ? 4 : 5;
   static constexpr Delta scale = Delta{1} << slot_bits;
-  static constexpr Key bias = Key{1} << (8 * sizeof(Delta) - 4), tabu = 2 * bias, garbage = 8 * bias;
+  static constexpr Key bias = Key{1} << (8 * sizeof(Delta) - 4), tabu = 8 * bias, garbage = 14 * bias;
   static constexpr Delta limit = static_cast<Delta>(bias >> slot_bits);
 
   /// Beside the scaled delta.
@@ -333,7 +333,8 @@ class PairThread {
     };
     const Difference own = shared_.differences[column_];
     const Chunk* others = reinterpret_cast<const Chunk*>(shared_.differences + first_);
-    Key best = ~Key{0}, aspiring = ~Key{0};
+    Key best = ~Key{0};
+    Delta least = std::numeric_limits<Delta>::max();  // of the keys as signed numbers: of a tabu pair if there is one
 #pragma unroll
     for (int c = 0; c < V::rows / chunk; ++c) {
       const Chunk other = others[c];
@@ -343,9 +344,10 @@ class PairThread {
         pairs_[k].key += static_cast<Key>(qap::delta_change(row, own));
         pairs_[k].f += qap::product(row, own);
         best = min(best, pairs_[k].key);
-        aspiring = min(aspiring, pairs_[k].key ^ Keys::tabu);  // as if it were free if it is tabu, above all free ones if it is not
+        least = min(least, static_cast<Delta>(pairs_[k].key));
       }
     }
+    const Key aspiring = static_cast<Key>(least) ^ Keys::tabu;  // as if it were free if it is tabu, above all free ones if it is not
     best_ignoring_tabu_ = min(best, aspiring);
     return candidate(best, aspiring < state.aspiration());
   }
