@@ -16,17 +16,18 @@
 // updated in one of them.
 //
 // Phases of a move:
-//   1. All warps know the swap. Pair threads send the touched pairs, 2 n in all, to the facility threads, which read what the swap means
-//      for their facilities.                                                                                          [barrier]
+//   1. All warps know the swap. Pair threads send the touched pairs, 2 n in all, to the facility threads, which meanwhile read what the
+//      swap means for their facilities, and find all that follows without the pairs.                                  [barrier]
 //   2. Pair threads update all other pairs and find their best; facility threads do so for the touched pairs. Each warp publishes its
 //      best.                                                                                                          [barrier]
 //   3. Every warp finds the best of all, which is the next swap. Pair threads take the touched pairs back.
 // Aspiration is rare: if a tabu swap leads below the best value of the search, which a flag of the published pairs says, the best of all
 // pairs is not forbidden, and is found by publishing a second time, as if there were no tabu times.                     [barrier]
 //
-// Synchronisation: two barriers of the block or cluster a move.
+// Synchronisation: two barriers of the block or cluster a move. Of one block the progress warp does not wait at the first.
 // Cost: n^2 / 2 pairs a move, each two products (four for asymmetric matrices) and some four additions and comparisons, of one
-// multiprocessor; and the latencies of some 20 dependent reads of shared memory and reductions.
+// multiprocessor; some hundred instructions a warp beside them; and the latencies of some 20 dependent reads of shared memory and
+// reductions.
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
@@ -76,10 +77,11 @@ struct QapBlockPolicy {
   }
   /// The block that updates the touched pairs of facility x.
   [[nodiscard]] __device__ __forceinline__ std::int32_t block_of_facility(std::int32_t x) const { return x & (blocks - 1); }
-  /// The most threads of a block, so that each has the registers that its pairs take.
-  [[nodiscard]] static constexpr int most_threads(int rows_a_thread) {
+  /// The most threads of a block, so that each has the registers that its pairs take. The largest instances want 768 of the most rows, and
+  /// what spills there.
+  [[nodiscard]] static constexpr int most_threads(int rows_a_thread, bool cluster) {
     const int words = static_cast<int>(sizeof(typename Types::Delta)) / 4 * rows_a_thread;
-    return words <= 8 ? 1024 : words <= 24 ? 768 : 640;
+    return words <= 8 ? 1024 : words <= 12 || words == 24 || cluster ? 768 : 640;
   }
   [[nodiscard]] Policy record() const {
     return {{"block", threads()},
@@ -93,16 +95,16 @@ struct QapBlockPolicy {
 // --- data --------------------------------------------------------------------------------------------------------------------
 
 /// A pair's delta, slot (row of its thread) and tabu mark in one unsigned number, in the order of choices, to which the change of a delta
-/// can be added. The kernel computes with deltas and F scaled by 2^slot_bits. Tabu keys are above free ones; `garbage`, which stands where
-/// there is no pair or its delta is not known at present, is above both, whatever swaps add to it: deltas are below `limit` in magnitude,
-/// and so are their changes.
+/// can be added. The kernel computes with deltas and F scaled by 2^slot_bits. Tabu keys are above free ones, and below them as signed
+/// numbers. `garbage`, which stands where there is no pair or its delta is not known at present, is above both, and above tabu ones as a
+/// signed number, whatever swaps add to it: deltas are below `limit` in magnitude, and what is added in all below twice that.
 template <class D, int Rows>
 struct PairKeys {
   using Delta = D;
   using Key = std::make_unsigned_t<D>;
   static constexpr int slot_bits = Rows <= 4 ? 2 : Rows <= 8 ? 3 : Rows <= 16 ? 4 : 5;
   static constexpr Delta scale = Delta{1} << slot_bits;
-  static constexpr Key bias = Key{1} << (8 * sizeof(Delta) - 4), tabu = 2 * bias, garbage = 8 * bias;
+  static constexpr Key bias = Key{1} << (8 * sizeof(Delta) - 4), tabu = 8 * bias, garbage = 14 * bias;
   static constexpr Delta limit = static_cast<Delta>(bias >> slot_bits);
 
   /// Beside the scaled delta.
@@ -131,8 +133,8 @@ class SharedLayout {
   using Delta = typename Types::Delta;
   using Best = BestPair<std::make_unsigned_t<Delta>>;
 
-  /// The touched pairs before and after the swap: [the facility is the pair's row or column][with r or s][facility]. What pair threads
-  /// write for rows that are no pairs is never read.
+  /// The touched pairs before and after the swap: [the facility is the pair's row or column][with r or s][facility]. Where there is no pair
+  /// they are anything.
   PairState<Delta>*touched_before, *touched_after;
   typename Types::Difference* differences;  ///< [facility]: of the swap, d scaled; zero where there is no facility
   Best *best, *best_ignoring_tabu;          ///< [block][warp]
@@ -231,11 +233,15 @@ struct Variant {
 /// What the threads of a warp do in the phases of a move.
 template <class R, class V>
 concept Role = requires(R& role, const typename V::State& state, std::uint32_t pair, typename V::Delta delta) {
-  role.prepare(state);                                              // phase 1: a swap was chosen
+  role.prepare(state);               // phase 1: a swap was chosen
+  role.restore_touched(state);       // phase 3
+  role.receive_choice(pair, delta);  // this pair is the best of all: the next swap, or none if a climb ends
+};
+/// Of warps that have pairs.
+template <class R, class V>
+concept PairRole = Role<R, V> && requires(R& role, const typename V::State& state) {
   { role.update(state) } -> std::same_as<typename V::Best>;         // phase 2: the best of its pairs after the last swap
   { role.best_ignoring_tabu() } -> std::same_as<typename V::Best>;  // phase 2 again: as if no pair were tabu
-  role.restore_touched(state);                                      // phase 3
-  role.receive_choice(pair, delta);                                 // this pair is the best of all: the next swap, or none if a climb ends
 };
 
 // --- pair threads ------------------------------------------------------------------------------------------------------------
@@ -295,6 +301,7 @@ class PairThread {
   __device__ __forceinline__ void prepare(const State& state) {
     if (expiry_ <= state.moves_taken) expire_tabu(state);
     const std::int32_t at_r = state.r - first_, at_s = state.s - first_;
+    if (!touched_by(state)) return;
     if (column_ == state.s && is_slot(at_r)) {
       if (state.is_tabu_search()) {
         shared_.until[until_at(at_r)] = state.until();
@@ -326,7 +333,8 @@ class PairThread {
     };
     const Difference own = shared_.differences[column_];
     const Chunk* others = reinterpret_cast<const Chunk*>(shared_.differences + first_);
-    Key best = ~Key{0}, aspiring = ~Key{0};
+    Key best = ~Key{0};
+    Delta least = std::numeric_limits<Delta>::max();  // of the keys as signed numbers: of a tabu pair if there is one
 #pragma unroll
     for (int c = 0; c < V::rows / chunk; ++c) {
       const Chunk other = others[c];
@@ -336,20 +344,24 @@ class PairThread {
         pairs_[k].key += static_cast<Key>(qap::delta_change(row, own));
         pairs_[k].f += qap::product(row, own);
         best = min(best, pairs_[k].key);
-        aspiring = min(aspiring, pairs_[k].key ^ Keys::tabu);  // as if it were free if it is tabu, above all free ones if it is not
+        least = min(least, static_cast<Delta>(pairs_[k].key));
       }
     }
+    const Key aspiring = static_cast<Key>(least) ^ Keys::tabu;  // as if it were free if it is tabu, above all free ones if it is not
     best_ignoring_tabu_ = min(best, aspiring);
     return candidate(best, aspiring < state.aspiration());
   }
   [[nodiscard]] __device__ __forceinline__ Best best_ignoring_tabu() const { return candidate(best_ignoring_tabu_, false); }
   /// Takes the touched pairs back from the facility threads.
   __device__ __forceinline__ void restore_touched(const State& state) {
+    if (!touched_by(state)) return;
     if (column_ == state.r || column_ == state.s) {
       const Pair* from = shared_.touched_after + shared_.touched_at(false, column_ == state.s, first_);
 #pragma unroll
-      for (int k = 0; k < V::rows; ++k)
-        if (k < rows_) pairs_[k] = from[k];
+      for (int k = 0; k < V::rows; ++k) {
+        if (reads_vectors || k < rows_) pairs_[k] = from[k];
+        if (reads_vectors && k >= rows_) pairs_[k].key = Keys::garbage;
+      }
     }
     for (const bool with_s : {false, true}) {
       const std::int32_t at = (with_s ? state.s : state.r) - first_;
@@ -360,9 +372,16 @@ class PairThread {
   __device__ __forceinline__ void receive_choice(std::uint32_t, Delta) const {}
 
  private:
+  static constexpr std::int32_t no_expiry = std::numeric_limits<std::int32_t>::max();
+  static constexpr bool reads_vectors = sizeof(Delta) == 4;  ///< of touched pairs; registers for 64 bits would spill
+
   [[nodiscard]] __device__ __forceinline__ Best candidate(Key best, bool aspires) const {
     return {Keys::value(best),
             Best::pair_of(first_ + static_cast<std::int32_t>(best & Keys::slot_mask), column_) | (aspires ? Best::flag : 0)};
+  }
+  /// Does the last swap touch any of its pairs?
+  [[nodiscard]] __device__ __forceinline__ bool touched_by(const State& state) const {
+    return column_ == state.r || column_ == state.s || is_slot(state.r - first_) || is_slot(state.s - first_);
   }
   [[nodiscard]] static __device__ __forceinline__ bool is_slot(std::int32_t slot) { return static_cast<std::uint32_t>(slot) < V::rows; }
   [[nodiscard]] __device__ __forceinline__ std::int32_t until_at(int k) const {
@@ -396,19 +415,19 @@ class PairThread {
       std::int32_t of[4];
     };
     const Four* until = reinterpret_cast<const Four*>(shared_.until + until_at(0));
-    expiry_ = std::numeric_limits<std::int32_t>::max();
+    const auto moves_taken = static_cast<std::uint32_t>(state.moves_taken), none = static_cast<std::uint32_t>(no_expiry) - moves_taken;
+    std::uint32_t left = none;  // moves until the next expiry
 #pragma unroll
     for (int c = 0; c < V::rows / 4; ++c) {
       const Four four = until[c];
 #pragma unroll
       for (int k = 4 * c; k < 4 * (c + 1); ++k) {
-        const std::int32_t end = four.of[k - 4 * c];  // 0: never was tabu, and may be no pair
-        if (end > state.moves_taken)
-          expiry_ = min(expiry_, end);
-        else if (end > 0)
-          pairs_[k].key &= ~Keys::tabu;
+        const auto end = static_cast<std::uint32_t>(four.of[k - 4 * c]);  // 0: never was tabu, and may be no pair
+        if (end - 1 < moves_taken) pairs_[k].key &= ~Keys::tabu;
+        left = min(left, end - moves_taken - 1);  // wraps around, so that what has ended does not count
       }
     }
+    expiry_ = left == none ? no_expiry : static_cast<std::int32_t>(moves_taken + 1 + left);
   }
 
   const QapSearches<typename V::Types>& searches_;
@@ -418,8 +437,8 @@ class PairThread {
   const typename V::Shared& shared_;
   std::int32_t first_, column_, rows_;  ///< rows first_ .. first_ + rows_ - 1 of column_; idle threads have none
   Pair pairs_[V::rows];
-  Key best_ignoring_tabu_;                                          ///< of the last update
-  std::int32_t expiry_ = std::numeric_limits<std::int32_t>::max();  ///< no pair stops being tabu before so many moves are taken
+  Key best_ignoring_tabu_;           ///< of the last update
+  std::int32_t expiry_ = no_expiry;  ///< no pair stops being tabu before so many moves are taken
 };
 
 // --- facility threads --------------------------------------------------------------------------------------------------------
@@ -452,15 +471,9 @@ class FacilityThread {
     if (!exists_) return;
     q_ = *current_;
     q_best_ = *best_;
-    diagonal_ = f_[searches_.at(x_, x_)] * Keys::scale;
+    shared_.diagonal[x_] = diagonal_ = f_[searches_.at(x_, x_)] * Keys::scale;
     shared_.a_diagonal[x_] = a_own_ = entry(searches_.a, x_, x_);
-    b_own_ = entry(searches_.b, q_, q_);
-  }
-  /// For PairThread::store().
-  __device__ __forceinline__ void share_solution() const {
-    if (!exists_) return;
-    shared_.p[x_] = q_;
-    shared_.diagonal[x_] = diagonal_;
+    shared_.b_diagonal[x_] = b_own_ = entry(searches_.b, q_, q_);
   }
   __device__ __forceinline__ void store() const {
     if (!exists_) return;
@@ -469,79 +482,95 @@ class FacilityThread {
     f_[searches_.at(x_, x_)] = diagonal_ / Keys::scale;
   }
 
-  /// What the swap means for this facility.
+  /// What the swap means for this facility, and all of its touched pairs that follows without them: pair threads take longer to send.
   __device__ __forceinline__ void prepare(const State& state) {
     if (!exists_) return;
     const std::int32_t r = state.r, s = state.s, pr = shared_.p[r], ps = shared_.p[s];
+    const Delta rr = shared_.diagonal[r], ss = shared_.diagonal[s];
+    const OfSwapped a_own{shared_.a_diagonal[r], shared_.a_diagonal[s]}, b_own{shared_.b_diagonal[r], shared_.b_diagonal[s]};
     if (x_ == r) q_ = ps;
     if (x_ == s) q_ = pr;
+    OfSwapped a[V::sides], b[V::sides];        // A[r][x], A[s][x]; B[u][q], B[v][q], u and v where r and s were; then of the transposes
+    Delta a_both[V::sides], b_both[V::sides];  // A[r][s], B[u][v]
 #pragma unroll
     for (int side = 0; side < V::sides; ++side) {
-      const std::int32_t *a = side == 0 ? searches_.a : searches_.a_transposed, *b = side == 0 ? searches_.b : searches_.b_transposed;
-      a_[side] = {entry(a, r, x_), entry(a, s, x_)};
-      b_[side] = {entry(b, pr, q_), entry(b, ps, q_)};
-      a_both_[side] = entry(a, r, s);
-      b_both_[side] = entry(b, pr, ps);
+      const std::int32_t *to_a = side == 0 ? searches_.a : searches_.a_transposed, *to_b = side == 0 ? searches_.b : searches_.b_transposed;
+      a[side] = {entry(to_a, r, x_), entry(to_a, s, x_)};
+      b[side] = {entry(to_b, pr, q_), entry(to_b, ps, q_)};
+      a_both[side] = entry(to_a, r, s);
+      b_both[side] = entry(to_b, pr, ps);
     }
+    constexpr int other = V::sides - 1;  // of symmetric matrices the same
+    constexpr Delta unit = V::sides == 1 ? 2 * Keys::scale : Keys::scale;
+    typename V::Difference difference, of_r, of_s;
 #pragma unroll
-    for (int side = 0; side < V::sides; ++side) {
-      difference_.d[side] = (a_[side].r - a_[side].s) * (V::sides == 1 ? 2 * Keys::scale : Keys::scale);
-      difference_.e[side] = b_[side].s - b_[side].r;  // r and s have each other's location from now on
+    for (int side = 0; side < V::sides; ++side) {  // r and s have each other's location from now on
+      const int transposed = other - side;
+      difference.d[side] = (a[side].r - a[side].s) * unit;
+      difference.e[side] = b[side].s - b[side].r;
+      of_r.d[side] = (a_own.r - a_both[transposed]) * unit;
+      of_r.e[side] = b_own.s - b_both[side];
+      of_s.d[side] = (a_both[side] - a_own.s) * unit;
+      of_s.e[side] = b_both[transposed] - b_own.r;
     }
-    shared_.differences[x_] = difference_;
-    shared_.diagonal[x_] = diagonal_;
-    shared_.b_diagonal[x_] = b_own_;
+    shared_.differences[x_] = difference;
     if (state.improved) q_best_ = q_;
+
+    const OfSwapped alpha{qap::pair_factor(a_own.r, a_own_, a[0].r, a[other].r) * Keys::scale,
+                          qap::pair_factor(a_own.s, a_own_, a[0].s, a[other].s) * Keys::scale};
+    const OfSwapped beta{qap::pair_factor(b_own.r, b_own_, b[0].r, b[other].r), qap::pair_factor(b_own.s, b_own_, b[0].s, b[other].s)};
+    rest_ = {rr + diagonal_ - alpha.r * beta.r, ss + diagonal_ - alpha.s * beta.s};
+    pair_product_ = {alpha.r * beta.s, alpha.s * beta.r};
+    change_r_ = {qap::product(of_r, difference), qap::product(difference, of_r)};
+    change_s_ = {qap::product(of_s, difference), qap::product(difference, of_s)};
+    diagonal_ += qap::product(difference, difference);
+    new_rr_ = qap::product(of_r, of_r);
+    new_ss_ = qap::product(of_s, of_s) + rr + ss -
+              qap::pair_factor(a_own.r, a_own.s, a_both[0], a_both[other]) * qap::pair_factor(b_own.r, b_own.s, b_both[0], b_both[other]) *
+                  Keys::scale;
+    both_f_ = rr + qap::product(of_r, of_s);
+    if (x_ == r) b_own_ = b_own.s;
+    if (x_ == s) b_own_ = b_own.r;
+    at_r_ = shared_.touched_at(x_ > r, false, x_);
+    at_s_ = shared_.touched_at(x_ > s, true, x_);
   }
   /// Updates this facility's touched pairs and F[x][x].
   [[nodiscard]] __device__ __forceinline__ Best update(const State& state) {
     const std::int32_t r = state.r, s = state.s;
-    best_ignoring_tabu_ = {};
+    key_r_ = key_s_ = Keys::garbage;
     if (!exists_ || r < 0) return {};
-    shared_.p[x_] = q_;
-    const typename V::Difference difference_r = shared_.differences[r], difference_s = shared_.differences[s];
-    const Delta rr = shared_.diagonal[r], ss = shared_.diagonal[s];
-    const OfSwapped a{shared_.a_diagonal[r], shared_.a_diagonal[s]}, b{shared_.b_diagonal[r], shared_.b_diagonal[s]};
-    const Pair both = shared_.touched_before[shared_.touched_at(false, true, r)];
-    const Pair with_r = shared_.touched_before[shared_.touched_at(x_ > r, false, x_)],
-               with_s = shared_.touched_before[shared_.touched_at(x_ > s, true, x_)];
-    constexpr int other = V::sides - 1;  // of symmetric matrices the same
-    const OfSwapped alpha{qap::pair_factor(a.r, a_own_, a_[0].r, a_[other].r) * Keys::scale,
-                          qap::pair_factor(a.s, a_own_, a_[0].s, a_[other].s) * Keys::scale};
-    const OfSwapped beta{qap::pair_factor(b.r, b_own_, b_[0].r, b_[other].r), qap::pair_factor(b.s, b_own_, b_[0].s, b_[other].s)};
-    const Delta both_product =
-        qap::pair_factor(a.r, a.s, a_both_[0], a_both_[other]) * qap::pair_factor(b.r, b.s, b_both_[0], b_both_[other]) * Keys::scale;
+    pair_r_ = pair_with(r);
+    pair_s_ = pair_with(s);
+    const Pair both = shared_.touched_before[shared_.touched_at(false, true, r)], with_r = shared_.touched_before[at_r_],
+               with_s = shared_.touched_before[at_s_];
     // From r, s, F[r][s] and delta(r, s): F[r][r] and F[s][s] after the swap.
-    const Delta delta_both = Keys::scaled(both.key);
-    const Delta new_rr = both.f + qap::product(difference_r, difference_r);
-    const Delta new_ss = delta_both - both.f + rr + ss - both_product + qap::product(difference_s, difference_s);
-    if (x_ == r || x_ == s) {
-      diagonal_ = x_ == r ? new_rr : new_ss;
-      b_own_ = x_ == r ? b.s : b.r;
-      const Key mark = state.is_tabu_search() ? Keys::tabu : 0;
-      const Pair now{Keys::of(-delta_both, mark | (both.key & Keys::slot_mask)), rr + qap::product(difference_r, difference_s)};
-      if (!updates_pairs_) return {};
-      send_back(x_ == r, x_ == r ? s : r, now);
-      return candidate(state, now.key, Best::pair_of(r, s));
-    }
-    const Delta diagonal = diagonal_;
-    diagonal_ += qap::product(difference_, difference_);
+    const Delta delta_both = Keys::scaled(both.key), new_rr = both.f + new_rr_, new_ss = delta_both - both.f + new_ss_;
+    if (x_ == r) diagonal_ = new_rr;
+    if (x_ == s) diagonal_ = new_ss;
+    shared_.p[x_] = q_;
+    shared_.diagonal[x_] = diagonal_;
+    shared_.b_diagonal[x_] = b_own_;
     if (!updates_pairs_) return {};
-    const InnerProducts old_r = inner_products(with_r, x_ > r, rr + diagonal - alpha.r * beta.r),
-                        old_s = inner_products(with_s, x_ > s, ss + diagonal - alpha.s * beta.s);
+    const InnerProducts old_r = inner_products(with_r, x_ > r, rest_.r), old_s = inner_products(with_s, x_ > s, rest_.s);
     // The columns of r and s change places.
-    const Key key_r =
-        update_pair(false, r, {old_r.yx + qap::product(difference_r, difference_), old_s.xy + qap::product(difference_, difference_r)},
-                    new_rr, alpha.r * beta.s, with_r.key & Keys::marks);
-    const Key key_s =
-        update_pair(true, s, {old_s.yx + qap::product(difference_s, difference_), old_r.xy + qap::product(difference_, difference_s)},
-                    new_ss, alpha.s * beta.r, with_s.key & Keys::marks);
-    const Best best_r = candidate(state, key_r, pair_with(r)), best_s = candidate(state, key_s, pair_with(s));
-    Best best = best_r.before(best_s) ? best_r : best_s;
-    best.low |= (best_r.low | best_s.low) & Best::flag;
-    return best;
+    Pair now_r = pair_now(r, {old_r.yx + change_r_.yx, old_s.xy + change_r_.xy}, new_rr, pair_product_.r, with_r.key & Keys::marks);
+    Pair now_s = pair_now(s, {old_s.yx + change_s_.yx, old_r.xy + change_s_.xy}, new_ss, pair_product_.s, with_s.key & Keys::marks);
+    const Pair now_both{Keys::of(-delta_both, (state.is_tabu_search() ? Keys::tabu : 0) | (both.key & Keys::slot_mask)), both_f_};
+    if (x_ == r) now_s = now_both;
+    if (x_ == s) now_r = now_both;
+    if (x_ != r) {
+      key_r_ = now_r.key;
+      send_back(r, at_r_, now_r);
+    }
+    if (x_ != s) {
+      key_s_ = now_s.key;
+      send_back(s, at_s_, now_s);
+    }
+    return candidate(key_r_, key_s_, min(key_r_ ^ Keys::tabu, key_s_ ^ Keys::tabu) < state.aspiration());
   }
-  [[nodiscard]] __device__ __forceinline__ Best best_ignoring_tabu() const { return best_ignoring_tabu_; }
+  [[nodiscard]] __device__ __forceinline__ Best best_ignoring_tabu() const {
+    return candidate(key_r_ & ~Keys::tabu, key_s_ & ~Keys::tabu, false);
+  }
   __device__ __forceinline__ void restore_touched(const State&) const {}
   __device__ __forceinline__ void receive_choice(std::uint32_t, Delta) const {}
 
@@ -562,25 +591,24 @@ class FacilityThread {
     const Delta other = Keys::scaled(pair.key) - pair.f + rest;
     return is_column ? InnerProducts{pair.f, other} : InnerProducts{other, pair.f};
   }
-  /// Sends the pair with y, which is r or s, back to its pair thread. Returns its key.
-  [[nodiscard]] __device__ __forceinline__ Key update_pair(bool with_s, std::int32_t y, const InnerProducts& now, Delta at_y,
-                                                           Delta pair_product, Key marks) const {
-    const Key key = Keys::of(qap::swap_delta(now.yx, now.xy, at_y, diagonal_, pair_product), marks);
-    send_back(with_s, y, {key, x_ > y ? now.yx : now.xy});
-    return key;
+  /// The pair with y, which is r or s, after the swap.
+  [[nodiscard]] __device__ __forceinline__ Pair pair_now(std::int32_t y, const InnerProducts& now, Delta at_y, Delta pair_product,
+                                                         Key marks) const {
+    return {Keys::of(qap::swap_delta(now.yx, now.xy, at_y, diagonal_, pair_product), marks), x_ > y ? now.yx : now.xy};
   }
-  __device__ __forceinline__ void send_back(bool with_s, std::int32_t y, const Pair& pair) const {
+  /// Sends it to its pair thread.
+  __device__ __forceinline__ void send_back(std::int32_t y, std::int32_t at, const Pair& pair) const {
     const std::int32_t block = V::cluster ? policy_.block_of(min(x_, y), max(x_, y)) : 0;
-    V::in_block(shared_.touched_after[shared_.touched_at(x_ > y, with_s, x_)], block) = pair;
+    V::in_block(shared_.touched_after[at], block) = pair;
   }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t pair_with(std::int32_t y) const {
     return x_ > y ? Best::pair_of(y, x_) : Best::pair_of(x_, y);
   }
-  [[nodiscard]] __device__ __forceinline__ Best candidate(const State& state, Key key, std::uint32_t pair) {
-    const Key as_free = key & ~Keys::tabu;
-    const Best free{Keys::value(as_free), pair};
-    if (free.before(best_ignoring_tabu_)) best_ignoring_tabu_ = free;
-    return {Keys::value(key), pair | (as_free != key && as_free < state.aspiration() ? Best::flag : 0)};
+  /// The better of the pairs with r and s.
+  [[nodiscard]] __device__ __forceinline__ Best candidate(Key with_r, Key with_s, bool aspires) const {
+    const Key r = Keys::value(with_r), s = Keys::value(with_s);
+    const std::uint32_t pair = r == s ? min(pair_r_, pair_s_) : r < s ? pair_r_ : pair_s_;
+    return {min(r, s), pair | (aspires ? Best::flag : 0)};
   }
 
   const QapSearches<typename V::Types>& searches_;
@@ -592,17 +620,20 @@ class FacilityThread {
   bool updates_pairs_;  ///< are its touched pairs updated in this block?
   std::int32_t *current_, *best_;
   std::int32_t q_, q_best_;  ///< location of x now, and in the best solution
-  Delta diagonal_;           ///< F[x][x], scaled
-  typename V::Difference difference_;
-  OfSwapped a_[V::sides], b_[V::sides];        ///< A[r][x], A[s][x]; B[u][q], B[v][q], u and v where r and s were; then of the transposes
-  Delta a_both_[V::sides], b_both_[V::sides];  ///< A[r][s], B[u][v]
-  Delta a_own_, b_own_;                        ///< A[x][x], B'[x][x]
-  Best best_ignoring_tabu_;                    ///< of the last update
+  Delta diagonal_;           ///< F[x][x], scaled; x neither r nor s: after the swap as soon as it is known
+  Delta a_own_, b_own_;      ///< A[x][x], B'[x][x]
+  // Of the last swap.
+  OfSwapped rest_, pair_product_;      ///< by how much F[x][y] + F[y][x] exceeded the delta; alpha[x][y] beta[x][y] from now on
+  InnerProducts change_r_, change_s_;  ///< products added to them
+  Delta new_rr_, new_ss_, both_f_;     ///< F[r][r] - F[s][r] before, F[s][s] without what the pair adds, F[r][s]
+  std::int32_t at_r_, at_s_;           ///< places of the touched pairs
+  Key key_r_, key_s_;
+  std::uint32_t pair_r_ = Best{}.low, pair_s_ = Best{}.low;
 };
 
 // --- progress warp -----------------------------------------------------------------------------------------------------------
 
-/// Records a choice in the phase after it, while other warps update pairs.
+/// Records a choice while other warps are in phases 1 and 2 after it.
 template <class V>
 class ProgressThread {
  public:
@@ -620,13 +651,13 @@ class ProgressThread {
     pair_ = pair;
     delta_ = delta;
   }
-  [[nodiscard]] __device__ __forceinline__ Best update(const State&) {
-    record();
-    return {};
-  }
-  [[nodiscard]] __device__ __forceinline__ Best best_ignoring_tabu() const { return {}; }
   __device__ __forceinline__ void restore_touched(const State&) const {}
   __device__ __forceinline__ void prepare(const State&) const {}
+  __device__ __forceinline__ void record() {
+    if (pair_ == none) return;
+    progress_.take({progress_.value + delta_, moves::index<2>(n_, Best::swap_of(pair_)), false}, method_);
+    pair_ = none;
+  }
   __device__ __forceinline__ void store() {
     record();
     if (threadIdx.x % 32 == 0) stored_ = progress_;
@@ -634,12 +665,6 @@ class ProgressThread {
 
  private:
   static constexpr std::uint32_t none = Best::flag;
-
-  __device__ __forceinline__ void record() {
-    if (pair_ == none) return;
-    progress_.take({progress_.value + delta_, moves::index<2>(n_, Best::swap_of(pair_)), false}, method_);
-    pair_ = none;
-  }
 
   local_search::SearchProgress& stored_;
   local_search::SearchProgress progress_;
@@ -679,20 +704,35 @@ template <class V>
   return cuda::least_of_lane<V::cluster>(slots, policy.blocks, merge<typename V::Best>);
 }
 
+/// The barrier between phases 1 and 2. Of one block the progress warp only arrives: what it does meanwhile takes longer than phase 1.
+template <bool Cluster, bool Waits>
+__device__ __forceinline__ void barrier_of_swap() {
+  if constexpr (Cluster)
+    cuda::barrier_of_all<true>();
+  else if constexpr (Waits)
+    asm volatile("barrier.sync 1, %0;" ::"r"(blockDim.x) : "memory");
+  else
+    asm volatile("barrier.arrive 1, %0;" ::"r"(blockDim.x) : "memory");
+}
+
 /// The search as warps of one role take part in it, until it ends or has taken the moves it may.
 template <class V, Role<V> R>
 __device__ __forceinline__ void search_as(R& role, const typename V::Policy& policy, const typename V::Shared& shared,
                                           typename V::State& state) {
   using Best = typename V::Best;
+  constexpr bool has_pairs = PairRole<R, V>;
   while (true) {
-    cuda::barrier_of_all<V::cluster>();
-    publish_best<V>(shared.best, policy, role.update(state));
+    barrier_of_swap<V::cluster, has_pairs>();
+    if constexpr (has_pairs)
+      publish_best<V>(shared.best, policy, role.update(state));
+    else
+      role.record();
     cuda::barrier_of_all<V::cluster>();
     Best best, of_lane = best_of_lane<V>(shared.best, policy);
     role.restore_touched(state);
     if (state.moves_taken == state.limit) return;
     if (best_of_warp(of_lane, best)) {  // aspiration
-      publish_best<V>(shared.best_ignoring_tabu, policy, role.best_ignoring_tabu());
+      if constexpr (has_pairs) publish_best<V>(shared.best_ignoring_tabu, policy, role.best_ignoring_tabu());
       cuda::barrier_of_all<V::cluster>();
       of_lane = best_of_lane<V>(shared.best_ignoring_tabu, policy);
       static_cast<void>(best_of_warp(of_lane, best));
@@ -707,7 +747,7 @@ __device__ __forceinline__ void search_as(R& role, const typename V::Policy& pol
 
 /// Mapping, phases, synchronisation and cost: see the head of this file.
 template <class V>
-__global__ void __launch_bounds__(V::Policy::most_threads(V::rows), 1)
+__global__ void __launch_bounds__(V::Policy::most_threads(V::rows, V::cluster), 1)
     qap_block_kernel(const __grid_constant__ QapSearches<typename V::Types> searches, const __grid_constant__ typename V::Policy policy,
                      local_search::SearchProgress* all_progress, std::int32_t limit) {
   extern __shared__ __align__(16) std::byte memory[];
@@ -732,19 +772,15 @@ __global__ void __launch_bounds__(V::Policy::most_threads(V::rows), 1)
     PairThread<V> role(searches, search, policy, shared);
     role.load(state);
     search_as<V>(role, policy, shared, state);
-    cuda::barrier_of_all<V::cluster>();
     role.store();
   } else if (thread < policy.pair_threads + policy.facility_threads) {
     FacilityThread<V> role(searches, search, policy, shared);
     role.load(state);
     search_as<V>(role, policy, shared, state);
-    role.share_solution();
-    cuda::barrier_of_all<V::cluster>();
     if (rank == 0) role.store();
   } else {
     ProgressThread<V> role(progress, state, policy.n);
     search_as<V>(role, policy, shared, state);
-    cuda::barrier_of_all<V::cluster>();
     if (rank == 0) role.store();
   }
 }
@@ -770,24 +806,27 @@ struct BlockLaunch {
             .cluster = policy.blocks};
   }
   [[nodiscard]] bool fits(const qap::Qap& instance) const {
-    if (policy.threads() > policy.most_threads(policy.rows) || instance.delta_bound() >= delta_limit) return false;
+    if (policy.threads() > policy.most_threads(policy.rows, policy.blocks > 1) || instance.delta_bound() >= delta_limit) return false;
     const cuda::Shape alone = shape(1);
     if (alone.shared_bytes > cuda::most_shared()) return false;
     cuda::allow_shared(kernel, alone.shared_bytes);
     return policy.blocks == 1 || cuda::clusters_at_a_time(alone, kernel) > 0;
   }
 };
-/// The first that fits an instance and the device: few rows a thread before many, one block before a cluster.
+/// Of those that fit an instance and the device the first with few pair threads, else the first: few rows a thread before many, one block
+/// before a cluster. Every warp takes some hundred instructions a move beside those of its pairs.
 template <class Types>
 [[nodiscard]] std::optional<BlockLaunch<Types>> block_launch(const qap::Qap& instance) {
   using L = BlockLaunch<Types>;
   const std::int32_t n = instance.size();
   std::vector<L> all{L::template of<4, 1>(n), L::template of<8, 1>(n), L::template of<12, 1>(n)};
   if constexpr (sizeof(typename Types::Delta) == 4)
-    all.insert(all.end(), {L::template of<16, 1>(n), L::template of<20, 1>(n), L::template of<24, 1>(n), L::template of<12, 8>(n),
-                           L::template of<16, 8>(n)});
-  const auto first = std::find_if(all.begin(), all.end(), [&](const L& one) { return one.fits(instance); });
-  return first == all.end() ? std::nullopt : std::optional<L>(*first);
+    all.insert(all.end(), {L::template of<16, 1>(n), L::template of<24, 1>(n), L::template of<12, 8>(n), L::template of<16, 8>(n)});
+  std::erase_if(all, [&](const L& one) { return !one.fits(instance); });
+  if (all.empty()) return std::nullopt;
+  const auto few =
+      std::find_if(all.begin(), all.end(), [](const L& one) { return one.policy.blocks == 1 && one.policy.pair_threads <= 416; });
+  return few == all.end() ? all.front() : *few;
 }
 
 template <class Types>
