@@ -110,7 +110,7 @@ TEST_F(LnsGpu, AssignmentsSideBySide) {
                                        {"subsets", std::int64_t{3}},
                                        {"starts", starts},
                                        {"steps", std::int64_t{3}}});
-        const Implementation& tuned = gpu_implementations().back();
+        const Implementation tuned = gpu_implementations().back();
         side_by_side += static_cast<std::size_t>(tuned.prepare(one.c, *one.instance)->policy().at("lanes"));
         expect_twins(reference(), {tuned}, {one});
       }
