@@ -1,7 +1,7 @@
 # The front door. Each target is a script of scripts/ that says what it does; nothing here needs set-up done by hand.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build fetch reproduce peers report test test-gpu minizinc test-minizinc compare submit regress sanitize fuzz format clean python
+.PHONY: help setup build fetch reproduce peers report counters test test-gpu minizinc test-minizinc compare submit regress sanitize fuzz format clean python
 
 # What a command may be given: make reproduce PROFILE=full EXPERIMENTS=system/name RESULTS=/tmp/results. SYSTEMS reaches the scripts as it
 # is given; exported here it would be empty where it is not.
@@ -22,6 +22,9 @@ peers: setup  ## Solvers of others on the anytime experiments, beside our record
 test:  ## Everything that can be tested on this machine: formatting, build, ctest, pytest, a smoke reproduction
 	@scripts/setup test
 	@scripts/test
+
+counters: build  ## On a GPU: what limits kernels, from hardware counters [EXPERIMENTS="alns/table1 ..." WHERE="axis=value"]
+	@scripts/counters
 
 test-gpu:  ## On a GPU: gpu tests, twins, compute-sanitizer; writes results/<machine>/verification.json
 	@scripts/test_gpu

@@ -1,4 +1,4 @@
-"""python -m vicinity_analysis: report, compare, regress, query, check, submit, measured, coverage."""
+"""python -m vicinity_analysis: report, compare, regress, query, check, submit, measured, coverage, counters."""
 
 import argparse
 import importlib
@@ -24,6 +24,7 @@ COMMANDS = {  # and the folder of their module
     "submit": "pages",
     "measured": "pages",
     "coverage": "pages",
+    "counters": "pages",
 }
 
 

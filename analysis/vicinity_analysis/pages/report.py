@@ -20,6 +20,7 @@ from vicinity_analysis.inputs.files import read_json
 from vicinity_analysis.inputs.published import Key
 from vicinity_analysis.inputs.records import Machine, Record, load_machine
 from vicinity_analysis.pages import check, environment, folder, forks, share
+from vicinity_analysis.pages.counters import counters_table
 from vicinity_analysis.pages.coverage import coverage_of, coverage_table
 from vicinity_analysis.paper import Paper
 from vicinity_analysis.study import Study
@@ -221,7 +222,7 @@ def _context(known: Catalogue, machines: list[Machine], sections: list[Section])
     limit_summary = limits.summary_table(studies)
     summary = _summary_table(sections)
     surroundings = [environment.environment_table(machines), environment.builds_table(machines)]
-    surroundings += [environment.ceilings_table(machines)]
+    surroundings += [environment.ceilings_table(machines), counters_table(machines)]
     provenance = environment.provenance_table(machines)
     every = [table for section in sections for table in section.tables]
     every += [*limit_tables, *(t for t in (limit_summary, summary, *surroundings, provenance) if t)]

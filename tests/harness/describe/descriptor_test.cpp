@@ -292,6 +292,7 @@ TEST_F(DescriptorTest, WhatIsLeftOutHasAReason) {
   EXPECT_EQ(complaint("{where: {sise: [10]}, implementations: [cpu-slow], reason: x}").substr(0, at.size() + 11), at + "axis 'sise'");
   const std::string measured = complaint("{where: {size: [13]}, reason: x}");
   EXPECT_EQ(measured.substr(0, at.size() + 26), at + "the profile full measures ") << measured;
+  EXPECT_EQ(load(with("{where: {size: [13]}, implementations: [cpu-serial], reason: x}")).left_out.size(), 1U);
 }
 
 TEST_F(DescriptorTest, ABudgetNeedsACheckOfAPrefix) {

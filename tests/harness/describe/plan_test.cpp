@@ -1,8 +1,10 @@
 #include "harness/describe/plan.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "core/util/error.hpp"
@@ -190,6 +192,19 @@ TEST(Plan, TheFirstExtrapolationThatAppliesCounts) {
   std::vector<Value> sizes;
   for (const Job& job : plan.jobs) sizes.push_back(job.executed.values.at("size"));
   EXPECT_EQ(sizes, (std::vector<Value>{std::int64_t{4}, std::int64_t{4}, std::int64_t{8}, std::int64_t{3}}));
+}
+
+TEST(Plan, SomeImplementationsOfSomeCasesAreLeftOut) {
+  Descriptor d = descriptor();
+  d.left_out = {{.implementations = {"cpu-serial"}, .where = {{"size", {std::int64_t{100}}}, {"mode", {std::string("b")}}}, .reason = "hours"},
+                {.implementations = {}, .where = {{"size", {std::int64_t{4}}}}, .reason = "never in a plan of full"}};
+  std::vector<std::string> jobs;
+  for (const Job& job : make_plan(d, d.profile("quick"), {}, true).jobs)
+    jobs.push_back(job.implementation->name + " " + describe(job, d.profile("quick")));
+  EXPECT_EQ(jobs.size(), 7U);
+  EXPECT_EQ(std::count(jobs.begin(), jobs.end(), "cpu-serial size=100 mode=b"), 0) << fmt::format("{}", fmt::join(jobs, ", "));
+  EXPECT_EQ(std::count(jobs.begin(), jobs.end(), "gpu size=100 mode=b"), 1);
+  EXPECT_EQ(estimate(d, d.profile("quick"), {}).measurements, 7U);
 }
 
 TEST(Plan, GpuNeedsADevice) {
