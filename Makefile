@@ -23,7 +23,7 @@ test:  ## Everything that can be tested on this machine: formatting, build, ctes
 	@scripts/setup test
 	@scripts/test
 
-counters: build  ## On a GPU: what limits kernels, from hardware counters [EXPERIMENTS="alns/table1 ..." WHERE="axis=value"]
+counters: build  ## On a GPU: what limits kernels, from hardware counters [EXPERIMENTS="system/name ..." WHERE="axis=value"]
 	@scripts/counters
 
 test-gpu:  ## On a GPU: gpu tests, twins, compute-sanitizer; writes results/<machine>/verification.json

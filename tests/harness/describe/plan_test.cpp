@@ -196,8 +196,9 @@ TEST(Plan, TheFirstExtrapolationThatAppliesCounts) {
 
 TEST(Plan, SomeImplementationsOfSomeCasesAreLeftOut) {
   Descriptor d = descriptor();
-  d.left_out = {{.implementations = {"cpu-serial"}, .where = {{"size", {std::int64_t{100}}}, {"mode", {std::string("b")}}}, .reason = "hours"},
-                {.implementations = {}, .where = {{"size", {std::int64_t{4}}}}, .reason = "never in a plan of full"}};
+  d.left_out = {
+      {.implementations = {"cpu-serial"}, .where = {{"size", {std::int64_t{100}}}, {"mode", {std::string("b")}}}, .reason = "hours"},
+      {.implementations = {}, .where = {{"size", {std::int64_t{4}}}}, .reason = "never in a plan of full"}};
   std::vector<std::string> jobs;
   for (const Job& job : make_plan(d, d.profile("quick"), {}, true).jobs)
     jobs.push_back(job.implementation->name + " " + describe(job, d.profile("quick")));
