@@ -3,6 +3,7 @@
 import argparse
 import csv
 import io
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -131,12 +132,16 @@ def launches_of(path: Path) -> list[Launch]:
     launches = []
     for row in rows:
         values = {name: number(text) for name, text in row.items() if "__" in (name or "") and text}
-        launches.append(
-            Launch(row["Kernel Name"].split("(")[0].split("<")[0], values[TIME] * SECONDS[units[TIME]], values)
-        )
+        launches.append(Launch(name_of(row["Kernel Name"]), values[TIME] * SECONDS[units[TIME]], values))
     if not launches:
         raise InputError(f"{path}: no kernel was watched")
     return launches
+
+
+def name_of(signature: str) -> str:
+    """Without types, parameters and namespaces."""
+    plain = signature.replace("<unnamed>::", "").replace("(anonymous namespace)::", "")
+    return re.split(r"[<(]", plain)[0].split()[-1].split("::")[-1]
 
 
 def number(text: str) -> float:

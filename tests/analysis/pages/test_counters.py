@@ -29,7 +29,11 @@ def watched(folder: Path, launches: list[list[str]], sizes: tuple[int, ...] = (4
 
 
 def test_the_kernel_that_takes_most_time_counts_and_its_launches_by_their_time(tmp_path: Path) -> None:
-    launches = [launch("a(int)", "1,000"), launch("b<int>(int)", "900", "20"), launch("b<int>(int)", "300", "60")]
+    launches = [
+        launch("a(int)", "1,000"),
+        launch("void vicinity::<unnamed>::b<(bool)0, int>(int)", "900", "20"),
+        launch("void vicinity::<unnamed>::b<(bool)1, int>(int)", "300", "60"),
+    ]
     line = counters.line_of(watched(tmp_path / "run", launches))
     assert (line["kernel"], line["launches"], line["milliseconds"]) == ("b", "2", "1.2")
     assert {line[name] for name in counters.SHARES} == {"30.0"}
