@@ -314,3 +314,43 @@ def quality_table(study: Study, studies: Sequence[Study]) -> Table | None:
             table.tidy.append(row | {"seconds": float(seconds) if told else None})
         table.rows.append(cells)
     return table
+
+
+def lines_table(study: Study) -> Table | None:
+    """Lines of the hybrid search a second over the GPUs of a host, and over one GPU with as many lines as each has."""
+    columns = [Column(label, kind="param") for label in ("machine", "instance", "GPUs", "lines")]
+    columns += [Column("ms a generation"), Column("lines a second"), Column("over one GPU"), Column("efficiency, %")]
+    table = Table(f"{study.slug}-lines", "Lines a second over the GPUs of a host", columns, [])
+    for machine in study.machines:
+        over = study.series(machine).get("mpi-gpu-islands", {}).values()
+        runs = {(r.case["instance"], r.case["processes"], r.case["ranks"]): r for r in over if r.ok}
+        for (instance, lines, ranks), record in sorted(
+            runs.items(), key=lambda item: (item[0][0], item[0][2], item[0][1])
+        ):
+            alone = runs.get((instance, lines // ranks, 1))
+            rate, ratio = _lines_a_second(record), None
+            if alone is not None:
+                ratio = rate / _lines_a_second(alone)
+            cells = [Cell(str(text), kind="param") for text in (machine.title, instance, ranks, lines)]
+            of_generation = 1e3 * record.typical() / record.case["calls"]
+            title, marks = record.source, record.marks
+            cells += [Cell(significant(value), title, marks=marks) for value in (of_generation, rate)]
+            cells += [Cell(significant(ratio), title, marks=marks) if ratio else MISSING]
+            cells += [Cell(f"{100 * ratio / ranks:.1f}", title, marks=marks) if ratio else MISSING]
+            table.rows.append(cells)
+            row = {
+                "machine": machine.name,
+                "instance": instance,
+                "ranks": ranks,
+                "lines": lines,
+                "lines_a_second": rate,
+            }
+            table.tidy.append(row | {"over_one": ratio, "record": record.source})
+    table.notes = [
+        "A line makes one child, or anneals one solution, a generation. Over one GPU: with as many lines as each has."
+    ]
+    return table if table.rows else None
+
+
+def _lines_a_second(record: Record) -> float:
+    return record.case["processes"] * record.case["calls"] / record.typical()

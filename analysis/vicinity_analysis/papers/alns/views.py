@@ -4,7 +4,7 @@ from vicinity_analysis.papers.alns import plots, tables
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import quality
 from vicinity_analysis.views.anytime import anytime
-from vicinity_analysis.views.usual import MakeView, View, along_axes, existing, shown_with
+from vicinity_analysis.views.usual import MakeView, View, along_axes, existing, over_ranks, shown_with
 
 
 def _christofides(study: Study, studies: list[Study]) -> View:
@@ -33,6 +33,12 @@ def _anytime(study: Study, studies: list[Study]) -> View:
     return View(existing([tables.quality_table(study, studies)]) + view.shown, view.folded, view.figures)
 
 
+def _over_gpus(study: Study, _: list[Study]) -> View:
+    """The same lines shared among GPUs, and more lines on more GPUs."""
+    view = over_ranks(study)
+    return View(view.shown + existing([tables.lines_table(study)]), view.folded, view.figures)
+
+
 def _rates(study: Study, _: list[Study]) -> View:
     """Calls a second against the number of customers."""
     return along_axes(study, rates=True)
@@ -45,6 +51,6 @@ POOLS = {  # drawn in one figure
 }
 
 VIEWS: dict[str, MakeView] = {"alns/table1": _christofides, "alns/table2": _li, "alns/table_b9": _like_bhs}
-VIEWS["alns/scaling"] = _rates
+VIEWS |= {"alns/scaling": _rates, "alns/gpus": _over_gpus}
 for first, others in POOLS.items():
     VIEWS |= {first: _anytime} | {name: shown_with(first) for name in others}

@@ -217,3 +217,23 @@ def test_contention_marks_times_and_no_costs(tmp_path):
     assert [cell.marks for cell in cells] == [(), (), ("contended",), ("contended",)]
     costs, times = tables.appendix_tables(study)
     assert costs.rows[0][-1].marks == () and times.rows[0][-1].marks == ("contended",)
+
+
+def test_lines_a_second_over_gpus(tmp_path):
+    """The same lines shared, and as many a GPU."""
+    root = synthetic_alns.make_root(tmp_path)
+    runs = {(2048, 1): 3.0, (2048, 2): 2.0, (4096, 2): 3.1}
+
+    def record(lines, ranks, seconds):
+        case = {"processes": lines, "calls": 60, "ranks": ranks, "gpus": "own"}
+        return synthetic_alns.record("gpu-a", "gpus", "Li_22", "mpi-gpu-islands", 1, seconds, 1e6, 1e6, case=case)
+
+    synthetic_alns.make_machine(root / "results", "gpu-a", [record(*case, time) for case, time in runs.items()], GPU)
+    view = view_of(alns(studies_of(root, "gpu-a"), "gpus"), [], ALNS.views)
+    table = next(table for table in view.shown if table.name.endswith("lines"))
+    shown = [
+        [cells[column(table, label)].text for cells in table.rows]
+        for label in ("lines", "over one GPU", "efficiency, %")
+    ]
+    assert shown == [["2048", "2048", "4096"], ["1.00", "—", "1.94"], ["100.0", "—", "96.8"]]
+    assert table.tidy[0]["lines_a_second"] == 2048 * 60 / 3
