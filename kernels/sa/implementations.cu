@@ -12,8 +12,10 @@ std::vector<Implementation> gpu_annealing_implementations() {
       {"gpu", Backend::gpu, "the paper's section 3: matrix of deltas in device memory, updated and searched by the whole grid",
        "three grid barriers an accepted swap, one a subset searched", prepare_published},
       {"gpu-tuned", Backend::gpu,
-       "one kernel without the host: rows of inner products in the blocks of a cluster or the grid, which follow every swap by messages",
-       "latency of one message between blocks and of two block barriers a step", prepare_tuned},
+       "without the host: inner products in one block up to some hundred facilities, else in those of a cluster or the grid, which "
+       "exchange "
+       "messages",
+       "latency of a barrier or a message a swap, and of the loads of a test", prepare_tuned},
       {"gpu-chains", Backend::gpu, "the same for many independent chains at once: a warp, a block or a cluster each",
        "issue slots of all multiprocessors", prepare_chains},
   };

@@ -1,8 +1,8 @@
 // gpu-tuned and gpu-chains: the same kernels, for one chain or for many; and gpu-chains of a rank of mpi-gpu-chains.
 #include "kernels/sa/implementations.hpp"
 #include "kernels/sa/ranks.hpp"
-#include "kernels/sa/tuned/annealing.cuh"
 #include "kernels/sa/tuned/small.cuh"
+#include "kernels/sa/tuned/tuned_run.cuh"
 
 namespace vicinity::sa {
 namespace {

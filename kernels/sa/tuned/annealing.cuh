@@ -903,17 +903,4 @@ class Tuned {
   cuda::DeviceBuffer<Entry> permuted_;
 };
 
-/// Prepares gpu-tuned, or gpu-chains (`many`). `team`: of DeviceChains.
-template <ElementTypes Types>
-[[nodiscard]] std::unique_ptr<Run> tuned_run(const qap::Qap& qap, const annealing::Task& task, bool many, Team* team) {
-  if (many) return std::make_unique<GpuRun<Tuned<Types, true>>>(qap, task, team);
-  return std::make_unique<GpuRun<Tuned<Types, false>>>(qap, task, team);
-}
-
-/// One a file, annealing_*.cu: compiling all of them takes minutes.
-extern template std::unique_ptr<Run> tuned_run<SymmetricBytes>(const qap::Qap&, const annealing::Task&, bool, Team*);
-extern template std::unique_ptr<Run> tuned_run<Bytes>(const qap::Qap&, const annealing::Task&, bool, Team*);
-extern template std::unique_ptr<Run> tuned_run<Words>(const qap::Qap&, const annealing::Task&, bool, Team*);
-extern template std::unique_ptr<Run> tuned_run<WideWords>(const qap::Qap&, const annealing::Task&, bool, Team*);
-
 }  // namespace vicinity::sa

@@ -1,3 +1,3 @@
-#include "kernels/sa/tuned/annealing.cuh"
+#include "kernels/sa/tuned/tuned_run.cuh"
 
 template std::unique_ptr<vicinity::Run> vicinity::sa::tuned_run<vicinity::sa::Bytes>(const qap::Qap&, const annealing::Task&, bool, Team*);

@@ -1,4 +1,4 @@
-#include "kernels/sa/tuned/annealing.cuh"
+#include "kernels/sa/tuned/tuned_run.cuh"
 
 template std::unique_ptr<vicinity::Run> vicinity::sa::tuned_run<vicinity::sa::WideWords>(const qap::Qap&, const annealing::Task&, bool,
                                                                                          Team*);

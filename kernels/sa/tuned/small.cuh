@@ -30,18 +30,18 @@ template <int Columns, bool Dense>
 struct SmallPolicy {
   static constexpr bool dense = Dense;
   static constexpr int size = 32 * Columns;              ///< most facilities
-  static constexpr int pitch = size + 1;                 ///< of F: neither rows nor columns share a bank
+  static constexpr int pitch = size + (Dense ? 1 : 4);   ///< of F: neither rows nor columns share a bank; or rows are whole fours
   static constexpr int pending_rows = 1, idle_rows = 2;  ///< of a tester and round, after a swap or none
-  static constexpr int updaters = Dense ? 2 * Columns : 4 * Columns;
-  static constexpr int updated_rows = size / updaters;  ///< by an updater
-  static constexpr bool shares_d = updated_rows > 8;
+  static constexpr int updaters = 2 * Columns, updated_rows = size / updaters;
 
-  // Who is what: a bit a warp. Every fourth warp is on the same quarter, where each has about the same number of instructions.
+  // Who is what: a bit a warp; updaters are all others. Every fourth warp is on the same quarter, where each has about the same number of
+  // instructions.
   static constexpr unsigned testers_at = Dense ? 0x3 : 0xf;
   static constexpr unsigned keeper_at = Dense ? 0x4 : 0x10;
-  static constexpr unsigned drawers_at = Dense ? 0x8 : Columns == 1 ? 0xd00 : 0x7000;  ///< and the updaters: all others
+  static constexpr unsigned drawers_at = Dense ? 0x8 : Columns == 1 ? 0xc80 : 0xe00;
+  static constexpr unsigned spare_at = Dense || Columns == 2 ? 0 : 0x300;  ///< nothing: the keeper's quarter has no drawer
   static constexpr int testers = std::popcount(testers_at), drawers = std::popcount(drawers_at);
-  static constexpr int warps = testers + updaters + 1 + drawers, threads = 32 * warps;
+  static constexpr int warps = testers + updaters + 1 + drawers + std::popcount(spare_at), threads = 32 * warps;
   static constexpr int blocks = Dense ? (Columns == 1 ? 5 : 2) : (Columns == 1 ? 2 : 1);  ///< of a multiprocessor
 
   /// Where deltas have so many bytes.
@@ -73,7 +73,7 @@ struct SmallKey {
   [[nodiscard]] __device__ __forceinline__ std::int32_t r() const { return byte<3>(); }
   [[nodiscard]] __device__ __forceinline__ std::int32_t s() const { return byte<2>(); }
   [[nodiscard]] __device__ __forceinline__ std::int32_t u() const { return byte<1>(); }
-  [[nodiscard]] __device__ __forceinline__ std::int32_t q() const { return static_cast<std::int32_t>(word & 63); }
+  [[nodiscard]] __device__ __forceinline__ std::int32_t q() const { return static_cast<std::int32_t>(word & 127); }
   [[nodiscard]] __device__ __forceinline__ int parity() const { return static_cast<int>(word >> 7 & 1); }
 
  private:
@@ -100,14 +100,14 @@ struct SmallMemory {
 
   alignas(64) std::uint32_t slot[1 + delta_words][2][4];  ///< [key, or a word of its delta][parity of the round][tester]
   alignas(16) std::int32_t a[Types::sides][elements];     ///< side 1: transposes; doubled where there is but one side
-  Entry b[Types::sides][elements];
-  Factor alpha[elements], beta[elements];  ///< [facility][facility], [location][location]
-  Delta f[2][P::size * P::pitch];          ///< [facility][location]
-  SmallLimit limit[2][elements / 2];       ///< [parity of the sweep][limit_index()]
+  alignas(16) Entry b[Types::sides][elements];
+  Factor alpha[elements], beta[elements];      ///< [facility][facility], [location][location]
+  alignas(16) Delta f[2][P::size * P::pitch];  ///< [facility][location]
+  SmallLimit limit[2][elements / 2];           ///< [parity of the sweep][limit_index()]
   annealing::RowTemperature temperature[2][P::size];
   std::uint16_t draw[P::size * 16];  ///< row * 16 + Philox block, of those that have a pair
   std::int32_t draws;
-  alignas(16) Delta d[P::shares_d ? P::updaters : 1][Types::sides][P::shares_d ? P::updated_rows : 4];  ///< of an updater's rows
+  alignas(16) Delta d[P::dense ? P::updaters : 1][Types::sides][P::dense ? P::updated_rows : 4];  ///< of an updater's rows
   std::int32_t p[P::size];
   std::int64_t sweeps;  ///< of the phase; known at its end
   int newest;           ///< copy of F, at the start of a phase
@@ -204,15 +204,28 @@ class SmallSearch {
     }
   }
 
-  /// By the `warp`-th of the updaters.
+  /// By the `warp`-th of the updaters. Dense: a lane has a column, or two, of all rows of the warp. Otherwise it has four columns, which it
+  /// stores at once, of every rows_at_once-th.
   __device__ __forceinline__ void update(int warp) {
-    const std::int32_t first_row = warp * P::updated_rows;
+    constexpr int together = P::dense ? 1 : 4, groups = P::dense ? Columns : 1;  // neighbouring columns; and how often, 32 apart
+    constexpr int row_lanes = P::size / (together * groups), rows_at_once = 32 / row_lanes, rows = P::updated_rows / rows_at_once;
+    using Entry = typename Types::Entry;
+    struct alignas(together * sizeof(Entry)) Entries {
+      Entry v[together];
+    };
+    struct alignas(P::dense ? sizeof(Delta) : 16) Stored {
+      Delta v[together];
+    };
+    const std::int32_t first_row = warp * P::updated_rows + lane_ / row_lanes, column = lane_ % row_lanes * together;
+    const std::int32_t offset = first_row * P::pitch + column;
+    constexpr int step = rows_at_once * P::pitch;
     int read = m_.newest;
-    Delta f[P::updated_rows][Columns];
+    Stored f[rows][groups];
+    const auto at = [&](int k, int g) { return reinterpret_cast<Stored*>(m_.f[read] + offset + k * step + 32 * g); };
 #pragma unroll
-    for (int k = 0; k < P::updated_rows; ++k)
+    for (int k = 0; k < rows; ++k)
 #pragma unroll
-      for (int c = 0; c < Columns; ++c) f[k][c] = m_.f[read][(first_row + k) * P::pitch + lane_ + 32 * c];
+      for (int g = 0; g < groups; ++g) f[k][g] = *at(k, g);
     for (;;) {
       const SmallKey key = next_key();
       if (!key.swaps()) [[unlikely]] {
@@ -220,32 +233,39 @@ class SmallSearch {
         continue;
       }
       read ^= 1;
-      Delta e[Columns][sides];
+      Delta e[groups][together][sides];
 #pragma unroll
-      for (int c = 0; c < Columns; ++c)
+      for (int g = 0; g < groups; ++g)
 #pragma unroll
-        for (int side = 0; side < sides; ++side) e[c][side] = e_of(side, key, lane_ + 32 * c);
+        for (int side = 0; side < sides; ++side) {
+          const Entry* const b = m_.b[side] + column + 32 * g;
+          const Entries q = *reinterpret_cast<const Entries*>(b + key.q() * P::size);
+          const Entries u = *reinterpret_cast<const Entries*>(b + key.u() * P::size);
+#pragma unroll
+          for (int c = 0; c < together; ++c) e[g][c][side] = static_cast<Delta>(q.v[c]) - static_cast<Delta>(u.v[c]);
+        }
       // Many rows: a lane makes the difference of one. Few: each lane makes all, which is shorter.
-      if constexpr (P::shares_d) {
+      if constexpr (P::dense) {
 #pragma unroll
         for (int side = 0; side < sides; ++side)
           if (lane_ < P::updated_rows) m_.d[warp][side][lane_] = d_of(side, key, first_row + lane_);
         __syncwarp();
       }
 #pragma unroll
-      for (int k = 0; k < P::updated_rows; ++k) {
+      for (int k = 0; k < rows; ++k) {
         Delta d[sides];
 #pragma unroll
         for (int side = 0; side < sides; ++side)
-          d[side] = P::shares_d ? m_.d[P::shares_d ? warp : 0][side][k] : d_of(side, key, first_row + k);
+          d[side] = P::dense ? m_.d[P::dense ? warp : 0][side][k] : d_of(side, key, first_row + k * rows_at_once);
 #pragma unroll
-        for (int c = 0; c < Columns; ++c) f[k][c] += product(d, e[c]);
+        for (int g = 0; g < groups; ++g)
+#pragma unroll
+          for (int c = 0; c < together; ++c) f[k][g].v[c] += product(d, e[g][c]);
       }
-      Delta* const to = m_.f[read] + first_row * P::pitch + lane_;
 #pragma unroll
-      for (int k = 0; k < P::updated_rows; ++k)
+      for (int k = 0; k < rows; ++k)
 #pragma unroll
-        for (int c = 0; c < Columns; ++c) to[k * P::pitch + 32 * c] = f[k][c];
+        for (int g = 0; g < groups; ++g) *at(k, g) = f[k][g];
     }
     if (warp == 0 && lane_ == 0) m_.newest = read;
   }
@@ -602,8 +622,8 @@ __global__ void __launch_bounds__((SmallPolicy<Columns, Dense>::threads),
       search.keep(limit, current, best);
     else if (is_in(P::drawers_at))
       search.draw(number_in(P::drawers_at));
-    else
-      search.update(number_in(~(P::testers_at | P::keeper_at | P::drawers_at)));
+    else if (!is_in(P::spare_at))
+      search.update(number_in(~(P::testers_at | P::keeper_at | P::drawers_at | P::spare_at)));
     __syncthreads();
   }
   if (threadIdx.x == 0) chains.state[chain] = memory.state;

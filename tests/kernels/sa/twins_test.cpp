@@ -125,7 +125,8 @@ TEST_F(SaGpu, SaysItsWork) {
 
 TEST_F(SaGpu, SizesAroundTilesAndGroupsOfColumns) {
   std::vector<Trial> trials;
-  for (const std::int64_t size : {31, 32, 33, 47, 48, 49, 63, 64, 65, 66, 95, 96, 97, 191, 192, 193, 255, 256, 257, 352, 353})
+  for (const std::int64_t size :
+       {31, 32, 33, 47, 48, 49, 63, 64, 65, 66, 96, 97, 108, 109, 116, 117, 191, 192, 193, 255, 256, 257, 352, 353})
     for (const char* matrix : {"symmetric", "asymmetric"}) trials.push_back(trial(size, 3000, {{"matrix", std::string(matrix)}}));
   expect_gpu_twins(trials);
 }
