@@ -193,7 +193,9 @@ System systems::lsm() {
           {{"size", "n, cities of a random instance: 3 to 1000000, by swaps to 60000"},
            {"extent", "coordinates are whole and below this: 1 to 2^27 (default 20000)"},
            {"instance_seed", "number of the random instance (default 1)"},
-           {"blocks", "blocks of gpu-tuned's search by rows: 1 to 16 (default 0: as the number of cities asks for); others ignore it"},
+           {"blocks",
+            "blocks of gpu-tuned's search by rows: 1 to 16 in a cluster, to 128 on the grid (default 0: as the number of cities asks for); "
+            "others ignore it"},
            {"walkers",
             "of cpu-ils: searches on parts of the tour at once: 1 to 65536 (default one for 250 cities, at most 128); others ignore it"},
            {"kicks",

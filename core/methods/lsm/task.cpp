@@ -67,7 +67,7 @@ local_search::Task task_of(const Case& c) {
   task.restarts = c.integer_or("restarts", 1, 1, 65536);
   task.tenure = c.integer_or("tenure", 0, 0, local_search::most_tenure);
   task.threads = c.integer_or("threads", 0, 0, 4096);
-  task.blocks = c.integer_or("blocks", 0, 0, 16);
+  task.blocks = c.integer_or("blocks", 0, 0, 128);
   return task;
 }
 

@@ -295,12 +295,6 @@ __device__ __forceinline__ void store_counted([[maybe_unused]] std::uint32_t to,
 #endif
 }
 
-/// Four numbers, of which the first is, or ends in, the key.
-template <class T>
-struct alignas(16) Four {
-  T v[4];
-};
-
 /// Messages of four numbers of 32 or 64 bits each between the blocks of a cluster. By one warp: send(). By any whole warps, once they know
 /// that step: wait(). A block may send a step's message when all its warps have read those of the step before the last.
 template <class T>

@@ -83,14 +83,14 @@ struct alignas(8) StoredCity<true> {
   asm volatile("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(squared));
   return root;
 }
-/// tsp::rounded_root(): the root rounded down is the distance or one less.
-[[nodiscard]] __device__ __forceinline__ std::int32_t rounded_root(std::int32_t squared, float root) {
+/// tsp::rounded_root(): the root rounded down is the distance or one less. `zero`: see distances().
+[[nodiscard]] __device__ __forceinline__ std::int32_t rounded_root(std::int32_t squared, float root, float zero = 0) {
   // Rounds down: above 2^23 the lowest bit of a float is worth one.
-  const std::int32_t r = __float_as_int(__fadd_rd(root, 8388608.0f)) - 0x4B000000;
+  const std::int32_t r = __float_as_int(__fadd_rd(root, 8388608.0f + zero)) - 0x4B000000;
   return r + static_cast<std::int32_t>(squared > r * r + r);
 }
 /// tsp::distance(), which takes longer where the square is large, or so close below that of a half that its root may round to it.
-[[nodiscard]] __device__ __forceinline__ std::int32_t rounded_root(double squared, float root) {
+[[nodiscard]] __device__ __forceinline__ std::int32_t rounded_root(double squared, float root, float = 0) {
   const std::int32_t r = __float2int_rd(root);
   const double half = plus(r, 0.5), above = multiply_add(-half, half, squared);
   if (squared >= 0x1p42 || (above < 0 && above > -0x1p-50 * squared)) return static_cast<std::int32_t>(plus(vicinity::root(squared), 0.5));
@@ -101,20 +101,23 @@ template <bool Integral>
   const auto squared = squared_distance(a, b);
   return rounded_root(squared, approximate_root(static_cast<float>(squared)));
 }
-/// Distances of `a` and each of `b`, by whole warps. Without the barrier the compiler puts them one after the other, and each waits for its
-/// root.
+/// Distances of each of `a` and the one of `b` beside it, by whole warps. Of whole coordinates all are rounded once all roots are there, by
+/// the zero that is made of them: otherwise the compiler puts one distance behind the other, and each waits for its root.
 template <int Count, bool Integral>
-__device__ __forceinline__ void distances(const Point<Integral>& a, const Point<Integral> (&b)[Count], std::int32_t (&d)[Count]) {
+__device__ __forceinline__ void distances(const Point<Integral> (&a)[Count], const Point<Integral> (&b)[Count], std::int32_t (&d)[Count]) {
   Coordinate<Integral> squared[Count];
   float root[Count];
 #pragma unroll
   for (int k = 0; k < Count; ++k) {
-    squared[k] = squared_distance(a, b[k]);
+    squared[k] = squared_distance(a[k], b[k]);
     root[k] = approximate_root(static_cast<float>(squared[k]));
   }
+  float all = root[0];
+#pragma unroll
+  for (int k = 1; k < Count; ++k) all += root[k];
   __syncwarp();
 #pragma unroll
-  for (int k = 0; k < Count; ++k) d[k] = rounded_root(squared[k], root[k]);
+  for (int k = 0; k < Count; ++k) d[k] = rounded_root(squared[k], root[k], 0.0f * all);
 }
 
 // --- positions ---------------------------------------------------------------------------------------------------------------
@@ -146,11 +149,10 @@ inline constexpr std::int32_t warp_positions = 30;
 
 // --- deltas ------------------------------------------------------------------------------------------------------------------
 
-/// Three positions around one that is swapped, and one more on either side, in shared memory: two reads of 16 bytes.
+/// The cities at five positions around one that is swapped, in shared memory. Aligned for wide reads.
 template <bool Integral>
 struct alignas(16) StoredStretch {
   double x[5], y[5];
-  std::int32_t edges[3];
 
   __device__ __forceinline__ void set_point(int k, const Point<false>& point) {
     x[k] = point.x;
@@ -161,7 +163,6 @@ struct alignas(16) StoredStretch {
 template <>
 struct alignas(16) StoredStretch<true> {
   std::uint32_t xy[5];
-  std::int32_t edges[3];
 
   __device__ __forceinline__ void set_point(int k, const Point<true>& point) { xy[k] = StoredCity<true>::packed(point); }
   [[nodiscard]] __device__ __forceinline__ Point<true> point(int k) const { return StoredCity<true>::unpacked(xy[k]); }
@@ -193,17 +194,13 @@ template <int Count, bool Integral>
   return stretch;
 }
 
-/// Deltas of the swaps of `position`, where `own` is, with the Count positions around `center`; no_delta for the position itself. `others`
-/// are the cities of these and of one position more on either side. By whole warps whose lanes have consecutive positions; the first and
-/// the last lane get no valid deltas.
-template <int Count, bool Integral>
-__device__ __forceinline__ void swap_deltas(const Stretch<Count, Integral>& others, std::int32_t center, const City<Integral>& own,
-                                            std::int32_t position, std::int32_t n, std::int32_t (&deltas)[Count]) {
-  std::int32_t d[Count + 2];
-  distances(own.point, others.points, d);
+/// swap_deltas() below, from the distances d of the own city and the others.
+template <int Count>
+__device__ __forceinline__ void swap_deltas(const std::int32_t* d, const std::int32_t (&edges)[Count], std::int32_t center,
+                                            std::int32_t own_edges, std::int32_t position, std::int32_t n, std::int32_t (&deltas)[Count]) {
 #pragma unroll
   for (int k = 1; k <= Count; ++k)
-    deltas[k - 1] = d[k - 1] + d[k + 1] + __shfl_up_sync(~0u, d[k], 1) + __shfl_down_sync(~0u, d[k], 1) - others.edges[k - 1] - own.edges;
+    deltas[k - 1] = d[k - 1] + d[k + 1] + __shfl_up_sync(~0u, d[k], 1) + __shfl_down_sync(~0u, d[k], 1) - edges[k - 1] - own_edges;
   constexpr int reach = Count / 2;
   if (!near(position, center, reach + 1, n)) return;
   const std::int32_t ahead = position >= center ? position - center : position - center + n;  // of the center, in steps
@@ -214,6 +211,20 @@ __device__ __forceinline__ void swap_deltas(const Stretch<Count, Integral>& othe
     if (is_ahead(other - 1) || is_ahead(other + 1)) deltas[k - 1] += 2 * d[k];  // the edge between neighbours stays
     if (is_ahead(other)) deltas[k - 1] = no_delta;
   }
+}
+
+/// Deltas of the swaps of `position`, where `own` is, with the Count positions around `center`; no_delta for the position itself. `others`
+/// are the cities of these and of one position more on either side. By whole warps whose lanes have consecutive positions; the first and
+/// the last lane get no valid deltas.
+template <int Count, bool Integral>
+__device__ __forceinline__ void swap_deltas(const Stretch<Count, Integral>& others, std::int32_t center, const City<Integral>& own,
+                                            std::int32_t position, std::int32_t n, std::int32_t (&deltas)[Count]) {
+  Point<Integral> owns[Count + 2];
+#pragma unroll
+  for (Point<Integral>& point : owns) point = own.point;
+  std::int32_t d[Count + 2];
+  distances(owns, others.points, d);
+  swap_deltas(d, others.edges, center, own.edges, position, n, deltas);
 }
 
 /// A swap of the cities at positions r < s, and the cities around them.
@@ -239,21 +250,57 @@ struct CitySwap {
     const std::int32_t after = distance(next, window.point);
     window.edges = __shfl_up_sync(~0u, after, 1) + after;
   }
-  /// Stores the window in the warp's shared memory: the cities around r, those around s.
-  __device__ __forceinline__ void store_window(StoredStretch<Integral> (&to)[2]) const {
-    const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % 32), k = lane % 5;
-    if (lane < 10) {
-      to[lane / 5].set_point(k, window.point);
-      if (k >= 1 && k <= 3) to[lane / 5].edges[k - 1] = window.edges;
-    }
+  /// Where the city at `position` was before the swap.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t source(std::int32_t position) const {
+    return position == r ? s : position == s ? r : position;
+  }
+  /// The points of load_window(), without their edges, which changed_deltas() computes; also to the warp's shared memory.
+  __device__ __forceinline__ void load_points(const StoredCity<Integral>* cities, StoredStretch<Integral> (&to)[2]) {
+    const auto lane = static_cast<std::int32_t>(threadIdx.x % 32);
+    window.point = cities[source(window_position(min(lane, 9)))].city().point;
+    if (lane < 10) to[lane / 5].set_point(lane % 5, window.point);
     __syncwarp();
+  }
+  /// The distances after the swap that changed_deltas() needs: of `own` and the five cities around r or s, `around` in shared memory, and
+  /// of this lane's point of the window and the next. Needs load_points().
+  __device__ __forceinline__ void changed_distances(const StoredStretch<Integral>& around, const Point<Integral>& own,
+                                                    std::int32_t (&d)[6]) const {
+    const StoredStretch<Integral> stored = around;
+    Point<Integral> a[6], b[6];
+#pragma unroll
+    for (int k = 0; k < 5; ++k) {
+      a[k] = own;
+      b[k] = stored.point(k);
+    }
+    a[5] = window.point;
+    b[5] = shuffle(window.point, (static_cast<std::int32_t>(threadIdx.x) + 1) % 32);
+    distances(a, b, d);
+  }
+  /// Deltas after the swap, as swap_deltas(): of the swaps of `position` with those around r or s. `own_edges` are its edges before the
+  /// swap. The edges of the window are computed here, as they are needed last.
+  __device__ __forceinline__ void changed_deltas(int side, const std::int32_t (&d)[6], std::int32_t own_edges, bool touched,
+                                                 std::int32_t position, std::int32_t (&deltas)[3]) {
+    window.edges = __shfl_up_sync(~0u, d[5], 1) + d[5];
+    std::int32_t edges[3];
+#pragma unroll
+    for (int k = 0; k < 3; ++k) edges[k] = __shfl_sync(~0u, window.edges, 5 * side + 1 + k);
+    if (__any_sync(~0u, touched)) {
+      const std::int32_t of_window = __shfl_sync(~0u, window.edges, window_lane(position));
+      if (touched) own_edges = of_window;
+    }
+    swap_deltas(d, edges, side == 0 ? r : s, own_edges, position, n, deltas);
+  }
+  /// The lane whose window is a touched position.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t window_lane(std::int32_t position) const {
+    const std::int32_t from_r = wrapped(position - r + 1, n);
+    return (from_r < 3 ? 1 + from_r : 6 + wrapped(position - s + 1, n)) % 32;
   }
   /// The city at each lane's `position` after the swap, `own` before it. Needs the window.
   [[nodiscard]] __device__ __forceinline__ City<Integral> swapped(City<Integral> own, std::int32_t position, bool touched) const {
     if (__any_sync(~0u, touched)) {
-      const std::int32_t from_r = wrapped(position - r + 1, n), from = from_r < 3 ? 1 + from_r : 6 + wrapped(position - s + 1, n);
-      const Point<Integral> point = shuffle(window.point, from % 32);
-      const std::int32_t edges = __shfl_sync(~0u, window.edges, from % 32);
+      const std::int32_t from = window_lane(position);
+      const Point<Integral> point = shuffle(window.point, from);
+      const std::int32_t edges = __shfl_sync(~0u, window.edges, from);
       if (touched) own = {point, edges};
     }
     return own;
