@@ -10,12 +10,15 @@
 // blocks share nothing; a launch a generation. Cost: that of the slowest child (local_search.hpp), beside which one warp of every fourth
 // block makes n / 5 steps of string removal (axis removals); copies of 2 (n + m) bytes a line, each way.
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/api/team.hpp"
@@ -269,9 +272,10 @@ struct Threads {
 /// farther from the best known.
 constexpr std::int32_t default_blocks = 256;
 
-/// What a launch works on; [line].
+/// What a launch works on: some lines; [line of this rank].
 struct Lines {
   Problem problem;
+  std::size_t first;
   const LineJob* jobs;
   Node *inputs, *current, *best, *handed;  ///< [line][nodes]
   std::size_t nodes;
@@ -286,7 +290,7 @@ struct Lines {
 template <bool Shared>
 __global__ void __launch_bounds__(Threads::count, 2) generation_kernel(const __grid_constant__ Lines lines) {
   extern __shared__ __align__(16) unsigned char shared[];
-  const std::size_t b = blockIdx.x, at = b * lines.nodes;
+  const std::size_t b = lines.first + blockIdx.x, at = b * lines.nodes;
   const std::int32_t n = lines.problem.vrp.n;
   const LineMemory line{Packed::at(lines.inputs + at, n), Packed::at(lines.current + at, n), Packed::at(lines.best + at, n),
                         Packed::at(lines.handed + at, n), lines.states + b};
@@ -311,9 +315,11 @@ class Generating {
   void reset(const Start& start) {
     check_start(vrp_, start);
     generations_.emplace(vrp_, task_, start.seed, start.solution ? std::optional(vrp::routes_of(*start.solution)) : std::nullopt, team_);
-    begun_ = under_way_ = stopped_ = false;
+    begun_ = stopped_ = false;
     limit_ = 0;
     seconds_ = 0;
+    shares_.clear();
+    for (std::size_t i = 0; i < generations_->islands(); ++i) shares_.push_back(std::make_unique<Share>(i));
     place();
     states_.fill(0xA5, stream_);
     for (auto* buffer : {&inputs_, &current_, &best_, &handed_}) buffer->fill(0xA5, stream_);
@@ -322,6 +328,7 @@ class Generating {
   void begin(std::int64_t, std::int64_t) {
     begun_ = true;
     states_.fill(0, stream_);
+    stream_.synchronize();  // islands have streams of their own
   }
   std::int64_t launch(std::int64_t limit) {
     stopped_ = false;
@@ -334,7 +341,7 @@ class Generating {
   }
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] bool wait() { return generate(Interruption()); }
-  /// Of a generation under way when the flag rises, lines that have begun end; the others follow when the run goes on.
+  /// Of generations under way when the flag rises, lines that have begun end; the others follow when the run goes on.
   [[nodiscard]] bool wait(const std::atomic<bool>& stop) { return generate(Interruption(&stop)); }
   [[nodiscard]] TracePoint progress() const {
     return {.iterations = generations_->count(), .objective = best(), .digest = generations_->digest()};
@@ -343,9 +350,9 @@ class Generating {
   [[nodiscard]] Outcome judge(bool) const {
     return alns::judge(vrp_, begun_ ? std::vector{generations_->result()} : std::vector<Search>{});
   }
-  /// The device's time, and what the host did meanwhile.
+  /// While lines of any island are on the device, and while none are.
   [[nodiscard]] Times times(double seconds) const {
-    return {{Part::kernel, {seconds_, TimeSource::device}}, {Part::host, {seconds - seconds_, TimeSource::host}}};
+    return {{Part::kernel, {seconds_, TimeSource::host}}, {Part::host, {seconds - seconds_, TimeSource::host}}};
   }
   [[nodiscard]] Policy policy() const {
     return {
@@ -358,7 +365,7 @@ class Generating {
   /// Memory for the lines of this run; a given solution may have more routes than others.
   void place() {
     const Granular& granular = generations_->granular();
-    const std::size_t count = generations_->own_lines();
+    const std::size_t count = generations_->own_lines().count;
     if (lines_.nodes != generations_->nodes() || lines_.problem.routes != granular.routes) {
       nearest_ = cuda::DeviceBuffer<Node>(std::span<const Node>(std::vector<Node>(granular.nearest.begin(), granular.nearest.end())));
       rank_ = cuda::DeviceBuffer<std::int32_t>(std::span<const std::int32_t>(granular.rank));
@@ -388,63 +395,121 @@ class Generating {
     lines_.stop = stop_.word();
   }
 
+  /// Who is at work for an island; ready: its lines may be launched, if a generation is prepared.
+  enum class Stage { host, ready, device };
+  /// What this rank has of an island.
+  struct Share {
+    explicit Share(std::size_t i) : island(i) {}
+
+    std::size_t island;  ///< of Generations
+    cuda::Stream stream;
+    std::int64_t made = 0;  ///< generations
+    std::atomic<Stage> stage = Stage::ready;
+    bool prepared = false;   ///< the next one is, or is under way
+    bool on_device = false;  ///< its jobs are
+  };
+
   template <class T>
-  void copy(T* to, const T* from, std::size_t count) {
-    VICINITY_CUDA_CHECK(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream_.get()));
+  static void copy(T* to, const T* from, std::size_t count, const cuda::Stream& stream) {
+    VICINITY_CUDA_CHECK(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream.get()));
   }
 
   bool generate(const Interruption& interruption) {
-    while (!generations_->done() && generations_->count() < limit_ && made(interruption)) finish();
+    const Interruption mine = team_ == nullptr ? interruption : Interruption(team_->stop());
+    while (!generations_->done() && generations_->count() < limit_ && !stopped_) {
+      const std::int64_t until = std::min(limit_, generations_->count() + generations_->until_end());
+      const bool risen = !made(until, mine);
+      stopped_ = team_ == nullptr ? risen : !team_->least(risen ? std::nullopt : std::optional(Team::Offer{}));
+      if (stopped_)
+        generations_->agree_on_best();
+      else
+        generations_->end(until - generations_->count());
+    }
     return generations_->done();
   }
-  /// Lines make their generation. False: interrupted, as all ranks are then.
-  [[nodiscard]] bool made(const Interruption& interruption) {
-    Generations& generations = *generations_;
-    const std::size_t first = generations.first_line(), lines = generations.own_lines();
-    if (!under_way_) {
-      generations.prepare();
-      copy(jobs_.data(), generations.jobs.data() + first, lines);
-      copy(inputs_.data(), generations.inputs.data() + first * lines_.nodes, lines * lines_.nodes);
-      done_.fill(0, stream_);
-      under_way_ = true;
+  /// Islands make generations up to that one, each by itself. False: interrupted.
+  [[nodiscard]] bool made(std::int64_t until, const Interruption& interruption) {
+    bool risen = false, on_device = false;
+    for (const auto& share : shares_)
+      if (!share->prepared && share->made < until) turn(*share, until, false);
+    Stopwatch watch;
+    for (bool busy = true; busy;) {
+      busy = false;
+      if (!risen && interruption.wanted()) stop_.set(1), risen = true;
+      const bool was_on_device = std::exchange(on_device, false);
+      for (const auto& share : shares_) {
+        const Stage stage = share->stage;
+        if (stage == Stage::device && !under_way(*share)) end_launch(*share, until, risen);
+        if (stage == Stage::ready && share->prepared && !risen) launch(*share);
+        busy = busy || share->stage != Stage::ready || stage == Stage::host;
+        on_device = on_device || share->stage == Stage::device;
+      }
+      if (busy) std::this_thread::sleep_for(std::chrono::microseconds(10));
+      if (was_on_device) seconds_ += watch.seconds();
+      watch = Stopwatch();
     }
-    started_.record(stream_);
-    const cuda::Shape shape{
-        .blocks = static_cast<std::int64_t>(lines), .threads = Threads::count, .shared_bytes = shared_ ? lines_.bytes : 0};
-    if (lines > 0) VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, shared_ ? generation_kernel<true> : generation_kernel<false>, lines_));
-    ended_.record(stream_);
-    const Interruption mine = team_ == nullptr ? interruption : Interruption(team_->stop());
-    stop_.wait(stream_, mine);
-    seconds_ += ended_.seconds_since(started_);
-    stopped_ = team_ == nullptr ? mine.wanted() : !team_->least(mine.wanted() ? std::nullopt : std::optional(Team::Offer{}));
-    return !stopped_;
+    if (risen) stop_.set(0);
+    return !risen;
   }
-  void finish() {
-    Generations& generations = *generations_;
-    const std::size_t first = generations.first_line(), lines = generations.own_lines();
-    copy(generations.states.data() + first, states_.data(), lines);
-    copy(generations.handed.data() + first * lines_.nodes, handed_.data(), lines * lines_.nodes);
-    stream_.synchronize();
-    std::vector<Node> best(lines_.nodes);
-    generations.finish([&](std::size_t b) {
-      copy(best.data(), best_.data() + (b - first) * lines_.nodes, best.size());
-      stream_.synchronize();
-      return best.data();
+  /// The host's part of an island, by a thread of its own: what became of a generation, and the next one, if there is one.
+  void turn(Share& share, std::int64_t until, bool finish) {
+    share.stage = Stage::host;
+    generations_->workers().post([this, &share, until, finish] {
+      if (finish) generations_->finish(share.island), ++share.made;
+      share.prepared = share.made < until;
+      if (share.prepared) generations_->prepare(share.island);
+      share.on_device = false;
+      share.stage = Stage::ready;
     });
-    under_way_ = false;
+  }
+  void launch(Share& share) {
+    Generations& generations = *generations_;
+    const auto [first, count] = generations.lines(share.island);
+    lines_.first = first - generations.own_lines().first;
+    if (!share.on_device) {
+      copy(jobs_.data() + lines_.first, &generations.jobs[first], count, share.stream);
+      copy(inputs_.data() + lines_.first * lines_.nodes, &generations.inputs[first * lines_.nodes], count * lines_.nodes, share.stream);
+      VICINITY_CUDA_CHECK(cudaMemsetAsync(done_.data() + lines_.first, 0, count * sizeof(std::int32_t), share.stream.get()));
+      share.on_device = true;
+    }
+    const cuda::Shape shape{
+        .blocks = static_cast<std::int64_t>(count), .threads = Threads::count, .shared_bytes = shared_ ? lines_.bytes : 0};
+    VICINITY_CUDA_CHECK(cuda::launch(shape, share.stream, shared_ ? generation_kernel<true> : generation_kernel<false>, lines_));
+    share.stage = Stage::device;
+  }
+  /// Lines that had not begun when the flag rose follow in another launch.
+  void end_launch(Share& share, std::int64_t until, bool risen) {
+    share.stage = Stage::ready;
+    if (risen) return;
+    Generations& generations = *generations_;
+    const auto [first, count] = generations.lines(share.island);
+    const std::size_t own = first - generations.own_lines().first;
+    copy(&generations.states[first], states_.data() + own, count, share.stream);
+    copy(&generations.handed[first * lines_.nodes], handed_.data() + own * lines_.nodes, count * lines_.nodes, share.stream);
+    share.stream.synchronize();
+    for (std::size_t b = first; b < first + count; ++b)
+      if (generations.improves(b))
+        copy(&generations.best[b * lines_.nodes], best_.data() + (own + b - first) * lines_.nodes, lines_.nodes, share.stream);
+    share.stream.synchronize();
+    turn(share, until, true);
+  }
+  [[nodiscard]] static bool under_way(const Share& share) {
+    const cudaError_t state = cudaStreamQuery(share.stream.get());
+    if (state == cudaErrorNotReady) return true;
+    VICINITY_CUDA_CHECK(state);
+    return false;
   }
 
   const vrp::Vrp& vrp_;
   Task task_;
   Team* team_;
   cuda::Stream stream_;
-  cuda::Event started_, ended_;
   DeviceVrp instance_;
-  std::optional<Generations> generations_;
+  std::vector<std::unique_ptr<Share>> shares_;
+  std::optional<Generations> generations_;  // after shares_: it ends first, with what its threads do for them
   Lines lines_{};
   bool shared_ = false, begun_ = false;
-  bool under_way_ = false;  ///< some lines have not made the generation that the others have
-  bool stopped_ = false;    ///< a rank was interrupted
+  bool stopped_ = false;  ///< a rank was interrupted
   std::int64_t limit_ = 0;
   cuda::DeviceBuffer<Node> nearest_;
   cuda::DeviceBuffer<std::int32_t> rank_;
@@ -454,7 +519,7 @@ class Generating {
   cuda::DeviceBuffer<unsigned char> memory_;
   cuda::DeviceBuffer<std::int32_t> done_;
   cuda::StopSignal stop_;
-  double seconds_ = 0;  ///< on the clock of the device
+  double seconds_ = 0;  ///< in which lines were on the device
 };
 
 }  // namespace

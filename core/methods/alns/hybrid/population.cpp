@@ -35,7 +35,7 @@ void Schedule::next() {
   if (++position_ < length_) return;
   position_ = 0;
   ++cycle_;
-  length_ = first_ << std::min<std::int64_t>(cycle_ / 2, 20);
+  length_ = length_of(cycle_);
 }
 
 double Schedule::temperature(double hot, std::int32_t spread) const {
@@ -309,12 +309,6 @@ const Population::Member* Population::leader() const {
 }
 
 std::optional<Individual> Population::cheapest() const { return kept_[0].empty() ? std::nullopt : std::optional(leader()->individual); }
-
-void Population::pool_routes(RoutePool& pool) const {
-  for (const Members& members : kept_)
-    for (const Member& member : members)
-      for (const vrp::Route& route : member.individual.routes) pool.add(route);
-}
 
 void Population::clear() {
   for (Members& members : kept_) members.clear();

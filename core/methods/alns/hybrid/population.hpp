@@ -51,11 +51,15 @@ class Schedule {
   [[nodiscard]] std::int64_t cycle() const noexcept { return cycle_; }
   [[nodiscard]] bool begins() const noexcept { return position_ == 0; }
   [[nodiscard]] bool ends() const noexcept { return position_ + 1 == length_; }
+  /// Generations until the end of the cycle under way, or, after its end, of the next one.
+  [[nodiscard]] std::int64_t left() const noexcept { return ends() ? length_of(cycle_ + 1) : length_ - 1 - position_; }
   /// The temperature of the generation's first step, and the factor of each step after it, in a cycle that begins at `hot`.
   [[nodiscard]] double temperature(double hot, std::int32_t spread) const;
   [[nodiscard]] double cooling(double hot) const;
 
  private:
+  [[nodiscard]] std::int64_t length_of(std::int64_t cycle) const { return first_ << std::min<std::int64_t>(cycle / 2, 20); }
+
   std::int64_t steps_, first_, length_, cycle_ = 0, position_ = -1;  ///< first_: generations of the first cycle
 };
 
@@ -132,8 +136,12 @@ class Population {
   [[nodiscard]] const Penalties& penalties() const noexcept { return penalties_; }
   /// The cheapest feasible one there is.
   [[nodiscard]] std::optional<Individual> cheapest() const;
-  /// Of all members, infeasible ones too.
-  void pool_routes(RoutePool& pool) const;
+  /// Calls f(individual) for all, infeasible ones too.
+  template <class F>
+  void for_each(const F& f) const {
+    for (const Members& members : kept_)
+      for (const Member& member : members) f(member.individual);
+  }
   /// All leave; penalties stay.
   void clear();
 
