@@ -151,9 +151,11 @@ void GeneticSearch::merge() {
   }
   if (islands_.shared()) islands_.exchange(handed);
   const auto threads = static_cast<std::int32_t>(workspaces_.size());
-  islands_.merge(handed, [&](std::size_t count, const std::function<void(std::size_t)>& f) {
+  const Island::Each each = [&](std::size_t count, const std::function<void(std::size_t)>& f) {
     for_each_in_parallel(static_cast<std::int64_t>(count), threads, [&](std::int64_t i) { f(static_cast<std::size_t>(i)); });
-  });
+  };
+  for (Island& island : islands_.here())
+    island.merge([&](std::size_t k) { return std::move(handed[static_cast<std::size_t>(island.first()) + k]); }, each);
   islands_.end(1, evaluations());
 }
 

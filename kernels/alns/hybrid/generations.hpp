@@ -28,8 +28,7 @@ class Generations {
         seed_(seed),
         islands_(vrp, task.processes, task.removals, seed, std::move(given), true, team),
         nodes_(Packed::nodes(n_, routes())),
-        back_(static_cast<std::size_t>(task.processes)),
-        jobs(back_.size()),
+        jobs(static_cast<std::size_t>(task.processes)),
         inputs(jobs.size() * nodes_),
         states(jobs.size()),
         handed(inputs.size()),
@@ -77,13 +76,7 @@ class Generations {
       if (island.hands_over(line(b)) && state.handed_feasible && island.improves(line(b), true, state.handed_distance))
         island.offer(line(b), true, state.handed_distance, unpacked(&handed[b * nodes_]));
     }
-    workers_.each(own.count, [&](std::size_t k) {
-      const std::size_t b = own.first + k;
-      const LineState& state = states[b];
-      back_[b] = {island.hands_over(line(b)) ? unpacked(&handed[b * nodes_]) : Routes(), state.load_feasible, state.duration_feasible,
-                  annealing(b) ? state.best_distance : state.handed_distance};
-    });
-    if (!islands_.shared()) merge(i);
+    if (!islands_.shared()) merge(island, [&](std::size_t b) { return handed_back(island, b); });
   }
   Workers& workers() { return workers_; }
 
@@ -91,10 +84,7 @@ class Generations {
 
   /// After each has made `made` generations.
   void end(std::int64_t made) {
-    if (islands_.shared()) {
-      islands_.exchange(back_);
-      for (std::size_t i = 0; i < islands(); ++i) merge(i);
-    }
+    if (islands_.shared()) merge_shared();
     islands_.end(made, evaluations());
   }
   /// What was found since the last end() counts.
@@ -121,10 +111,23 @@ class Generations {
     for (const LineState& state : states) evaluations += state.evaluations;
     return evaluations;
   }
-  void merge(std::size_t i) {
-    Island& island = islands_.here()[i];
-    island.merge(std::span(back_).subspan(static_cast<std::size_t>(island.first()), static_cast<std::size_t>(island.lines())),
+  [[nodiscard]] Handed handed_back(const Island& island, std::size_t b) const {
+    const LineState& state = states[b];
+    return {island.hands_over(line(b)) ? unpacked(&handed[b * nodes_]) : Routes(), state.load_feasible, state.duration_feasible,
+            annealing(b) ? state.best_distance : state.handed_distance};
+  }
+  /// back(b): what line b hands back.
+  template <class Back>
+  void merge(Island& island, const Back& back) {
+    island.merge([&](std::size_t k) { return back(static_cast<std::size_t>(island.first()) + k); },
                  [&](std::size_t count, const auto& f) { workers_.each(count, f); });
+  }
+  void merge_shared() {
+    std::vector<Handed> back(jobs.size());
+    const auto [first, count] = own_lines();
+    for (std::size_t b = first; b < first + count; ++b) back[b] = handed_back(island_of(b), b);
+    islands_.exchange(back);
+    for (Island& island : islands_.here()) merge(island, [&](std::size_t b) { return std::move(back[b]); });
   }
   void prepare_line(std::size_t b) {
     const Island& island = island_of(b);
@@ -155,7 +158,6 @@ class Generations {
   std::uint64_t seed_;
   Islands islands_;
   std::size_t nodes_;
-  std::vector<Handed> back_;  ///< [line]
 
  public:
   std::vector<LineJob> jobs;      ///< [line]

@@ -304,6 +304,7 @@ __global__ void __launch_bounds__(Threads::count, 2) generation_kernel(const __g
 class Generating {
  public:
   static constexpr std::int64_t first_slice = 1;
+  static constexpr double longest_slice = 0.5;  ///< seconds
 
   /// `team`: of Generations; ranks are in step.
   Generating(const vrp::Vrp& vrp, const Task& task, Team* team) : vrp_(vrp), task_(task), team_(team), instance_(vrp.view()) {}
@@ -317,7 +318,7 @@ class Generating {
     generations_.emplace(vrp_, task_, start.seed, start.solution ? std::optional(vrp::routes_of(*start.solution)) : std::nullopt, team_);
     begun_ = stopped_ = false;
     limit_ = 0;
-    seconds_ = 0;
+    seconds_ = all_seconds_ = 0;
     shares_.clear();
     for (std::size_t i = 0; i < generations_->islands(); ++i) shares_.push_back(std::make_unique<Share>(i));
     place();
@@ -340,6 +341,13 @@ class Generating {
     return limit_ = limit;
   }
   [[nodiscard]] bool stopped() const { return stopped_; }
+  /// Up to where islands tell each other something, which all wait for anyway, unless that is far away.
+  [[nodiscard]] std::int64_t slice(std::int64_t wanted) const {
+    const std::int64_t until = generations_->until_end();
+    return generations_->count() > 0 && static_cast<double>(until) * all_seconds_ < longest_slice * static_cast<double>(generations_->count())
+               ? until
+               : wanted;
+  }
   [[nodiscard]] bool wait() { return generate(Interruption()); }
   /// Of generations under way when the flag rises, lines that have begun end; the others follow when the run goes on.
   [[nodiscard]] bool wait(const std::atomic<bool>& stop) { return generate(Interruption(&stop)); }
@@ -446,6 +454,7 @@ class Generating {
       }
       if (busy) std::this_thread::sleep_for(std::chrono::microseconds(10));
       if (was_on_device) seconds_ += watch.seconds();
+      all_seconds_ += watch.seconds();
       watch = Stopwatch();
     }
     if (risen) stop_.set(0);
@@ -519,7 +528,7 @@ class Generating {
   cuda::DeviceBuffer<unsigned char> memory_;
   cuda::DeviceBuffer<std::int32_t> done_;
   cuda::StopSignal stop_;
-  double seconds_ = 0;  ///< in which lines were on the device
+  double seconds_ = 0, all_seconds_ = 0;  ///< in which lines were on the device; of all generations
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ Island::Island(const vrp::Vrp& vrp, const Granular& granular, std::int32_t remov
       schedule_(vrp.size(), removals),
       population_(vrp, granular),
       arrivals_(at(lines)),
+      handed_(at(lines)),
       fresh_(at(lines), 0) {}
 
 // --- what lines are to do ----------------------------------------------------------------------------------------------
@@ -90,40 +91,51 @@ void Island::offer(std::int32_t b, bool handed, std::int64_t distance, const Rou
   best_.routes = routes;
 }
 
-void Island::merge(std::span<Handed> handed, const Each& each) {
-  expect();
-  each(handed.size(), [&](std::size_t k) { align(handed[k], k); });
-  each(handed.size(), [&](std::size_t k) { measure(k); });
-  take_in(handed);
+void Island::merge(const std::function<Handed(std::size_t k)>& handed, const Each& each) {
+  population_.expect();
+  each(arrivals_.size(), [&](std::size_t k) { align(handed(k), k); });
+  each(arrivals_.size(), [&](std::size_t k) {
+    if (arrivals_[k]) population_.measure(arrivals_, k);
+  });
+  for (std::size_t k = 0; k < arrivals_.size(); ++k)
+    if (arrivals_[k]) add(k, each);
+  end_generation();
 }
 
-void Island::expect() { population_.expect(); }
-
-void Island::align(Handed& handed, std::size_t k) {
+void Island::align(Handed handed, std::size_t k) {
   arrivals_[k].reset();
   if (hands_over(first_ + static_cast<std::int32_t>(k)))
     arrivals_[k] = population_.arrival(individual_of(vrp_, std::move(handed.routes)));
+  handed_[k] = std::move(handed);
 }
 
-void Island::measure(std::size_t k) {
-  if (arrivals_[k]) population_.measure(arrivals_, k);
+void Island::add(std::size_t k, const Each& each) {
+  if (const Individual& individual = arrivals_[k]->individual;
+      individual.feasible() && (!distance_ || individual.distance < *distance_)) {
+    distance_ = individual.distance;
+    idle_ = 0;
+  }
+  if (population_.leader_changes()) {
+    const auto each_left = [&](const auto& f) {
+      each(arrivals_.size() - k, [&](std::size_t behind) {
+        if (arrivals_[k + behind]) f(k + behind);
+      });
+    };
+    each_left([&](std::size_t i) { population_.renew(*arrivals_[i]); });
+    each_left([&](std::size_t i) { population_.measure_anew(arrivals_, k, i); });
+  }
+  population_.add(arrivals_, k);
 }
 
-void Island::take_in(std::span<const Handed> handed) {
+void Island::end_generation() {
   std::int64_t children = 0, load_feasible = 0, duration_feasible = 0;
-  for (std::size_t k = 0; k < handed.size(); ++k) {
-    distances_.push_back(handed[k].distance);
-    if (!arrivals_[k]) continue;
-    if (const Individual& individual = arrivals_[k]->individual;
-        individual.feasible() && (!distance_ || individual.distance < *distance_)) {
-      distance_ = individual.distance;
-      idle_ = 0;
-    }
-    population_.add(arrivals_, k);
-    if (anneals(first_ + static_cast<std::int32_t>(k))) continue;
+  for (std::int32_t k = 0; k < lines(); ++k) {
+    const Handed& handed = handed_[at(k)];
+    distances_.push_back(handed.distance);
+    if (anneals(first_ + k)) continue;
     ++children;
-    load_feasible += static_cast<std::int64_t>(handed[k].load_feasible);
-    duration_feasible += static_cast<std::int64_t>(handed[k].duration_feasible);
+    load_feasible += static_cast<std::int64_t>(handed.load_feasible);
+    duration_feasible += static_cast<std::int64_t>(handed.duration_feasible);
   }
   ++generations_;
   children_ += children;

@@ -103,13 +103,8 @@ class Island {
   void offer(std::int32_t b, bool handed, std::int64_t distance, const Routes& routes);
   /// f(i) for i of [0, count), by one thread or several.
   using Each = std::function<void(std::size_t count, const std::function<void(std::size_t)>& f)>;
-  /// The generation ends: takes in what its lines hand back, [line of the island]; routes that do not count are not read.
-  void merge(std::span<Handed> handed, const Each& each);
-  /// The parts of merge(): of the island, of each line, of each line, of the island.
-  void expect();
-  void align(Handed& handed, std::size_t k);
-  void measure(std::size_t k);
-  void take_in(std::span<const Handed> handed);
+  /// The generation ends: takes in handed(k), what line k of the island hands back, asked for once; routes that do not count are not read.
+  void merge(const std::function<Handed(std::size_t k)>& handed, const Each& each);
 
   // --- with others -------------------------------------------------------------------------------------------------------------------
 
@@ -129,6 +124,9 @@ class Island {
     return {distance, generations_, 2 * std::int64_t{b} + (handed ? 1 : 0)};
   }
   [[nodiscard]] std::vector<std::int32_t> first_order(bool around_depot, Stream& stream) const;
+  void align(Handed handed, std::size_t k);
+  void add(std::size_t k, const Each& each);
+  void end_generation();
 
   vrp::View vrp_;
   const Granular* granular_;
@@ -137,6 +135,7 @@ class Island {
   Schedule schedule_;
   Population population_;
   std::vector<std::optional<Population::Arrival>> arrivals_;  ///< [line]
+  std::vector<Handed> handed_;                                ///< [line] without routes
   std::vector<char> fresh_;               ///< [line] an annealing line that began its cycle with no other's solution
   std::vector<std::int64_t> distances_;   ///< of take_distances()
   std::int64_t generations_ = 0;

@@ -93,17 +93,6 @@ void Islands::exchange(std::span<Handed> handed) const {
   }
 }
 
-void Islands::merge(std::span<Handed> handed, const Island::Each& each) {
-  if (islands_.empty()) return;
-  const std::span<Handed> lines = handed.subspan(at(islands_.front().first()));
-  const auto island = [&](std::size_t k) -> Island& { return islands_[k / at(lines_of_island)]; };
-  const std::size_t count = at(islands_.back().first() + islands_.back().lines() - islands_.front().first());
-  for (Island& one : islands_) one.expect();
-  each(count, [&](std::size_t k) { island(k).align(lines[k], k % at(lines_of_island)); });
-  each(count, [&](std::size_t k) { island(k).measure(k % at(lines_of_island)); });
-  each(islands_.size(), [&](std::size_t i) { islands_[i].take_in(lines.subspan(i * at(lines_of_island), at(islands_[i].lines()))); });
-}
-
 // --- the best, and counts ----------------------------------------------------------------------------------------------
 
 void Islands::offer(Incumbent best) {

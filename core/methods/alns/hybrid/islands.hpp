@@ -55,8 +55,6 @@ class Islands {
   [[nodiscard]] std::int64_t until_end() const;
   /// `handed`: [line]; in place come those of other ranks' lines whose islands are here.
   void exchange(std::span<Handed> handed) const;
-  /// All islands here end a generation (Island::merge()); `handed`: [line].
-  void merge(std::span<Handed> handed, const Island::Each& each);
   /// After islands have merged `count` generations, at most until_end(). `evaluations`: of this rank's lines so far.
   void end(std::int64_t count, std::int64_t evaluations);
   /// What islands were offered in a generation that has not ended counts.

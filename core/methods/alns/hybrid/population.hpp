@@ -111,18 +111,24 @@ class Population {
   struct Arrival {
     Individual individual;
     std::optional<Individual> image = {};        ///< that takes its place
-    std::vector<std::int32_t> to_members = {};   ///< distances to those of its kind
+    std::vector<std::int32_t> to_members = {};   ///< distances to those of its kind that were there at expect()
     std::vector<std::int32_t> to_arrivals = {};  ///< to those before it, of its kind
-    bool renewed = false;                        ///< no longer what was measured
+    bool renewed = false;                        ///< has another image than before
 
     [[nodiscard]] const Individual& kept() const { return image ? *image : individual; }
   };
-  /// To the same result as add() of one after the other, but most of it may be done by several threads: expect(); arrival() of each; when
-  /// all are there, measure() of each; then add() of each in turn, which makes anew what an earlier one has changed.
+  using Arrivals = std::span<std::optional<Arrival>>;
+  /// To the same result as add() of one after the other, but most of it may be done by several threads. expect(); arrival() of each; when
+  /// all are there, measure() of each; then in turn add() of each, but before that, if leader_changes(), renew() of it and all that
+  /// follow, and when that is done, measure_anew() of them.
   void expect();
   [[nodiscard]] Arrival arrival(Individual individual) const;
-  void measure(std::span<std::optional<Arrival>> arrivals, std::size_t i) const;
-  void add(std::span<std::optional<Arrival>> arrivals, std::size_t i);
+  void measure(Arrivals arrivals, std::size_t i) const;
+  [[nodiscard]] bool leader_changes() { return look_at_leader(); }
+  void renew(Arrival& arrival) const;
+  /// `from`: the first that was renewed.
+  void measure_anew(Arrivals arrivals, std::size_t from, std::size_t i) const;
+  void add(Arrivals arrivals, std::size_t i);
 
   /// Biased fitness of all.
   void rank();
@@ -162,6 +168,7 @@ class Population {
   [[nodiscard]] const Member* leader() const;
   bool look_at_leader();
   [[nodiscard]] std::optional<Individual> image_of(const Individual& individual) const;
+  [[nodiscard]] static std::int32_t& place_of(Arrival& arrival, const Member& member);
   /// `to(individual, member)`: the distance.
   template <class To>
   void keep(Individual individual, std::int32_t before, const To& to);
@@ -174,7 +181,6 @@ class Population {
   vrp::View vrp_;
   Images images_;
   std::int64_t reference_ = -1;  ///< number of whom images are compared with
-  std::size_t renewed_ = 0;      ///< the first arrival after another one had become leader
   Penalties penalties_, least_;
   Members kept_[2];  ///< feasible ones, infeasible ones; each in the order of arrival
   std::int64_t added_ = 0;

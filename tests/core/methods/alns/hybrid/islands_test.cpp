@@ -126,9 +126,11 @@ std::vector<std::int64_t> jobs_of(const vrp::Vrp& vrp, std::int32_t lines, std::
     }
     for (std::int32_t b = 0; b < lines; ++b)
       for (const std::int32_t c : islands.of(b).job(b).order) said.push_back(c);
-    islands.merge(handed, [&](std::size_t count, const auto& f) {
-      for (std::size_t i = 0; i < count; ++i) f(turned ? count - 1 - i : i);
-    });
+    for (Island& island : islands.here())
+      island.merge([&](std::size_t k) { return handed[static_cast<std::size_t>(island.first()) + k]; },
+                   [&](std::size_t count, const auto& f) {
+                     for (std::size_t i = 0; i < count; ++i) f(turned ? count - 1 - i : i);
+                   });
     islands.end(1, 0);
   }
   return said;
