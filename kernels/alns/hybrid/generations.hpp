@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "core/api/team.hpp"
 #include "core/methods/alns/hybrid/islands.hpp"
 #include "core/methods/alns/task.hpp"
+#include "core/util/parallel.hpp"
 #include "kernels/alns/hybrid/memory.hpp"
 #include "kernels/alns/hybrid/workers.hpp"
 
@@ -33,7 +33,7 @@ class Generations {
         states(jobs.size()),
         handed(inputs.size()),
         best(inputs.size()),
-        workers_(team != nullptr ? static_cast<unsigned>(team->cores()) : std::thread::hardware_concurrency()) {}
+        workers_(usable_cores()) {}
 
   [[nodiscard]] const Granular& granular() const { return islands_.granular(); }
   [[nodiscard]] std::int32_t routes() const { return islands_.granular().routes; }

@@ -2,7 +2,7 @@
 // GPUs of several processes.
 //
 // Problem: lines make children and improve them, or anneal; between generations the host takes in what they hand back, and draws what they
-// do next (core/methods/alns/hybrid/islands.hpp).
+// do next (core/methods/alns/hybrid/island.hpp, islands.hpp).
 // Data layout: the instance, neighbours and ranks in device memory, read through the caches; what a line keeps from one generation to the
 // next (two solutions at rest, sums, penalties) in device memory; what it works on in the shared memory of its block (memory.hpp), or,
 // where that is too small, in device memory. Phases of a generation: jobs and inputs are copied to the device; one launch does all lines;
@@ -443,8 +443,8 @@ class Generating {
     Stopwatch watch;
     for (bool busy = true; busy;) {
       busy = false;
-      if (!risen && interruption.wanted()) stop_.set(1), risen = true;
       const bool was_on_device = std::exchange(on_device, false);
+      if (was_on_device && !risen && interruption.wanted()) stop_.set(1), risen = true;  // so each call launches something
       for (const auto& share : shares_) {
         const Stage stage = share->stage;
         if (stage == Stage::device && !under_way(*share)) end_launch(*share, until, risen);

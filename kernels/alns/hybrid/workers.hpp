@@ -16,8 +16,8 @@ namespace vicinity::alns::hybrid::block {
 
 class Workers {
  public:
-  explicit Workers(unsigned count) {
-    for (unsigned t = 0; t < std::max(count, 1u); ++t) threads_.emplace_back([this] { serve(); });
+  explicit Workers(std::size_t count) {
+    for (std::size_t t = 0; t < count; ++t) threads_.emplace_back([this] { serve(); });
   }
   /// What was posted is done first.
   ~Workers() {
