@@ -5,10 +5,11 @@
 // do next (core/methods/alns/hybrid/island.hpp, islands.hpp).
 // Data layout: the instance, neighbours and ranks in device memory, read through the caches; what a line keeps from one generation to the
 // next (two solutions at rest, sums, penalties) in device memory; what it works on in the shared memory of its block (memory.hpp), or,
-// where that is too small, in device memory. Phases of a generation: jobs and inputs are copied to the device; one launch does all lines;
-// states and what lines hand back are copied to the host; islands are merged and asked again by threads of the host. Synchronisation:
-// blocks share nothing; a launch a generation. Cost: that of the slowest child (local_search.hpp), beside which one warp of every fourth
-// block makes n / 5 steps of string removal (axis removals); copies of 2 (n + m) bytes a line, each way.
+// where that is too small, in device memory. Phases of an island's generation: jobs and inputs are copied to the device; one launch does
+// all its lines; states and what lines hand back are copied to the host; threads of the host merge it and ask it again. Synchronisation:
+// blocks share nothing; islands have a stream each, and wait for each other only where they tell each other something. Cost: that of all
+// lines, or, with few islands, of the slowest child of each (local_search.hpp), beside which one warp of every fourth block makes n / 5
+// steps of string removal (axis removals); copies of 2 (n + m) bytes a line, each way.
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -344,7 +345,8 @@ class Generating {
   /// Up to where islands tell each other something, which all wait for anyway, unless that is far away.
   [[nodiscard]] std::int64_t slice(std::int64_t wanted) const {
     const std::int64_t until = generations_->until_end();
-    return generations_->count() > 0 && static_cast<double>(until) * all_seconds_ < longest_slice * static_cast<double>(generations_->count())
+    return generations_->count() > 0 &&
+                   static_cast<double>(until) * all_seconds_ < longest_slice * static_cast<double>(generations_->count())
                ? until
                : wanted;
   }

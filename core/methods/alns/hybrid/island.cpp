@@ -104,14 +104,12 @@ void Island::merge(const std::function<Handed(std::size_t k)>& handed, const Eac
 
 void Island::align(Handed handed, std::size_t k) {
   arrivals_[k].reset();
-  if (hands_over(first_ + static_cast<std::int32_t>(k)))
-    arrivals_[k] = population_.arrival(individual_of(vrp_, std::move(handed.routes)));
+  if (hands_over(first_ + static_cast<std::int32_t>(k))) arrivals_[k] = population_.arrival(individual_of(vrp_, std::move(handed.routes)));
   handed_[k] = std::move(handed);
 }
 
 void Island::add(std::size_t k, const Each& each) {
-  if (const Individual& individual = arrivals_[k]->individual;
-      individual.feasible() && (!distance_ || individual.distance < *distance_)) {
+  if (const Individual& individual = arrivals_[k]->individual; individual.feasible() && (!distance_ || individual.distance < *distance_)) {
     distance_ = individual.distance;
     idle_ = 0;
   }

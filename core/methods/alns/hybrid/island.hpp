@@ -97,7 +97,8 @@ class Island {
   [[nodiscard]] Job job(std::int32_t b) const;
   /// Does what line b hands back count in this generation?
   [[nodiscard]] bool hands_over(std::int32_t b) const { return !anneals(b) || schedule_.ends(); }
-  /// Would a feasible solution of line b be the best one known here? `handed`: it is what the line hands back, else an annealing line's best.
+  /// Would a feasible solution of line b be the best one known here? `handed`: it is what the line hands back, else an annealing line's
+  /// best.
   [[nodiscard]] bool improves(std::int32_t b, bool handed, std::int64_t distance) const { return key(b, handed, distance).before(best_); }
   /// Takes it if so.
   void offer(std::int32_t b, bool handed, std::int64_t distance, const Routes& routes);
@@ -111,8 +112,9 @@ class Island {
   [[nodiscard]] const Population& population() const noexcept { return population_; }
   /// Distances that lines handed back in merge() since the last call, [generation][line].
   [[nodiscard]] std::vector<std::int64_t> take_distances() { return std::exchange(distances_, {}); }
-  /// What was offered here and taken, if `best` does not come before it; which is the best known from now on.
+  /// The best one known here; it has routes if it was offered here since know().
   [[nodiscard]] const Incumbent& best() const noexcept { return best_; }
+  /// That of all islands.
   void know(const Incumbent& best) { best_ = {best.distance, best.generation, best.place}; }
   /// A solution from elsewhere, which an island that has just begun does not take.
   void welcome(Individual individual);
@@ -136,15 +138,15 @@ class Island {
   Population population_;
   std::vector<std::optional<Population::Arrival>> arrivals_;  ///< [line]
   std::vector<Handed> handed_;                                ///< [line] without routes
-  std::vector<char> fresh_;               ///< [line] an annealing line that began its cycle with no other's solution
-  std::vector<std::int64_t> distances_;   ///< of take_distances()
+  std::vector<char> fresh_;                                   ///< [line] an annealing line that began its cycle with no other's solution
+  std::vector<std::int64_t> distances_;                       ///< of take_distances()
   std::int64_t generations_ = 0;
-  std::int64_t children_ = 0;                 ///< since its start
-  std::int64_t secluded_ = first_children;    ///< children before it takes in others' best
-  std::int64_t idle_ = 0;                     ///< since its best was found
-  std::int64_t patience_ = 1;                 ///< 2^starts
+  std::int64_t children_ = 0;                  ///< since its start
+  std::int64_t secluded_ = first_children;     ///< children before it takes in others' best
+  std::int64_t idle_ = 0;                      ///< since its best was found
+  std::int64_t patience_ = 1;                  ///< 2^starts
   std::optional<std::int64_t> distance_ = {};  ///< of its best since its start
-  Incumbent best_;                                 ///< known here; with routes if it was offered here
+  Incumbent best_;                             ///< known here; with routes if it was offered here
 };
 
 }  // namespace vicinity::alns::hybrid

@@ -18,6 +18,7 @@
 #include "core/methods/alns/hybrid/granular.hpp"
 #include "core/methods/alns/hybrid/island.hpp"
 #include "core/methods/alns/hybrid/population.hpp"
+#include "core/methods/alns/hybrid/route_pool.hpp"
 #include "core/methods/alns/hybrid/words.hpp"
 #include "core/problems/vrp/vrp.hpp"
 #include "core/util/digest.hpp"

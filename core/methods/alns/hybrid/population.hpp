@@ -14,7 +14,6 @@
 #include "core/methods/alns/hybrid/granular.hpp"
 #include "core/methods/alns/hybrid/hybrid.hpp"
 #include "core/methods/alns/hybrid/moves.hpp"
-#include "core/methods/alns/hybrid/route_pool.hpp"
 #include "core/problems/vrp/vrp.hpp"
 
 namespace vicinity::alns::hybrid {
