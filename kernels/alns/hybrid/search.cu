@@ -1,5 +1,5 @@
-// Implementation `gpu-hybrid`: the generations of cpu-hybrid, a line a block of 512 threads. `mpi-gpu-islands`: the lines shared among the
-// GPUs of several processes.
+// Implementation `gpu-hybrid`: the generations of cpu-hybrid, a line a block, of 1,024 threads or, with many lines, 384. `mpi-gpu-islands`:
+// the lines shared among the GPUs of several processes.
 //
 // Problem: lines make children and improve them, or anneal; between generations the host takes in what they hand back, and draws what they
 // do next (core/methods/alns/hybrid/island.hpp, islands.hpp).
@@ -171,8 +171,9 @@ struct Lanes {
   }
 };
 
+template <std::int32_t Warps>
 struct Threads {
-  static constexpr std::int32_t warps = 16, count = 32 * warps, gathered = 64;
+  static constexpr std::int32_t warps = Warps, count = 32 * warps, gathered = 64;
 
   [[nodiscard]] static VICINITY_HD std::int32_t index() {
 #if defined(__CUDA_ARCH__)
@@ -273,6 +274,16 @@ struct Threads {
 /// farther from the best known.
 constexpr std::int32_t default_blocks = 256;
 
+/// With few lines an island's slowest child decides, which a block of a whole multiprocessor makes sooner. With many it is how many
+/// children a multiprocessor makes: more by two blocks of fewer threads, which have more registers.
+using Wide = Threads<32>;
+using Narrow = Threads<12>;
+/// Blocks of a multiprocessor.
+template <class Team>
+constexpr int blocks_at_a_time = Team::warps > 16 ? 1 : 2;
+/// Most lines a multiprocessor that are few.
+constexpr std::size_t few_lines = 4;
+
 /// What a launch works on: some lines; [line of this rank].
 struct Lines {
   Problem problem;
@@ -288,18 +299,30 @@ struct Lines {
 };
 
 /// Mapping: a line a block; those that are done are left out.
-template <bool Shared>
-__global__ void __launch_bounds__(Threads::count, 2) generation_kernel(const __grid_constant__ Lines lines) {
+template <class Team, bool Shared>
+__global__ void __launch_bounds__(Team::count, blocks_at_a_time<Team>) generation_kernel(const __grid_constant__ Lines lines) {
   extern __shared__ __align__(16) unsigned char shared[];
   const std::size_t b = lines.first + blockIdx.x, at = b * lines.nodes;
   const std::int32_t n = lines.problem.vrp.n;
   const LineMemory line{Packed::at(lines.inputs + at, n), Packed::at(lines.current + at, n), Packed::at(lines.best + at, n),
                         Packed::at(lines.handed + at, n), lines.states + b};
   if (__syncthreads_or(threadIdx.x == 0 && (lines.done[b] != 0 || *lines.stop != 0) ? 1 : 0) != 0) return;
-  Threads team;
-  Line<Threads>(lines.problem, Shared ? shared : lines.memory + b * lines.bytes).run(team, lines.jobs[b], line);
+  Team team;
+  Line<Team>(lines.problem, Shared ? shared : lines.memory + b * lines.bytes).run(team, lines.jobs[b], line);
   if (threadIdx.x == 0) lines.done[b] = 1;
 }
+
+/// How lines are launched.
+struct Blocks {
+  std::int32_t threads;
+  std::size_t bytes;  ///< of memory, each
+  void (*kernel)(Lines);
+
+  template <class Team>
+  [[nodiscard]] static Blocks of(const Problem& problem, bool shared) {
+    return {Team::count, Line<Team>::bytes(problem), shared ? generation_kernel<Team, true> : generation_kernel<Team, false>};
+  }
+};
 
 /// The one search of a case, for the driver (kernels/run/search_run.cuh). Its iterations are generations.
 class Generating {
@@ -366,7 +389,7 @@ class Generating {
   }
   [[nodiscard]] Policy policy() const {
     return {
-        {"blocks", task_.processes}, {"threads", Threads::count}, {"shared_bytes", static_cast<std::int64_t>(shared_ ? lines_.bytes : 0)}};
+        {"blocks", task_.processes}, {"threads", blocks_.threads}, {"shared_bytes", static_cast<std::int64_t>(shared_ ? lines_.bytes : 0)}};
   }
   /// No honest limit of the work is known: how many moves must be evaluated, depends on what is kept of earlier ones.
   [[nodiscard]] static Work work() { return {}; }
@@ -382,8 +405,14 @@ class Generating {
       lines_.problem = {instance_.view(), nearest_.data(), rank_.data(), granular.k, granular.moves(), granular.routes, 0};
       for (std::int32_t c = 1; c <= vrp_.size(); ++c) lines_.problem.served += vrp_.view().service[c];
       lines_.nodes = generations_->nodes();
-      lines_.bytes = Line<Threads>::bytes(lines_.problem);
+      const bool few = count <= few_lines * static_cast<std::size_t>(cuda::multiprocessors());
+      const bool wide = few && Line<Wide>::bytes(lines_.problem) <= cuda::most_shared();
+      const auto blocks = [&](bool shared) {
+        return wide ? Blocks::of<Wide>(lines_.problem, shared) : Blocks::of<Narrow>(lines_.problem, shared);
+      };
+      lines_.bytes = blocks(true).bytes;
       shared_ = task_.memory != "global" && lines_.bytes <= cuda::most_shared();
+      blocks_ = blocks(shared_);
       if (task_.memory == "shared" && !shared_)
         throw DoesNotFit("needs " + std::to_string(lines_.bytes) + " bytes of shared memory, a block has " +
                          std::to_string(cuda::most_shared()));
@@ -392,7 +421,7 @@ class Generating {
       done_ = cuda::DeviceBuffer<std::int32_t>(count);
       for (auto* buffer : {&inputs_, &current_, &best_, &handed_}) *buffer = cuda::DeviceBuffer<Node>(count * lines_.nodes);
       memory_ = cuda::DeviceBuffer<unsigned char>(shared_ ? 0 : count * lines_.bytes);
-      if (shared_) cuda::allow_shared(generation_kernel<true>, lines_.bytes);
+      if (shared_) cuda::allow_shared(blocks_.kernel, lines_.bytes);
     }
     lines_.jobs = jobs_.data();
     lines_.states = states_.data();
@@ -484,8 +513,8 @@ class Generating {
       share.on_device = true;
     }
     const cuda::Shape shape{
-        .blocks = static_cast<std::int64_t>(count), .threads = Threads::count, .shared_bytes = shared_ ? lines_.bytes : 0};
-    VICINITY_CUDA_CHECK(cuda::launch(shape, share.stream, shared_ ? generation_kernel<true> : generation_kernel<false>, lines_));
+        .blocks = static_cast<std::int64_t>(count), .threads = blocks_.threads, .shared_bytes = shared_ ? lines_.bytes : 0};
+    VICINITY_CUDA_CHECK(cuda::launch(shape, share.stream, blocks_.kernel, lines_));
     share.stage = Stage::device;
   }
   /// Lines that had not begun when the flag rose follow in another launch.
@@ -519,6 +548,7 @@ class Generating {
   std::vector<std::unique_ptr<Share>> shares_;
   std::optional<Generations> generations_;  // after shares_: it ends first, with what its threads do for them
   Lines lines_{};
+  Blocks blocks_{};
   bool shared_ = false, begun_ = false;
   bool stopped_ = false;  ///< a rank was interrupted
   std::int64_t limit_ = 0;
