@@ -1,4 +1,4 @@
-// Implementation `gpu-hybrid`: the generations of cpu-hybrid, a line a block, of 1,024 threads or, with many lines, 384. `mpi-gpu-islands`:
+// Implementation `gpu-hybrid`: the generations of cpu-hybrid, a line a block, of 768 threads or, with many lines, 384. `mpi-gpu-islands`:
 // the lines shared among the GPUs of several processes.
 //
 // Problem: lines make children and improve them, or anneal; between generations the host takes in what they hand back, and draws what they
@@ -275,12 +275,12 @@ struct Threads {
 constexpr std::int32_t default_blocks = 256;
 
 /// With few lines an island's slowest child decides, which a block of a whole multiprocessor makes sooner. With many it is how many
-/// children a multiprocessor makes: more by two blocks of fewer threads, which have more registers.
-using Wide = Threads<32>;
+/// children a multiprocessor makes: more by two blocks. Either way threads have 80 registers.
+using Wide = Threads<24>;
 using Narrow = Threads<12>;
 /// Blocks of a multiprocessor.
 template <class Team>
-constexpr int blocks_at_a_time = Team::warps > 16 ? 1 : 2;
+constexpr int blocks_at_a_time = Team::warps > 12 ? 1 : 2;
 /// Most lines a multiprocessor that are few.
 constexpr std::size_t few_lines = 4;
 
