@@ -24,6 +24,7 @@ concept DeviceSearches = requires(S& searches, const S& fixed, const Start& star
   // each search of the batch goes on until it is done or has made `limit` iterations; where ranks are in step, it returns the limit that
   // they agree on, and stopped() says whether one was interrupted, after which nothing is done
   searches.launch(count);
+  // where a slice had better be longer or shorter than so many iterations, slice(count) says so
   // for that; are all searches of the batch done? Where one iteration may take long, wait(stop), too: what is under way when the flag rises
   // ends early and counts for nothing
   { searches.wait() } -> std::same_as<bool>;
@@ -92,7 +93,7 @@ class DeviceSearchRun final : public Run {
     const bool sliced = budget.seconds || budget.target || budget.stop != nullptr || budget.improvements;
     std::int64_t limit = searches_.most_iterations();
     if (first && budget.iterations) limit = std::min(limit, std::max(reached_, *budget.iterations));
-    if (sliced) limit = std::min(limit, reached_ + slice_);
+    if (sliced) limit = std::min(limit, reached_ + slice());
     const double before = watch.seconds();
     if constexpr (ranks_in_step)
       limit = searches_.launch(limit);
@@ -117,6 +118,12 @@ class DeviceSearchRun final : public Run {
     if constexpr (requires { searches_.wait(*stop); })
       if (stop != nullptr) return searches_.wait(*stop);
     return searches_.wait();
+  }
+  [[nodiscard]] std::int64_t slice() const {
+    if constexpr (requires { searches_.slice(slice_); })
+      return searches_.slice(slice_);
+    else
+      return slice_;
   }
   void adapt(double took, double wanted) {
     if (took < wanted / 4) slice_ = std::min(2 * slice_, searches_.most_iterations());
