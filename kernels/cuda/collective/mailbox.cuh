@@ -225,6 +225,11 @@ struct ClusterMailbox {
 
   Message messages[2][most_blocks];  ///< zero in all blocks before the first step: a cluster barrier is between
 
+  /// By all threads of a block of 32 or more.
+  __device__ __forceinline__ void clear() {
+    if (threadIdx.x < 2 * most_blocks) messages[threadIdx.x / most_blocks][threadIdx.x % most_blocks] = {};
+  }
+
   /// The least of the blocks' keys, in all lanes. By one whole warp of each block, all lanes with the block's key. Before a block leaves,
   /// all must have read its messages: another cluster barrier.
   [[nodiscard]] __device__ __forceinline__ K argmin(const K& of_block, unsigned step, std::int32_t blocks, std::int32_t rank) {

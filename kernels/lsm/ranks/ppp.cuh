@@ -139,8 +139,8 @@ class SliceEngine {
   }
   void launch(local_search::SearchProgress* progress, std::int64_t limit, unsigned step) {
     const cuda::Shape shape{.blocks = share_.count, .threads = E::threads, .shared_bytes = layout_.bytes, .cooperative = true};
-    const Searches searches{progress, current_.data(), best_.data(),       tabu_until_.data(),
-                            nullptr,  scratch_.data(), tabu_until_.size(), share_.working};
+    const Searches searches{progress,           current_.data(), best_.data(), tabu_until_.data(), nullptr, scratch_.data(),
+                            tabu_until_.size(), share_.working,  false};
     VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, &rank_search_kernel<E>, view(), layout_, searches, mailbox_, share_,
                                      Rules{task_.method, tenure_, static_cast<std::int32_t>(limit)}, step));
   }
@@ -194,7 +194,7 @@ struct RankTask : local_search::Task {
 
 namespace of_ranks {
 
-/// Stands before perceptron::make_run() for what is included into this namespace (pairs.cu, singles.cu). `task` is a RankTask.
+/// Stands before perceptron::make_run() for what is included into this namespace (singles.cu, pairs.cu, triples.cu). `task` is a RankTask.
 template <Evaluator E>
 [[nodiscard]] std::unique_ptr<Run> make_run(const local_search::PppFlip<E::flips>& neighborhood, const local_search::Task& task) {
   return std::make_unique<RankRun<SliceEngine<E>>>(neighborhood, task, static_cast<const RankTask&>(task).ranks);

@@ -7,6 +7,7 @@
 #include "core/util/math.hpp"
 #include "kernels/lsm/ranks/ppp.cuh"
 #include "kernels/lsm/ranks/slices.hpp"
+#include "kernels/lsm/tuned/ppp/masks.cuh"
 #include "kernels/lsm/tuned/ppp/search.cuh"
 #include "kernels/lsm/tuned/tuned.hpp"
 

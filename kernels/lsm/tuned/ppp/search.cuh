@@ -42,6 +42,7 @@ struct Searches {
   std::uint32_t* scratch;                      ///< [block of the grid][SharedLayout::scratch_size]
   std::size_t tabu_entries;
   std::int32_t blocks;
+  bool in_cluster;  ///< the blocks of a search are a cluster
 };
 
 struct Rules {
@@ -53,8 +54,9 @@ struct Rules {
 template <int CostTerms>
 struct Workspace {
   Groups groups;
-  std::int32_t cost_terms[CostTerms];  ///< of the evaluator: parts of z
-  int4 edges;                          ///< of Masks (singles.cu)
+  alignas(8) std::int32_t cost_terms[CostTerms];  ///< of the evaluator: parts of z
+  std::int32_t edges[8];                          ///< of Masks (masks.cuh)
+  cuda::ClusterMailbox<MoveKey> mailbox;
   alignas(MoveKey) unsigned char key_bytes[33 * sizeof(MoveKey)];
   bool is_mine;  ///< the move taken was evaluated by this block
   alignas(local_search::SearchProgress) unsigned char progress_bytes[sizeof(local_search::SearchProgress)];
@@ -86,15 +88,14 @@ concept Evaluator = requires(E evaluator, bool moved, const moves::Move<E::flips
 
 // --- kernel -------------------------------------------------------------------------------------------------------------------
 
-/// The move taken, in all threads, and whether this block evaluated it. The other warps do `meanwhile` while the first
-/// exchanges messages.
+/// The move taken, in all threads, and whether this block evaluated it. The first warp makes the block's key that of all blocks by
+/// exchange(key), and the others do `meanwhile`.
 /// Synchronisation: one block barrier, and one exchange when the search has several blocks.
-template <class Meanwhile>
+template <class Exchange, class Meanwhile>
 [[nodiscard]] __device__ __forceinline__ MoveKey argmin_of_blocks(const MoveKey& of_block, MoveKey& shared, bool& is_mine,
-                                                                  const Mailbox& mailbox, unsigned step, std::int32_t block,
-                                                                  const Meanwhile& meanwhile) {
+                                                                  const Exchange& exchange, const Meanwhile& meanwhile) {
   if (warp() == 0) {
-    const MoveKey least = mailbox.blocks > 1 ? mailbox.argmin(of_block, step, block) : of_block;
+    const MoveKey least = exchange(of_block);
     if (lane() == 0) {
       shared = least;
       is_mine = of_block.low == least.low;
@@ -115,7 +116,7 @@ __global__ void __launch_bounds__(E::threads, 1)
   __shared__ Workspace<E::cost_terms> workspace;
   const auto search = static_cast<std::int32_t>(blockIdx.x) / searches.blocks,
              block = static_cast<std::int32_t>(blockIdx.x) % searches.blocks;
-  const Mailbox mailbox{searches.messages + static_cast<std::size_t>(search) * Mailbox::size(searches.blocks), searches.blocks};
+  const Mailbox grid_mailbox{searches.messages + static_cast<std::size_t>(search) * Mailbox::size(searches.blocks), searches.blocks};
   local_search::SearchProgress& all_progress = searches.all_progress[search];
   std::uint32_t* negative = shared_at<std::uint32_t>(layout.negative);
   std::uint32_t* current = searches.current + static_cast<std::size_t>(search) * matrix.words_per_row;
@@ -127,6 +128,10 @@ __global__ void __launch_bounds__(E::threads, 1)
   bool ended = all_progress.at_optimum;
   for (std::int32_t word = static_cast<std::int32_t>(threadIdx.x); word < matrix.words_per_row; word += E::threads)
     negative[word] = current[word];
+  if (searches.in_cluster) {
+    workspace.mailbox.clear();
+    cuda::barrier_of_all<true>();
+  }
   __syncthreads();
   const SortedRows<K> rows{matrix, layout, workspace.groups, searches.scratch + blockIdx.x * layout.scratch_size};
   E evaluator{rows, searches, workspace, tabu_until, block};
@@ -145,7 +150,11 @@ __global__ void __launch_bounds__(E::threads, 1)
   };
   for (unsigned step = 1; !ended && t < rules.limit; ++step) {
     const MoveKey of_block = evaluator.evaluate(moved, move, t, best_z);
-    taken = argmin_of_blocks(of_block, workspace.keys()[32], workspace.is_mine, mailbox, step, block, [&] {
+    const auto exchange = [&](const MoveKey& key) {
+      if (searches.blocks == 1) return key;
+      return searches.in_cluster ? workspace.mailbox.argmin(key, step, searches.blocks, block) : grid_mailbox.argmin(key, step, block);
+    };
+    taken = argmin_of_blocks(of_block, workspace.keys()[32], workspace.is_mine, exchange, [&] {
       evaluator.clear(32);
       if (moved) update_progress();
     });
@@ -170,6 +179,7 @@ __global__ void __launch_bounds__(E::threads, 1)
   }
   if (moved) update_progress();
   __syncthreads();
+  if (searches.in_cluster) cuda::barrier_of_all<true>();  // all have read their messages
   if (block != 0) return;
   if (keeps_progress) all_progress = progress;
   for (std::int32_t word = static_cast<std::int32_t>(threadIdx.x); word < matrix.words_per_row; word += E::threads)
@@ -240,17 +250,34 @@ inline void require_fit(const SharedLayout& layout, std::int32_t m, std::int32_t
 struct SearchPolicy {
   std::int32_t threads;  ///< of a block
   std::int32_t blocks;   ///< of a search
+  bool in_cluster;
   std::int64_t batch_size;
   SharedLayout layout;
 
+  /// In a cluster where the GPU has one of so many blocks.
   template <Evaluator E>
   [[nodiscard]] static SearchPolicy of(const ppp::Ppp& instance, const local_search::Task& task) {
+    const SharedLayout layout = E::layout(instance.rows(), instance.columns());
+    cuda::allow_shared(&search_kernel<E>, layout.bytes);
     const auto blocks = static_cast<std::int32_t>(std::min<std::int64_t>(E::shares(instance.columns()), cuda::multiprocessors()));
-    return {E::threads, blocks, std::clamp<std::int64_t>(cuda::multiprocessors() / blocks, 1, task.restarts),
-            E::layout(instance.rows(), instance.columns())};
+    SearchPolicy policy{E::threads, blocks, false, 0, layout};
+    const int clusters = blocks > 1 && blocks <= cuda::ClusterMailbox<MoveKey>::most_blocks
+                             ? cuda::clusters_at_a_time(policy.shape(blocks, true), &search_kernel<E>)
+                             : 0;
+    policy.in_cluster = clusters > 0;
+    policy.batch_size = std::clamp<std::int64_t>(clusters > 0 ? clusters : cuda::multiprocessors() / blocks, 1, task.restarts);
+    return policy;
+  }
+  [[nodiscard]] cuda::Shape shape(std::int64_t all_blocks, bool cluster) const {
+    return {
+        .blocks = all_blocks, .threads = threads, .shared_bytes = layout.bytes, .cluster = cluster ? blocks : 1, .cooperative = !cluster};
   }
   [[nodiscard]] Policy record() const {
-    return {{"block", threads}, {"blocks", blocks}, {"together", batch_size}, {"shared_bytes", layout.bytes}};
+    return {{"block", threads},
+            {"blocks", blocks},
+            {"cluster", in_cluster ? blocks : 1},
+            {"together", batch_size},
+            {"shared_bytes", layout.bytes}};
   }
 };
 
@@ -271,11 +298,9 @@ class Engine {
         current_(searches() * words()),
         best_(searches() * words()),
         tabu_until_(searches() * tabu_entries_),
-        messages_(policy_.blocks > 1 ? searches() * Mailbox::size(policy_.blocks) : 0),
+        messages_(policy_.blocks > 1 && !policy_.in_cluster ? searches() * Mailbox::size(policy_.blocks) : 0),
         scratch_(searches() * static_cast<std::size_t>(policy_.blocks) * policy_.layout.scratch_size),
-        staged_(2 * searches() * words()) {
-    cuda::allow_shared(&search_kernel<E>, policy_.layout.bytes);
-  }
+        staged_(2 * searches() * words()) {}
 
   [[nodiscard]] std::int64_t batch_size() const { return policy_.batch_size; }
   void begin(const std::vector<State>& states) {
@@ -289,13 +314,10 @@ class Engine {
   }
   void launch(local_search::SearchProgress* all_progress, std::int64_t limit) {
     messages_.fill(0, stream_);
-    const cuda::Shape shape{.blocks = static_cast<std::int64_t>(active_) * policy_.blocks,
-                            .threads = policy_.threads,
-                            .shared_bytes = policy_.layout.bytes,
-                            .cooperative = true};
-    const Searches searches{all_progress,     current_.data(), best_.data(),  tabu_until_.data(),
-                            messages_.data(), scratch_.data(), tabu_entries_, policy_.blocks};
-    VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, &search_kernel<E>, view(), policy_.layout, searches,
+    const Searches searches{all_progress,    current_.data(), best_.data(),   tabu_until_.data(), messages_.data(),
+                            scratch_.data(), tabu_entries_,   policy_.blocks, policy_.in_cluster};
+    VICINITY_CUDA_CHECK(cuda::launch(policy_.shape(static_cast<std::int64_t>(active_) * policy_.blocks, policy_.in_cluster), stream_,
+                                     &search_kernel<E>, view(), policy_.layout, searches,
                                      Rules{task_.method, tenure_, static_cast<std::int32_t>(limit)}));
   }
   template <class Result>
@@ -319,7 +341,9 @@ class Engine {
     messages_.fill(0xA5, stream_);
     scratch_.fill(0xA5, stream_);
   }
-  [[nodiscard]] Ceiling synchronization() const { return policy_.blocks == 1 ? Ceiling::block_barrier : Ceiling::grid_barrier; }
+  [[nodiscard]] Ceiling synchronization() const {
+    return policy_.blocks == 1 ? Ceiling::block_barrier : policy_.in_cluster ? Ceiling::cluster_barrier : Ceiling::grid_barrier;
+  }
   [[nodiscard]] Policy policy() const {
     Policy policy = policy_.record();
     policy.merge(E::record(policy_.layout));

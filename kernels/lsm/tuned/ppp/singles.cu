@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "kernels/lsm/tuned/ppp/masks.cuh"
 #include "kernels/lsm/tuned/ppp/search.cuh"
 #include "kernels/lsm/tuned/tuned.hpp"
 
@@ -32,103 +33,20 @@ inline constexpr std::int32_t rows_of_chunk = 256;
 /// of the groups. The bits of the first rows, so many chunks, lie in registers.
 template <int Fragments, int Chunks>
 struct SinglesTile {
-  static constexpr int fragments = Fragments, chunks = Chunks;
-  static constexpr int threads = Fragments == 2 || Chunks == 2 ? 256 : Chunks == 6 ? 448 : 384, columns = 16 * Fragments - 1;
+  static constexpr int fragments = Fragments, chunks = Chunks, columns = 16 * Fragments - 1;
+  static constexpr int threads = Fragments == 2 ? (Chunks > 6 ? 256 : 384) : Chunks == 2 ? 256 : Chunks == 6 ? 448 : 384;
 };
 
 // --- by masks -----------------------------------------------------------------------------------------------------------------
 
 template <class Tile>
-class Masks {
+class MaskCounts : public Masks<1, Tile::threads, Tile::fragments == 1> {
  public:
   /// Parts of z that evaluate() writes: [warp][column].
   static constexpr int cost_terms = Tile::threads / 32 * 16 * Tile::fragments;
 
-  /// `edges`: in shared memory, the last step in which the bins one below `low`, at `low`, at `high` and one above `high` had rows.
-  __device__ __forceinline__ Masks(const Matrix& matrix, const SharedLayout& layout, Groups& groups, int4& edges)
-      : matrix_(matrix), layout_(layout), groups_(groups), edges_(edges) {
-    const std::int32_t quads = matrix.column_pitch / 4, run = static_cast<std::int32_t>(threadIdx.x) / quads;
-    const std::int32_t runs = Tile::threads / quads / 2 * 2;
-    quad_ = static_cast<std::int32_t>(threadIdx.x) % quads;
-    first_mask_ = run < runs ? run / 2 * 2 * masks_of_run + run % 2 : matrix.n + 2 * margin;
-    masks_at_once_ = runs * masks_of_run;
-  }
-
-  /// Adds two sets of masks to the layout, if they fit: for as many bins as are usual, and three more on either side.
-  static void add_to(SharedLayout& layout, std::int32_t m, std::int32_t n) {
-    const std::int32_t quads = divide_up(m, 128);
-    layout.mask_pitch = 4 * (quads + (quads + 1) % 2);  // the same words of eight masks lie in different banks
-    const std::int64_t spare = 8 * layout.mask_pitch + 8 * Tile::chunks, wanted = usual_spread(n) + 6;  // spare: may be read after the last
-    const std::int64_t fit = ((std::int64_t{layout_limit()} - layout.bytes) / 4 - spare) / (2 * layout.mask_pitch);
-    if (2 * fit < wanted) return;
-    layout.mask_rows = static_cast<std::int32_t>(std::min(fit, wanted));
-    layout.masks = layout.add(std::int64_t{2 * layout.mask_rows} * layout.mask_pitch + spare, 4);
-  }
-
-  /// From the positive entries of the rows, after SortedRows::init(). False when the masks do not fit. Ends with a barrier. The bins in use
-  /// lie in the middle.
-  [[nodiscard]] __device__ __forceinline__ bool init() {
-    const std::uint16_t* positive = shared_at<std::uint16_t>(layout_.positive);
-    std::int32_t least = matrix_.n + margin, most = 0;
-    for (std::int32_t row = static_cast<std::int32_t>(threadIdx.x); row < matrix_.m; row += Tile::threads) {
-      least = min(least, positive[row] + margin);
-      most = max(most, positive[row] + margin);
-    }
-    atomicMin(&groups_.low, least);
-    atomicMax(&groups_.high, most);
-    if (threadIdx.x == 0) edges_ = {0, 0, 0, 0};
-    __syncthreads();
-    low_ = groups_.low;
-    high_ = groups_.high;
-    origin_ = low_ - (layout_.mask_rows - (high_ - low_ + 1)) / 2;
-    if (!fit()) return false;
-    for (std::int32_t k = static_cast<std::int32_t>(threadIdx.x); k < 2 * layout_.mask_rows * layout_.mask_pitch; k += Tile::threads)
-      set(0)[k] = 0;
-    __syncthreads();
-    for (std::int32_t row = static_cast<std::int32_t>(threadIdx.x); row < matrix_.m; row += Tile::threads)
-      atomicOr(set(now_) + (positive[row] + margin - origin_) * layout_.mask_pitch + row / 32, 1u << row % 32);
-    __syncthreads();
-    return true;
-  }
-
-  /// Before update(): loads the column, and masks while it is on its way.
-  __device__ __forceinline__ void prefetch(std::int32_t column) {
-    column_ = __ldg(reinterpret_cast<const uint4*>(matrix_.by_column + column * matrix_.column_pitch) + quad_);
-    load_run(first_mask_);
-  }
-  /// Makes the masks after the flip of `column`, of which `negative` has the new sign. False, and nothing done, when the masks do not fit.
-  /// Mapping: a thread four words of a run of masks, every other one. Ends with a barrier.
-  [[nodiscard]] __device__ __forceinline__ bool update(std::int32_t column) {
-    if (!fit()) return false;
-    const std::int32_t pitch = layout_.mask_pitch / 4, masks = high_ - low_ + 3;  // from bin low_ - 1 on
-    const std::uint32_t sign = sign_of(column);
-    const uint4 up{column_.x ^ sign, column_.y ^ sign, column_.z ^ sign, column_.w ^ sign};  // rows whose entry is positive now
-    uint4* const to = reinterpret_cast<uint4*>(set(1 - now_)) + (low_ - 1 - origin_) * pitch + quad_;
-    ++step_;
-    for (std::int32_t first = first_mask_; first < masks; first += masks_at_once_) {
-      if (first != first_mask_) load_run(first);
-#pragma unroll
-      for (int k = 0; k < masks_of_run; ++k) {
-        const std::int32_t mask = first + 2 * k;
-        if (mask >= masks) break;
-        const uint4 below = run_[k], above = run_[k + 1];
-        const uint4 next{(below.x & up.x) | (above.x & ~up.x), (below.y & up.y) | (above.y & ~up.y), (below.z & up.z) | (above.z & ~up.z),
-                         (below.w & up.w) | (above.w & ~up.w)};
-        to[mask * pitch] = next;
-        if ((mask > 1 && mask < masks - 2) || (next.x | next.y | next.z | next.w) == 0) continue;
-        if (mask == 0) edges_.x = step_;
-        if (mask == 1) edges_.y = step_;
-        if (mask == masks - 2) edges_.z = step_;
-        if (mask == masks - 1) edges_.w = step_;
-      }
-    }
-    __syncthreads();
-    const int4 edge = edges_;
-    now_ = 1 - now_;
-    low_ += edge.x == step_ ? -1 : edge.y == step_ ? 0 : 1;
-    high_ += edge.w == step_ ? 1 : edge.z == step_ ? 0 : -1;
-    return true;
-  }
+  using Base = Masks<1, Tile::threads, Tile::fragments == 1>;
+  using Base::Base;
 
   /// The bits of a tile, into registers.
   __device__ __forceinline__ void load(std::int32_t tile) {
@@ -158,7 +76,7 @@ class Masks {
         weight[e] = counts ? 1 : ppp::sign_cost(v);
       }
       std::int32_t positive[fragments][4] = {}, more[fragments][4] = {};  // of each mask, in two chains
-      const std::uint32_t* mask = set(now_) + (first + lane() / 4 - origin_) * layout_.mask_pitch + quarter;
+      const std::uint32_t* mask = this->at(first + lane() / 4) + quarter;
 #pragma unroll
       for (int c = 0; c < Tile::chunks; ++c) count(bits_[c], mask + 8 * c, c % 2 == 0 ? positive : more);
       for (std::int32_t c = Tile::chunks; c < chunks; ++c) {
@@ -204,24 +122,9 @@ class Masks {
   }
 
  private:
-  static constexpr int fragments = Tile::fragments, masks_of_run = 1024 / Tile::threads;
+  static constexpr int fragments = Tile::fragments;
+  using Base::high_, Base::layout_, Base::low_, Base::matrix_, Base::sign_of;
 
-  [[nodiscard]] __device__ __forceinline__ bool fit() const { return low_ - 3 >= origin_ && high_ + 3 < origin_ + layout_.mask_rows; }
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t* set(std::int32_t k) const {
-    return shared_at<std::uint32_t>(layout_.masks) + k * layout_.mask_rows * layout_.mask_pitch;
-  }
-  /// All ones for -1.
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t sign_of(std::int32_t column) const {
-    return 0u - (shared_at<std::uint32_t>(layout_.negative)[column / 32] >> column % 32 & 1);
-  }
-  /// The masks that this thread's run is made of, every other one from that of bin low_ - 2 + `first` on.
-  __device__ __forceinline__ void load_run(std::int32_t first) {
-    const std::int32_t pitch = layout_.mask_pitch / 4;
-    const uint4* const from = reinterpret_cast<const uint4*>(set(now_)) + (low_ - 2 - origin_ + first) * pitch + quad_;
-    if (first > high_ - low_ + 2) return;
-#pragma unroll
-    for (int k = 0; k <= masks_of_run; ++k) run_[k] = from[2 * k * pitch];
-  }
   /// 256 rows of the tile as count_ones() wants them; zero outside the matrix.
   __device__ __forceinline__ void load_chunk(std::int32_t tile, std::int32_t c, std::uint32_t (&to)[fragments][4]) const {
 #pragma unroll
@@ -244,16 +147,6 @@ class Masks {
     for (int i = 0; i < fragments; ++i) count_ones<8>(positive[i], bits[i], words);
   }
 
-  const Matrix& matrix_;
-  const SharedLayout& layout_;
-  Groups& groups_;
-  int4& edges_;
-  int step_ = 0;                                    ///< flips made
-  std::int32_t now_ = 0, origin_ = 0;               ///< the set in use, the bin of its first mask
-  std::int32_t low_ = 0, high_ = 0;                 ///< the bins of the least and the greatest product
-  std::int32_t quad_, first_mask_, masks_at_once_;  ///< of this thread in update()
-  uint4 column_{};                                  ///< four words of the column that is flipped
-  uint4 run_[masks_of_run + 1]{};                   ///< four words of masks
   std::uint32_t bits_[Tile::chunks][fragments][4];  ///< of the tile
 };
 
@@ -365,21 +258,21 @@ struct SortedColumns {
 /// By masks as long as they fit in shared memory, else by sorted rows, a tile at a time.
 template <class Tile>
 struct SinglesEvaluator {
-  static constexpr int flips = 1, threads = Tile::threads, cost_terms = Masks<Tile>::cost_terms;
+  static constexpr int flips = 1, threads = Tile::threads, cost_terms = MaskCounts<Tile>::cost_terms;
 
   const SortedRows<1>& rows;
   const Searches& searches;
   Workspace<cost_terms>& workspace;
   std::int32_t* tabu_until;
   std::int32_t block;
-  Masks<Tile> masks{rows.matrix, rows.layout, workspace.groups, workspace.edges};
+  MaskCounts<Tile> masks{rows.matrix, rows.layout, workspace.groups, workspace.edges};
   bool by_masks = false;
   std::int32_t loaded = -1;  ///< the tile whose bits are in place
 
   [[nodiscard]] static SharedLayout layout(std::int32_t m, std::int32_t n) {
     SharedLayout layout = common_layout<1>(m, n);
     require_fit(layout, m, n);
-    Masks<Tile>::add_to(layout, m, n);
+    MaskCounts<Tile>::add_to(layout, m, n, 8 * Tile::chunks);
     const SharedLayout without_bits = layout;
     layout.bits = layout.add(m, 4);
     layout.slot_capacity = 1;
@@ -391,10 +284,10 @@ struct SinglesEvaluator {
 
   __device__ __forceinline__ void init() { by_masks = masks.init(); }
   __device__ __forceinline__ void prefetch(const moves::Move<1>& move) {
-    if (by_masks) masks.prefetch(move.at[0]);
+    if (by_masks) masks.prefetch(move);
   }
   __device__ __forceinline__ MoveKey evaluate(bool moved, const moves::Move<1>& flipped, std::int32_t t, std::int32_t best_z) {
-    if (by_masks && moved && !masks.update(flipped.at[0])) {
+    if (by_masks && moved && !masks.update(flipped)) {
       rows.init();
       by_masks = masks.init();
       moved = false;
@@ -459,14 +352,20 @@ template <int Fragments>
   return make_run<SinglesEvaluator<SinglesTile<Fragments, 12>>>(neighborhood, task);
 }
 
+/// Large tiles while a cluster has blocks for all of them; beyond, small ones while all blocks of all searches run at the same time.
+[[nodiscard]] std::unique_ptr<Run> run_of(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
+  const std::int32_t n = neighborhood.instance().columns();
+  const bool in_cluster = divide_up(n, SinglesTile<2, 2>::columns) <= cuda::ClusterMailbox<MoveKey>::most_blocks;
+  return in_cluster || task.restarts * divide_up(n, SinglesTile<1, 2>::columns) > cuda::multiprocessors()
+             ? run_with_fragments<2>(neighborhood, task)
+             : run_with_fragments<1>(neighborhood, task);
+}
+
 }  // namespace
 }  // namespace perceptron
 
-/// Small tiles while all blocks of all searches run at the same time.
 std::unique_ptr<Run> tuned_run(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
-  const std::int64_t blocks = task.restarts * divide_up(neighborhood.instance().columns(), perceptron::SinglesTile<1, 2>::columns);
-  return blocks <= cuda::multiprocessors() ? perceptron::run_with_fragments<1>(neighborhood, task)
-                                           : perceptron::run_with_fragments<2>(neighborhood, task);
+  return perceptron::run_of(neighborhood, task);
 }
 
 }  // namespace vicinity::lsm

@@ -50,25 +50,28 @@ inline constexpr std::int32_t margin = 4;
 
 /// The dynamic shared memory of a block: byte offsets of the arrays, and their sizes. A slot holds one word of each column of a tile.
 struct SharedLayout {
-  std::uint32_t histogram;  ///< [bin] 32 bits: rows in the upper half, the first one's position in `order` in the lower
-  std::uint32_t target;     ///< [bin] 16 bits
-  std::uint32_t positive;   ///< [row] 16 bits: number of positive entries
-  std::uint32_t key;        ///< [row] the same after the flip of the first column of K = 3
-  std::uint32_t rank;       ///< [row] 16 bits: rows of the same bin that were counted before
-  std::uint32_t order;      ///< [m + 32] 16 bits: rows by product
-  std::uint32_t words;      ///< [word] RowWord
-  std::uint32_t counts;     ///< [count_capacity] BinCount
-  std::uint32_t negative;   ///< [word of columns] 32 bits: the signs that are -1
-  std::uint32_t bits;       ///< [word of the tile's columns][row] of Matrix::by_row
-  std::uint32_t slots;      ///< [slot][pitch] 32 bits
-  std::uint32_t masks;      ///< [2][mask_rows][mask_pitch] 32 bits, and what may be read after the last (singles.cu)
+  std::uint32_t histogram;   ///< [bin] 32 bits: rows in the upper half, the first one's position in `order` in the lower
+  std::uint32_t target;      ///< [bin] 16 bits
+  std::uint32_t positive;    ///< [row] 16 bits: number of positive entries
+  std::uint32_t key;         ///< [row] the same after the flip of the first column of K = 3
+  std::uint32_t rank;        ///< [row] 16 bits: rows of the same bin that were counted before
+  std::uint32_t order;       ///< [m + 32] 16 bits: rows by product
+  std::uint32_t words;       ///< [word] RowWord
+  std::uint32_t counts;      ///< [count_capacity] BinCount
+  std::uint32_t negative;    ///< [word of columns] 32 bits: the signs that are -1
+  std::uint32_t bits;        ///< [word of the tile's columns][row] of Matrix::by_row
+  std::uint32_t slots;       ///< [slot][pitch] 32 bits
+  std::uint32_t tile;        ///< TileState (pairs.cu)
+  std::uint32_t columns;     ///< [column of the tile][column_pitch] 32 bits
+  std::uint32_t candidates;  ///< [2][most_candidates]
+  std::uint32_t masks;       ///< [2][mask_rows][mask_pitch] 32 bits, and what may be read after the last (singles.cu)
   std::int32_t count_capacity;
   std::int32_t spread;                      ///< bins from the least product to the greatest for which `words` and `counts` suffice
   std::size_t scratch_size;                 ///< 32-bit words a block has in device memory: slots first
   std::size_t device_words, device_counts;  ///< offsets there of the tables for a greater spread
   std::int32_t device_count_capacity;
   std::int32_t slot_capacity;  ///< slots that fit; 0: neither bits nor slots lie in shared memory
-  std::int32_t mask_rows, mask_pitch;
+  std::int32_t mask_rows, mask_pitch, column_pitch;
   std::uint32_t bytes;
 
   /// Puts another array behind the others, and returns its offset.
@@ -184,15 +187,12 @@ struct BinCount {
   }
 };
 
-/// K > 1: what a sort finds, for pairs.cu.
+/// K > 1: what a sort finds, for tiles.cuh.
 struct CountTables {
   RowWord* words;
   BinCount* counts;  ///< short ones from the front, long ones from the back
   std::int32_t capacity;
 };
-
-/// Slots that two windows of slots share (pairs.cu): a count must lie in one window.
-inline constexpr std::int32_t window_overlap = 24;
 
 /// What all threads of a block know of the groups.
 struct Groups {
@@ -200,13 +200,8 @@ struct Groups {
   std::int32_t words, slots;  ///< in use; slot 0 is zero
   std::int32_t short_counts;  ///< of at most four slots: the first in `counts`
   std::int32_t long_counts;   ///< the last in `counts`
-  bool exceeds_window;        ///< a count has more slots than two windows share
   std::int32_t constant;      ///< of z
   BinCount weighted[4];       ///< counts that matter to the sign part, by product from -3 or -2; length 0: none
-  // of a tile, for pairs.cu
-  std::int32_t least_bound;    ///< of the moves that are not tabu
-  std::int32_t candidates[2];  ///< moves to evaluate, by round
-  unsigned least_high[2];      ///< of theirs: MoveKey::high
 };
 
 /// The rows of all bins in order, by all threads of a block. K = 1: bins in ascending order. K > 1: first every other bin, then the rest,
@@ -267,7 +262,6 @@ struct SortedRows {
     groups.low = matrix.n + 2 * margin;
     groups.high = 0;
     groups.short_counts = groups.long_counts = 0;
-    groups.exceeds_window = false;
     groups.constant = matrix.target_sum;
     for (BinCount& count : groups.weighted) count.length = 0;
   }
@@ -417,7 +411,6 @@ struct SortedRows {
   }
   __device__ __forceinline__ void write_count(BinCount& to, std::int32_t first, std::int32_t length, std::int32_t target,
                                               std::int32_t cross_first, std::int32_t cross_length) const {
-    if (length > window_overlap) groups.exceeds_window = true;
     to.first = static_cast<std::uint32_t>(first);
     to.length = static_cast<std::uint32_t>(length);
     to.target = target;
