@@ -42,6 +42,7 @@
 #include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/lsm/device_searches.cuh"
+#include "kernels/lsm/tuned/qap/pair_keys.cuh"
 #include "kernels/lsm/tuned/qap/searches.cuh"
 #include "kernels/lsm/tuned/tuned.hpp"
 
@@ -94,38 +95,6 @@ struct QapBlockPolicy {
 
 // --- data --------------------------------------------------------------------------------------------------------------------
 
-/// A pair's delta, slot (row of its thread) and tabu mark in one unsigned number, in the order of choices, to which the change of a delta
-/// can be added. The kernel computes with deltas and F scaled by 2^slot_bits. Tabu keys are above free ones, and below them as signed
-/// numbers. `garbage`, which stands where there is no pair or its delta is not known at present, is above both, and above tabu ones as a
-/// signed number, whatever swaps add to it: deltas are below `limit` in magnitude, and what is added in all below twice that.
-template <class D, int Rows>
-struct PairKeys {
-  using Delta = D;
-  using Key = std::make_unsigned_t<D>;
-  static constexpr int slot_bits = Rows <= 4 ? 2 : Rows <= 8 ? 3 : Rows <= 16 ? 4 : 5;
-  static constexpr Delta scale = Delta{1} << slot_bits;
-  static constexpr Key bias = Key{1} << (8 * sizeof(Delta) - 4), tabu = 8 * bias, garbage = 14 * bias;
-  static constexpr Delta limit = static_cast<Delta>(bias >> slot_bits);
-
-  /// Beside the scaled delta.
-  static constexpr Key slot_mask = static_cast<Key>(scale - 1), marks = tabu | slot_mask;
-  [[nodiscard]] static __device__ __forceinline__ Key of(Delta scaled, Key marks_of_pair) {
-    return static_cast<Key>(scaled) + bias + marks_of_pair;
-  }
-  [[nodiscard]] static __device__ __forceinline__ Delta scaled(Key key) { return static_cast<Delta>((key & ~marks) - bias); }
-
-  /// Without the slot, as keys of different threads compare.
-  [[nodiscard]] static __device__ __forceinline__ Key value(Key key) { return key >> slot_bits; }
-  [[nodiscard]] static __device__ __forceinline__ Delta delta(Key value) { return scaled(value << slot_bits) >> slot_bits; }
-};
-
-/// A pair i < j as threads keep and send it.
-template <class Delta>
-struct alignas(2 * sizeof(Delta)) PairState {
-  std::make_unsigned_t<Delta> key;
-  Delta f;  ///< F[i][j], scaled
-};
-
 /// Shared memory of a block, one array after the other.
 template <class Types>
 class SharedLayout {
@@ -173,35 +142,6 @@ class SharedLayout {
   }
   std::int32_t pitch_;
   std::byte* end_;
-};
-
-/// What every thread knows of its search: the last swap, and what decides whether it goes on.
-template <class Keys>
-struct ReplicatedState {
-  using Delta = typename Keys::Delta;
-  using Key = typename Keys::Key;
-
-  std::int32_t r = -1, s = -1;  ///< the last swap, r < s; none: -1
-  std::int32_t moves_taken;
-  std::int32_t limit;   ///< of moves
-  std::int32_t tenure;  ///< 0: a hill climbing
-  Delta gap;            ///< best value - current value
-  bool improved = false;
-
-  [[nodiscard]] __device__ __forceinline__ bool is_tabu_search() const { return tenure > 0; }
-  /// Keys below lead below the best value of the search: such a pair is not forbidden although it is tabu.
-  [[nodiscard]] __device__ __forceinline__ Key aspiration() const { return gap <= -Keys::limit ? 0 : Keys::of(gap * Keys::scale, 0); }
-  [[nodiscard]] __device__ __forceinline__ std::int32_t until() const { return moves_taken + tenure; }
-
-  __device__ __forceinline__ void take(std::uint32_t pair, Delta delta) {
-    const moves::Move<2> swap = BestPair<Key>::swap_of(pair);
-    r = swap.at[0];
-    s = swap.at[1];
-    ++moves_taken;
-    gap -= delta;
-    improved = gap > 0;
-    if (improved) gap = 0;
-  }
 };
 
 /// One compiled kernel, the V of what follows: types of numbers, rows of a pair thread, one block or a cluster.
@@ -705,14 +645,27 @@ template <class V>
 }
 
 /// The barrier between phases 1 and 2. Of one block the progress warp only arrives: what it does meanwhile takes longer than phase 1.
-template <bool Cluster, bool Waits>
+/// Warps are converged: bar.sync, which takes that for granted, is faster where matrices are symmetric, and not where code is longer.
+template <class V, bool Waits>
 __device__ __forceinline__ void barrier_of_swap() {
-  if constexpr (Cluster)
+  if constexpr (V::cluster)
     cuda::barrier_of_all<true>();
+  else if constexpr (Waits && V::sides == 1)
+    asm volatile("bar.sync 1, %0;" ::"r"(blockDim.x) : "memory");
   else if constexpr (Waits)
     asm volatile("barrier.sync 1, %0;" ::"r"(blockDim.x) : "memory");
+  else if constexpr (V::sides == 1)
+    asm volatile("bar.arrive 1, %0;" ::"r"(blockDim.x) : "memory");
   else
     asm volatile("barrier.arrive 1, %0;" ::"r"(blockDim.x) : "memory");
+}
+/// That of all, likewise.
+template <class V>
+__device__ __forceinline__ void barrier_of_move() {
+  if constexpr (V::cluster || V::sides == 2)
+    cuda::barrier_of_all<V::cluster>();
+  else
+    __syncthreads();
 }
 
 /// The search as warps of one role take part in it, until it ends or has taken the moves it may.
@@ -722,18 +675,18 @@ __device__ __forceinline__ void search_as(R& role, const typename V::Policy& pol
   using Best = typename V::Best;
   constexpr bool has_pairs = PairRole<R, V>;
   while (true) {
-    barrier_of_swap<V::cluster, has_pairs>();
+    barrier_of_swap<V, has_pairs>();
     if constexpr (has_pairs)
       publish_best<V>(shared.best, policy, role.update(state));
     else
       role.record();
-    cuda::barrier_of_all<V::cluster>();
+    barrier_of_move<V>();
     Best best, of_lane = best_of_lane<V>(shared.best, policy);
     role.restore_touched(state);
     if (state.moves_taken == state.limit) return;
     if (best_of_warp(of_lane, best)) {  // aspiration
       if constexpr (has_pairs) publish_best<V>(shared.best_ignoring_tabu, policy, role.best_ignoring_tabu());
-      cuda::barrier_of_all<V::cluster>();
+      barrier_of_move<V>();
       of_lane = best_of_lane<V>(shared.best_ignoring_tabu, policy);
       static_cast<void>(best_of_warp(of_lane, best));
     }
@@ -872,8 +825,8 @@ std::unique_ptr<Run> block_run(const QapSwaps& neighborhood, const local_search:
 }  // namespace
 
 std::unique_ptr<Run> tuned_run(const QapSwaps& neighborhood, const local_search::Task& task) {
-  std::unique_ptr<Run> run;
-  if (neighborhood.instance().symmetric()) run = block_run<QapTypes<std::int32_t, 1>>(neighborhood, task);
+  std::unique_ptr<Run> run = qap_small_run(neighborhood, task);
+  if (!run && neighborhood.instance().symmetric()) run = block_run<QapTypes<std::int32_t, 1>>(neighborhood, task);
   if (!run) run = block_run<QapTypes<std::int32_t, 2>>(neighborhood, task);
   if (!run) run = block_run<QapTypes<std::int64_t, 2>>(neighborhood, task);
   if (!run) run = qap_grid_run(neighborhood, task);

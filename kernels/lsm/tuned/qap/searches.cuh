@@ -1,6 +1,6 @@
 #pragma once
-// What the two tuned searches of the QAP by swaps share (block.cu, grid.cu): matrices and searches in device memory, how searches begin and
-// end, the pair that a step chooses. F, alpha, beta and d, e are those of core/problems/qap/inner_products.hpp.
+// What the tuned searches of the QAP by swaps share (small.cu, block.cu, grid.cu): matrices and searches in device memory, how searches
+// begin and end, the pair that a step chooses. F, alpha, beta and d, e are those of core/problems/qap/inner_products.hpp.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +23,9 @@ using QapSwaps = local_search::QapExchange<2>;
 
 /// One search by the whole grid, of any size: for instances that fit no block. The caller keeps the instance alive.
 [[nodiscard]] std::unique_ptr<Run> qap_grid_run(const QapSwaps& neighborhood, const local_search::Task& task);
+
+/// A search a block, of small symmetric instances; null for others. The caller keeps the instance alive.
+[[nodiscard]] std::unique_ptr<Run> qap_small_run(const QapSwaps& neighborhood, const local_search::Task& task);
 
 /// Deltas and what they are made of are of type `D`; symmetric matrices have one side.
 template <class D, int Sides>
