@@ -271,10 +271,10 @@ __global__ void __launch_bounds__(QapGridPolicy<Types>::most_threads, 1)
                     std::byte* scratch, std::size_t scratch_bytes, typename GridSearch<Types>::Message* mailbox,
                     local_search::SearchProgress* progress, std::int32_t limit) {
   using Best = typename GridSearch<Types>::Best;
-  extern __shared__ __align__(32) std::byte memory[];
+  extern __shared__ __align__(32) std::byte vector_memory[];
   __shared__ alignas(Best) std::byte of_warps[32 * sizeof(Best)];
   if (progress->done(limit)) return;
-  const BlockVectors<Types> vectors(InShared ? memory : scratch + blockIdx.x * scratch_bytes, policy);
+  const BlockVectors<Types> vectors(InShared ? vector_memory : scratch + blockIdx.x * scratch_bytes, policy);
   GridSearch<Types>(searches, policy, vectors, mailbox, reinterpret_cast<Best*>(of_warps), *progress, limit).run();
 }
 
