@@ -9,7 +9,6 @@
 #include "core/api/team.hpp"
 #include "core/methods/alns/hybrid/islands.hpp"
 #include "core/methods/alns/task.hpp"
-#include "core/util/digest.hpp"
 #include "cpu_ref/alns/hybrid/local_search.hpp"
 #include "cpu_ref/alns/hybrid/string_removal.hpp"
 
@@ -21,8 +20,7 @@ namespace vicinity::alns::hybrid {
 /// A search under way.
 class GeneticSearch {
  public:
-  /// `threads` threads share the lines. `team`: ranks share them before that, rank after rank having consecutive ones; null: this process
-  /// has all. It outlives the search.
+  /// `threads` threads share the lines. `team`: of Islands.
   GeneticSearch(const vrp::Vrp& vrp, const Task& task, const Start& start, int threads, Team* team = nullptr);
 
   /// The next generation; where `briefly`, one line a thread of it. Interrupted it takes the best so far. Ranks are interrupted together.
@@ -44,10 +42,9 @@ class GeneticSearch {
   };
   struct Line {
     Routes current, best;  ///< of an annealing line; `best` is feasible, or empty
-    std::int64_t best_distance = 0;
+    std::int64_t best_distance = no_distance;
     Penalties penalties{};
     Handed handed;
-    std::int64_t handed_distance = 0;
     bool handed_feasible = false;
     std::int64_t evaluations = 0;
   };
@@ -56,12 +53,10 @@ class GeneticSearch {
   void make_child(const Job& job, Line& line, Workspace& workspace, const Interruption& interruption) const;
   void anneal(std::int32_t b, const Job& job, Line& line, Workspace& workspace, const Interruption& interruption) const;
   void hand_over(Line& line, const Workspace& workspace) const;
-  [[nodiscard]] bool hands_over(std::int32_t b) const;
-  [[nodiscard]] bool improves(std::int32_t b, std::int64_t distance) const;
   void offer(std::int32_t first, std::int32_t end);
-  void merge();
   void agree(bool& interrupted, bool& complete);
-  void exchange();
+  void merge();
+  [[nodiscard]] std::int64_t evaluations() const;
 
   vrp::View vrp_;
   Task task_;
@@ -70,9 +65,7 @@ class GeneticSearch {
   std::vector<Line> lines_;
   std::vector<std::unique_ptr<Workspace>> workspaces_;
   Team* team_;
-  std::int32_t first_line_ = 0, last_line_;  ///< of this rank
-  std::int32_t next_line_ = -1;              ///< of the generation under way; -1: none is
-  Digest digest_;
+  std::int32_t next_line_ = -1;  ///< of the generation under way; -1: none is
 };
 
 }  // namespace vicinity::alns::hybrid

@@ -1,5 +1,5 @@
 #pragma once
-// A generation of a line of gpu-hybrid, by a block (what it does: core/methods/alns/hybrid/islands.hpp).
+// A generation of a line of gpu-hybrid, by a block (what it does: core/methods/alns/hybrid/island.hpp).
 #include <cstddef>
 #include <cstdint>
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "core/methods/alns/hybrid/islands.hpp"
+#include "core/methods/alns/hybrid/island.hpp"
 #include "core/methods/alns/hybrid/moves.hpp"
 #include "core/problems/vrp/vrp.hpp"
 #include "core/util/hd.hpp"
@@ -42,7 +42,7 @@ struct Packed {
   [[nodiscard]] VICINITY_HD std::int32_t size(std::int32_t r) const { return ends[r] - first(r); }
 };
 
-/// What a line is to do in a generation (core/methods/alns/hybrid/islands.hpp).
+/// What a line is to do in a generation (core/methods/alns/hybrid/island.hpp).
 struct LineJob {
   Penalties penalties;
   double temperature, cooling;

@@ -1,21 +1,25 @@
-// Implementation `gpu-hybrid`: the generations of cpu-hybrid, a line a block of 512 threads. `mpi-gpu-islands`: the lines shared among the
-// GPUs of several processes.
+// Implementation `gpu-hybrid`: the generations of cpu-hybrid, a line a block, of 768 threads or, with many lines, 384. `mpi-gpu-islands`:
+// the lines shared among the GPUs of several processes.
 //
 // Problem: lines make children and improve them, or anneal; between generations the host takes in what they hand back, and draws what they
-// do next (core/methods/alns/hybrid/islands.hpp).
+// do next (core/methods/alns/hybrid/island.hpp, islands.hpp).
 // Data layout: the instance, neighbours and ranks in device memory, read through the caches; what a line keeps from one generation to the
 // next (two solutions at rest, sums, penalties) in device memory; what it works on in the shared memory of its block (memory.hpp), or,
-// where that is too small, in device memory. Phases of a generation: jobs and inputs are copied to the device; one launch does all lines;
-// states and what lines hand back are copied to the host; islands are merged and asked again by threads of the host. Synchronisation:
-// blocks share nothing; a launch a generation. Cost: that of the slowest child (local_search.hpp), beside which one warp of every fourth
-// block makes n / 5 steps of string removal (axis removals); copies of 2 (n + m) bytes a line, each way.
+// where that is too small, in device memory. Phases of an island's generation: jobs and inputs are copied to the device; one launch does
+// all its lines; states and what lines hand back are copied to the host; threads of the host merge it and ask it again. Synchronisation:
+// blocks share nothing; islands have a stream each, and wait for each other only where they tell each other something. Cost: that of all
+// lines, or, with few islands, of the slowest child of each (local_search.hpp), beside which one warp of every fourth block makes n / 5
+// steps of string removal (axis removals); copies of 2 (n + m) bytes a line, each way.
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/api/team.hpp"
@@ -167,8 +171,9 @@ struct Lanes {
   }
 };
 
+template <std::int32_t Warps>
 struct Threads {
-  static constexpr std::int32_t warps = 16, count = 32 * warps, gathered = 64;
+  static constexpr std::int32_t warps = Warps, count = 32 * warps, gathered = 64;
 
   [[nodiscard]] static VICINITY_HD std::int32_t index() {
 #if defined(__CUDA_ARCH__)
@@ -269,9 +274,20 @@ struct Threads {
 /// farther from the best known.
 constexpr std::int32_t default_blocks = 256;
 
-/// What a launch works on; [line].
+/// With few lines an island's slowest child decides, which a block of a whole multiprocessor makes sooner. With many it is how many
+/// children a multiprocessor makes: more by two blocks. Either way threads have 80 registers.
+using Wide = Threads<24>;
+using Narrow = Threads<12>;
+/// Blocks of a multiprocessor.
+template <class Team>
+constexpr int blocks_at_a_time = Team::warps > 12 ? 1 : 2;
+/// Most lines a multiprocessor that are few.
+constexpr std::size_t few_lines = 4;
+
+/// What a launch works on: some lines; [line of this rank].
 struct Lines {
   Problem problem;
+  std::size_t first;
   const LineJob* jobs;
   Node *inputs, *current, *best, *handed;  ///< [line][nodes]
   std::size_t nodes;
@@ -283,23 +299,36 @@ struct Lines {
 };
 
 /// Mapping: a line a block; those that are done are left out.
-template <bool Shared>
-__global__ void __launch_bounds__(Threads::count, 2) generation_kernel(const __grid_constant__ Lines lines) {
+template <class Team, bool Shared>
+__global__ void __launch_bounds__(Team::count, blocks_at_a_time<Team>) generation_kernel(const __grid_constant__ Lines lines) {
   extern __shared__ __align__(16) unsigned char shared[];
-  const std::size_t b = blockIdx.x, at = b * lines.nodes;
+  const std::size_t b = lines.first + blockIdx.x, at = b * lines.nodes;
   const std::int32_t n = lines.problem.vrp.n;
   const LineMemory line{Packed::at(lines.inputs + at, n), Packed::at(lines.current + at, n), Packed::at(lines.best + at, n),
                         Packed::at(lines.handed + at, n), lines.states + b};
   if (__syncthreads_or(threadIdx.x == 0 && (lines.done[b] != 0 || *lines.stop != 0) ? 1 : 0) != 0) return;
-  Threads team;
-  Line<Threads>(lines.problem, Shared ? shared : lines.memory + b * lines.bytes).run(team, lines.jobs[b], line);
+  Team team;
+  Line<Team>(lines.problem, Shared ? shared : lines.memory + b * lines.bytes).run(team, lines.jobs[b], line);
   if (threadIdx.x == 0) lines.done[b] = 1;
 }
+
+/// How lines are launched.
+struct Blocks {
+  std::int32_t threads;
+  std::size_t bytes;  ///< of memory, each
+  void (*kernel)(Lines);
+
+  template <class Team>
+  [[nodiscard]] static Blocks of(const Problem& problem, bool shared) {
+    return {Team::count, Line<Team>::bytes(problem), shared ? generation_kernel<Team, true> : generation_kernel<Team, false>};
+  }
+};
 
 /// The one search of a case, for the driver (kernels/run/search_run.cuh). Its iterations are generations.
 class Generating {
  public:
   static constexpr std::int64_t first_slice = 1;
+  static constexpr double longest_slice = 0.5;  ///< seconds
 
   /// `team`: of Generations; ranks are in step.
   Generating(const vrp::Vrp& vrp, const Task& task, Team* team) : vrp_(vrp), task_(task), team_(team), instance_(vrp.view()) {}
@@ -311,9 +340,11 @@ class Generating {
   void reset(const Start& start) {
     check_start(vrp_, start);
     generations_.emplace(vrp_, task_, start.seed, start.solution ? std::optional(vrp::routes_of(*start.solution)) : std::nullopt, team_);
-    begun_ = under_way_ = stopped_ = false;
+    begun_ = stopped_ = false;
     limit_ = 0;
-    seconds_ = 0;
+    seconds_ = all_seconds_ = 0;
+    shares_.clear();
+    for (std::size_t i = 0; i < generations_->islands(); ++i) shares_.push_back(std::make_unique<Share>(i));
     place();
     states_.fill(0xA5, stream_);
     for (auto* buffer : {&inputs_, &current_, &best_, &handed_}) buffer->fill(0xA5, stream_);
@@ -322,6 +353,7 @@ class Generating {
   void begin(std::int64_t, std::int64_t) {
     begun_ = true;
     states_.fill(0, stream_);
+    stream_.synchronize();  // islands have streams of their own
   }
   std::int64_t launch(std::int64_t limit) {
     stopped_ = false;
@@ -333,8 +365,16 @@ class Generating {
     return limit_ = limit;
   }
   [[nodiscard]] bool stopped() const { return stopped_; }
+  /// Up to where islands tell each other something, which all wait for anyway, unless that is far away.
+  [[nodiscard]] std::int64_t slice(std::int64_t wanted) const {
+    const std::int64_t until = generations_->until_end();
+    return generations_->count() > 0 &&
+                   static_cast<double>(until) * all_seconds_ < longest_slice * static_cast<double>(generations_->count())
+               ? until
+               : wanted;
+  }
   [[nodiscard]] bool wait() { return generate(Interruption()); }
-  /// Of a generation under way when the flag rises, lines that have begun end; the others follow when the run goes on.
+  /// Of generations under way when the flag rises, lines that have begun end; the others follow when the run goes on.
   [[nodiscard]] bool wait(const std::atomic<bool>& stop) { return generate(Interruption(&stop)); }
   [[nodiscard]] TracePoint progress() const {
     return {.iterations = generations_->count(), .objective = best(), .digest = generations_->digest()};
@@ -343,13 +383,13 @@ class Generating {
   [[nodiscard]] Outcome judge(bool) const {
     return alns::judge(vrp_, begun_ ? std::vector{generations_->result()} : std::vector<Search>{});
   }
-  /// The device's time, and what the host did meanwhile.
+  /// While lines of any island are on the device, and while none are.
   [[nodiscard]] Times times(double seconds) const {
-    return {{Part::kernel, {seconds_, TimeSource::device}}, {Part::host, {seconds - seconds_, TimeSource::host}}};
+    return {{Part::kernel, {seconds_, TimeSource::host}}, {Part::host, {seconds - seconds_, TimeSource::host}}};
   }
   [[nodiscard]] Policy policy() const {
     return {
-        {"blocks", task_.processes}, {"threads", Threads::count}, {"shared_bytes", static_cast<std::int64_t>(shared_ ? lines_.bytes : 0)}};
+        {"blocks", task_.processes}, {"threads", blocks_.threads}, {"shared_bytes", static_cast<std::int64_t>(shared_ ? lines_.bytes : 0)}};
   }
   /// No honest limit of the work is known: how many moves must be evaluated, depends on what is kept of earlier ones.
   [[nodiscard]] static Work work() { return {}; }
@@ -358,15 +398,21 @@ class Generating {
   /// Memory for the lines of this run; a given solution may have more routes than others.
   void place() {
     const Granular& granular = generations_->granular();
-    const std::size_t count = generations_->own_lines();
+    const std::size_t count = generations_->own_lines().count;
     if (lines_.nodes != generations_->nodes() || lines_.problem.routes != granular.routes) {
       nearest_ = cuda::DeviceBuffer<Node>(std::span<const Node>(std::vector<Node>(granular.nearest.begin(), granular.nearest.end())));
       rank_ = cuda::DeviceBuffer<std::int32_t>(std::span<const std::int32_t>(granular.rank));
       lines_.problem = {instance_.view(), nearest_.data(), rank_.data(), granular.k, granular.moves(), granular.routes, 0};
       for (std::int32_t c = 1; c <= vrp_.size(); ++c) lines_.problem.served += vrp_.view().service[c];
       lines_.nodes = generations_->nodes();
-      lines_.bytes = Line<Threads>::bytes(lines_.problem);
+      const bool few = count <= few_lines * static_cast<std::size_t>(cuda::multiprocessors());
+      const bool wide = few && Line<Wide>::bytes(lines_.problem) <= cuda::most_shared();
+      const auto blocks = [&](bool shared) {
+        return wide ? Blocks::of<Wide>(lines_.problem, shared) : Blocks::of<Narrow>(lines_.problem, shared);
+      };
+      lines_.bytes = blocks(true).bytes;
       shared_ = task_.memory != "global" && lines_.bytes <= cuda::most_shared();
+      blocks_ = blocks(shared_);
       if (task_.memory == "shared" && !shared_)
         throw DoesNotFit("needs " + std::to_string(lines_.bytes) + " bytes of shared memory, a block has " +
                          std::to_string(cuda::most_shared()));
@@ -375,7 +421,7 @@ class Generating {
       done_ = cuda::DeviceBuffer<std::int32_t>(count);
       for (auto* buffer : {&inputs_, &current_, &best_, &handed_}) *buffer = cuda::DeviceBuffer<Node>(count * lines_.nodes);
       memory_ = cuda::DeviceBuffer<unsigned char>(shared_ ? 0 : count * lines_.bytes);
-      if (shared_) cuda::allow_shared(generation_kernel<true>, lines_.bytes);
+      if (shared_) cuda::allow_shared(blocks_.kernel, lines_.bytes);
     }
     lines_.jobs = jobs_.data();
     lines_.states = states_.data();
@@ -388,63 +434,123 @@ class Generating {
     lines_.stop = stop_.word();
   }
 
+  /// Who is at work for an island; ready: its lines may be launched, if a generation is prepared.
+  enum class Stage { host, ready, device };
+  /// What this rank has of an island.
+  struct Share {
+    explicit Share(std::size_t i) : island(i) {}
+
+    std::size_t island;  ///< of Generations
+    cuda::Stream stream;
+    std::int64_t made = 0;  ///< generations
+    std::atomic<Stage> stage = Stage::ready;
+    bool prepared = false;   ///< the next one is, or is under way
+    bool on_device = false;  ///< its jobs are
+  };
+
   template <class T>
-  void copy(T* to, const T* from, std::size_t count) {
-    VICINITY_CUDA_CHECK(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream_.get()));
+  static void copy(T* to, const T* from, std::size_t count, const cuda::Stream& stream) {
+    VICINITY_CUDA_CHECK(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream.get()));
   }
 
   bool generate(const Interruption& interruption) {
-    while (!generations_->done() && generations_->count() < limit_ && made(interruption)) finish();
+    const Interruption mine = team_ == nullptr ? interruption : Interruption(team_->stop());
+    while (!generations_->done() && generations_->count() < limit_ && !stopped_) {
+      const std::int64_t until = std::min(limit_, generations_->count() + generations_->until_end());
+      const bool risen = !made(until, mine);
+      stopped_ = team_ == nullptr ? risen : !team_->least(risen ? std::nullopt : std::optional(Team::Offer{}));
+      if (stopped_)
+        generations_->agree_on_best();
+      else
+        generations_->end(until - generations_->count());
+    }
     return generations_->done();
   }
-  /// Lines make their generation. False: interrupted, as all ranks are then.
-  [[nodiscard]] bool made(const Interruption& interruption) {
-    Generations& generations = *generations_;
-    const std::size_t first = generations.first_line(), lines = generations.own_lines();
-    if (!under_way_) {
-      generations.prepare();
-      copy(jobs_.data(), generations.jobs.data() + first, lines);
-      copy(inputs_.data(), generations.inputs.data() + first * lines_.nodes, lines * lines_.nodes);
-      done_.fill(0, stream_);
-      under_way_ = true;
+  /// Islands make generations up to that one, each by itself. False: interrupted.
+  [[nodiscard]] bool made(std::int64_t until, const Interruption& interruption) {
+    bool risen = false, on_device = false;
+    for (const auto& share : shares_)
+      if (!share->prepared && share->made < until) turn(*share, until, false);
+    Stopwatch watch;
+    for (bool busy = true; busy;) {
+      busy = false;
+      const bool was_on_device = std::exchange(on_device, false);
+      if (was_on_device && !risen && interruption.wanted()) stop_.set(1), risen = true;  // so each call launches something
+      for (const auto& share : shares_) {
+        const Stage stage = share->stage;
+        if (stage == Stage::device && !under_way(*share)) end_launch(*share, until, risen);
+        if (stage == Stage::ready && share->prepared && !risen) launch(*share);
+        busy = busy || share->stage != Stage::ready || stage == Stage::host;
+        on_device = on_device || share->stage == Stage::device;
+      }
+      if (busy) std::this_thread::sleep_for(std::chrono::microseconds(10));
+      if (was_on_device) seconds_ += watch.seconds();
+      all_seconds_ += watch.seconds();
+      watch = Stopwatch();
     }
-    started_.record(stream_);
-    const cuda::Shape shape{
-        .blocks = static_cast<std::int64_t>(lines), .threads = Threads::count, .shared_bytes = shared_ ? lines_.bytes : 0};
-    if (lines > 0) VICINITY_CUDA_CHECK(cuda::launch(shape, stream_, shared_ ? generation_kernel<true> : generation_kernel<false>, lines_));
-    ended_.record(stream_);
-    const Interruption mine = team_ == nullptr ? interruption : Interruption(team_->stop());
-    stop_.wait(stream_, mine);
-    seconds_ += ended_.seconds_since(started_);
-    stopped_ = team_ == nullptr ? mine.wanted() : !team_->least(mine.wanted() ? std::nullopt : std::optional(Team::Offer{}));
-    return !stopped_;
+    if (risen) stop_.set(0);
+    return !risen;
   }
-  void finish() {
-    Generations& generations = *generations_;
-    const std::size_t first = generations.first_line(), lines = generations.own_lines();
-    copy(generations.states.data() + first, states_.data(), lines);
-    copy(generations.handed.data() + first * lines_.nodes, handed_.data(), lines * lines_.nodes);
-    stream_.synchronize();
-    std::vector<Node> best(lines_.nodes);
-    generations.finish([&](std::size_t b) {
-      copy(best.data(), best_.data() + (b - first) * lines_.nodes, best.size());
-      stream_.synchronize();
-      return best.data();
+  /// The host's part of an island, by a thread of its own: what became of a generation, and the next one, if there is one.
+  void turn(Share& share, std::int64_t until, bool finish) {
+    share.stage = Stage::host;
+    generations_->workers().post([this, &share, until, finish] {
+      if (finish) generations_->finish(share.island), ++share.made;
+      share.prepared = share.made < until;
+      if (share.prepared) generations_->prepare(share.island);
+      share.on_device = false;
+      share.stage = Stage::ready;
     });
-    under_way_ = false;
+  }
+  void launch(Share& share) {
+    Generations& generations = *generations_;
+    const auto [first, count] = generations.lines(share.island);
+    lines_.first = first - generations.own_lines().first;
+    if (!share.on_device) {
+      copy(jobs_.data() + lines_.first, &generations.jobs[first], count, share.stream);
+      copy(inputs_.data() + lines_.first * lines_.nodes, &generations.inputs[first * lines_.nodes], count * lines_.nodes, share.stream);
+      VICINITY_CUDA_CHECK(cudaMemsetAsync(done_.data() + lines_.first, 0, count * sizeof(std::int32_t), share.stream.get()));
+      share.on_device = true;
+    }
+    const cuda::Shape shape{
+        .blocks = static_cast<std::int64_t>(count), .threads = blocks_.threads, .shared_bytes = shared_ ? lines_.bytes : 0};
+    VICINITY_CUDA_CHECK(cuda::launch(shape, share.stream, blocks_.kernel, lines_));
+    share.stage = Stage::device;
+  }
+  /// Lines that had not begun when the flag rose follow in another launch.
+  void end_launch(Share& share, std::int64_t until, bool risen) {
+    share.stage = Stage::ready;
+    if (risen) return;
+    Generations& generations = *generations_;
+    const auto [first, count] = generations.lines(share.island);
+    const std::size_t own = first - generations.own_lines().first;
+    copy(&generations.states[first], states_.data() + own, count, share.stream);
+    copy(&generations.handed[first * lines_.nodes], handed_.data() + own * lines_.nodes, count * lines_.nodes, share.stream);
+    share.stream.synchronize();
+    for (std::size_t b = first; b < first + count; ++b)
+      if (generations.improves(b))
+        copy(&generations.best[b * lines_.nodes], best_.data() + (own + b - first) * lines_.nodes, lines_.nodes, share.stream);
+    share.stream.synchronize();
+    turn(share, until, true);
+  }
+  [[nodiscard]] static bool under_way(const Share& share) {
+    const cudaError_t state = cudaStreamQuery(share.stream.get());
+    if (state == cudaErrorNotReady) return true;
+    VICINITY_CUDA_CHECK(state);
+    return false;
   }
 
   const vrp::Vrp& vrp_;
   Task task_;
   Team* team_;
   cuda::Stream stream_;
-  cuda::Event started_, ended_;
   DeviceVrp instance_;
-  std::optional<Generations> generations_;
+  std::vector<std::unique_ptr<Share>> shares_;
+  std::optional<Generations> generations_;  // after shares_: it ends first, with what its threads do for them
   Lines lines_{};
+  Blocks blocks_{};
   bool shared_ = false, begun_ = false;
-  bool under_way_ = false;  ///< some lines have not made the generation that the others have
-  bool stopped_ = false;    ///< a rank was interrupted
+  bool stopped_ = false;  ///< a rank was interrupted
   std::int64_t limit_ = 0;
   cuda::DeviceBuffer<Node> nearest_;
   cuda::DeviceBuffer<std::int32_t> rank_;
@@ -454,7 +560,7 @@ class Generating {
   cuda::DeviceBuffer<unsigned char> memory_;
   cuda::DeviceBuffer<std::int32_t> done_;
   cuda::StopSignal stop_;
-  double seconds_ = 0;  ///< on the clock of the device
+  double seconds_ = 0, all_seconds_ = 0;  ///< in which lines were on the device; of all generations
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ void Schedule::next() {
   if (++position_ < length_) return;
   position_ = 0;
   ++cycle_;
-  length_ = first_ << std::min<std::int64_t>(cycle_ / 2, 20);
+  length_ = length_of(cycle_);
 }
 
 double Schedule::temperature(double hot, std::int32_t spread) const {
@@ -190,7 +190,6 @@ std::optional<Individual> Population::image_of(const Individual& individual) con
 
 void Population::expect() {
   look_at_leader();
-  renewed_ = std::numeric_limits<std::size_t>::max();
   for (Members& members : kept_)
     for (std::size_t i = 0; i < members.size(); ++i) members[i].before = static_cast<std::int32_t>(i);
 }
@@ -200,7 +199,7 @@ Population::Arrival Population::arrival(Individual individual) const {
   return {.individual = std::move(individual), .image = std::move(image)};
 }
 
-void Population::measure(std::span<std::optional<Arrival>> arrivals, std::size_t i) const {
+void Population::measure(Arrivals arrivals, std::size_t i) const {
   Arrival& one = *arrivals[i];
   const bool feasible = one.individual.feasible();
   for (const Member& member : kept_[feasible ? 0 : 1]) one.to_members.push_back(broken_pairs(one.kept(), member.individual));
@@ -209,21 +208,32 @@ void Population::measure(std::span<std::optional<Arrival>> arrivals, std::size_t
     if (arrivals[j] && arrivals[j]->individual.feasible() == feasible) one.to_arrivals[j] = broken_pairs(one.kept(), arrivals[j]->kept());
 }
 
-void Population::add(std::span<std::optional<Arrival>> arrivals, std::size_t i) {
+void Population::renew(Arrival& arrival) const {
+  std::optional<Individual> image = image_of(arrival.individual);
+  arrival.renewed = image || arrival.image;
+  arrival.image = std::move(image);
+}
+
+void Population::measure_anew(Arrivals arrivals, std::size_t from, std::size_t i) const {
   Arrival& one = *arrivals[i];
-  if (look_at_leader()) renewed_ = std::min(renewed_, i);
-  if (renewed_ <= i) {
-    std::optional<Individual> image = image_of(one.individual);
-    one.renewed = image || one.image;
-    one.image = std::move(image);
-  }
+  const bool feasible = one.individual.feasible();
+  if (one.renewed)
+    for (const Member& member : kept_[feasible ? 0 : 1]) place_of(one, member) = broken_pairs(one.kept(), member.individual);
+  for (std::size_t j = from; j < i; ++j)
+    if (arrivals[j] && arrivals[j]->individual.feasible() == feasible && (one.renewed || arrivals[j]->renewed))
+      one.to_arrivals[j] = broken_pairs(one.kept(), arrivals[j]->kept());
+}
+
+void Population::add(Arrivals arrivals, std::size_t i) {
+  Arrival& one = *arrivals[i];
   keep(one.image ? std::move(*one.image) : std::move(one.individual), -1 - static_cast<std::int32_t>(i),
-       [&](const Individual& mine, const Member& member) {
-         const auto other = static_cast<std::size_t>(member.before >= 0 ? member.before : -1 - member.before);
-         const bool known = !one.renewed && (member.before >= 0 || !arrivals[other]->renewed);
-         if (!known) return broken_pairs(mine, member.individual);
-         return member.before >= 0 ? one.to_members[other] : one.to_arrivals[other];
-       });
+       [&](const Individual&, const Member& member) { return place_of(one, member); });
+}
+
+/// Its distance to a member.
+std::int32_t& Population::place_of(Arrival& arrival, const Member& member) {
+  return member.before >= 0 ? arrival.to_members[static_cast<std::size_t>(member.before)]
+                            : arrival.to_arrivals[static_cast<std::size_t>(-1 - member.before)];
 }
 
 void Population::rank() {
@@ -309,12 +319,6 @@ const Population::Member* Population::leader() const {
 }
 
 std::optional<Individual> Population::cheapest() const { return kept_[0].empty() ? std::nullopt : std::optional(leader()->individual); }
-
-void Population::pool_routes(RoutePool& pool) const {
-  for (const Members& members : kept_)
-    for (const Member& member : members)
-      for (const vrp::Route& route : member.individual.routes) pool.add(route);
-}
 
 void Population::clear() {
   for (Members& members : kept_) members.clear();

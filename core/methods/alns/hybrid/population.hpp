@@ -14,7 +14,6 @@
 #include "core/methods/alns/hybrid/granular.hpp"
 #include "core/methods/alns/hybrid/hybrid.hpp"
 #include "core/methods/alns/hybrid/moves.hpp"
-#include "core/methods/alns/hybrid/route_pool.hpp"
 #include "core/problems/vrp/vrp.hpp"
 
 namespace vicinity::alns::hybrid {
@@ -51,11 +50,15 @@ class Schedule {
   [[nodiscard]] std::int64_t cycle() const noexcept { return cycle_; }
   [[nodiscard]] bool begins() const noexcept { return position_ == 0; }
   [[nodiscard]] bool ends() const noexcept { return position_ + 1 == length_; }
+  /// Generations until the end of the cycle under way, or, after its end, of the next one.
+  [[nodiscard]] std::int64_t left() const noexcept { return ends() ? length_of(cycle_ + 1) : length_ - 1 - position_; }
   /// The temperature of the generation's first step, and the factor of each step after it, in a cycle that begins at `hot`.
   [[nodiscard]] double temperature(double hot, std::int32_t spread) const;
   [[nodiscard]] double cooling(double hot) const;
 
  private:
+  [[nodiscard]] std::int64_t length_of(std::int64_t cycle) const { return first_ << std::min<std::int64_t>(cycle / 2, 20); }
+
   std::int64_t steps_, first_, length_, cycle_ = 0, position_ = -1;  ///< first_: generations of the first cycle
 };
 
@@ -107,18 +110,24 @@ class Population {
   struct Arrival {
     Individual individual;
     std::optional<Individual> image = {};        ///< that takes its place
-    std::vector<std::int32_t> to_members = {};   ///< distances to those of its kind
+    std::vector<std::int32_t> to_members = {};   ///< distances to those of its kind that were there at expect()
     std::vector<std::int32_t> to_arrivals = {};  ///< to those before it, of its kind
-    bool renewed = false;                        ///< no longer what was measured
+    bool renewed = false;                        ///< has another image than before
 
     [[nodiscard]] const Individual& kept() const { return image ? *image : individual; }
   };
-  /// To the same result as add() of one after the other, but most of it may be done by several threads: expect(); arrival() of each; when
-  /// all are there, measure() of each; then add() of each in turn, which makes anew what an earlier one has changed.
+  using Arrivals = std::span<std::optional<Arrival>>;
+  /// To the same result as add() of one after the other, but most of it may be done by several threads. expect(); arrival() of each; when
+  /// all are there, measure() of each; then in turn add() of each, but before that, if leader_changes(), renew() of it and all that
+  /// follow, and when that is done, measure_anew() of them.
   void expect();
   [[nodiscard]] Arrival arrival(Individual individual) const;
-  void measure(std::span<std::optional<Arrival>> arrivals, std::size_t i) const;
-  void add(std::span<std::optional<Arrival>> arrivals, std::size_t i);
+  void measure(Arrivals arrivals, std::size_t i) const;
+  [[nodiscard]] bool leader_changes() { return look_at_leader(); }
+  void renew(Arrival& arrival) const;
+  /// `from`: the first that was renewed.
+  void measure_anew(Arrivals arrivals, std::size_t from, std::size_t i) const;
+  void add(Arrivals arrivals, std::size_t i);
 
   /// Biased fitness of all.
   void rank();
@@ -132,8 +141,12 @@ class Population {
   [[nodiscard]] const Penalties& penalties() const noexcept { return penalties_; }
   /// The cheapest feasible one there is.
   [[nodiscard]] std::optional<Individual> cheapest() const;
-  /// Of all members, infeasible ones too.
-  void pool_routes(RoutePool& pool) const;
+  /// Calls f(individual) for all, infeasible ones too.
+  template <class F>
+  void for_each(const F& f) const {
+    for (const Members& members : kept_)
+      for (const Member& member : members) f(member.individual);
+  }
   /// All leave; penalties stay.
   void clear();
 
@@ -154,6 +167,7 @@ class Population {
   [[nodiscard]] const Member* leader() const;
   bool look_at_leader();
   [[nodiscard]] std::optional<Individual> image_of(const Individual& individual) const;
+  [[nodiscard]] static std::int32_t& place_of(Arrival& arrival, const Member& member);
   /// `to(individual, member)`: the distance.
   template <class To>
   void keep(Individual individual, std::int32_t before, const To& to);
@@ -166,7 +180,6 @@ class Population {
   vrp::View vrp_;
   Images images_;
   std::int64_t reference_ = -1;  ///< number of whom images are compared with
-  std::size_t renewed_ = 0;      ///< the first arrival after another one had become leader
   Penalties penalties_, least_;
   Members kept_[2];  ///< feasible ones, infeasible ones; each in the order of arrival
   std::int64_t added_ = 0;

@@ -27,26 +27,39 @@ class HostLines {
     const vrp::View view = vrp.view();
     problem_ = {view, nearest_.data(), granular_.rank.data(), granular_.k, granular_.moves(), granular_.routes, 0};
     for (std::int32_t c = 1; c <= view.n; ++c) problem_.served += view.service[c];
-    first_ = generations.first_line();
-    const std::size_t lines = generations.own_lines();
+    const auto [first, lines] = generations.own_lines();
+    first_ = first;
     states_.resize(lines, {});
     for (auto* solutions : {&current_, &best_, &handed_}) solutions->resize(lines * nodes_, 0xA5A5);
     memory_.resize(Line<HostTeam>::bytes(problem_));
   }
-  void run(Generations& generations) {
+  /// A generation of island i.
+  void run(Generations& generations, std::size_t i) {
+    generations.prepare(i);
+    const auto [first, lines] = generations.lines(i);
     const std::int32_t n = problem_.vrp.n;
-    for (std::size_t k = 0; k < states_.size(); ++k) {
+    for (std::size_t b = first; b < first + lines; ++b) {
       std::fill(memory_.begin(), memory_.end(), static_cast<unsigned char>(0xA5));
+      const std::size_t k = b - first_;
       const auto place = [&](std::vector<Node>& all) { return Packed::at(&all[k * nodes_], n); };
-      const LineMemory memory{Packed::at(&generations.inputs[(first_ + k) * nodes_], n), place(current_), place(best_), place(handed_),
-                              &states_[k]};
+      const LineMemory memory{Packed::at(&generations.inputs[b * nodes_], n), place(current_), place(best_), place(handed_), &states_[k]};
       HostTeam team;
-      Line<HostTeam>(problem_, memory_.data()).run(team, generations.jobs[first_ + k], memory);
+      Line<HostTeam>(problem_, memory_.data()).run(team, generations.jobs[b], memory);
+      generations.states[b] = states_[k];
+      std::copy_n(&handed_[k * nodes_], nodes_, &generations.handed[b * nodes_]);
+      if (generations.improves(b)) std::copy_n(&best_[k * nodes_], nodes_, &generations.best[b * nodes_]);
     }
-    std::copy(states_.begin(), states_.end(), generations.states.begin() + static_cast<std::ptrdiff_t>(first_));
-    std::copy(handed_.begin(), handed_.end(), generations.handed.begin() + static_cast<std::ptrdiff_t>(first_ * nodes_));
+    generations.finish(i);
   }
-  [[nodiscard]] const Node* best(std::size_t b) const { return &best_[(b - first_) * nodes_]; }
+  /// `count` generations, as many as may be between two ends, of each island by itself, the last one first.
+  void run(Generations& generations, std::int64_t count) {
+    while (generations.count() < count) {
+      const std::int64_t made = std::min(count - generations.count(), generations.until_end());
+      for (std::size_t i = generations.islands(); i-- > 0;)
+        for (std::int64_t g = 0; g < made; ++g) run(generations, i);
+      generations.end(made);
+    }
+  }
 
  private:
   const Granular& granular_;
@@ -67,9 +80,7 @@ void expect_the_same(const vrp::Vrp& instance, std::int32_t lines, std::int64_t 
   HostLines host(instance, generations);
   for (std::int64_t g = 0; g < count; ++g) {
     search.advance(false);
-    generations.prepare();
-    host.run(generations);
-    generations.finish([&](std::size_t b) { return host.best(b); });
+    host.run(generations, g + 1);
     const Search expected = search.result(), found = generations.result();
     ASSERT_EQ(found.digest, expected.digest) << name << ", generation " << g;
     ASSERT_EQ(found.cost, expected.cost) << name << ", generation " << g;
@@ -119,27 +130,21 @@ std::vector<Search> by_ranks(const vrp::Vrp& instance, const Task& task, std::ui
       Member team(meeting, rank);
       Generations generations(instance, task, seed, std::nullopt, &team);
       HostLines host(instance, generations);
-      for (std::int64_t g = 0; g < task.calls; ++g) {
-        generations.prepare();
-        host.run(generations);
-        generations.finish([&](std::size_t b) { return host.best(b); });
-      }
+      host.run(generations, task.calls);
       found[static_cast<std::size_t>(rank)] = generations.result();
     });
   threads.clear();
   return found;
 }
 
-/// Uneven parts, more ranks than lines; cycles end.
-TEST(HybridLine, RanksShareTheLines) {
-  const vrp::Vrp instance = instance_of(5, 13, Kind::bound);
+void expect_ranks_share(const vrp::Vrp& instance, std::int32_t lines, std::int64_t generations) {
   Task task;
-  task.processes = 6;
-  task.calls = 104;
+  task.processes = lines;
+  task.calls = generations;
   GeneticSearch search(instance, task, Start(1), 1);
   while (!search.done()) search.advance(false);
   const Search expected = search.result();
-  for (const std::int32_t ranks : {1, 2, 4, 7})
+  for (const std::int32_t ranks : {1, 2, 3, 4, 7})
     for (const Search& found : by_ranks(instance, task, 1, ranks)) {
       EXPECT_EQ(found.digest, expected.digest) << ranks;
       EXPECT_EQ(found.cost, expected.cost) << ranks;
@@ -147,6 +152,12 @@ TEST(HybridLine, RanksShareTheLines) {
       EXPECT_EQ(found.best, expected.best) << ranks;
     }
 }
+
+/// Uneven parts, more ranks than lines; cycles end.
+TEST(HybridLine, RanksShareTheLines) { expect_ranks_share(instance_of(5, 13, Kind::bound), 6, 104); }
+
+/// Ranks with several islands, with one, with part of one and with parts of two; migrants and pooled routes go from rank to rank.
+TEST(HybridLine, RanksShareTheIslands) { expect_ranks_share(instance_of(5, 13, Kind::bound), 3 * lines_of_island - 5, 104); }
 
 TEST(HybridLine, HostTwinsOnEdgeCases) {
   for (const Kind kind :

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -82,6 +83,16 @@ TEST(HybridSchedule, CyclesOfShortGenerationsHaveMoreOfThem) {
   EXPECT_EQ(lengths_of(Schedule(10, 10'000)), (std::vector<std::int64_t>{2, 2, 4, 4, 8, 8}));
 }
 
+TEST(HybridSchedule, SaysHowManyGenerationsAreLeft) {
+  Schedule schedule(10, 10'000);
+  std::vector<std::int64_t> left;
+  for (int g = 0; g < 8; ++g) {
+    left.push_back(schedule.left());
+    schedule.next();
+  }
+  EXPECT_EQ(left, (std::vector<std::int64_t>{2, 1, 2, 1, 4, 3, 2, 1}));
+}
+
 /// A cut of the order into routes of three: what a line might hand back.
 Handed cut(const vrp::View& vrp, const std::vector<std::int32_t>& order, std::int32_t routes) {
   Handed handed;
@@ -100,11 +111,11 @@ std::vector<std::int64_t> jobs_of(const vrp::Vrp& vrp, std::int32_t lines, std::
   std::vector<std::int32_t> whole(static_cast<std::size_t>(vrp.size()));
   std::iota(whole.begin(), whole.end(), 1);
   for (std::int64_t g = 0; g < generations; ++g) {
-    islands.next();
+    for (Island& island : islands.here()) island.next();
     std::vector<Handed> handed(static_cast<std::size_t>(lines));
     for (std::int32_t i = 0; i < lines; ++i) {
       const std::int32_t b = turned ? lines - 1 - i : i;  // lines may ask in any order
-      const Job job = islands.job(b);
+      const Job job = islands.of(b).job(b);
       EXPECT_EQ(job.begins(), !anneals(b) || g % 100 == 0);
       if (!job.order.empty()) {
         std::vector<std::int32_t> sorted = job.order;
@@ -114,11 +125,13 @@ std::vector<std::int64_t> jobs_of(const vrp::Vrp& vrp, std::int32_t lines, std::
       handed[static_cast<std::size_t>(b)] = cut(vrp.view(), job.order.empty() ? whole : job.order, islands.granular().routes);
     }
     for (std::int32_t b = 0; b < lines; ++b)
-      for (const std::int32_t c : islands.job(b).order) said.push_back(c);
-    islands.merge(handed, [&](std::size_t count, const auto& f) {
-      for (std::size_t i = 0; i < count; ++i) f(turned ? count - 1 - i : i);
-    });
-    islands.end();
+      for (const std::int32_t c : islands.of(b).job(b).order) said.push_back(c);
+    for (Island& island : islands.here())
+      island.merge([&](std::size_t k) { return handed[static_cast<std::size_t>(island.first()) + k]; },
+                   [&](std::size_t count, const auto& f) {
+                     for (std::size_t i = 0; i < count; ++i) f(turned ? count - 1 - i : i);
+                   });
+    islands.end(1, 0);
   }
   return said;
 }
@@ -128,15 +141,68 @@ TEST(HybridIslands, OrdersOfAskingChangeNothing) {
   EXPECT_EQ(jobs_of(vrp, lines_of_island + 6, 120, false), jobs_of(vrp, lines_of_island + 6, 120, true));
 }
 
-TEST(HybridIslands, ABestIsKept) {
+/// The least distance, of equals the one of the earliest generation and of the first line, whoever offers first.
+TEST(HybridIslands, TheBestIsKept) {
   const vrp::Vrp vrp = in_a_square(6, 2, 30);
-  Islands islands(vrp, 4, 200, 1, std::nullopt, false);
+  Islands islands(vrp, lines_of_island + 4, 200, 1, std::nullopt, false);
   EXPECT_FALSE(islands.best_distance());
-  islands.offer({{1, 2, 3}, {4, 5, 6}}, 900);
-  islands.offer({{6, 5, 4}, {1, 2, 3}}, 900);
-  EXPECT_EQ(islands.best(), (Routes{{1, 2, 3}, {4, 5, 6}}));
-  islands.offer({{4, 5, 6}, {1, 2, 3}}, 800);
-  EXPECT_EQ(islands.best_distance(), 800);
+  const auto expect_best = [&](std::int64_t distance, const Routes& routes) {
+    islands.agree_on_best(7);
+    EXPECT_EQ(islands.best_distance(), distance);
+    EXPECT_EQ(islands.best(), routes);
+    EXPECT_EQ(islands.evaluations(), 7);
+  };
+  const Routes a{{1, 2, 3}, {4, 5, 6}}, b{{6, 5, 4}, {1, 2, 3}};
+  islands.of(lines_of_island).offer(lines_of_island, true, 900, b);
+  expect_best(900, b);
+  islands.of(4).offer(4, true, 900, a);
+  EXPECT_FALSE(islands.of(5).improves(5, true, 900));
+  islands.of(lines_of_island).offer(lines_of_island + 1, true, 900, b);
+  expect_best(900, a);
+  islands.of(5).offer(5, true, 800, b);
+  expect_best(800, b);
+  EXPECT_FALSE(islands.of(lines_of_island).improves(lines_of_island, true, no_distance));
+}
+
+/// Of a rank that makes nothing.
+class Watcher final : public Team {
+ public:
+  Watcher(std::int32_t rank, std::int32_t size) : rank_(rank), size_(size) {}
+  [[nodiscard]] std::int32_t rank() const override { return rank_; }
+  [[nodiscard]] std::int32_t size() const override { return size_; }
+  [[nodiscard]] std::int32_t host_rank() const override { return rank_; }
+  [[nodiscard]] std::int32_t host_size() const override { return size_; }
+  [[nodiscard]] std::int32_t cores() const override { return 1; }
+  [[nodiscard]] std::optional<Offer> least(const std::optional<Offer>& mine) override { return mine; }
+  [[nodiscard]] std::vector<std::vector<std::int64_t>> gathered(const std::vector<std::int64_t>&) override { return {}; }
+  [[nodiscard]] const std::atomic<bool>* stop() const override { return nullptr; }
+
+ private:
+  std::int32_t rank_, size_;
+};
+
+/// Whole islands where there are as many as ranks; each line once.
+TEST(HybridIslands, RanksHaveTheirShare) {
+  const vrp::Vrp vrp = in_a_square(6, 2, 30);
+  for (const std::int32_t lines : {1, 6, lines_of_island, lines_of_island + 1, 5 * lines_of_island - 3, 16 * lines_of_island})
+    for (const std::int32_t ranks : {1, 2, 3, 4, 7, 16}) {
+      std::int32_t next = 0;
+      for (std::int32_t rank = 0; rank < ranks; ++rank) {
+        Watcher team(rank, ranks);
+        Islands islands(vrp, lines, 200, 1, std::nullopt, false, &team);
+        EXPECT_EQ(islands.first_line(), next);
+        next = islands.end_line();
+        const bool whole = (lines + lines_of_island - 1) / lines_of_island >= ranks;
+        EXPECT_EQ(islands.here().empty(), islands.first_line() == next);
+        for (const Island& island : islands.here()) {
+          EXPECT_LT(island.first(), next);
+          EXPECT_GT(island.first() + island.lines(), islands.first_line());
+          EXPECT_TRUE(!whole || (island.first() >= islands.first_line() && island.first() + island.lines() <= next));
+        }
+        EXPECT_FALSE(whole && islands.shared());
+      }
+      EXPECT_EQ(next, lines);
+    }
 }
 
 /// Penalties rise where no child is feasible, and fall where all are.

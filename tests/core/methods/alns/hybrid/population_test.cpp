@@ -68,8 +68,16 @@ TEST(HybridPopulation, ManyAreTakenInAsOneAfterTheOther) {
       }
       for (std::size_t i = arrivals.size(); i-- > 0;)
         if (arrivals[i]) many.measure(arrivals, i);
-      for (std::size_t i = 0; i < arrivals.size(); ++i)
-        if (arrivals[i]) many.add(arrivals, i);
+      for (std::size_t i = 0; i < arrivals.size(); ++i) {
+        if (!arrivals[i]) continue;
+        if (many.leader_changes()) {
+          for (std::size_t j = i; j < arrivals.size(); ++j)
+            if (arrivals[j]) many.renew(*arrivals[j]);
+          for (std::size_t j = arrivals.size(); j-- > i;)
+            if (arrivals[j]) many.measure_anew(arrivals, i, j);
+        }
+        many.add(arrivals, i);
+      }
       for (Population* population : {&one, &many}) {
         population->adapt(40, generation, 40 - generation);
         population->rank();
