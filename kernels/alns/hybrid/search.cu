@@ -477,10 +477,11 @@ class Generating {
       const bool was_on_device = std::exchange(on_device, false);
       if (was_on_device && !risen && interruption.wanted()) stop_.set(1), risen = true;  // so each call launches something
       for (const auto& share : shares_) {
-        const Stage stage = share->stage;
+        const Stage stage = share->stage;  // what a thread of the host does now and ends soon is seen in the next round
+        const bool idle = stage == Stage::ready && (!share->prepared || risen);
         if (stage == Stage::device && !under_way(*share)) end_launch(*share, until, risen);
-        if (stage == Stage::ready && share->prepared && !risen) launch(*share);
-        busy = busy || share->stage != Stage::ready || stage == Stage::host;
+        if (stage == Stage::ready && !idle) launch(*share);
+        busy = busy || !idle;
         on_device = on_device || share->stage == Stage::device;
       }
       if (busy) std::this_thread::sleep_for(std::chrono::microseconds(10));
