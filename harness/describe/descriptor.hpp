@@ -79,8 +79,8 @@ struct Watch {
   std::string note;                    ///< why
 };
 
-/// What the experiment does not run in the profile `full`, and why: the report prints it where a value is missing. Some implementations of
-/// some cases are in no plan (leaves_out()).
+/// What the experiment does not run in the profile `full`, and why: the report prints it where a value is missing. Where both are
+/// given, these implementations of these cases are in no plan.
 struct LeftOut {
   std::vector<std::string> implementations;         ///< empty: all
   std::map<std::string, std::vector<Value>> where;  ///< only cases with one of these values of each of these axes; empty: all

@@ -258,13 +258,15 @@ class FirstOfRanks {
   std::unordered_set<std::string> seen_;
 };
 
-}  // namespace
-
-bool leaves_out(const Descriptor& descriptor, const Case& c, const std::string& implementation) {
-  return std::any_of(descriptor.left_out.begin(), descriptor.left_out.end(), [&](const LeftOut& entry) {
-    return !entry.where.empty() && contains(entry.implementations, implementation) && passes(c, entry.where);
-  });
+/// Has the shard the pair, and does no entry of `left_out` name both its case and its implementation?
+bool takes(const Descriptor& descriptor, const Filter& filter, const Case& c, const std::string& implementation) {
+  return filter.shard.has(c, implementation) &&
+         std::none_of(descriptor.left_out.begin(), descriptor.left_out.end(), [&](const LeftOut& entry) {
+           return !entry.where.empty() && contains(entry.implementations, implementation) && passes(c, entry.where);
+         });
 }
+
+}  // namespace
 
 bool runs_here(const Implementation& implementation, bool has_device) {
   return implementation.absence.empty() && (implementation.backend == Backend::cpu || has_device);
@@ -301,8 +303,7 @@ Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filte
     const std::vector<const Implementation*> asked = first.next(c, runnable);
     for (const std::uint64_t seed : seeds)
       for (const Implementation* implementation : asked)
-        if (filter.shard.has(c, implementation->name) && !leaves_out(descriptor, c, implementation->name))
-          plan.jobs.push_back(make_job(c, *implementation, profile, seed));
+        if (takes(descriptor, filter, c, implementation->name)) plan.jobs.push_back(make_job(c, *implementation, profile, seed));
   }
   return plan;
 }
@@ -327,7 +328,7 @@ Estimate estimate(const Descriptor& descriptor, const Profile& profile, const Fi
   Estimate found;
   for (const Case& c : expand(descriptor, profile, filter))
     for (const std::string& name : filter.implementations.empty() ? profile.implementations : filter.implementations)
-      if (filter.shard.has(c, name) && !leaves_out(descriptor, c, name)) {
+      if (takes(descriptor, filter, c, name)) {
         found.measurements += seeds;
         found.gpu |= on_gpu(name);
       }

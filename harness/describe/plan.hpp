@@ -85,9 +85,6 @@ inline constexpr std::size_t most_cases = 100'000, most_jobs = 1'000'000;
 /// first.
 [[nodiscard]] Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filter& filter, bool has_device, int process = 1);
 
-/// Does an entry of `left_out` with `where` and `implementations` name them both? Such a pair is in no plan.
-[[nodiscard]] bool leaves_out(const Descriptor& descriptor, const Case& c, const std::string& implementation);
-
 /// Is all there that the implementation needs?
 [[nodiscard]] bool runs_here(const Implementation& implementation, bool has_device);
 

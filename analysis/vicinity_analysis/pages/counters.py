@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from vicinity_analysis.errors import InputError
 from vicinity_analysis.inputs.files import read_bytes
+from vicinity_analysis.inputs.published import UNITS
 from vicinity_analysis.inputs.records import Machine, load_machine
 from vicinity_analysis.views.cells import Cell, Column, Table
 
@@ -22,16 +23,6 @@ Exit status: 0, or 2 with one line for what cannot be read."""
 
 FILE = "counters.csv"
 TIME = "gpu__time_duration.sum"
-SECONDS = {
-    "ns": 1e-9,
-    "us": 1e-6,
-    "ms": 1e-3,
-    "s": 1.0,
-    "nsecond": 1e-9,
-    "usecond": 1e-6,
-    "msecond": 1e-3,
-    "second": 1.0,
-}
 SHARES = {  # column of the file: Nsight Compute's metric, in % of the most there is, and what the report calls it
     "multiprocessors": ("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "multiprocessors busy"),
     "issue": ("sm__inst_issued.avg.pct_of_peak_sustained_active", "issue slots"),
@@ -42,6 +33,7 @@ SHARES = {  # column of the file: Nsight Compute's metric, in % of the most ther
     "warps": ("sm__warps_active.avg.pct_of_peak_sustained_active", "warps resident"),
 }
 STALL, PER_ISSUE = "smsp__average_warps_issue_stalled_", "_per_issue_active.ratio"
+STALLS = f"regex:{STALL}[a-z_]+{PER_ISSUE.removesuffix('.ratio')}"
 NO_STALL = ("selected", "not_selected")  # issued, or could have been
 KEY = ("experiment", "case", "implementation")
 COLUMNS = (*KEY, "kernel", "launches", "milliseconds", *SHARES, "waits_for", "waiting", "commit", "sources")
@@ -54,11 +46,16 @@ class Launch(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("runs", type=Path, nargs="+", help="folders of watched runs")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=f"results/<machine>/{FILE}")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--metrics", action="store_true", help="print what ncu is to count, for its --metrics, and end")
+    what.add_argument("--out", type=Path, metavar="FILE", help=f"results/<machine>/{FILE}")
+    parser.add_argument("runs", type=Path, nargs="*", help="folders of watched runs")
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.metrics:
+        print(",".join((TIME, *(metric for metric, _ in SHARES.values()), STALLS)))
+        return 0
     lines = {key_of(line): line for line in (read(args.out) if args.out.exists() else [])}
     for folder in args.runs:
         line = line_of(folder)
@@ -129,10 +126,11 @@ def launches_of(path: Path) -> list[Launch]:
         told = next((line for line in lines if "ERROR" in line), "no kernel was watched")
         raise InputError(f"{path}: {told}")
     units, *rows = csv.DictReader(lines[head:])
+    unit = UNITS[units[TIME].replace("second", "s")]  # older versions write it out
     launches = []
     for row in rows:
         values = {name: number(text) for name, text in row.items() if "__" in (name or "") and text}
-        launches.append(Launch(name_of(row["Kernel Name"]), values[TIME] * SECONDS[units[TIME]], values))
+        launches.append(Launch(name_of(row["Kernel Name"]), values[TIME] * unit, values))
     if not launches:
         raise InputError(f"{path}: no kernel was watched")
     return launches

@@ -1,5 +1,6 @@
 """What Nsight Compute counted, by kernel, in a machine's counters.csv and in the report."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,10 @@ def test_a_damaged_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     run = watched(tmp_path / "run", [launch("a(int)", "5")])
     assert main(["counters", str(run), "--out", str(tmp_path / "counters.csv")]) == 2
     assert "counters.csv:2: not the columns" in capsys.readouterr().err
+
+
+def test_what_ncu_is_to_count_is_what_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["counters", "--metrics"]) == 0
+    counted = capsys.readouterr().out.strip().split(",")
+    assert counted[:-1] == HEAD[2 : 3 + len(counters.SHARES)]
+    assert all(re.search(counted[-1].removeprefix("regex:"), name) for name in HEAD[3 + len(counters.SHARES) :])

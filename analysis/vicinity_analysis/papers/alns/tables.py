@@ -328,9 +328,8 @@ def lines_table(study: Study) -> Table | None:
             runs.items(), key=lambda item: (item[0][0], item[0][2], item[0][1])
         ):
             alone = runs.get((instance, lines // ranks, 1))
-            rate, ratio = _lines_a_second(record), None
-            if alone is not None:
-                ratio = rate / _lines_a_second(alone)
+            rate = _lines_a_second(record)
+            ratio = rate / _lines_a_second(alone) if alone else None
             cells = [Cell(str(text), kind="param") for text in (machine.title, instance, ranks, lines)]
             of_generation = 1e3 * record.typical() / record.case["calls"]
             title, marks = record.source, record.marks

@@ -485,7 +485,11 @@ class RowMinimaSearch {
       }
       __syncthreads();
     }
+#if __CUDA_ARCH__ >= 800
     own = __reduce_max_sync(~0u, own);
+#else
+    own = -cuda::warp_min(-own);
+#endif
     if (own >= 0 && warp() == warps - 1) {
       const Row row = received_row();
       if (lane() == 0) set_row(own, row);
