@@ -24,9 +24,9 @@ concept DeviceSearches = requires(S& searches, const S& fixed, const Start& star
   // each search of the batch goes on until it is done or has made `limit` iterations; where ranks are in step, it returns the limit that
   // they agree on, and stopped() says whether one was interrupted, after which nothing is done
   searches.launch(count);
-  // where a slice had better be longer or shorter than so many iterations, slice(count) says so
-  // for that; are all searches of the batch done? Where one iteration may take long, wait(stop), too: what is under way when the flag rises
-  // ends early and counts for nothing
+  // waits for that: are all searches of the batch done? Where one iteration may take long, wait(stop), too: what is under way when the
+  // flag rises ends early and counts for nothing. Where a slice had better be longer or shorter than so many iterations, slice(count)
+  // says so
   { searches.wait() } -> std::same_as<bool>;
   { searches.progress() } -> std::same_as<TracePoint>;  // of the first search of the batch, after wait(); all but the seconds
   { searches.best() } -> std::same_as<Objective>;       // of all searches of the batch, after wait()
