@@ -33,7 +33,7 @@ class Generations {
         states(jobs.size()),
         handed(inputs.size()),
         best(inputs.size()),
-        workers_(usable_cores()) {}
+        workers_(worker_count(team)) {}
 
   [[nodiscard]] const Granular& granular() const { return islands_.granular(); }
   [[nodiscard]] std::int32_t routes() const { return islands_.granular().routes; }
@@ -115,6 +115,12 @@ class Generations {
     const LineState& state = states[b];
     return {island.hands_over(line(b)) ? unpacked(&handed[b * nodes_]) : Routes(), state.load_feasible, state.duration_feasible,
             annealing(b) ? state.best_distance : state.handed_distance};
+  }
+  /// More only wait for each other. Ranks of a host share its cores.
+  static constexpr std::size_t most_workers = 16;
+  [[nodiscard]] static std::size_t worker_count(const Team* team) {
+    const std::size_t ranks = team == nullptr ? 1 : static_cast<std::size_t>(team->host_size());
+    return std::clamp<std::size_t>(usable_cores() / ranks, 1, most_workers);
   }
   /// back(b): what line b hands back.
   template <class Back>
