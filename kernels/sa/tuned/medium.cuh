@@ -222,22 +222,9 @@ class MediumSearch {
     std::int64_t sweep_q = first_q, rounds = 0, proposal = -1;  // of the last swap
     Delta delta = 0;
     // The last swap, with the next one: its digest takes about as long as a round, all else is made meanwhile.
-    const auto accept_last = [&] {
-      const ChainState before = state;
-      const bool improves = state.accept(proposal, delta) & (proposal >= 0);
-      if (proposal < 0) state = before;
-      return improves;
-    };
+    const auto accept_last = [&] { return accept_any(state, proposal, delta); };
     int sweep = 0;
-    const auto next = [&] {
-      const SmallKey key = next_key();
-      ++rounds;
-      if (key.parity() != sweep) {
-        sweep ^= 1;
-        sweep_q += pairs_;
-      }
-      return key;
-    };
+    const auto next = [&] { return counted(next_key(), pairs_, rounds, sweep, sweep_q); };
     for (SmallKey key = next();; key = next()) {
       for (; key.swaps(); key = next()) {
         // The delta of the tester with this key: a lane looks at one of them.
@@ -307,13 +294,11 @@ class MediumSearch {
   }
   /// Of facility x.
   [[nodiscard]] __device__ __forceinline__ Delta d_of(int side, const SmallKey& swap, std::int32_t x) const {
-    const typename Types::Entry* const a = m_.a[side] + x;
-    return static_cast<Delta>(a[swap.r() * P::size]) - static_cast<Delta>(a[swap.s() * P::size]);
+    return row_difference<Delta, P::size>(m_.a[side], swap.r(), swap.s(), x);
   }
   /// Of location l.
   [[nodiscard]] __device__ __forceinline__ Delta e_of(int side, const SmallKey& swap, std::int32_t l) const {
-    const typename Types::Entry* const b = m_.b[side] + l;
-    return static_cast<Delta>(b[swap.q() * P::size]) - static_cast<Delta>(b[swap.u() * P::size]);
+    return row_difference<Delta, P::size>(m_.b[side], swap.q(), swap.u(), l);
   }
   [[nodiscard]] static __device__ __forceinline__ std::int32_t first_column(std::int32_t block) { return (block & 16) << 2 | (block & 15); }
   /// By the first warp. A Philox block has four columns of a row, sixteen apart.

@@ -114,6 +114,32 @@ struct SmallMemory {
   ChainState state;     ///< there
 };
 
+/// Accepts a proposal, if there is one: not -1. Is it a new best?
+[[nodiscard]] __device__ __forceinline__ bool accept_any(ChainState& state, std::int64_t proposal, std::int64_t delta) {
+  const ChainState before = state;
+  const bool improves = state.accept(proposal, delta) & (proposal >= 0);
+  if (proposal < 0) state = before;
+  return improves;
+}
+
+/// The key that ended a round: counts the round and, where the key is of the next sweep, its `pairs` proposals.
+[[nodiscard]] __device__ __forceinline__ SmallKey counted(const SmallKey& key, std::int32_t pairs, std::int64_t& rounds, int& parity,
+                                                          std::int64_t& sweep_q) {
+  ++rounds;
+  if (key.parity() != parity) {
+    parity ^= 1;
+    sweep_q += pairs;
+  }
+  return key;
+}
+
+/// m[row][column] - m[other][column], of rows `Pitch` apart.
+template <class Delta, int Pitch, class Entry>
+[[nodiscard]] __device__ __forceinline__ Delta row_difference(const Entry* m, std::int32_t row, std::int32_t other, std::int32_t column) {
+  const Entry* const at = m + column;
+  return static_cast<Delta>(at[row * Pitch]) - static_cast<Delta>(at[other * Pitch]);
+}
+
 template <ElementTypes Types, class P>
 class SmallSearch {
  public:
@@ -282,22 +308,9 @@ class SmallSearch {
     std::int64_t sweep_q = state.next / pairs_ * pairs_, rounds = 0, proposal = -1;  // of the last swap
     Delta delta = 0;
     // The last swap, with the next one: its digest takes about as long as a round, all else is made meanwhile.
-    const auto accept_last = [&] {
-      const ChainState before = state;
-      const bool improves = state.accept(proposal, delta) & (proposal >= 0);
-      if (proposal < 0) state = before;
-      return improves;
-    };
+    const auto accept_last = [&] { return accept_any(state, proposal, delta); };
     int sweep = 0;
-    const auto next = [&] {
-      const SmallKey key = next_key();
-      ++rounds;
-      if (key.parity() != sweep) {
-        sweep ^= 1;
-        sweep_q += pairs_;
-      }
-      return key;
-    };
+    const auto next = [&] { return counted(next_key(), pairs_, rounds, sweep, sweep_q); };
     for (SmallKey key = next();; key = next()) {
       for (; key.swaps(); key = next()) {
         const std::uint32_t* const keys = m_.slot[0][0] + (keys_ ^ 16) / 4;
@@ -366,13 +379,11 @@ class SmallSearch {
   }
   /// Of facility x.
   [[nodiscard]] __device__ __forceinline__ Delta d_of(int side, const SmallKey& swap, std::int32_t x) const {
-    const std::int32_t* const a = m_.a[side] + x;
-    return static_cast<Delta>(a[swap.r() * P::size]) - static_cast<Delta>(a[swap.s() * P::size]);
+    return row_difference<Delta, P::size>(m_.a[side], swap.r(), swap.s(), x);
   }
   /// Of location l.
   [[nodiscard]] __device__ __forceinline__ Delta e_of(int side, const SmallKey& swap, std::int32_t l) const {
-    const typename Types::Entry* const b = m_.b[side] + l;
-    return static_cast<Delta>(b[swap.q() * P::size]) - static_cast<Delta>(b[swap.u() * P::size]);
+    return row_difference<Delta, P::size>(m_.b[side], swap.q(), swap.u(), l);
   }
   /// Of the pair (row, column), row < column: a row of the first half and one of the second share a row of the triangle's square.
   [[nodiscard]] static __device__ __forceinline__ std::int32_t limit_index(std::int32_t row, std::int32_t column) {
