@@ -30,6 +30,7 @@
 #include "core/util/interruption.hpp"
 #include "core/util/parallel.hpp"
 #include "kernels/cuda/collective/warp.cuh"
+#include "kernels/cuda/runtime/arrays.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/cuda/runtime/memory.cuh"
 #include "kernels/cuda/runtime/stop.cuh"
@@ -82,36 +83,31 @@ struct Layout {
     board.n = n;
     board.width = searches.width;
     board.pitch = searches.pitch;
-    if constexpr (N::packed) take(board.factors, searches.width);
+    if constexpr (N::packed) cuda::take(end_, board.factors, searches.width);
     for (int side = 0; side < N::sides && !N::packed; ++side) {
-      take(board.d[side], searches.width);
-      take(board.e[side], searches.width);
+      cuda::take(end_, board.d[side], searches.width);
+      cuda::take(end_, board.e[side], searches.width);
     }
-    for (Key*& fresh : board.fresh) take(fresh, searches.width);
-    for (std::int32_t*& expiry : board.expiry) take(expiry, searches.width);
-    take(least, most_warps);
-    take(pair, 2);
-    take(board.p, n);
+    for (Key*& fresh : board.fresh) cuda::take(end_, fresh, searches.width);
+    for (std::int32_t*& expiry : board.expiry) cuda::take(end_, expiry, searches.width);
+    cuda::take(end_, least, most_warps);
+    cuda::take(end_, pair, 2);
+    cuda::take(end_, board.p, n);
     for (int side = 0; side < N::sides; ++side) {
       board.a[side] = searches.a[side];
       if constexpr (!Shared) continue;
       typename N::Entry* a;
-      take(a, n * searches.pitch);
+      cuda::take(end_, a, n * searches.pitch);
       board.a[side] = a;
-      take(board.b[side], n * searches.pitch);
+      cuda::take(end_, board.b[side], n * searches.pitch);
     }
-    if constexpr (Shared) take(board.until, n * n);
+    if constexpr (Shared) cuda::take(end_, board.until, n * n);
   }
   [[nodiscard]] static std::size_t bytes(const Searches<N>& searches) {
     return static_cast<std::size_t>(Layout(nullptr, searches).end_ - static_cast<std::byte*>(nullptr));
   }
 
  private:
-  template <class T>
-  __host__ __device__ __forceinline__ void take(T*& array, std::int32_t size) {
-    array = reinterpret_cast<T*>(end_);
-    end_ += (static_cast<std::size_t>(size) * sizeof(T) + 15) / 16 * 16;
-  }
   std::byte* end_;
 };
 

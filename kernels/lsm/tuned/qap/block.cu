@@ -40,6 +40,7 @@
 
 #include "core/methods/lsm/search.hpp"
 #include "kernels/cuda/collective/argmin.cuh"
+#include "kernels/cuda/runtime/arrays.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/lsm/device_searches.cuh"
 #include "kernels/lsm/tuned/qap/pair_keys.cuh"
@@ -114,16 +115,16 @@ class SharedLayout {
 
   __host__ __device__ __forceinline__ SharedLayout(std::byte* memory, const QapBlockPolicy<Types>& policy)
       : pitch_(policy.pitch()), end_(memory) {
-    take(touched_before, 4 * pitch_);
-    take(touched_after, 4 * pitch_);
-    take(differences, pitch_);
-    take(best, 32 * policy.blocks);
-    take(best_ignoring_tabu, 32 * policy.blocks);
-    take(diagonal, policy.n);
-    take(a_diagonal, policy.n);
-    take(b_diagonal, policy.n);
-    take(p, policy.n);
-    take(until, policy.rows * policy.pair_threads);
+    cuda::take(end_, touched_before, 4 * pitch_);
+    cuda::take(end_, touched_after, 4 * pitch_);
+    cuda::take(end_, differences, pitch_);
+    cuda::take(end_, best, 32 * policy.blocks);
+    cuda::take(end_, best_ignoring_tabu, 32 * policy.blocks);
+    cuda::take(end_, diagonal, policy.n);
+    cuda::take(end_, a_diagonal, policy.n);
+    cuda::take(end_, b_diagonal, policy.n);
+    cuda::take(end_, p, policy.n);
+    cuda::take(end_, until, policy.rows * policy.pair_threads);
   }
   [[nodiscard]] static std::size_t bytes(const QapBlockPolicy<Types>& policy) {
     return static_cast<std::size_t>(SharedLayout(nullptr, policy).end_ - static_cast<std::byte*>(nullptr));
@@ -135,11 +136,6 @@ class SharedLayout {
   }
 
  private:
-  template <class T>
-  __host__ __device__ __forceinline__ void take(T*& array, std::int32_t size) {
-    array = reinterpret_cast<T*>(end_);
-    end_ += (static_cast<std::size_t>(size) * sizeof(T) + 15) / 16 * 16;
-  }
   std::int32_t pitch_;
   std::byte* end_;
 };

@@ -25,6 +25,7 @@
 #include "core/methods/lsm/search.hpp"
 #include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/collective/mailbox.cuh"
+#include "kernels/cuda/runtime/arrays.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/lsm/device_searches.cuh"
 #include "kernels/lsm/tuned/qap/searches.cuh"
@@ -88,21 +89,16 @@ struct BlockVectors {
   std::int32_t* p;                          ///< [facility]
 
   __host__ __device__ __forceinline__ BlockVectors(std::byte* memory, const QapGridPolicy<Types>& policy) : end_(memory) {
-    take(differences, policy.n);
-    take(ends, policy.rows);
-    take(diagonal, policy.n);
-    take(p, policy.n);
+    cuda::take<32>(end_, differences, policy.n);
+    cuda::take<32>(end_, ends, policy.rows);
+    cuda::take<32>(end_, diagonal, policy.n);
+    cuda::take<32>(end_, p, policy.n);
   }
   [[nodiscard]] static std::size_t bytes(const QapGridPolicy<Types>& policy) {
     return static_cast<std::size_t>(BlockVectors(nullptr, policy).end_ - static_cast<std::byte*>(nullptr));
   }
 
  private:
-  template <class T>
-  __host__ __device__ __forceinline__ void take(T*& array, std::int32_t size) {
-    array = reinterpret_cast<T*>(end_);
-    end_ += (static_cast<std::size_t>(size) * sizeof(T) + 31) / 32 * 32;
-  }
   std::byte* end_;
 };
 

@@ -77,61 +77,41 @@ struct SmallPolicy {
 
 // --- data --------------------------------------------------------------------------------------------------------------------
 
-/// Shared memory, one array after the other. Of [2] arrays the one of moves_taken & 1 is that after so many moves.
+/// Shared memory. All places are known when the kernel is compiled, for the most facilities and pair threads: addresses cost nothing. Of
+/// arrays of two the one of moves_taken & 1 is that after so many moves.
+template <int Rows>
 struct SmallShared {
-  SmallBest* best;               ///< [2][warp]
-  std::int32_t* p;               ///< [2][facility]
-  std::int32_t* diagonal;        ///< [2][facility]: F[x][x], scaled
-  std::int32_t* b_diagonal;      ///< [2][facility]: B'[x][x]
-  std::int32_t* a_diagonal;      ///< [facility]: A[x][x]
-  std::int32_t* places;          ///< [facility]: where `pairs` has its pair as a row with a facility j, less j * pitch
-  SmallDifference* differences;  ///< [pair thread]: of the swap, d scaled; of the warp's rows, one a lane
-  std::uint32_t* masks;          ///< [pair thread]: garbage where the facility of that row swapped, else 0
-  std::int32_t* until;           ///< as `pairs`: of tabu pairs
-  SmallPair* pairs;              ///< [pair thread][slot], a thread's `pitch` after the other's
+  static constexpr std::int32_t most = SmallPolicy::most_size, most_threads = SmallPolicy::few_pair_threads;
+  /// Slots of a thread and two more: neighbours' vectors lie in different banks.
+  static constexpr std::int32_t pitch = Rows + 2;
 
-  /// Slots and two more: neighbours' vectors lie in different banks.
-  [[nodiscard]] static __host__ __device__ constexpr std::int32_t pitch(std::int32_t rows) { return rows + 2; }
+  SmallBest best[2 * 32];                             ///< [2][warp]
+  std::int32_t p[2 * most];                           ///< [2][facility]
+  std::int32_t diagonal[2 * most];                    ///< [2][facility]: F[x][x], scaled
+  std::int32_t b_diagonal[2 * most];                  ///< [2][facility]: B'[x][x]
+  std::int32_t a_diagonal[most];                      ///< [facility]: A[x][x]
+  std::int32_t places[most];                          ///< [facility]: where `pairs` has its pair as a row with a facility j, less j * pitch
+  SmallDifference differences[most_threads];          ///< [pair thread]: of the swap, d scaled; of the warp's rows, one a lane
+  std::uint32_t masks[most_threads];                  ///< [pair thread]: garbage where the facility of that row swapped, else 0
+  std::int32_t until[most_threads * pitch];           ///< as `pairs`: of tabu pairs
+  alignas(16) SmallPair pairs[most_threads * pitch];  ///< [pair thread][slot], a thread's `pitch` after the other's
 
-  __host__ __device__ __forceinline__ SmallShared(std::byte* memory, const SmallPolicy& policy) : n_(policy.n), end_(memory) {
-    take(best, 2 * 32);
-    take(p, 2 * n_);
-    take(diagonal, 2 * n_);
-    take(b_diagonal, 2 * n_);
-    take(a_diagonal, n_);
-    take(places, n_);
-    take(differences, policy.pair_threads);
-    take(masks, policy.pair_threads);
-    take(until, policy.pair_threads * pitch(policy.rows));
-    take(pairs, policy.pair_threads * pitch(policy.rows));
-  }
-  [[nodiscard]] static std::size_t bytes(const SmallPolicy& policy) {
-    return static_cast<std::size_t>(SmallShared(nullptr, policy).end_ - static_cast<std::byte*>(nullptr));
-  }
   /// Where facility x stands in arrays of two.
-  [[nodiscard]] __device__ __forceinline__ std::int32_t at(std::int32_t moves_taken, std::int32_t x) const {
-    return (moves_taken & 1) * n_ + x;
+  [[nodiscard]] static __device__ __forceinline__ std::int32_t at(std::int32_t moves_taken, std::int32_t x) {
+    return (moves_taken & 1) * most + x;
   }
-
- private:
-  template <class T>
-  __host__ __device__ __forceinline__ void take(T*& array, std::int32_t size) {
-    array = reinterpret_cast<T*>(end_);
-    end_ += (static_cast<std::size_t>(size) * sizeof(T) + 15) / 16 * 16;
-  }
-  std::int32_t n_;
-  std::byte* end_;
 };
 
-/// Barriers of pair and facility threads; the latter with the progress warp. Warps are converged.
+/// Barriers of pair and facility threads; the latter with the progress warp. Not bar.sync and bar.arrive: ptxas moves those, and an
+/// arrival that comes late is one that others wait for.
 enum : int { pairs_read = 1, pairs_written = 2 };
 template <int Barrier, bool Waits>
 __device__ __forceinline__ void meet() {
   const unsigned threads = Barrier == pairs_read ? blockDim.x - 32 : blockDim.x;
   if constexpr (Waits)
-    asm volatile("bar.sync %0, %1;" ::"n"(Barrier), "r"(threads) : "memory");
+    asm volatile("barrier.sync %0, %1;" ::"n"(Barrier), "r"(threads) : "memory");
   else
-    asm volatile("bar.arrive %0, %1;" ::"n"(Barrier), "r"(threads) : "memory");
+    asm volatile("barrier.arrive %0, %1;" ::"n"(Barrier), "r"(threads) : "memory");
 }
 
 [[nodiscard]] __device__ __forceinline__ std::int32_t entry_of(const std::int32_t* matrix, std::int32_t n, std::int32_t row,
@@ -148,7 +128,7 @@ class SmallPairThread {
   using State = ReplicatedState<Keys>;
 
   __device__ __forceinline__ SmallPairThread(const QapSearches<SmallTypes>& searches, std::size_t search, const SmallPolicy& policy,
-                                             const SmallShared& shared)
+                                             SmallShared<Rows>& shared)
       : searches_(searches), f_(searches.f_of(search)), until_(searches.until_of(search)), shared_(shared), n_(policy.n) {
     auto k = static_cast<std::int32_t>(threadIdx.x);
     for (first_ = 0; first_ + Rows < n_ - 1 && k >= n_ - 1 - first_; first_ += Rows) k -= n_ - 1 - first_;
@@ -269,7 +249,7 @@ class SmallPairThread {
 
   /// Of its first slot in `pairs` and `until`.
   [[nodiscard]] __device__ __forceinline__ std::int32_t place() const {
-    return static_cast<std::int32_t>(threadIdx.x) * SmallShared::pitch(Rows);
+    return static_cast<std::int32_t>(threadIdx.x) * SmallShared<Rows>::pitch;
   }
   [[nodiscard]] __device__ __forceinline__ std::int64_t move(std::int32_t i) const { return moves::index<2>(n_, {{i, column_}}); }
   [[nodiscard]] __device__ __forceinline__ std::int32_t pair_product(std::int32_t i, std::int32_t moves_taken) const {
@@ -307,7 +287,7 @@ class SmallPairThread {
 
   const QapSearches<SmallTypes>& searches_;
   std::int32_t *f_, *until_;
-  const SmallShared& shared_;
+  SmallShared<Rows>& shared_;
   std::int32_t n_, lane_, first_of_warp_;
   std::int32_t first_, column_, rows_;  ///< rows first_ .. first_ + rows_ - 1 of column_; idle threads have none, of column n
   SmallDifference own_{};               ///< of its column
@@ -326,7 +306,7 @@ class SmallFacilityThread {
   using State = ReplicatedState<Keys>;
 
   __device__ __forceinline__ SmallFacilityThread(const QapSearches<SmallTypes>& searches, std::size_t search, const SmallPolicy& policy,
-                                                 const SmallShared& shared)
+                                                 SmallShared<Rows>& shared)
       : searches_(searches), f_(searches.f_of(search)), shared_(shared), n_(policy.n) {
     std::int32_t k = static_cast<std::int32_t>(threadIdx.x) - policy.pair_threads;
     with_s_ = k >= policy.facility_threads / 2;
@@ -376,7 +356,7 @@ class SmallFacilityThread {
   __device__ __forceinline__ void receive_choice(std::uint32_t, std::int32_t) const {}
 
  private:
-  static constexpr std::int32_t pitch = SmallShared::pitch(Rows);
+  static constexpr std::int32_t pitch = SmallShared<Rows>::pitch;
   struct OfSwapped {
     std::int32_t y, z;
   };
@@ -452,7 +432,7 @@ class SmallFacilityThread {
 
   const QapSearches<SmallTypes>& searches_;
   std::int32_t* f_;
-  const SmallShared& shared_;
+  SmallShared<Rows>& shared_;
   std::int32_t n_, x_;
   bool with_s_, exists_;  ///< is y the facility s? Is there a facility x?
   std::int32_t *current_, *best_;
@@ -473,7 +453,7 @@ class SmallProgressThread {
   using State = ReplicatedState<Keys>;
 
   __device__ __forceinline__ SmallProgressThread(local_search::SearchProgress& stored, const State& state, const SmallPolicy& policy,
-                                                 const SmallShared& shared)
+                                                 SmallShared<Rows>& shared)
       : policy_(policy),
         shared_(shared),
         stored_(stored),
@@ -511,11 +491,11 @@ class SmallProgressThread {
   [[nodiscard]] __device__ __forceinline__ SmallPair* no_pair(std::int32_t y) const {
     const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x) % 32, strip = y / Rows, x = strip * Rows + lane, column = min(x, y);
     if (y < 0 || lane >= Rows || x >= policy_.n || x == y || column % Rows == 0) return nullptr;
-    return shared_.pairs + policy_.thread_of(strip, column) * SmallShared::pitch(Rows) + max(x, y) % Rows;
+    return shared_.pairs + policy_.thread_of(strip, column) * SmallShared<Rows>::pitch + max(x, y) % Rows;
   }
 
   const SmallPolicy& policy_;
-  const SmallShared& shared_;
+  SmallShared<Rows>& shared_;
   local_search::SearchProgress& stored_;
   local_search::SearchProgress progress_;
   local_search::Method method_;
@@ -526,8 +506,8 @@ class SmallProgressThread {
 // --- the search --------------------------------------------------------------------------------------------------------------
 
 /// The search as warps of one role take part in it, until it ends or has taken the moves it may.
-template <class Role>
-__device__ __forceinline__ void small_search_as(Role& role, const SmallShared& shared, typename Role::State& state) {
+template <class Role, int Rows>
+__device__ __forceinline__ void small_search_as(Role& role, SmallShared<Rows>& shared, typename Role::State& state) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   while (true) {
     SmallBest* const slots = shared.best + (state.moves_taken & 1) * 32;
@@ -536,7 +516,7 @@ __device__ __forceinline__ void small_search_as(Role& role, const SmallShared& s
       if (lane == 0) slots[warp] = best;
     }
     role.finish(state);
-    __syncthreads();
+    cuda::barrier_of_all<false>();
     const SmallBest of_lane = slots[lane];
     role.fetch();
     if (state.moves_taken == state.limit) return;
@@ -554,8 +534,8 @@ template <int Rows>
 __global__ void __launch_bounds__(SmallPolicy::most_threads, 1)
     qap_small_kernel(const __grid_constant__ QapSearches<SmallTypes> searches, const __grid_constant__ SmallPolicy policy,
                      local_search::SearchProgress* all_progress, std::int32_t limit) {
-  extern __shared__ __align__(16) std::byte memory[];
-  const SmallShared shared(memory, policy);
+  __shared__ __align__(16) std::byte memory[sizeof(SmallShared<Rows>)];  // bytes, since nvcc warns of initialisers
+  auto& shared = *reinterpret_cast<SmallShared<Rows>*>(memory);
   const std::size_t search = blockIdx.x;
   const auto thread = static_cast<std::int32_t>(threadIdx.x);
   local_search::SearchProgress& progress = all_progress[search];
@@ -596,9 +576,6 @@ struct SmallLaunch {
       const SmallLaunch launch{{n, Rows}, qap_small_kernel<Rows>};
       if (launch.policy.pair_threads > SmallPolicy::few_pair_threads || instance.delta_bound() >= PairKeys<std::int32_t, Rows>::limit)
         return std::nullopt;
-      const std::size_t bytes = SmallShared::bytes(launch.policy);
-      if (bytes > cuda::most_shared()) return std::nullopt;
-      cuda::allow_shared(launch.kernel, bytes);
       return launch;
     };
     const auto four = fitting(std::integral_constant<int, 4>{});
@@ -622,8 +599,7 @@ class SmallEngine {
     memory_.begin(states, stream_);
   }
   void launch(local_search::SearchProgress* all_progress, std::int64_t limit) {
-    const cuda::Shape shape{
-        .blocks = searches_, .threads = launch_.policy.threads(), .shared_bytes = SmallShared::bytes(launch_.policy), .cluster = 1};
+    const cuda::Shape shape{.blocks = searches_, .threads = launch_.policy.threads(), .shared_bytes = 0, .cluster = 1};
     VICINITY_CUDA_CHECK(
         cuda::launch(shape, stream_, launch_.kernel, memory_.view(), launch_.policy, all_progress, static_cast<std::int32_t>(limit)));
   }
