@@ -19,6 +19,8 @@
 
 namespace vicinity::alns::hybrid::block {
 
+/// Its lambdas name what they capture: nvcc writes [&] with members anew, and they come in another order than in the objects of the host's
+/// compiler, with which one program has them in common.
 class Generations {
  public:
   /// `team`: of Islands.
@@ -60,7 +62,7 @@ class Generations {
   void prepare(std::size_t i) {
     islands_.here()[i].next();
     const Lines own = lines(i);
-    workers_.each(own.count, [&](std::size_t k) { prepare_line(own.first + k); });
+    workers_.each(own.count, [this, &own](std::size_t k) { prepare_line(own.first + k); });
   }
   /// When `states` of this rank's lines have come back: is the best solution of line b, an annealing one, wanted?
   [[nodiscard]] bool improves(std::size_t b) const {
@@ -76,7 +78,7 @@ class Generations {
       if (island.hands_over(line(b)) && state.handed_feasible && island.improves(line(b), true, state.handed_distance))
         island.offer(line(b), true, state.handed_distance, unpacked(&handed[b * nodes_]));
     }
-    if (!islands_.shared()) merge(island, [&](std::size_t b) { return handed_back(island, b); });
+    if (!islands_.shared()) merge(island, [this, &island](std::size_t b) { return handed_back(island, b); });
   }
   Workers& workers() { return workers_; }
 
@@ -125,15 +127,15 @@ class Generations {
   /// back(b): what line b hands back.
   template <class Back>
   void merge(Island& island, const Back& back) {
-    island.merge([&](std::size_t k) { return back(static_cast<std::size_t>(island.first()) + k); },
-                 [&](std::size_t count, const auto& f) { workers_.each(count, f); });
+    island.merge([&island, &back](std::size_t k) { return back(static_cast<std::size_t>(island.first()) + k); },
+                 [this](std::size_t count, const auto& f) { workers_.each(count, f); });
   }
   void merge_shared() {
     std::vector<Handed> back(jobs.size());
     const auto [first, count] = own_lines();
     for (std::size_t b = first; b < first + count; ++b) back[b] = handed_back(island_of(b), b);
     islands_.exchange(back);
-    for (Island& island : islands_.here()) merge(island, [&](std::size_t b) { return std::move(back[b]); });
+    for (Island& island : islands_.here()) merge(island, [&back](std::size_t b) { return std::move(back[b]); });
   }
   void prepare_line(std::size_t b) {
     const Island& island = island_of(b);

@@ -94,7 +94,7 @@ class Workers {
         lock.unlock();
         for (int tries = 0; tries < most_tries && news_ == seen; ++tries) std::this_thread::yield();
         lock.lock();
-        changed_.wait(lock, [&] { return news_ != seen; });
+        changed_.wait(lock, [this, seen] { return news_ != seen; });
       }
     }
   }
