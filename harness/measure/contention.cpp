@@ -45,14 +45,21 @@ std::map<int, double> waiting_times(const fs::path& root) {
   return waited;
 }
 
-/// Seconds the hypervisor kept to itself: the eighth number of the first line of /proc/stat.
-std::optional<double> stolen(const fs::path& root) {
-  std::istringstream line(first_line(root / "proc/stat"));
-  std::string name;
-  std::array<double, 8> ticks{};
-  line >> name;
-  for (double& count : ticks) line >> count;
-  return line && name == "cpu" ? std::optional(ticks[7] * tick) : std::nullopt;
+/// Seconds the hypervisor kept those processors to itself: the eighth number of their lines in /proc/stat; all, where they have none.
+std::optional<double> stolen(const fs::path& root, const std::vector<int>& processors) {
+  std::ifstream file(root / "proc/stat");
+  std::optional<double> all, own;
+  for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
+    std::istringstream words(line.substr(3));
+    int processor = -1;
+    if (line[3] != ' ') words >> processor;
+    std::array<double, 8> ticks{};
+    for (double& count : ticks) words >> count;
+    if (!words) continue;
+    if (processor < 0) all = ticks[7] * tick;
+    if (std::ranges::binary_search(processors, processor)) own = own.value_or(0) + ticks[7] * tick;
+  }
+  return own ? own : all;
 }
 
 /// "some avg10=0.00 avg60=0.00 avg300=0.00 total=1234": microseconds.
@@ -90,7 +97,7 @@ SystemCounts LinuxCounts::system() const {
     counts.load = load;
     counts.runnable = runnable;
   }
-  counts.steal = stolen(root_);
+  counts.steal = stolen(root_, processors_);
   if (const auto throttled = throttling(root_)) {
     counts.throttlings = throttled->count;
     counts.throttled = throttled->seconds;

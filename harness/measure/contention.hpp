@@ -5,7 +5,10 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
+
+#include "harness/measure/threads.hpp"
 
 namespace vicinity {
 
@@ -23,7 +26,7 @@ struct SystemCounts {
   double processor_time = 0;                   ///< of this process, seconds
   std::optional<double> load = std::nullopt;   ///< average over a minute
   std::optional<int> runnable = std::nullopt;  ///< threads, this one included
-  std::optional<double> steal = std::nullopt;  ///< seconds the hypervisor kept processors to itself
+  std::optional<double> steal = std::nullopt;  ///< seconds the hypervisor kept the processors to itself that the process may use
   std::optional<std::int64_t> throttlings = std::nullopt;
   std::optional<double> throttled = std::nullopt;  ///< seconds that the control group's quota held threads back
   std::optional<double> pressure = std::nullopt;   ///< seconds in which some thread of the system waited for a processor
@@ -40,12 +43,14 @@ class CountSource {
 /// What Linux says in /proc and /sys below `root`; the process's own processor time and switches by system call.
 class LinuxCounts : public CountSource {
  public:
-  explicit LinuxCounts(std::filesystem::path root = "/") : root_(std::move(root)) {}
+  explicit LinuxCounts(std::filesystem::path root = "/", std::vector<int> processors = usable_processors())
+      : root_(std::move(root)), processors_(std::move(processors)) {}
   [[nodiscard]] ProcessCounts process() const override;
   [[nodiscard]] SystemCounts system() const override;
 
  private:
   std::filesystem::path root_;
+  std::vector<int> processors_;  ///< ascending
 };
 
 /// What a sample met.

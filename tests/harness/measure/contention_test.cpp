@@ -184,6 +184,16 @@ TEST(Contention, ReadsWhatLinuxSays) {
   EXPECT_DOUBLE_EQ(system.throttled.value(), 0.25);
 }
 
+TEST(Contention, StealIsOfTheProcessorsThatMayBeUsed) {
+  const TemporaryFolder scratch;
+  scratch.write(
+      scratch.path() / "proc/stat",
+      "cpu  0 0 0 0 0 0 0 700 0 0\ncpu0 0 0 0 0 0 0 0 100 0 0\ncpu2 0 0 0 0 0 0 0 200 0 0\ncpu10 0 0 0 0 0 0 0 400 0 0\nintr 5\n");
+  EXPECT_DOUBLE_EQ(LinuxCounts(scratch.path(), {0, 10}).system().steal.value(), 5);
+  EXPECT_DOUBLE_EQ(LinuxCounts(scratch.path(), {2}).system().steal.value(), 2);
+  EXPECT_DOUBLE_EQ(LinuxCounts(scratch.path(), {1}).system().steal.value(), 7);  // not told: that of all
+}
+
 TEST(Contention, WhatIsNotToldIsEmpty) {
   const TemporaryFolder scratch;
   const LinuxCounts counts(scratch.path() / "nothing");
