@@ -16,6 +16,7 @@ from vicinity_analysis.views.tables import baseline_name
 
 FIGURES = {"alns/table1": "Figure 4", "alns/table2": "Figure 5", "alns/table_b9": "Figure 7"}
 GREY = {"gpu-alns": ("#404040", "o"), "pra": ("#8C8C8C", "s"), "pra-8": ("#8C8C8C", "D")}
+OVER_REQUESTS = ("gpu", "gpu-tuned")  # of the first machine that has them; tables have the others
 OURS = {"pra": "cpu-serial", "pra-8": "cpu-openmp"}  # what stands for it where ratios are of one machine
 
 
@@ -97,7 +98,7 @@ def ratio_figure(study: Study, smaller: Sequence[Study] = ()) -> Drawing:
     caption = "Time of the baseline over time of the other, by number of requests; above the line at 1 the other is "
     caption += "faster. Grey: the paper's τ, of its own machine. Dashed: published time of the baseline over ours, a "
     caption += "ratio of two machines and two programs. Solid colours: on one machine, over our code in place of the "
-    caption += f"baseline. Time ratio logarithmic. {_own_baselines(study)}"
+    caption += f"baseline. Time ratio logarithmic. {_measured_on(study)}{_own_baselines(study)}"
     if smaller:
         caption += " Measured times beyond 1200 requests are of instances like BHS."
     return render(f"{study.slug}-ratios", f"Figure {8 if smaller else 6}: time ratios", caption, draw)
@@ -118,16 +119,19 @@ def ratio_curves(study: Study, baseline: str) -> list[Curve]:
     base = {i: s.mean for i, s in _printed_spreads(printed, list(sizes), baseline).items()}
     theirs = {i: s.mean for i, s in _printed_spreads(printed, list(sizes), "gpu-alns").items()}
     curves: list[Curve] = [("τ, published", *GREY["gpu-alns"], "-", _over(sizes, base, theirs))]
-    names = [one.name for one in every]
-    for one in every:
-        style = style_of(study, one.name, names)
-        label = f"published ÷ {one.name}, {one.machine.title} (two machines)"
-        curves.append((label, *style, "--", _over(sizes, base, _means(one))))
+    shown = [one for one in every if one.name in OVER_REQUESTS]
+    for one in (one for one in shown if one.machine is shown[0].machine):
+        style = style_of(study, one.name, [one.name for one in shown])
+        curves.append((f"published ÷ {one.name} (two machines)", *style, "--", _over(sizes, base, _means(one))))
         own = next((o for o in every if o.machine is one.machine and o.name == OURS[baseline]), None)
-        if own and one.name.startswith("gpu"):
-            values = _over(sizes, _means(own), _means(one))
-            curves.append((f"{one.name}, {one.machine.title}", *style, "-", values))
+        if own:
+            curves.append((f"{OURS[baseline]} ÷ {one.name}", *style, "-", _over(sizes, _means(own), _means(one))))
     return curves
+
+
+def _measured_on(study: Study) -> str:
+    machine = next((one.machine.title for one in measured_of(study) if one.name in OVER_REQUESTS), None)
+    return f"Measured: {machine}. " if machine else ""
 
 
 def _own_baselines(study: Study) -> str:
