@@ -98,7 +98,7 @@ def ratio_figure(study: Study, smaller: Sequence[Study] = ()) -> Drawing:
     caption = "Time of the baseline over time of the other, by number of requests; above the line at 1 the other is "
     caption += "faster. Grey: the paper's τ, of its own machine. Dashed: published time of the baseline over ours, a "
     caption += "ratio of two machines and two programs. Solid colours: on one machine, over our code in place of the "
-    caption += f"baseline. Time ratio logarithmic. {_measured_on(study)}{_own_baselines(study)}"
+    caption += f"baseline. Time ratio logarithmic. {_measured_on(study)}"
     if smaller:
         caption += " Measured times beyond 1200 requests are of instances like BHS."
     return render(f"{study.slug}-ratios", f"Figure {8 if smaller else 6}: time ratios", caption, draw)
@@ -119,8 +119,8 @@ def ratio_curves(study: Study, baseline: str) -> list[Curve]:
     base = {i: s.mean for i, s in _printed_spreads(printed, list(sizes), baseline).items()}
     theirs = {i: s.mean for i, s in _printed_spreads(printed, list(sizes), "gpu-alns").items()}
     curves: list[Curve] = [("τ, published", *GREY["gpu-alns"], "-", _over(sizes, base, theirs))]
-    shown = [one for one in every if one.name in OVER_REQUESTS]
-    for one in (one for one in shown if one.machine is shown[0].machine):
+    shown = _over_requests(study)
+    for one in shown:
         style = style_of(study, one.name, [one.name for one in shown])
         curves.append((f"published ÷ {one.name} (two machines)", *style, "--", _over(sizes, base, _means(one))))
         own = next((o for o in every if o.machine is one.machine and o.name == OURS[baseline]), None)
@@ -129,18 +129,22 @@ def ratio_curves(study: Study, baseline: str) -> list[Curve]:
     return curves
 
 
+def _over_requests(study: Study) -> list[Measured]:
+    found = [one for one in measured_of(study) if one.name in OVER_REQUESTS]
+    return [one for one in found if one.machine is found[0].machine]
+
+
 def _measured_on(study: Study) -> str:
-    machine = next((one.machine.title for one in measured_of(study) if one.name in OVER_REQUESTS), None)
-    return f"Measured: {machine}. " if machine else ""
-
-
-def _own_baselines(study: Study) -> str:
+    """Which machine is shown, and what stands for the baselines there."""
+    machine = next((one.machine for one in _over_requests(study)), None)
+    if machine is None:
+        return ""
     told = []
-    for one in measured_of(study):
+    for one in (one for one in measured_of(study) if one.machine is machine):
         records = [record for runs in one.runs.values() for record in runs]
         replaced = (NAMES[baseline] for baseline, name in OURS.items() if name == one.name)
-        told += [f"for {name} {baseline_name(one.machine, one.name, records)}" for name in replaced]
-    return f"In place: {'; '.join(told)}." if told else ""
+        told += [f"for {name} {baseline_name(machine, one.name, records)}" for name in replaced]
+    return f"Measured: {machine.title}." + (f" In place: {'; '.join(told)}." if told else "")
 
 
 def _means(one: Measured) -> dict[str, float]:
