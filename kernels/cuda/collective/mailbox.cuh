@@ -300,6 +300,14 @@ __device__ __forceinline__ void store_counted([[maybe_unused]] std::uint32_t to,
 #endif
 }
 
+/// 8 bytes.
+__device__ __forceinline__ void store_counted([[maybe_unused]] std::uint32_t to, [[maybe_unused]] std::uint32_t arrivals,
+                                              [[maybe_unused]] Word word) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(to), "l"(word), "r"(arrivals) : "memory");
+#endif
+}
+
 /// Messages of four numbers of 32 or 64 bits each between the blocks of a cluster. By one warp: send(). By any whole warps, once they know
 /// that step: wait(). A block may send a step's message when all its warps have read those of the step before the last.
 template <class T>

@@ -246,23 +246,29 @@ inline void require_fit(const SharedLayout& layout, std::int32_t m, std::int32_t
     throw DoesNotFit("size " + std::to_string(m) + " x " + std::to_string(n) + " is too large for the shared memory of this GPU; use gpu");
 }
 
+/// The kernel that searches with E.
+template <class E>
+inline constexpr auto kernel_of = &search_kernel<E>;
+
 /// How searches lie on the device.
+template <class E>
 struct SearchPolicy {
+  using Layout = decltype(E::layout(0, 0));
+
   std::int32_t threads;  ///< of a block
   std::int32_t blocks;   ///< of a search
   bool in_cluster;
   std::int64_t batch_size;
-  SharedLayout layout;
+  Layout layout;
 
   /// In a cluster where the GPU has one of so many blocks.
-  template <Evaluator E>
   [[nodiscard]] static SearchPolicy of(const ppp::Ppp& instance, const local_search::Task& task) {
-    const SharedLayout layout = E::layout(instance.rows(), instance.columns());
-    cuda::allow_shared(&search_kernel<E>, layout.bytes);
+    const Layout layout = E::layout(instance.rows(), instance.columns());
+    cuda::allow_shared(kernel_of<E>, layout.bytes);
     const auto blocks = static_cast<std::int32_t>(std::min<std::int64_t>(E::shares(instance.columns()), cuda::multiprocessors()));
     SearchPolicy policy{E::threads, blocks, false, 0, layout};
     const int clusters = blocks > 1 && blocks <= cuda::ClusterMailbox<MoveKey>::most_blocks
-                             ? cuda::clusters_at_a_time(policy.shape(blocks, true), &search_kernel<E>)
+                             ? cuda::clusters_at_a_time(policy.shape(blocks, true), kernel_of<E>)
                              : 0;
     policy.in_cluster = clusters > 0;
     policy.batch_size = std::clamp<std::int64_t>(clusters > 0 ? clusters : cuda::multiprocessors() / blocks, 1, task.restarts);
@@ -282,7 +288,7 @@ struct SearchPolicy {
 };
 
 /// A SearchEngine (kernels/lsm/device_searches.cuh).
-template <Evaluator E>
+template <class E>
 class Engine {
  public:
   using Neighborhood = local_search::PppFlip<E::flips>;
@@ -292,7 +298,7 @@ class Engine {
       : task_(task),
         stream_(stream),
         matrix_(neighborhood.instance()),
-        policy_(SearchPolicy::of<E>(neighborhood.instance(), task)),
+        policy_(SearchPolicy<E>::of(neighborhood.instance(), task)),
         tabu_entries_(E::tabu_entries(view().n)),
         tenure_(static_cast<std::int32_t>(local_search::tenure_of(task, neighborhood.moves()))),
         current_(searches() * words()),
@@ -317,7 +323,7 @@ class Engine {
     const Searches searches{all_progress,    current_.data(), best_.data(),   tabu_until_.data(), messages_.data(),
                             scratch_.data(), tabu_entries_,   policy_.blocks, policy_.in_cluster};
     VICINITY_CUDA_CHECK(cuda::launch(policy_.shape(static_cast<std::int64_t>(active_) * policy_.blocks, policy_.in_cluster), stream_,
-                                     &search_kernel<E>, view(), policy_.layout, searches,
+                                     kernel_of<E>, view(), policy_.layout, searches,
                                      Rules{task_.method, tenure_, static_cast<std::int32_t>(limit)}));
   }
   template <class Result>
@@ -368,7 +374,7 @@ class Engine {
   const local_search::Task task_;
   const cuda::Stream& stream_;
   DeviceMatrix matrix_;
-  SearchPolicy policy_;
+  SearchPolicy<E> policy_;
   std::size_t tabu_entries_;
   std::int32_t tenure_;
   cuda::DeviceBuffer<std::uint32_t> current_, best_;  ///< [search][word of columns]
@@ -379,7 +385,7 @@ class Engine {
   std::size_t active_ = 0;  ///< searches
 };
 
-template <Evaluator E>
+template <class E>
 [[nodiscard]] std::unique_ptr<Run> make_run(const local_search::PppFlip<E::flips>& neighborhood, const local_search::Task& task) {
   return std::make_unique<DeviceRun<Engine<E>>>(neighborhood, task);
 }

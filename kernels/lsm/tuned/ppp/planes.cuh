@@ -1,0 +1,492 @@
+#pragma once
+// A search of the permuted perceptron problem with flips of one sign, by one block or a cluster.
+//
+// Data layout. Each block has all columns of the matrix as bits in shared memory, where they fit, and the columns of its own moves once
+// more in registers, as the matrix units want them, complemented where the sign is -1. Numbers of positive entries are bit planes: a thread
+// has the planes of 32 rows in registers, eight threads the same ones. They make two tables of masks in shared memory: the rows whose
+// number is l modulo 8, and those whose number divided by 8 is u modulo 16. The rows of a bin are the intersection of two masks.
+//
+// Phases of an iteration: (1) the threads with planes count up or down by the flipped column, and write the tables; (2) each warp counts
+// the ones of mask & column by binary matrix products for a strip of columns and some bins, and adds up what the bins between them are to
+// z; (3) a lane a column adds up z over the warps, and each warp of such lanes sends its best key to all blocks; (4) all warps wait for the
+// keys. Synchronisation: a block barrier after (1) and (2), and one exchange. Cost: see kernels/lsm/README.md.
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/lsm/tuned/ppp/search.cuh"
+
+#ifndef CLK
+#define CLK(i)
+#define CLK_INIT
+#define CLK_END
+#endif
+
+namespace vicinity::lsm::perceptron {
+
+/// Fragments of 16 columns a strip, strips and bin sets a block, 256 rows a chunk, 8 masks a group, groups a set.
+template <int Fragments, int Strips, int Sets, int Chunks, int Groups, int Early = 0>
+struct PlanesShape {
+  static constexpr bool early = Early != 0;
+  static constexpr int fragments = Fragments, strips = Strips, sets = Sets, chunks = Chunks, groups = Groups;
+  static constexpr int warps = Strips * Sets, threads = 32 * warps;
+  static constexpr int strip_columns = 16 * Fragments - 1, columns = Strips * strip_columns;
+  static constexpr int key_warps = (columns + 31) / 32;
+  static constexpr int set_bins = 8 * Groups - 2, round_bins = 112 / set_bins * set_bins;
+  static constexpr int planes = 11, most_columns = 2047;
+  static constexpr int row_words = 8 * Chunks + (Chunks == 4 ? 4 : 0);  ///< of a table
+  static constexpr int term_quads = (2 * Sets + 3) / 4, term_pitch = 4 * (term_quads + (term_quads + 1) % 2);
+  static constexpr int most_keys = 16 * key_warps;
+  static_assert(threads >= 64 * Chunks && key_warps < warps && most_keys <= 64);
+};
+
+/// Byte offsets in dynamic shared memory.
+struct PlanesLayout {
+  std::uint32_t bits, tables, terms, target, bytes;
+  std::int32_t in_shared;
+  std::size_t scratch_size;
+  std::uint32_t add(std::int64_t size) {
+    const std::uint32_t offset = bytes;
+    bytes = static_cast<std::uint32_t>((offset + size + 15) / 16 * 16);
+    return offset;
+  }
+  template <class S>
+  [[nodiscard]] static PlanesLayout of(std::int32_t m, std::int32_t n) {
+    PlanesLayout layout{};
+    layout.tables = layout.add(25 * S::row_words * 4);
+    layout.terms = layout.add(std::max(S::columns * S::term_pitch * 4, 2 * m));
+    layout.target = layout.add(2 * (n + 1));
+    layout.bits = layout.bytes;
+    const std::int64_t bits = std::int64_t{4} * n * divide_up(m, 32);
+    layout.in_shared = layout.bytes + bits + 2048 <= static_cast<std::int64_t>(cuda::most_shared()) ? 1 : 0;
+    if (layout.in_shared) layout.add(bits);
+    return layout;
+  }
+};
+
+template <class S>
+class Planes {
+ public:
+  __device__ __forceinline__ Planes(const Matrix& matrix, const PlanesLayout& layout) : matrix_(matrix), layout_(layout) {
+    const std::int32_t t = static_cast<std::int32_t>(threadIdx.x), at = t % (8 * S::chunks), j = at % (2 * S::chunks);
+    index_ = t / (8 * S::chunks);
+    position_ = at;
+    word_ = 8 * (j / 2) + 4 * (j % 2) + at / (2 * S::chunks);
+    if (index_ >= 8) word_ = 1 << 20;
+    const std::int32_t rows = min(max(matrix.m - 32 * word_, 0), 32);
+    valid_ = index_ >= 8 ? 0 : rows == 32 ? ~0u : (1u << rows) - 1;
+  }
+  /// `positive`: [row] in shared memory.
+  __device__ __forceinline__ void init(const std::uint16_t* positive) {
+    for (int p = 0; p < S::planes; ++p) plane_[p] = 0;
+    if (valid_ == 0) return;
+    for (int r = 0; r < 32; ++r) {
+      const unsigned k = 32 * word_ + r < matrix_.m ? positive[32 * word_ + r] : 0;
+#pragma unroll
+      for (int p = 0; p < S::planes; ++p) plane_[p] |= (k >> p & 1) << r;
+    }
+  }
+  /// Before count(): which rows the flip of a column, whose new sign is -1 for `negative`, counts up.
+  __device__ __forceinline__ void flip(std::int32_t column, unsigned negative) {
+    if (valid_ == 0) return;
+    const std::uint32_t word = layout_.in_shared ? shared_at<std::uint32_t>(layout_.bits)[column * matrix_.words_per_column + word_]
+                                                 : __ldg(matrix_.by_column + column * matrix_.column_pitch + word_);
+    up_ = word ^ (0u - negative);
+  }
+  /// Counts.
+  __device__ __forceinline__ void count() {
+    std::uint32_t carry = ~0u;
+#pragma unroll
+    for (int p = 0; p < S::planes; ++p) {
+      const std::uint32_t next = carry & ~(plane_[p] ^ up_);
+      plane_[p] ^= carry;
+      carry = next;
+    }
+  }
+  /// The words of the tables after each row is counted up, and down.
+  __device__ __forceinline__ void prepare() {
+#pragma unroll
+    for (int down = 0; down < 2; ++down) {
+      const std::int32_t before = down != 0 ? index_ + 1 : index_ - 1;
+      const std::uint32_t turn = down != 0 ? ~0u : 0u;
+      std::uint32_t low = valid_, high = ~0u, carry = (plane_[0] ^ turn) & (plane_[1] ^ turn) & (plane_[2] ^ turn), last = 0;
+#pragma unroll
+      for (int p = 0; p < 3; ++p) low &= plane_[p] ^ ((before >> p & 1) != 0 ? 0u : ~0u);
+#pragma unroll
+      for (int p = 3; p < 7; ++p) {
+        last = plane_[p] ^ carry;
+        carry &= plane_[p] ^ turn;
+        if (p < 6) high &= last ^ ((index_ >> (p - 3) & 1) != 0 ? 0u : ~0u);
+      }
+      next_[down][0] = low;
+      next_[down][1] = high & ~last;
+      next_[down][2] = high & last;
+    }
+  }
+  /// The tables after flip(), from what prepare() has made.
+  __device__ __forceinline__ void write_prepared() const {
+    if (index_ >= 8) return;
+    std::uint32_t* const to = shared_at<std::uint32_t>(layout_.tables) + index_ * S::row_words + position_;
+#pragma unroll
+    for (int k = 0; k < 3; ++k) to[8 * k * S::row_words] = (next_[0][k] & up_) | (next_[1][k] & ~up_);
+  }
+  /// The tables for the bins from `first` on, 128 of them; `wide`: others have rows.
+  __device__ __forceinline__ void write_tables(std::int32_t first, bool wide) const {
+    if (index_ >= 8) return;
+    std::uint32_t low = valid_, high = ~0u;
+#pragma unroll
+    for (int p = 0; p < 3; ++p) {
+      const std::uint32_t flipped = (index_ >> p & 1) != 0 ? 0u : ~0u;
+      low &= plane_[p] ^ flipped;
+      high &= plane_[3 + p] ^ flipped;
+    }
+    std::uint32_t highs[2]{high & ~plane_[6], high & plane_[6]};
+    if (wide) {
+      const std::int32_t group = first >> 3;
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const std::int32_t upper = (group + ((index_ + 8 * e - group) & 15)) >> 4;
+#pragma unroll
+        for (int p = 7; p < S::planes; ++p) highs[e] &= plane_[p] ^ ((upper >> (p - 7) & 1) != 0 ? 0u : ~0u);
+      }
+    }
+    std::uint32_t* const to = shared_at<std::uint32_t>(layout_.tables) + index_ * S::row_words + position_;
+    to[0] = low;
+    to[8 * S::row_words] = highs[0];
+    to[16 * S::row_words] = highs[1];
+  }
+
+ private:
+  const Matrix& matrix_;
+  const PlanesLayout& layout_;
+  std::int32_t index_, position_, word_;
+  std::uint32_t valid_;
+  std::uint32_t plane_[S::planes];
+  std::uint32_t up_ = 0, next_[2][3]{};
+};
+
+/// The bits of a warp's strip of columns.
+template <class S>
+class Strip {
+ public:
+  std::uint32_t bits[S::chunks][S::fragments][4];
+
+  __device__ __forceinline__ void load(const Matrix& matrix, std::int32_t first_column, const std::uint32_t* negative) {
+#pragma unroll
+    for (int c = 0; c < S::chunks; ++c)
+#pragma unroll
+      for (int i = 0; i < S::fragments; ++i)
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const std::int32_t at = 16 * i + k % 2 * 8 + lane() / 4, column = first_column + at, word = 8 * c + k / 2 * 4 + lane() % 4;
+          bits[c][i][k] = 0;
+          if (word >= matrix.words_per_column) continue;
+          if (at == S::strip_columns)
+            bits[c][i][k] = ~0u;
+          else if (column < matrix.n)
+            bits[c][i][k] = __ldg(matrix.by_column + column * matrix.column_pitch + word) ^ (0u - (negative[column / 32] >> column % 32 & 1));
+        }
+  }
+  /// Complements the column at this place of the strip.
+  __device__ __forceinline__ void flip(std::int32_t at) {
+    if (at < 0 || at >= S::strip_columns) return;
+#pragma unroll
+    for (int i = 0; i < S::fragments; ++i)
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const std::uint32_t mask = at == 16 * i + k % 2 * 8 + lane() / 4 ? ~0u : 0u;
+#pragma unroll
+        for (int c = 0; c < S::chunks; ++c) bits[c][i][k] ^= mask;
+      }
+  }
+};
+
+struct Span {
+  std::int32_t low, high;  ///< bins; no rows beyond
+};
+
+/// Adds to z of the lane's columns what one set of bins adds; `first`: the first of its masks.
+template <class S>
+__device__ __forceinline__ void count_set(const Matrix& matrix, const PlanesLayout& layout, const Strip<S>& strip, std::int32_t first,
+                                          const Span& span, bool find_edges, std::int32_t* edges, std::int32_t step,
+                                          std::int32_t (&z)[S::fragments][2]) {
+  constexpr int G = S::groups, F = S::fragments, per_lane = 2 * G;
+  const std::int32_t quarter = lane() % 4, eighth = lane() / 4;
+  std::int32_t counts[G][F][4] = {};
+  const std::uint32_t* const tables = shared_at<std::uint32_t>(layout.tables) + quarter * 2 * S::chunks;
+  const std::uint32_t *lows[G], *highs[G];
+#pragma unroll
+  for (int g = 0; g < G; ++g) {
+    const std::int32_t bin = first + per_lane * (eighth / 2) + 2 * g + eighth % 2;
+    lows[g] = tables + (bin & 7) * S::row_words;
+    highs[g] = tables + (8 + (bin < span.low || bin > span.high ? 16 : bin >> 3 & 15)) * S::row_words;
+  }
+  std::int32_t target[per_lane], weight[per_lane], target_sum = 0;
+#pragma unroll
+  for (int e = 0; e < per_lane; ++e) {
+    const std::int32_t at = per_lane * quarter + e, bin = first + at, v = 2 * bin - matrix.n;
+    const bool inside = at > 0 && at < 8 * G - 1;
+    target[e] = inside && v > 0 && bin <= matrix.n ? shared_at<std::uint16_t>(layout.target)[bin] : 0;
+    weight[e] = !inside ? 0 : v > 0 ? 1 : ppp::sign_cost(v);
+    target_sum += target[e];
+  }
+  constexpr int at_once = S::chunks == 1 ? 1 : 2;  // chunks
+#pragma unroll
+  for (int c = 0; c < S::chunks; c += at_once) {
+    std::uint32_t mask[G][2 * at_once];
+#pragma unroll
+    for (int g = 0; g < G; ++g) {
+      if constexpr (at_once == 2) {
+        const uint4 low = *reinterpret_cast<const uint4*>(lows[g] + 2 * c), high = *reinterpret_cast<const uint4*>(highs[g] + 2 * c);
+        mask[g][0] = low.x & high.x;
+        mask[g][1] = low.y & high.y;
+        mask[g][2] = low.z & high.z;
+        mask[g][3] = low.w & high.w;
+      } else {
+        const uint2 low = *reinterpret_cast<const uint2*>(lows[g] + 2 * c), high = *reinterpret_cast<const uint2*>(highs[g] + 2 * c);
+        mask[g][0] = low.x & high.x;
+        mask[g][1] = low.y & high.y;
+      }
+    }
+#pragma unroll
+    for (int d = 0; d < at_once; ++d)
+#pragma unroll
+      for (int g = 0; g < G; ++g)
+#pragma unroll
+        for (int i = 0; i < F; ++i) {
+          const std::uint32_t words[2]{mask[g][2 * d], mask[g][2 * d + 1]};
+          count_ones<8>(counts[g][i], strip.bits[c + d][i], words);
+        }
+  }
+  std::int32_t base[per_lane];
+  {
+    std::int32_t sizes[per_lane];
+#pragma unroll
+    for (int e = 0; e < per_lane; ++e) sizes[e] = counts[e / 2][F - 1][2 + e % 2];  // of lanes 28 and up
+    if (find_edges && eighth == 7)
+#pragma unroll
+      for (int e = 0; e < per_lane; ++e) {
+        const std::int32_t bin = first + per_lane * quarter + e;
+        if (sizes[e] == 0) continue;
+        if (bin - span.low < 2 && bin >= span.low) edges[bin - span.low] = step;
+        if (span.high - bin < 2 && bin <= span.high) edges[2 + span.high - bin] = step;
+      }
+    base[0] = __shfl_sync(~0u, sizes[per_lane - 1], 27 + quarter) - target[0];
+#pragma unroll
+    for (int e = 1; e < per_lane; ++e) base[e] = __shfl_sync(~0u, sizes[e - 1], 28 + quarter) - target[e];
+  }
+#pragma unroll
+  for (int i = 0; i < F; ++i)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      std::int32_t positive[per_lane];
+#pragma unroll
+      for (int e = 0; e < per_lane; ++e) positive[e] = counts[e / 2][i][2 * half + e % 2];
+      const std::int32_t before = __shfl_up_sync(~0u, positive[per_lane - 1], 1), after = __shfl_down_sync(~0u, positive[0], 1);
+      z[i][half] -= target_sum;
+#pragma unroll
+      for (int e = 0; e < per_lane; ++e) {
+        const std::int32_t below = e == 0 ? before : positive[e - 1], above = e == per_lane - 1 ? after : positive[e + 1];
+        z[i][half] += abs(base[e] + above - below) * weight[e];
+      }
+    }
+}
+
+/// Mapping: `searches.blocks` blocks a search, one block or a cluster.
+template <class S>
+__global__ void __launch_bounds__(S::threads, 1)
+    planes_kernel(const __grid_constant__ Matrix matrix, const __grid_constant__ PlanesLayout layout,
+                  const __grid_constant__ Searches searches, const Rules rules) {
+  __shared__ alignas(16) cuda::Word messages[2][S::most_keys];
+  __shared__ alignas(8) std::uint64_t arrival_words[2];
+  __shared__ std::int32_t edges[4];
+  __shared__ std::int32_t range[2];
+  __shared__ alignas(local_search::SearchProgress) unsigned char progress_bytes[sizeof(local_search::SearchProgress)];
+  CLK_INIT
+  const auto blocks = searches.blocks, search = static_cast<std::int32_t>(blockIdx.x) / blocks,
+             block = static_cast<std::int32_t>(blockIdx.x) % blocks, thread = static_cast<std::int32_t>(threadIdx.x);
+  local_search::SearchProgress& all_progress = searches.all_progress[search];
+  std::uint32_t* const current = searches.current + static_cast<std::size_t>(search) * matrix.words_per_row;
+  std::uint32_t* const best = searches.best + static_cast<std::size_t>(search) * matrix.words_per_row;
+  std::int32_t* const tabu_times = searches.tabu_until + static_cast<std::size_t>(search) * searches.tabu_entries;
+  auto t = static_cast<std::int32_t>(all_progress.iterations), z = static_cast<std::int32_t>(all_progress.value),
+       best_z = static_cast<std::int32_t>(all_progress.best_value);
+  bool ended = all_progress.at_optimum;
+
+  // --- set up ---
+  std::uint16_t* const positive = shared_at<std::uint16_t>(layout.terms);
+  std::int32_t* const terms = shared_at<std::int32_t>(layout.terms);
+  if (thread < 4) edges[thread] = 0;
+  if (thread == 0) {
+    range[0] = matrix.n;
+    range[1] = 0;
+  }
+  const cuda::Arrivals arrivals{static_cast<std::uint32_t>(__cvta_generic_to_shared(arrival_words))};
+  if (thread < 2) cuda::Arrivals{arrivals.address + 8 * static_cast<std::uint32_t>(thread)}.init();
+  if (layout.in_shared)
+    for (std::int32_t k = thread; k < matrix.n * matrix.words_per_column; k += S::threads)
+      shared_at<std::uint32_t>(layout.bits)[k] =
+          __ldg(matrix.by_column + k / matrix.words_per_column * matrix.column_pitch + k % matrix.words_per_column);
+  for (std::int32_t bin = thread; bin <= matrix.n; bin += S::threads) {
+    const std::int32_t v = 2 * bin - matrix.n;
+    shared_at<std::uint16_t>(layout.target)[bin] = v < 1 ? 0 : static_cast<std::uint16_t>(matrix.target[v]);
+  }
+  for (std::int32_t k = thread; k < S::row_words; k += S::threads) shared_at<std::uint32_t>(layout.tables)[24 * S::row_words + k] = 0;
+  __syncthreads();
+  for (std::int32_t row = thread; row < matrix.m; row += S::threads) {
+    std::int32_t count = 0;
+    for (std::int32_t word = 0; word < matrix.words_per_row; ++word)
+      count += __popc(matrix.by_row[static_cast<std::size_t>(word) * matrix.m + row] ^ current[word]);
+    // beyond n all bits are zero
+    positive[row] = static_cast<std::uint16_t>(count);
+    atomicMin(&range[0], count);
+    atomicMax(&range[1], count);
+  }
+  __syncthreads();
+  Planes<S> planes{matrix, layout};
+  planes.init(positive);
+  Span span{range[0], range[1]};
+  const std::int32_t strip_number = warp() / S::sets, set = warp() % S::sets, first_column = block * S::columns;
+  Strip<S> strip;
+  strip.load(matrix, first_column + strip_number * S::strip_columns, current);
+  const bool is_key_warp = warp() < S::key_warps;
+  const std::int32_t my_place = 32 * warp() + lane(), my_column = first_column + my_place;
+  const bool is_move = is_key_warp && my_place < S::columns && my_column < matrix.n;
+  std::int32_t tabu = is_move ? tabu_times[my_column] : 0;
+  unsigned my_negative = is_move ? current[my_column / 32] >> my_column % 32 & 1 : 0;
+  std::uint32_t negative_word = thread < matrix.words_per_row ? current[thread] : 0;  // of the solution
+  const std::int32_t keys = blocks * S::key_warps;
+  const auto messages_address = static_cast<std::uint32_t>(__cvta_generic_to_shared(messages));
+  const bool keeps_progress = block == 0 && thread == S::threads - 1;
+  auto& progress = reinterpret_cast<local_search::SearchProgress&>(progress_bytes);
+  if (keeps_progress) progress = all_progress;
+  __syncthreads();
+  for (std::int32_t k = thread; k < S::columns * S::term_pitch; k += S::threads) terms[k] = 0;
+  if (blocks > 1) cuda::barrier_of_all<true>();
+  __syncthreads();
+
+  MoveKey taken = cuda::no_key<MoveKey>();
+  std::int32_t column = 0;
+  bool moved = false;
+  const auto update_progress = [&] {
+    if (keeps_progress) progress.take({z_of(taken), column, is_forbidden(taken)}, rules.method);
+  };
+  CLK(0);
+  for (unsigned step = 1; !ended && t < rules.limit; ++step) {
+    if (moved) planes.flip(column, taken.low & 1);
+    const bool wide = span.high - span.low + 3 > S::round_bins;
+    std::int32_t z_parts[S::fragments][2] = {};
+    for (std::int32_t bin = span.low - 1; bin <= span.high + 1; bin += S::round_bins) {
+      if (bin != span.low - 1) __syncthreads();
+      if (S::early && moved && !wide) {
+        planes.write_prepared();
+      } else {
+        if (moved && bin == span.low - 1) planes.count();
+        planes.write_tables(bin - 1, wide);
+      }
+      CLK(1);
+      if (moved && bin == span.low - 1) {
+        strip.flip(column - first_column - strip_number * S::strip_columns);
+        if (column == my_column) {
+          if (rules.method == local_search::Method::tabu)
+            tabu = static_cast<std::int32_t>(local_search::tabu_until(t - 1, rules.tenure));
+          my_negative ^= 1;
+        }
+      }
+      __syncthreads();
+      CLK(2);
+      const std::int32_t end = min(span.high + 1, bin + S::round_bins - 1);
+      for (std::int32_t first = bin - 1 + S::set_bins * set; first < end; first += S::set_bins * S::sets)
+        count_set<S>(matrix, layout, strip, first, span, strip_number == 0, edges, static_cast<std::int32_t>(step), z_parts);
+    }
+    CLK(3);
+#pragma unroll
+    for (int i = 0; i < S::fragments; ++i)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        z_parts[i][half] += __shfl_xor_sync(~0u, z_parts[i][half], 1);
+        const std::int32_t at = 16 * i + 8 * half + lane() / 4;
+        if (lane() % 2 == 0 && at < S::strip_columns)
+          terms[(strip_number * S::strip_columns + at) * S::term_pitch + 2 * set + lane() % 4 / 2] = z_parts[i][half];
+      }
+    __syncthreads();
+    CLK(4);
+    if (is_key_warp) {
+      MoveKey mine = cuda::no_key<MoveKey>();
+      if (is_move) {
+        std::int32_t sum = matrix.target_sum;
+        const int4* const from = reinterpret_cast<const int4*>(terms + my_place * S::term_pitch);
+#pragma unroll
+        for (int k = 0; k < S::term_quads; ++k) {
+          const int4 four = from[k];
+          sum += four.x + four.y + four.z + four.w;
+        }
+        mine = {high_of(sum, tabu, t, best_z), 2 * static_cast<unsigned>(my_column) + (my_negative ^ 1)};
+      }
+      const MoveKey of_warp = cuda::warp_argmin(mine);
+      const cuda::Word word = static_cast<cuda::Word>(of_warp.high) << 32 | of_warp.low;
+      const std::int32_t at = block * S::key_warps + warp();
+      if (blocks == 1) {
+        if (lane() == 0) messages[step & 1][at] = word;
+      } else {
+        if (lane() < blocks)
+          cuda::store_counted(
+              cuda::address_in_block(messages_address + 8 * static_cast<std::uint32_t>(static_cast<int>(step & 1) * S::most_keys + at), lane()),
+              cuda::address_in_block(arrivals.address + 8 * (step & 1), lane()), word);
+        if (thread == 0) cuda::Arrivals{arrivals.address + 8 * (step & 1)}.expect(8 * static_cast<std::uint32_t>(keys));
+      }
+    }
+    if (S::early) {
+      if (moved && !wide) planes.count();
+      planes.prepare();
+    }
+    if (moved) update_progress();
+    // the first and last bins that have rows, and one more after the flip
+    span.low += edges[0] == static_cast<std::int32_t>(step) ? -1 : edges[1] == static_cast<std::int32_t>(step) ? 0 : 1;
+    span.high -= edges[2] == static_cast<std::int32_t>(step) ? -1 : edges[3] == static_cast<std::int32_t>(step) ? 0 : 1;
+    CLK(5);
+    if (blocks == 1)
+      __syncthreads();
+    else
+      cuda::Arrivals{arrivals.address + 8 * (step & 1)}.wait((step - 1) >> 1 & 1);
+    CLK(6);
+    cuda::Word least = lane() < keys ? messages[step & 1][lane()] : ~cuda::Word{0};
+    if (lane() + 32 < keys) least = min(least, messages[step & 1][lane() + 32]);
+    least = cuda::warp_min(least);
+    taken = {static_cast<unsigned>(least >> 32), static_cast<unsigned>(least)};
+    column = static_cast<std::int32_t>(taken.low >> 1);
+    moved = true;
+    CLK(7);
+    ended = rules.method == local_search::Method::hill && z_of(taken) >= z;
+    if (ended) break;
+    z = z_of(taken);
+    ++t;
+    if (thread == column / 32) negative_word ^= 1u << column % 32;
+    if (z >= best_z) continue;
+    best_z = z;
+    if (block == 0 && thread < matrix.words_per_row) best[thread] = negative_word;
+  }
+  if (moved) update_progress();
+  if (moved && !ended && column == my_column && rules.method == local_search::Method::tabu)
+    tabu = static_cast<std::int32_t>(local_search::tabu_until(t - 1, rules.tenure));
+  if (is_move) tabu_times[my_column] = tabu;
+  CLK_END
+  if (blocks > 1) cuda::barrier_of_all<true>();  // all have read `current`, and no keys are on their way
+  if (keeps_progress) all_progress = progress;
+  if (block == 0 && thread < matrix.words_per_row) current[thread] = negative_word;
+}
+
+/// For Engine.
+template <class S>
+struct PlanesSearch {
+  using shape = S;
+  static constexpr int flips = 1, threads = S::threads;
+
+  [[nodiscard]] static PlanesLayout layout(std::int32_t m, std::int32_t n) { return PlanesLayout::of<S>(m, n); }
+  [[nodiscard]] static std::int64_t shares(std::int32_t n) { return divide_up(n, S::columns); }
+  [[nodiscard]] static std::size_t tabu_entries(std::int32_t n) { return static_cast<std::size_t>(n); }
+  [[nodiscard]] static Policy record(const PlanesLayout& layout) { return {{"columns_in_shared", layout.in_shared}}; }
+};
+template <class S>
+inline constexpr auto kernel_of<PlanesSearch<S>> = &planes_kernel<S>;
+
+}  // namespace vicinity::lsm::perceptron
