@@ -1,4 +1,4 @@
-// gpu-tuned for the permuted perceptron problem with flips of one sign.
+// gpu-tuned for the permuted perceptron problem with flips of one sign, where planes.cu does not hold the search; and mpi-gpu.
 //
 // Problem. z of all n flips, an iteration. A flip of a column sends the rows of bin b that have a positive entry there to bin b - 1, and
 // the others to b + 1. So a flip's histogram at b is made of the positive entries in group b + 1 and the negative ones in group b - 1.
@@ -352,8 +352,10 @@ template <int Fragments>
   return make_run<SinglesEvaluator<SinglesTile<Fragments, 12>>>(neighborhood, task);
 }
 
+}  // namespace
+
 /// Large tiles while a cluster has blocks for all of them; beyond, small ones while all blocks of all searches run at the same time.
-[[nodiscard]] std::unique_ptr<Run> run_of(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
+std::unique_ptr<Run> run_by_tiles(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
   const std::int32_t n = neighborhood.instance().columns();
   const bool in_cluster = divide_up(n, SinglesTile<2, 2>::columns) <= cuda::ClusterMailbox<MoveKey>::most_blocks;
   return in_cluster || task.restarts * divide_up(n, SinglesTile<1, 2>::columns) > cuda::multiprocessors()
@@ -361,11 +363,5 @@ template <int Fragments>
              : run_with_fragments<1>(neighborhood, task);
 }
 
-}  // namespace
 }  // namespace perceptron
-
-std::unique_ptr<Run> tuned_run(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
-  return perceptron::run_of(neighborhood, task);
-}
-
 }  // namespace vicinity::lsm

@@ -1,34 +1,43 @@
-#pragma once
-// A search of the permuted perceptron problem with flips of one sign, by one block or a cluster.
+// gpu-tuned for the permuted perceptron problem with flips of one sign, as long as a block or a cluster holds the search; else singles.cu.
 //
-// Data layout. Each block has all columns of the matrix as bits in shared memory, where they fit, and the columns of its own moves once
-// more in registers, as the matrix units want them, complemented where the sign is -1. Numbers of positive entries are bit planes: a thread
-// has the planes of 32 rows in registers, eight threads the same ones. They make two tables of masks in shared memory: the rows whose
-// number is l modulo 8, and those whose number divided by 8 is u modulo 16. The rows of a bin are the intersection of two masks.
+// Problem. z of all n flips, an iteration. A flip of a column sends the rows with a positive entry there to the bin below, and the others
+// to the bin above. So a flip's histogram at bin b is made of the positive entries in b + 1 and the negative ones in b - 1.
 //
-// Phases of an iteration: (1) the threads with planes count up or down by the flipped column, and write the tables; (2) each warp counts
-// the ones of mask & column by binary matrix products for a strip of columns and some bins, and adds up what the bins between them are to
-// z; (3) a lane a column adds up z over the warps, and each warp of such lanes sends its best key to all blocks; (4) all warps wait for the
-// keys. Synchronisation: a block barrier after (1) and (2), and one exchange. Cost: see kernels/lsm/README.md.
+// Data layout. Each block has all columns of the matrix as bits in shared memory, if they fit. Those of its own moves it has once more in
+// registers, as the binary matrix units want them, and complemented where the sign is -1: a strip of columns a warp. The rows' numbers of
+// positive entries are bit planes in registers: a thread has the planes of 32 rows, and eight threads have the same. They write two tables
+// of masks: the rows whose number is l modulo 8, and those for whom an eighth of it is u modulo 16. Of each table, one mask makes a bin.
+//
+// Phases of an iteration: (1) the planes count up or down by the bits of the flipped column, and the tables are written; (2) each warp
+// counts the ones of mask & column for its strip and 14 bins at a time, or six, and adds up what they are to z; (3) a lane a column adds
+// these up, and each warp of such lanes sends its best key to all blocks; meanwhile the others get ready for the next bins; (4) all warps
+// wait for the keys of all blocks. One warp more keeps the progress of the search, beside the others.
+// Synchronisation: two block barriers, and an exchange of counted stores an iteration. Rows of more than 112 bins, which are rare, take
+// turns at the tables. Cost: a chain of some hundred dependent instructions a phase; two loads and a binary matrix product for each
+// fragment of 16 columns, 256 rows and 8 masks.
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "kernels/lsm/tuned/ppp/search.cuh"
+#include "kernels/lsm/tuned/tuned.hpp"
 
-#ifndef CLK
-#define CLK(i)
-#define CLK_INIT
-#define CLK_END
-#endif
+namespace vicinity::lsm {
+namespace perceptron {
 
-namespace vicinity::lsm::perceptron {
+/// singles.cu
+[[nodiscard]] std::unique_ptr<Run> run_by_tiles(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task);
+
+namespace {
+
+// --- shapes and shared memory -------------------------------------------------------------------------------------------------
 
 /// Fragments of 16 columns a strip, strips and bin sets a block, 256 rows a chunk, 8 masks a group, groups a set.
-template <int Fragments, int Strips, int Sets, int Chunks, int Groups, int Early = 0>
+template <int Fragments, int Strips, int Sets, int Chunks, int Groups, int Columns = 1>
 struct PlanesShape {
-  static constexpr bool early = Early != 0;
+  static constexpr bool columns_in_shared = Columns != 0;
   static constexpr int fragments = Fragments, strips = Strips, sets = Sets, chunks = Chunks, groups = Groups;
-  static constexpr int warps = Strips * Sets, threads = 32 * warps;
+  static constexpr int warps = Strips * Sets, workers = 32 * warps, threads = workers + 32;
   static constexpr int strip_columns = 16 * Fragments - 1, columns = Strips * strip_columns;
   static constexpr int key_warps = (columns + 31) / 32;
   static constexpr int set_bins = 8 * Groups - 2, round_bins = 112 / set_bins * set_bins;
@@ -36,7 +45,7 @@ struct PlanesShape {
   static constexpr int row_words = 8 * Chunks + (Chunks == 4 ? 4 : 0);  ///< of a table
   static constexpr int term_quads = (2 * Sets + 3) / 4, term_pitch = 4 * (term_quads + (term_quads + 1) % 2);
   static constexpr int most_keys = 16 * key_warps;
-  static_assert(threads >= 64 * Chunks && key_warps < warps && most_keys <= 64);
+  static_assert(workers >= 64 * Chunks && key_warps <= warps && most_keys <= 64);
 };
 
 /// Byte offsets in dynamic shared memory.
@@ -57,7 +66,7 @@ struct PlanesLayout {
     layout.target = layout.add(2 * (n + 1));
     layout.bits = layout.bytes;
     const std::int64_t bits = std::int64_t{4} * n * divide_up(m, 32);
-    layout.in_shared = layout.bytes + bits + 2048 <= static_cast<std::int64_t>(cuda::most_shared()) ? 1 : 0;
+    layout.in_shared = S::columns_in_shared && layout.bytes + bits + 2048 <= static_cast<std::int64_t>(cuda::most_shared()) ? 1 : 0;
     if (layout.in_shared) layout.add(bits);
     return layout;
   }
@@ -71,9 +80,9 @@ class Planes {
     index_ = t / (8 * S::chunks);
     position_ = at;
     word_ = 8 * (j / 2) + 4 * (j % 2) + at / (2 * S::chunks);
-    if (index_ >= 8) word_ = 1 << 20;
     const std::int32_t rows = min(max(matrix.m - 32 * word_, 0), 32);
     valid_ = index_ >= 8 ? 0 : rows == 32 ? ~0u : (1u << rows) - 1;
+    word_ = min(word_, matrix.words_per_column - 1);  // of threads without rows
   }
   /// `positive`: [row] in shared memory.
   __device__ __forceinline__ void init(const std::uint16_t* positive) {
@@ -85,49 +94,21 @@ class Planes {
       for (int p = 0; p < S::planes; ++p) plane_[p] |= (k >> p & 1) << r;
     }
   }
-  /// Before count(): which rows the flip of a column, whose new sign is -1 for `negative`, counts up.
+  /// The flip of a column, whose new sign is -1 for `negative`.
   __device__ __forceinline__ void flip(std::int32_t column, unsigned negative) {
-    if (valid_ == 0) return;
-    const std::uint32_t word = layout_.in_shared ? shared_at<std::uint32_t>(layout_.bits)[column * matrix_.words_per_column + word_]
-                                                 : __ldg(matrix_.by_column + column * matrix_.column_pitch + word_);
-    up_ = word ^ (0u - negative);
-  }
-  /// Counts.
-  __device__ __forceinline__ void count() {
+    if (index_ >= 8) return;
+    std::uint32_t up = 0u - negative;
+    if (layout_.in_shared)
+      up ^= shared_at<std::uint32_t>(layout_.bits)[column * matrix_.words_per_column + word_];
+    else
+      up ^= __ldg(matrix_.by_column + column * matrix_.column_pitch + word_);
     std::uint32_t carry = ~0u;
 #pragma unroll
     for (int p = 0; p < S::planes; ++p) {
-      const std::uint32_t next = carry & ~(plane_[p] ^ up_);
+      const std::uint32_t next = carry & ~(plane_[p] ^ up);
       plane_[p] ^= carry;
       carry = next;
     }
-  }
-  /// The words of the tables after each row is counted up, and down.
-  __device__ __forceinline__ void prepare() {
-#pragma unroll
-    for (int down = 0; down < 2; ++down) {
-      const std::int32_t before = down != 0 ? index_ + 1 : index_ - 1;
-      const std::uint32_t turn = down != 0 ? ~0u : 0u;
-      std::uint32_t low = valid_, high = ~0u, carry = (plane_[0] ^ turn) & (plane_[1] ^ turn) & (plane_[2] ^ turn), last = 0;
-#pragma unroll
-      for (int p = 0; p < 3; ++p) low &= plane_[p] ^ ((before >> p & 1) != 0 ? 0u : ~0u);
-#pragma unroll
-      for (int p = 3; p < 7; ++p) {
-        last = plane_[p] ^ carry;
-        carry &= plane_[p] ^ turn;
-        if (p < 6) high &= last ^ ((index_ >> (p - 3) & 1) != 0 ? 0u : ~0u);
-      }
-      next_[down][0] = low;
-      next_[down][1] = high & ~last;
-      next_[down][2] = high & last;
-    }
-  }
-  /// The tables after flip(), from what prepare() has made.
-  __device__ __forceinline__ void write_prepared() const {
-    if (index_ >= 8) return;
-    std::uint32_t* const to = shared_at<std::uint32_t>(layout_.tables) + index_ * S::row_words + position_;
-#pragma unroll
-    for (int k = 0; k < 3; ++k) to[8 * k * S::row_words] = (next_[0][k] & up_) | (next_[1][k] & ~up_);
   }
   /// The tables for the bins from `first` on, 128 of them; `wide`: others have rows.
   __device__ __forceinline__ void write_tables(std::int32_t first, bool wide) const {
@@ -161,7 +142,6 @@ class Planes {
   std::int32_t index_, position_, word_;
   std::uint32_t valid_;
   std::uint32_t plane_[S::planes];
-  std::uint32_t up_ = 0, next_[2][3]{};
 };
 
 /// The bits of a warp's strip of columns.
@@ -183,7 +163,8 @@ class Strip {
           if (at == S::strip_columns)
             bits[c][i][k] = ~0u;
           else if (column < matrix.n)
-            bits[c][i][k] = __ldg(matrix.by_column + column * matrix.column_pitch + word) ^ (0u - (negative[column / 32] >> column % 32 & 1));
+            bits[c][i][k] =
+                __ldg(matrix.by_column + column * matrix.column_pitch + word) ^ (0u - (negative[column / 32] >> column % 32 & 1));
         }
   }
   /// Complements the column at this place of the strip.
@@ -204,31 +185,43 @@ struct Span {
   std::int32_t low, high;  ///< bins; no rows beyond
 };
 
-/// Adds to z of the lane's columns what one set of bins adds; `first`: the first of its masks.
+/// How a warp counts one set of bins.
 template <class S>
-__device__ __forceinline__ void count_set(const Matrix& matrix, const PlanesLayout& layout, const Strip<S>& strip, std::int32_t first,
-                                          const Span& span, bool find_edges, std::int32_t* edges, std::int32_t step,
-                                          std::int32_t (&z)[S::fragments][2]) {
+struct Plan {
+  static constexpr int per_lane = 2 * S::groups;  ///< masks, and bins
+
+  std::int32_t first;  ///< bin of the first mask
+  const std::uint32_t *lows[S::groups], *highs[S::groups];
+  std::int32_t target[per_lane], weight[per_lane], target_sum;
+
+  __device__ __forceinline__ Plan(const Matrix& matrix, const PlanesLayout& layout, std::int32_t first_bin, const Span& span)
+      : first(first_bin), target_sum(0) {
+    const std::int32_t quarter = lane() % 4, eighth = lane() / 4;
+    const std::uint32_t* const tables = shared_at<std::uint32_t>(layout.tables) + quarter * 2 * S::chunks;
+#pragma unroll
+    for (int g = 0; g < S::groups; ++g) {
+      const std::int32_t bin = first + per_lane * (eighth / 2) + 2 * g + eighth % 2;
+      lows[g] = tables + (bin & 7) * S::row_words;
+      highs[g] = tables + (8 + (bin < span.low || bin > span.high ? 16 : bin >> 3 & 15)) * S::row_words;
+    }
+#pragma unroll
+    for (int e = 0; e < per_lane; ++e) {
+      const std::int32_t at = per_lane * quarter + e, bin = first + at, v = 2 * bin - matrix.n;
+      const bool inside = at > 0 && at < 8 * S::groups - 1;
+      target[e] = inside && v > 0 && bin <= matrix.n ? shared_at<std::uint16_t>(layout.target)[bin] : 0;
+      weight[e] = !inside ? 0 : v > 0 ? 1 : ppp::sign_cost(v);
+      target_sum += target[e];
+    }
+  }
+};
+
+/// Adds to z of the lane's columns what one set of bins adds.
+template <class S>
+__device__ __forceinline__ void count_set(const Plan<S>& plan, const Strip<S>& strip, const Span& span, bool find_edges,
+                                          std::int32_t* edges, std::int32_t (&z)[S::fragments][2]) {
   constexpr int G = S::groups, F = S::fragments, per_lane = 2 * G;
-  const std::int32_t quarter = lane() % 4, eighth = lane() / 4;
+  const std::int32_t quarter = lane() % 4, first = plan.first;
   std::int32_t counts[G][F][4] = {};
-  const std::uint32_t* const tables = shared_at<std::uint32_t>(layout.tables) + quarter * 2 * S::chunks;
-  const std::uint32_t *lows[G], *highs[G];
-#pragma unroll
-  for (int g = 0; g < G; ++g) {
-    const std::int32_t bin = first + per_lane * (eighth / 2) + 2 * g + eighth % 2;
-    lows[g] = tables + (bin & 7) * S::row_words;
-    highs[g] = tables + (8 + (bin < span.low || bin > span.high ? 16 : bin >> 3 & 15)) * S::row_words;
-  }
-  std::int32_t target[per_lane], weight[per_lane], target_sum = 0;
-#pragma unroll
-  for (int e = 0; e < per_lane; ++e) {
-    const std::int32_t at = per_lane * quarter + e, bin = first + at, v = 2 * bin - matrix.n;
-    const bool inside = at > 0 && at < 8 * G - 1;
-    target[e] = inside && v > 0 && bin <= matrix.n ? shared_at<std::uint16_t>(layout.target)[bin] : 0;
-    weight[e] = !inside ? 0 : v > 0 ? 1 : ppp::sign_cost(v);
-    target_sum += target[e];
-  }
   constexpr int at_once = S::chunks == 1 ? 1 : 2;  // chunks
 #pragma unroll
   for (int c = 0; c < S::chunks; c += at_once) {
@@ -236,13 +229,15 @@ __device__ __forceinline__ void count_set(const Matrix& matrix, const PlanesLayo
 #pragma unroll
     for (int g = 0; g < G; ++g) {
       if constexpr (at_once == 2) {
-        const uint4 low = *reinterpret_cast<const uint4*>(lows[g] + 2 * c), high = *reinterpret_cast<const uint4*>(highs[g] + 2 * c);
+        const uint4 low = *reinterpret_cast<const uint4*>(plan.lows[g] + 2 * c),
+                    high = *reinterpret_cast<const uint4*>(plan.highs[g] + 2 * c);
         mask[g][0] = low.x & high.x;
         mask[g][1] = low.y & high.y;
         mask[g][2] = low.z & high.z;
         mask[g][3] = low.w & high.w;
       } else {
-        const uint2 low = *reinterpret_cast<const uint2*>(lows[g] + 2 * c), high = *reinterpret_cast<const uint2*>(highs[g] + 2 * c);
+        const uint2 low = *reinterpret_cast<const uint2*>(plan.lows[g] + 2 * c),
+                    high = *reinterpret_cast<const uint2*>(plan.highs[g] + 2 * c);
         mask[g][0] = low.x & high.x;
         mask[g][1] = low.y & high.y;
       }
@@ -262,17 +257,18 @@ __device__ __forceinline__ void count_set(const Matrix& matrix, const PlanesLayo
     std::int32_t sizes[per_lane];
 #pragma unroll
     for (int e = 0; e < per_lane; ++e) sizes[e] = counts[e / 2][F - 1][2 + e % 2];  // of lanes 28 and up
-    if (find_edges && eighth == 7)
+    const std::int32_t last = span.high - first;                                    // its mask, and that of the bin below
+    if (find_edges && (first == span.low - 2 || (last > 0 && last <= S::set_bins))) {
+      unsigned occupied = 0;  // bit 4 (mask % per_lane) + mask / per_lane
 #pragma unroll
-      for (int e = 0; e < per_lane; ++e) {
-        const std::int32_t bin = first + per_lane * quarter + e;
-        if (sizes[e] == 0) continue;
-        if (bin - span.low < 2 && bin >= span.low) edges[bin - span.low] = step;
-        if (span.high - bin < 2 && bin <= span.high) edges[2 + span.high - bin] = step;
-      }
-    base[0] = __shfl_sync(~0u, sizes[per_lane - 1], 27 + quarter) - target[0];
+      for (int e = 0; e < per_lane; ++e) occupied |= __ballot_sync(~0u, sizes[e] != 0) >> 28 << 4 * e;
+      const auto has_rows = [&](std::int32_t mask) { return occupied >> (4 * (mask % per_lane) + mask / per_lane) & 1; };
+      if (first == span.low - 2) edges[0] = has_rows(2) ? -1 : has_rows(3) ? 0 : 1;
+      if (last > 0 && last <= S::set_bins) edges[1] = has_rows(last) ? -1 : has_rows(last - 1) ? 0 : 1;
+    }
+    base[0] = __shfl_sync(~0u, sizes[per_lane - 1], 27 + quarter) - plan.target[0];
 #pragma unroll
-    for (int e = 1; e < per_lane; ++e) base[e] = __shfl_sync(~0u, sizes[e - 1], 28 + quarter) - target[e];
+    for (int e = 1; e < per_lane; ++e) base[e] = __shfl_sync(~0u, sizes[e - 1], 28 + quarter) - plan.target[e];
   }
 #pragma unroll
   for (int i = 0; i < F; ++i)
@@ -282,26 +278,36 @@ __device__ __forceinline__ void count_set(const Matrix& matrix, const PlanesLayo
 #pragma unroll
       for (int e = 0; e < per_lane; ++e) positive[e] = counts[e / 2][i][2 * half + e % 2];
       const std::int32_t before = __shfl_up_sync(~0u, positive[per_lane - 1], 1), after = __shfl_down_sync(~0u, positive[0], 1);
-      z[i][half] -= target_sum;
+      z[i][half] -= plan.target_sum;
 #pragma unroll
       for (int e = 0; e < per_lane; ++e) {
         const std::int32_t below = e == 0 ? before : positive[e - 1], above = e == per_lane - 1 ? after : positive[e + 1];
-        z[i][half] += abs(base[e] + above - below) * weight[e];
+        z[i][half] += abs(base[e] + above - below) * plan.weight[e];
       }
     }
 }
 
-/// Mapping: `searches.blocks` blocks a search, one block or a cluster.
+/// Barriers of a block, of so many of its threads.
+enum class Among : int { tables = 1, terms = 2, keys = 3 };
+template <Among Which, int Threads>
+__device__ __forceinline__ void meet() {
+  asm volatile("barrier.sync.aligned %0, %1;" ::"n"(static_cast<int>(Which)), "n"(Threads) : "memory");
+}
+template <Among Which, int Threads>
+__device__ __forceinline__ void arrive() {
+  asm volatile("barrier.arrive.aligned %0, %1;" ::"n"(static_cast<int>(Which)), "n"(Threads) : "memory");
+}
+
+/// Mapping: `searches.blocks` blocks a search, one block or a cluster. The last warp of a block keeps the progress of the search and its
+/// solutions, beside the others: it reads the keys and nothing else, and the others do not pass the barrier of the next terms before.
 template <class S>
 __global__ void __launch_bounds__(S::threads, 1)
     planes_kernel(const __grid_constant__ Matrix matrix, const __grid_constant__ PlanesLayout layout,
                   const __grid_constant__ Searches searches, const Rules rules) {
   __shared__ alignas(16) cuda::Word messages[2][S::most_keys];
   __shared__ alignas(8) std::uint64_t arrival_words[2];
-  __shared__ std::int32_t edges[4];
+  __shared__ std::int32_t edges[2];
   __shared__ std::int32_t range[2];
-  __shared__ alignas(local_search::SearchProgress) unsigned char progress_bytes[sizeof(local_search::SearchProgress)];
-  CLK_INIT
   const auto blocks = searches.blocks, search = static_cast<std::int32_t>(blockIdx.x) / blocks,
              block = static_cast<std::int32_t>(blockIdx.x) % blocks, thread = static_cast<std::int32_t>(threadIdx.x);
   local_search::SearchProgress& all_progress = searches.all_progress[search];
@@ -315,7 +321,6 @@ __global__ void __launch_bounds__(S::threads, 1)
   // --- set up ---
   std::uint16_t* const positive = shared_at<std::uint16_t>(layout.terms);
   std::int32_t* const terms = shared_at<std::int32_t>(layout.terms);
-  if (thread < 4) edges[thread] = 0;
   if (thread == 0) {
     range[0] = matrix.n;
     range[1] = 0;
@@ -348,17 +353,13 @@ __global__ void __launch_bounds__(S::threads, 1)
   const std::int32_t strip_number = warp() / S::sets, set = warp() % S::sets, first_column = block * S::columns;
   Strip<S> strip;
   strip.load(matrix, first_column + strip_number * S::strip_columns, current);
-  const bool is_key_warp = warp() < S::key_warps;
+  const bool is_key_warp = warp() < S::key_warps, keeps_progress = warp() == S::warps;
   const std::int32_t my_place = 32 * warp() + lane(), my_column = first_column + my_place;
   const bool is_move = is_key_warp && my_place < S::columns && my_column < matrix.n;
   std::int32_t tabu = is_move ? tabu_times[my_column] : 0;
   unsigned my_negative = is_move ? current[my_column / 32] >> my_column % 32 & 1 : 0;
-  std::uint32_t negative_word = thread < matrix.words_per_row ? current[thread] : 0;  // of the solution
   const std::int32_t keys = blocks * S::key_warps;
   const auto messages_address = static_cast<std::uint32_t>(__cvta_generic_to_shared(messages));
-  const bool keeps_progress = block == 0 && thread == S::threads - 1;
-  auto& progress = reinterpret_cast<local_search::SearchProgress&>(progress_bytes);
-  if (keeps_progress) progress = all_progress;
   __syncthreads();
   for (std::int32_t k = thread; k < S::columns * S::term_pitch; k += S::threads) terms[k] = 0;
   if (blocks > 1) cuda::barrier_of_all<true>();
@@ -367,38 +368,75 @@ __global__ void __launch_bounds__(S::threads, 1)
   MoveKey taken = cuda::no_key<MoveKey>();
   std::int32_t column = 0;
   bool moved = false;
-  const auto update_progress = [&] {
-    if (keeps_progress) progress.take({z_of(taken), column, is_forbidden(taken)}, rules.method);
+  // The least key of a step, once it is there.
+  const auto wait = [&](unsigned step) {
+    if (blocks == 1)
+      meet<Among::keys, S::threads>();
+    else
+      cuda::Arrivals{arrivals.address + 8 * (step & 1)}.wait((step - 1) >> 1 & 1);
+    cuda::Word least = lane() < keys ? messages[step & 1][lane()] : ~cuda::Word{0};
+    if (lane() + 32 < keys) least = min(least, messages[step & 1][lane() + 32]);
+    least = cuda::warp_min(least);
+    taken = {static_cast<unsigned>(least >> 32), static_cast<unsigned>(least)};
+    column = static_cast<std::int32_t>(taken.low >> 1);
+    moved = true;
+    ended = rules.method == local_search::Method::hill && z_of(taken) >= z;
+    if (ended) return;
+    z = z_of(taken);
+    ++t;
   };
-  CLK(0);
+  if (keeps_progress) {
+    local_search::SearchProgress progress = all_progress;
+    std::uint32_t negative[2];
+#pragma unroll
+    for (int k = 0; k < 2; ++k) negative[k] = lane() + 32 * k < matrix.words_per_row ? current[lane() + 32 * k] : 0;
+    if (!ended && t < rules.limit) arrive<Among::terms, S::threads>();
+    for (unsigned step = 1; !ended && t < rules.limit; ++step) {
+      wait(step);
+      if (!ended && t < rules.limit) arrive<Among::terms, S::threads>();
+      if (block != 0) continue;
+      progress.take({z_of(taken), column, is_forbidden(taken)}, rules.method);
+      if (ended) break;
+#pragma unroll
+      for (int k = 0; k < 2; ++k)
+        if (lane() + 32 * k == column / 32) negative[k] ^= 1u << column % 32;
+      if (z >= best_z) continue;
+      best_z = z;
+#pragma unroll
+      for (int k = 0; k < 2; ++k)
+        if (lane() + 32 * k < matrix.words_per_row) best[lane() + 32 * k] = negative[k];
+    }
+    if (blocks > 1) cuda::barrier_of_all<true>();
+    __syncthreads();
+    if (block != 0) return;
+    if (lane() == 0) all_progress = progress;
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+      if (lane() + 32 * k < matrix.words_per_row) current[lane() + 32 * k] = negative[k];
+    return;
+  }
+  Plan<S> plan{matrix, layout, span.low - 2 + S::set_bins * set, span};
   for (unsigned step = 1; !ended && t < rules.limit; ++step) {
     if (moved) planes.flip(column, taken.low & 1);
     const bool wide = span.high - span.low + 3 > S::round_bins;
     std::int32_t z_parts[S::fragments][2] = {};
     for (std::int32_t bin = span.low - 1; bin <= span.high + 1; bin += S::round_bins) {
-      if (bin != span.low - 1) __syncthreads();
-      if (S::early && moved && !wide) {
-        planes.write_prepared();
-      } else {
-        if (moved && bin == span.low - 1) planes.count();
-        planes.write_tables(bin - 1, wide);
-      }
-      CLK(1);
+      if (bin != span.low - 1) meet<Among::tables, S::workers>();
+      planes.write_tables(bin - 1, wide);
       if (moved && bin == span.low - 1) {
         strip.flip(column - first_column - strip_number * S::strip_columns);
         if (column == my_column) {
-          if (rules.method == local_search::Method::tabu)
-            tabu = static_cast<std::int32_t>(local_search::tabu_until(t - 1, rules.tenure));
+          if (rules.method == local_search::Method::tabu) tabu = static_cast<std::int32_t>(local_search::tabu_until(t - 1, rules.tenure));
           my_negative ^= 1;
         }
       }
-      __syncthreads();
-      CLK(2);
+      meet<Among::tables, S::workers>();
       const std::int32_t end = min(span.high + 1, bin + S::round_bins - 1);
-      for (std::int32_t first = bin - 1 + S::set_bins * set; first < end; first += S::set_bins * S::sets)
-        count_set<S>(matrix, layout, strip, first, span, strip_number == 0, edges, static_cast<std::int32_t>(step), z_parts);
+      for (std::int32_t first = bin - 1 + S::set_bins * set; first < end; first += S::set_bins * S::sets) {
+        if (first != plan.first) plan = Plan<S>{matrix, layout, first, span};
+        count_set<S>(plan, strip, span, strip_number == 0, edges, z_parts);
+      }
     }
-    CLK(3);
 #pragma unroll
     for (int i = 0; i < S::fragments; ++i)
 #pragma unroll
@@ -408,8 +446,7 @@ __global__ void __launch_bounds__(S::threads, 1)
         if (lane() % 2 == 0 && at < S::strip_columns)
           terms[(strip_number * S::strip_columns + at) * S::term_pitch + 2 * set + lane() % 4 / 2] = z_parts[i][half];
       }
-    __syncthreads();
-    CLK(4);
+    meet<Among::terms, S::threads>();
     if (is_key_warp) {
       MoveKey mine = cuda::no_key<MoveKey>();
       if (is_move) {
@@ -430,63 +467,68 @@ __global__ void __launch_bounds__(S::threads, 1)
       } else {
         if (lane() < blocks)
           cuda::store_counted(
-              cuda::address_in_block(messages_address + 8 * static_cast<std::uint32_t>(static_cast<int>(step & 1) * S::most_keys + at), lane()),
+              cuda::address_in_block(messages_address + 8 * static_cast<std::uint32_t>(static_cast<int>(step & 1) * S::most_keys + at),
+                                     lane()),
               cuda::address_in_block(arrivals.address + 8 * (step & 1), lane()), word);
         if (thread == 0) cuda::Arrivals{arrivals.address + 8 * (step & 1)}.expect(8 * static_cast<std::uint32_t>(keys));
       }
     }
-    if (S::early) {
-      if (moved && !wide) planes.count();
-      planes.prepare();
-    }
-    if (moved) update_progress();
     // the first and last bins that have rows, and one more after the flip
-    span.low += edges[0] == static_cast<std::int32_t>(step) ? -1 : edges[1] == static_cast<std::int32_t>(step) ? 0 : 1;
-    span.high -= edges[2] == static_cast<std::int32_t>(step) ? -1 : edges[3] == static_cast<std::int32_t>(step) ? 0 : 1;
-    CLK(5);
-    if (blocks == 1)
-      __syncthreads();
-    else
-      cuda::Arrivals{arrivals.address + 8 * (step & 1)}.wait((step - 1) >> 1 & 1);
-    CLK(6);
-    cuda::Word least = lane() < keys ? messages[step & 1][lane()] : ~cuda::Word{0};
-    if (lane() + 32 < keys) least = min(least, messages[step & 1][lane() + 32]);
-    least = cuda::warp_min(least);
-    taken = {static_cast<unsigned>(least >> 32), static_cast<unsigned>(least)};
-    column = static_cast<std::int32_t>(taken.low >> 1);
-    moved = true;
-    CLK(7);
-    ended = rules.method == local_search::Method::hill && z_of(taken) >= z;
-    if (ended) break;
-    z = z_of(taken);
-    ++t;
-    if (thread == column / 32) negative_word ^= 1u << column % 32;
-    if (z >= best_z) continue;
-    best_z = z;
-    if (block == 0 && thread < matrix.words_per_row) best[thread] = negative_word;
+    span.low += edges[0];
+    span.high -= edges[1];
+    plan = Plan<S>{matrix, layout, span.low - 2 + S::set_bins * set, span};
+    wait(step);
+    best_z = min(best_z, z);
   }
-  if (moved) update_progress();
   if (moved && !ended && column == my_column && rules.method == local_search::Method::tabu)
     tabu = static_cast<std::int32_t>(local_search::tabu_until(t - 1, rules.tenure));
   if (is_move) tabu_times[my_column] = tabu;
-  CLK_END
   if (blocks > 1) cuda::barrier_of_all<true>();  // all have read `current`, and no keys are on their way
-  if (keeps_progress) all_progress = progress;
-  if (block == 0 && thread < matrix.words_per_row) current[thread] = negative_word;
+  __syncthreads();
 }
+
+// --- host -----------------------------------------------------------------------------------------------------------------------
 
 /// For Engine.
 template <class S>
 struct PlanesSearch {
-  using shape = S;
   static constexpr int flips = 1, threads = S::threads;
 
+  /// One block or a cluster has all moves and rows.
+  [[nodiscard]] static bool holds(const ppp::Ppp& instance, const local_search::Task& task) {
+    if (instance.rows() > 256 * S::chunks || instance.columns() > S::most_columns) return false;
+    const auto policy = SearchPolicy<PlanesSearch>::of(instance, task);
+    return policy.blocks == 1 || policy.in_cluster;
+  }
   [[nodiscard]] static PlanesLayout layout(std::int32_t m, std::int32_t n) { return PlanesLayout::of<S>(m, n); }
   [[nodiscard]] static std::int64_t shares(std::int32_t n) { return divide_up(n, S::columns); }
   [[nodiscard]] static std::size_t tabu_entries(std::int32_t n) { return static_cast<std::size_t>(n); }
   [[nodiscard]] static Policy record(const PlanesLayout& layout) { return {{"columns_in_shared", layout.in_shared}}; }
 };
+}  // namespace
+
 template <class S>
 inline constexpr auto kernel_of<PlanesSearch<S>> = &planes_kernel<S>;
 
-}  // namespace vicinity::lsm::perceptron
+namespace {
+
+/// By the first of these shapes for which a block or a cluster holds the search.
+template <class Shape, class... Others>
+[[nodiscard]] std::unique_ptr<Run> run_by_planes(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
+  if (PlanesSearch<Shape>::holds(neighborhood.instance(), task)) return make_run<PlanesSearch<Shape>>(neighborhood, task);
+  if constexpr (sizeof...(Others) > 0)
+    return run_by_planes<Others...>(neighborhood, task);
+  else
+    return run_by_tiles(neighborhood, task);
+}
+
+}  // namespace
+}  // namespace perceptron
+
+std::unique_ptr<Run> tuned_run(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
+  using namespace perceptron;
+  return run_by_planes<PlanesShape<2, 3, 4, 1, 1>, PlanesShape<1, 2, 6, 2, 2>, PlanesShape<1, 3, 4, 4, 2>, PlanesShape<2, 2, 6, 4, 2>,
+                       PlanesShape<3, 2, 6, 4, 2>>(neighborhood, task);
+}
+
+}  // namespace vicinity::lsm
