@@ -32,27 +32,33 @@ namespace {
 
 // --- shapes and shared memory -------------------------------------------------------------------------------------------------
 
-/// Fragments of 16 columns a strip, strips and bin sets a block, 256 rows a chunk, 8 masks a group, groups a set.
-template <int Fragments, int Strips, int Sets, int Chunks, int Groups, int Columns = 1>
+/// A warp has a strip of columns, fragments of 16, and counts sets of masks, groups of eight: every `Sets`-th. The last column of a strip
+/// is not of the matrix: its bits are ones, and its counts the sizes of the bins. Rows come in chunks of 256.
+template <int Fragments, int Strips, int Sets, int Chunks, int Groups>
 struct PlanesShape {
-  static constexpr bool columns_in_shared = Columns != 0;
-  static constexpr int fragments = Fragments, strips = Strips, sets = Sets, chunks = Chunks, groups = Groups;
+  static constexpr int fragments = Fragments, sets = Sets, chunks = Chunks, groups = Groups;
   static constexpr int warps = Strips * Sets, workers = 32 * warps, threads = workers + 32;
   static constexpr int strip_columns = 16 * Fragments - 1, columns = Strips * strip_columns;
   static constexpr int key_warps = (columns + 31) / 32;
+  /// Bins of a set, which lie between its masks, and those of which the tables are made at a time.
   static constexpr int set_bins = 8 * Groups - 2, round_bins = 112 / set_bins * set_bins;
   static constexpr int planes = 11, most_columns = 2047;
-  static constexpr int row_words = 8 * Chunks + (Chunks == 4 ? 4 : 0);  ///< of a table
+  static constexpr int mask_words = 8 * Chunks + (Chunks == 4 ? 4 : 0);  ///< masks side by side lie in different banks
   static constexpr int term_quads = (2 * Sets + 3) / 4, term_pitch = 4 * (term_quads + (term_quads + 1) % 2);
   static constexpr int most_keys = 16 * key_warps;
   static_assert(workers >= 64 * Chunks && key_warps <= warps && most_keys <= 64);
 };
 
-/// Byte offsets in dynamic shared memory.
+/// The dynamic shared memory of a block: byte offsets.
 struct PlanesLayout {
-  std::uint32_t bits, tables, terms, target, bytes;
-  std::int32_t in_shared;
-  std::size_t scratch_size;
+  std::uint32_t tables;      ///< [25][mask_words]: numbers modulo 8, their eighth modulo 16, and zero
+  std::uint32_t terms;       ///< [column of the block][term_pitch]: parts of z; at first [row] 16 bits, the number of positive entries
+  std::uint32_t target;      ///< [bin] 16 bits
+  std::uint32_t bits;        ///< [column][words_per_column], where in_shared
+  std::int32_t in_shared;    ///< else columns are read from device memory
+  std::size_t scratch_size;  ///< none
+  std::uint32_t bytes;
+
   std::uint32_t add(std::int64_t size) {
     const std::uint32_t offset = bytes;
     bytes = static_cast<std::uint32_t>((offset + size + 15) / 16 * 16);
@@ -61,17 +67,21 @@ struct PlanesLayout {
   template <class S>
   [[nodiscard]] static PlanesLayout of(std::int32_t m, std::int32_t n) {
     PlanesLayout layout{};
-    layout.tables = layout.add(25 * S::row_words * 4);
+    layout.tables = layout.add(25 * S::mask_words * 4);
     layout.terms = layout.add(std::max(S::columns * S::term_pitch * 4, 2 * m));
     layout.target = layout.add(2 * (n + 1));
     layout.bits = layout.bytes;
     const std::int64_t bits = std::int64_t{4} * n * divide_up(m, 32);
-    layout.in_shared = S::columns_in_shared && layout.bytes + bits + 2048 <= static_cast<std::int64_t>(cuda::most_shared()) ? 1 : 0;
+    layout.in_shared = layout.bytes + bits + 2048 <= static_cast<std::int64_t>(cuda::most_shared()) ? 1 : 0;
     if (layout.in_shared) layout.add(bits);
     return layout;
   }
 };
 
+// --- phases -------------------------------------------------------------------------------------------------------------------
+
+/// The numbers of positive entries of 32 rows a thread, and its part of the tables: a word of mask `index_` of the first, and of two masks
+/// of the second. The words of a mask lie in the order in which a lane of the matrix units reads them.
 template <class S>
 class Planes {
  public:
@@ -130,17 +140,17 @@ class Planes {
         for (int p = 7; p < S::planes; ++p) highs[e] &= plane_[p] ^ ((upper >> (p - 7) & 1) != 0 ? 0u : ~0u);
       }
     }
-    std::uint32_t* const to = shared_at<std::uint32_t>(layout_.tables) + index_ * S::row_words + position_;
+    std::uint32_t* const to = shared_at<std::uint32_t>(layout_.tables) + index_ * S::mask_words + position_;
     to[0] = low;
-    to[8 * S::row_words] = highs[0];
-    to[16 * S::row_words] = highs[1];
+    to[8 * S::mask_words] = highs[0];
+    to[16 * S::mask_words] = highs[1];
   }
 
  private:
   const Matrix& matrix_;
   const PlanesLayout& layout_;
-  std::int32_t index_, position_, word_;
-  std::uint32_t valid_;
+  std::int32_t index_, position_, word_;  ///< the word: its place in a mask, and in a column
+  std::uint32_t valid_;                   ///< rows of the matrix
   std::uint32_t plane_[S::planes];
 };
 
@@ -181,11 +191,12 @@ class Strip {
   }
 };
 
+/// No bins beyond have rows.
 struct Span {
-  std::int32_t low, high;  ///< bins; no rows beyond
+  std::int32_t low, high;
 };
 
-/// How a warp counts one set of bins.
+/// What a warp needs to count a set of bins. Mapping: a lane two masks a group, and as many bins; masks of a lane follow each other.
 template <class S>
 struct Plan {
   static constexpr int per_lane = 2 * S::groups;  ///< masks, and bins
@@ -201,8 +212,8 @@ struct Plan {
 #pragma unroll
     for (int g = 0; g < S::groups; ++g) {
       const std::int32_t bin = first + per_lane * (eighth / 2) + 2 * g + eighth % 2;
-      lows[g] = tables + (bin & 7) * S::row_words;
-      highs[g] = tables + (8 + (bin < span.low || bin > span.high ? 16 : bin >> 3 & 15)) * S::row_words;
+      lows[g] = tables + (bin & 7) * S::mask_words;
+      highs[g] = tables + (8 + (bin < span.low || bin > span.high ? 16 : bin >> 3 & 15)) * S::mask_words;
     }
 #pragma unroll
     for (int e = 0; e < per_lane; ++e) {
@@ -215,7 +226,8 @@ struct Plan {
   }
 };
 
-/// Adds to z of the lane's columns what one set of bins adds.
+/// Adds to z of the lane's columns what a set of bins adds. `edges`: by how many bins the span becomes shorter at either end, if the next
+/// flip reaches one bin further.
 template <class S>
 __device__ __forceinline__ void count_set(const Plan<S>& plan, const Strip<S>& strip, const Span& span, bool find_edges,
                                           std::int32_t* edges, std::int32_t (&z)[S::fragments][2]) {
@@ -287,7 +299,7 @@ __device__ __forceinline__ void count_set(const Plan<S>& plan, const Strip<S>& s
     }
 }
 
-/// Barriers of a block, of so many of its threads.
+/// Barriers of so many threads of a block: the tables are written, parts of z, keys of a block alone. Barrier 0 is __syncthreads().
 enum class Among : int { tables = 1, terms = 2, keys = 3 };
 template <Among Which, int Threads>
 __device__ __forceinline__ void meet() {
@@ -335,7 +347,7 @@ __global__ void __launch_bounds__(S::threads, 1)
     const std::int32_t v = 2 * bin - matrix.n;
     shared_at<std::uint16_t>(layout.target)[bin] = v < 1 ? 0 : static_cast<std::uint16_t>(matrix.target[v]);
   }
-  for (std::int32_t k = thread; k < S::row_words; k += S::threads) shared_at<std::uint32_t>(layout.tables)[24 * S::row_words + k] = 0;
+  for (std::int32_t k = thread; k < S::mask_words; k += S::threads) shared_at<std::uint32_t>(layout.tables)[24 * S::mask_words + k] = 0;
   __syncthreads();
   for (std::int32_t row = thread; row < matrix.m; row += S::threads) {
     std::int32_t count = 0;
@@ -365,6 +377,7 @@ __global__ void __launch_bounds__(S::threads, 1)
   if (blocks > 1) cuda::barrier_of_all<true>();
   __syncthreads();
 
+  // --- search ---
   MoveKey taken = cuda::no_key<MoveKey>();
   std::int32_t column = 0;
   bool moved = false;
