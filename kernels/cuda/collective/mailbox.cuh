@@ -282,6 +282,17 @@ struct Arrivals {
   }
 };
 
+/// Two of them, for odd and even steps, each a phase every other step.
+struct StepArrivals {
+  std::uint32_t address;
+
+  [[nodiscard]] __device__ __forceinline__ Arrivals of(unsigned step) const { return {address + (step & 1) * 8}; }
+  /// By threads 0 and 1 of each block; a cluster barrier comes after.
+  __device__ __forceinline__ void init(unsigned which) const { of(which).init(); }
+  /// Until all bytes of this step are there. By any threads.
+  __device__ __forceinline__ void wait(unsigned step) const { of(step).wait((step - 1) >> 1 & 1); }
+};
+
 /// 16 bytes to `to`, counted by `arrivals`; both addresses in the block they go to.
 __device__ __forceinline__ void store_counted([[maybe_unused]] std::uint32_t to, [[maybe_unused]] std::uint32_t arrivals,
                                               [[maybe_unused]] unsigned a, [[maybe_unused]] unsigned b, [[maybe_unused]] unsigned c,
@@ -299,7 +310,6 @@ __device__ __forceinline__ void store_counted([[maybe_unused]] std::uint32_t to,
                : "memory");
 #endif
 }
-
 /// 8 bytes.
 __device__ __forceinline__ void store_counted([[maybe_unused]] std::uint32_t to, [[maybe_unused]] std::uint32_t arrivals,
                                               [[maybe_unused]] Word word) {
@@ -316,17 +326,13 @@ struct CountedMailbox {
   static constexpr std::uint32_t message_bytes = sizeof(Four<T>);
 
   std::uint32_t messages;  ///< Four<T> [2][block], at the same address in all blocks
-  Arrivals arrivals;       ///< [2]
+  StepArrivals arrivals;
   std::int32_t blocks, rank;
-
-  [[nodiscard]] __device__ __forceinline__ Arrivals of(unsigned step) const { return {arrivals.address + (step & 1) * 8}; }
-  /// By threads 0 and 1 of each block; a cluster barrier comes after.
-  __device__ __forceinline__ void init(unsigned which) const { of(which).init(); }
 
   /// By one whole warp: the message, which all lanes have, to all blocks.
   __device__ __forceinline__ void send(const Four<T>& message, unsigned step) const {
     const auto lane = static_cast<std::int32_t>(threadIdx.x) % 32;
-    const Arrivals now = of(step);
+    const Arrivals now = arrivals.of(step);
     if (lane < blocks) {
       const std::uint32_t to = address_in_block(
                               messages + static_cast<std::uint32_t>(static_cast<int>(step & 1) * blocks + rank) * message_bytes, lane),
@@ -343,7 +349,7 @@ struct CountedMailbox {
   }
   /// The blocks' messages of the step, once they are there.
   [[nodiscard]] __device__ __forceinline__ const Four<T>* wait(unsigned step) const {
-    of(step).wait((step - 1) >> 1 & 1);
+    arrivals.wait(step);
     return reinterpret_cast<const Four<T>*>(__cvta_shared_to_generic(messages)) + static_cast<int>(step & 1) * blocks;
   }
 };

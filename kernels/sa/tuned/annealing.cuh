@@ -178,7 +178,7 @@ class ChainSearch {
       };
       zero(layout_.inbox.in(memory_), inbox_words<Delta>(policy_.pitch));
       if constexpr (Counted) {
-        if (threadIdx.x < 2) counted_mailbox().init(threadIdx.x);
+        if (threadIdx.x < 2) counted_mailbox().arrivals.init(threadIdx.x);
       } else {
         zero(reinterpret_cast<Word*>(layout_.mailbox.in(memory_)),
              2 * policy_.blocks * static_cast<std::int32_t>(sizeof(AcceptedMessage<Delta>) / sizeof(Word)));

@@ -195,7 +195,7 @@ __global__ void cluster_kernel(Way way, Draw draw, std::uint32_t steps, std::int
                                               rank};
   if (threadIdx.x < 32) (&mailbox.messages[0][0])[threadIdx.x] = {};
   for (std::uint32_t k = threadIdx.x; k < 2u * 32 * static_cast<unsigned>(blocks); k += blockDim.x) all_slots[k] = no_key<K>();
-  if (threadIdx.x < 2) counted.init(threadIdx.x);
+  if (threadIdx.x < 2) counted.arrivals.init(threadIdx.x);
   barrier_of_all<true>();
   for (std::uint32_t step = 1; step <= steps; ++step) {
     delay(step);

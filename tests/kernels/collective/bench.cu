@@ -138,7 +138,7 @@ __global__ void cluster_by_counts(std::int32_t blocks, std::uint32_t* result) {
                                               {static_cast<std::uint32_t>(__cvta_generic_to_shared(arrivals))},
                                               blocks,
                                               static_cast<std::int32_t>(blockIdx.x)};
-  if (threadIdx.x < 2) mailbox.init(threadIdx.x);
+  if (threadIdx.x < 2) mailbox.arrivals.init(threadIdx.x);
   barrier_of_all<true>();
   std::uint32_t key = 0;
   for (unsigned step = 1; step <= steps; ++step) {

@@ -9,8 +9,9 @@
 // of masks: the rows whose number is l modulo 8, and those for whom an eighth of it is u modulo 16. Of each table, one mask makes a bin.
 //
 // Phases of an iteration: (1) the planes count up or down by the bits of the flipped column, and the tables are written; (2) each warp
-// counts the ones of mask & column for its strip and 14 bins at a time, or six, and adds up what they are to z; (3) a lane a column adds
-// these up, and each warp of such lanes sends its best key to all blocks; (4) all warps wait for the keys of all blocks.
+// counts the ones of mask & column for its strip and 14 bins at a time, and adds up what they are to z; (3) a lane a column adds
+// these up, and each warp of such lanes sends its best key to all blocks; meanwhile the others get ready for the next bins; (4) all warps
+// wait for the keys of all blocks. One warp more keeps the progress of the search, beside the others.
 // Synchronisation: two block barriers, and an exchange of counted stores an iteration. Rows of more than 112 bins, which are rare, take
 // turns at the tables. Cost: a chain of some hundred dependent instructions a phase; two loads and a binary matrix product for each
 // fragment of 16 columns, 256 rows and 8 masks.
@@ -31,21 +32,21 @@ namespace {
 
 // --- shapes and shared memory -------------------------------------------------------------------------------------------------
 
-/// A warp has a strip of columns, fragments of 16, and counts sets of masks, groups of eight: every `Sets`-th. The last column of a strip
-/// is not of the matrix: its bits are ones, and its counts the sizes of the bins. Rows come in chunks of 256.
-template <int Fragments, int Strips, int Sets, int Chunks, int Groups>
+/// A warp has a strip of columns, fragments of 16, and counts sets of masks, two groups of eight: every `Sets`-th. The last column of a
+/// strip is not of the matrix: its bits are ones, and its counts the sizes of the bins. Rows come in chunks of 256.
+template <int Fragments, int Strips, int Sets, int Chunks>
 struct PlanesShape {
-  static constexpr int fragments = Fragments, sets = Sets, chunks = Chunks, groups = Groups;
-  static constexpr int warps = Strips * Sets, threads = 32 * warps;
+  static constexpr int fragments = Fragments, sets = Sets, chunks = Chunks, groups = 2;
+  static constexpr int warps = Strips * Sets, workers = 32 * warps, threads = workers + 32;
   static constexpr int strip_columns = 16 * Fragments - 1, columns = Strips * strip_columns;
   static constexpr int key_warps = (columns + 31) / 32;
   /// Bins of a set, which lie between its masks, and those of which the tables are made at a time.
-  static constexpr int set_bins = 8 * Groups - 2, round_bins = 112 / set_bins * set_bins;
+  static constexpr int set_bins = 8 * groups - 2, round_bins = 112 / set_bins * set_bins;
   static constexpr int planes = 11, most_columns = 2047;
   static constexpr int mask_words = 8 * Chunks + (Chunks == 4 ? 4 : 0);  ///< masks side by side lie in different banks
   static constexpr int term_quads = (2 * Sets + 3) / 4, term_pitch = 4 * (term_quads + (term_quads + 1) % 2);
   static constexpr int most_keys = 16 * key_warps;
-  static_assert(threads >= 64 * Chunks && key_warps < warps && most_keys <= 64);
+  static_assert(workers >= 64 * Chunks && key_warps <= warps && most_keys <= 64);
 };
 
 /// The dynamic shared memory of a block: byte offsets.
@@ -89,9 +90,9 @@ class Planes {
     index_ = t / (8 * S::chunks);
     position_ = at;
     word_ = 8 * (j / 2) + 4 * (j % 2) + at / (2 * S::chunks);
-    if (index_ >= 8) word_ = 1 << 20;
     const std::int32_t rows = min(max(matrix.m - 32 * word_, 0), 32);
     valid_ = index_ >= 8 ? 0 : rows == 32 ? ~0u : (1u << rows) - 1;
+    word_ = min(word_, matrix.words_per_column - 1);  // of threads without rows
   }
   /// `positive`: [row] in shared memory.
   __device__ __forceinline__ void init(const std::uint16_t* positive) {
@@ -105,7 +106,7 @@ class Planes {
   }
   /// The flip of a column, whose new sign is -1 for `negative`.
   __device__ __forceinline__ void flip(std::int32_t column, unsigned negative) {
-    if (valid_ == 0) return;
+    if (index_ >= 8) return;
     std::uint32_t up = 0u - negative;
     if (layout_.in_shared)
       up ^= shared_at<std::uint32_t>(layout_.bits)[column * matrix_.words_per_column + word_];
@@ -195,32 +196,44 @@ struct Span {
   std::int32_t low, high;
 };
 
-/// Adds to z of the lane's columns what a set of bins adds; `first`: the bin of its first mask. Mapping: a lane two masks a group, and as
-/// many bins; masks of a lane follow each other. `edges`: the last step in which the first two bins of the span had rows, and the last two.
+/// What a warp needs to count a set of bins. Mapping: a lane two masks a group, and as many bins; masks of a lane follow each other.
 template <class S>
-__device__ __forceinline__ void count_set(const Matrix& matrix, const PlanesLayout& layout, const Strip<S>& strip, std::int32_t first,
-                                          const Span& span, bool find_edges, std::int32_t* edges, std::int32_t step,
-                                          std::int32_t (&z)[S::fragments][2]) {
+struct Plan {
+  static constexpr int per_lane = 2 * S::groups;  ///< masks, and bins
+
+  std::int32_t first;  ///< bin of the first mask
+  const std::uint32_t *lows[S::groups], *highs[S::groups];
+  std::int32_t target[per_lane], weight[per_lane], target_sum;
+
+  __device__ __forceinline__ Plan(const Matrix& matrix, const PlanesLayout& layout, std::int32_t first_bin, const Span& span)
+      : first(first_bin), target_sum(0) {
+    const std::int32_t quarter = lane() % 4, eighth = lane() / 4;
+    const std::uint32_t* const tables = shared_at<std::uint32_t>(layout.tables) + quarter * 2 * S::chunks;
+#pragma unroll
+    for (int g = 0; g < S::groups; ++g) {
+      const std::int32_t bin = first + per_lane * (eighth / 2) + 2 * g + eighth % 2;
+      lows[g] = tables + (bin & 7) * S::mask_words;
+      highs[g] = tables + (8 + (bin < span.low || bin > span.high ? 16 : bin >> 3 & 15)) * S::mask_words;
+    }
+#pragma unroll
+    for (int e = 0; e < per_lane; ++e) {
+      const std::int32_t at = per_lane * quarter + e, bin = first + at, v = 2 * bin - matrix.n;
+      const bool inside = at > 0 && at < 8 * S::groups - 1;
+      target[e] = inside && v > 0 && bin <= matrix.n ? shared_at<std::uint16_t>(layout.target)[bin] : 0;
+      weight[e] = !inside ? 0 : v > 0 ? 1 : ppp::sign_cost(v);
+      target_sum += target[e];
+    }
+  }
+};
+
+/// Adds to z of the lane's columns what a set of bins adds. `edges`: by how many bins the span becomes shorter at either end, if the next
+/// flip reaches one bin further.
+template <class S>
+__device__ __forceinline__ void count_set(const Plan<S>& plan, const Strip<S>& strip, const Span& span, bool find_edges,
+                                          std::int32_t* edges, std::int32_t (&z)[S::fragments][2]) {
   constexpr int G = S::groups, F = S::fragments, per_lane = 2 * G;
-  const std::int32_t quarter = lane() % 4, eighth = lane() / 4;
+  const std::int32_t quarter = lane() % 4, first = plan.first;
   std::int32_t counts[G][F][4] = {};
-  const std::uint32_t* const tables = shared_at<std::uint32_t>(layout.tables) + quarter * 2 * S::chunks;
-  const std::uint32_t *lows[G], *highs[G];
-#pragma unroll
-  for (int g = 0; g < G; ++g) {
-    const std::int32_t bin = first + per_lane * (eighth / 2) + 2 * g + eighth % 2;
-    lows[g] = tables + (bin & 7) * S::mask_words;
-    highs[g] = tables + (8 + (bin < span.low || bin > span.high ? 16 : bin >> 3 & 15)) * S::mask_words;
-  }
-  std::int32_t target[per_lane], weight[per_lane], target_sum = 0;
-#pragma unroll
-  for (int e = 0; e < per_lane; ++e) {
-    const std::int32_t at = per_lane * quarter + e, bin = first + at, v = 2 * bin - matrix.n;
-    const bool inside = at > 0 && at < 8 * G - 1;
-    target[e] = inside && v > 0 && bin <= matrix.n ? shared_at<std::uint16_t>(layout.target)[bin] : 0;
-    weight[e] = !inside ? 0 : v > 0 ? 1 : ppp::sign_cost(v);
-    target_sum += target[e];
-  }
   constexpr int at_once = S::chunks == 1 ? 1 : 2;  // chunks
 #pragma unroll
   for (int c = 0; c < S::chunks; c += at_once) {
@@ -228,13 +241,15 @@ __device__ __forceinline__ void count_set(const Matrix& matrix, const PlanesLayo
 #pragma unroll
     for (int g = 0; g < G; ++g) {
       if constexpr (at_once == 2) {
-        const uint4 low = *reinterpret_cast<const uint4*>(lows[g] + 2 * c), high = *reinterpret_cast<const uint4*>(highs[g] + 2 * c);
+        const uint4 low = *reinterpret_cast<const uint4*>(plan.lows[g] + 2 * c),
+                    high = *reinterpret_cast<const uint4*>(plan.highs[g] + 2 * c);
         mask[g][0] = low.x & high.x;
         mask[g][1] = low.y & high.y;
         mask[g][2] = low.z & high.z;
         mask[g][3] = low.w & high.w;
       } else {
-        const uint2 low = *reinterpret_cast<const uint2*>(lows[g] + 2 * c), high = *reinterpret_cast<const uint2*>(highs[g] + 2 * c);
+        const uint2 low = *reinterpret_cast<const uint2*>(plan.lows[g] + 2 * c),
+                    high = *reinterpret_cast<const uint2*>(plan.highs[g] + 2 * c);
         mask[g][0] = low.x & high.x;
         mask[g][1] = low.y & high.y;
       }
@@ -254,17 +269,18 @@ __device__ __forceinline__ void count_set(const Matrix& matrix, const PlanesLayo
     std::int32_t sizes[per_lane];
 #pragma unroll
     for (int e = 0; e < per_lane; ++e) sizes[e] = counts[e / 2][F - 1][2 + e % 2];  // of lanes 28 and up
-    if (find_edges && eighth == 7)
+    const std::int32_t last = span.high - first;                                    // its mask, and that of the bin below
+    if (find_edges && (first == span.low - 2 || (last > 0 && last <= S::set_bins))) {
+      unsigned occupied = 0;  // bit 4 (mask % per_lane) + mask / per_lane
 #pragma unroll
-      for (int e = 0; e < per_lane; ++e) {
-        const std::int32_t bin = first + per_lane * quarter + e;
-        if (sizes[e] == 0) continue;
-        if (bin - span.low < 2 && bin >= span.low) edges[bin - span.low] = step;
-        if (span.high - bin < 2 && bin <= span.high) edges[2 + span.high - bin] = step;
-      }
-    base[0] = __shfl_sync(~0u, sizes[per_lane - 1], 27 + quarter) - target[0];
+      for (int e = 0; e < per_lane; ++e) occupied |= __ballot_sync(~0u, sizes[e] != 0) >> 28 << 4 * e;
+      const auto has_rows = [&](std::int32_t mask) { return occupied >> (4 * (mask % per_lane) + mask / per_lane) & 1; };
+      if (first == span.low - 2) edges[0] = has_rows(2) ? -1 : has_rows(3) ? 0 : 1;
+      if (last > 0 && last <= S::set_bins) edges[1] = has_rows(last) ? -1 : has_rows(last - 1) ? 0 : 1;
+    }
+    base[0] = __shfl_sync(~0u, sizes[per_lane - 1], 27 + quarter) - plan.target[0];
 #pragma unroll
-    for (int e = 1; e < per_lane; ++e) base[e] = __shfl_sync(~0u, sizes[e - 1], 28 + quarter) - target[e];
+    for (int e = 1; e < per_lane; ++e) base[e] = __shfl_sync(~0u, sizes[e - 1], 28 + quarter) - plan.target[e];
   }
 #pragma unroll
   for (int i = 0; i < F; ++i)
@@ -274,25 +290,36 @@ __device__ __forceinline__ void count_set(const Matrix& matrix, const PlanesLayo
 #pragma unroll
       for (int e = 0; e < per_lane; ++e) positive[e] = counts[e / 2][i][2 * half + e % 2];
       const std::int32_t before = __shfl_up_sync(~0u, positive[per_lane - 1], 1), after = __shfl_down_sync(~0u, positive[0], 1);
-      z[i][half] -= target_sum;
+      z[i][half] -= plan.target_sum;
 #pragma unroll
       for (int e = 0; e < per_lane; ++e) {
         const std::int32_t below = e == 0 ? before : positive[e - 1], above = e == per_lane - 1 ? after : positive[e + 1];
-        z[i][half] += abs(base[e] + above - below) * weight[e];
+        z[i][half] += abs(base[e] + above - below) * plan.weight[e];
       }
     }
 }
 
-/// Mapping: `searches.blocks` blocks a search, one block or a cluster.
+/// Barriers of so many threads of a block: the tables are written, parts of z, keys of a block alone. Barrier 0 is __syncthreads().
+enum class Among : int { tables = 1, terms = 2, keys = 3 };
+template <Among Which, int Threads>
+__device__ __forceinline__ void meet() {
+  asm volatile("barrier.sync.aligned %0, %1;" ::"n"(static_cast<int>(Which)), "n"(Threads) : "memory");
+}
+template <Among Which, int Threads>
+__device__ __forceinline__ void arrive() {
+  asm volatile("barrier.arrive.aligned %0, %1;" ::"n"(static_cast<int>(Which)), "n"(Threads) : "memory");
+}
+
+/// Mapping: `searches.blocks` blocks a search, one block or a cluster. The last warp of a block keeps the progress of the search and its
+/// solutions, beside the others: it reads the keys and nothing else, and the others do not pass the barrier of the next terms before.
 template <class S>
 __global__ void __launch_bounds__(S::threads, 1)
     planes_kernel(const __grid_constant__ Matrix matrix, const __grid_constant__ PlanesLayout layout,
                   const __grid_constant__ Searches searches, const Rules rules) {
   __shared__ alignas(16) cuda::Word messages[2][S::most_keys];
   __shared__ alignas(8) std::uint64_t arrival_words[2];
-  __shared__ std::int32_t edges[4];
+  __shared__ std::int32_t edges[2];
   __shared__ std::int32_t range[2];
-  __shared__ alignas(local_search::SearchProgress) unsigned char progress_bytes[sizeof(local_search::SearchProgress)];
   const auto blocks = searches.blocks, search = static_cast<std::int32_t>(blockIdx.x) / blocks,
              block = static_cast<std::int32_t>(blockIdx.x) % blocks, thread = static_cast<std::int32_t>(threadIdx.x);
   local_search::SearchProgress& all_progress = searches.all_progress[search];
@@ -306,13 +333,12 @@ __global__ void __launch_bounds__(S::threads, 1)
   // --- set up ---
   std::uint16_t* const positive = shared_at<std::uint16_t>(layout.terms);
   std::int32_t* const terms = shared_at<std::int32_t>(layout.terms);
-  if (thread < 4) edges[thread] = 0;
   if (thread == 0) {
     range[0] = matrix.n;
     range[1] = 0;
   }
-  const cuda::Arrivals arrivals{static_cast<std::uint32_t>(__cvta_generic_to_shared(arrival_words))};
-  if (thread < 2) cuda::Arrivals{arrivals.address + 8 * static_cast<std::uint32_t>(thread)}.init();
+  const cuda::StepArrivals arrivals{static_cast<std::uint32_t>(__cvta_generic_to_shared(arrival_words))};
+  if (thread < 2) arrivals.init(static_cast<unsigned>(thread));
   if (layout.in_shared)
     for (std::int32_t k = thread; k < matrix.n * matrix.words_per_column; k += S::threads)
       shared_at<std::uint32_t>(layout.bits)[k] =
@@ -339,34 +365,76 @@ __global__ void __launch_bounds__(S::threads, 1)
   const std::int32_t strip_number = warp() / S::sets, set = warp() % S::sets, first_column = block * S::columns;
   Strip<S> strip;
   strip.load(matrix, first_column + strip_number * S::strip_columns, current);
-  const bool is_key_warp = warp() < S::key_warps;
+  const bool is_key_warp = warp() < S::key_warps, keeps_progress = warp() == S::warps;
   const std::int32_t my_place = 32 * warp() + lane(), my_column = first_column + my_place;
   const bool is_move = is_key_warp && my_place < S::columns && my_column < matrix.n;
   std::int32_t tabu = is_move ? tabu_times[my_column] : 0;
   unsigned my_negative = is_move ? current[my_column / 32] >> my_column % 32 & 1 : 0;
-  std::uint32_t negative_word = thread < matrix.words_per_row ? current[thread] : 0;  // of the solution
   const std::int32_t keys = blocks * S::key_warps;
   const auto messages_address = static_cast<std::uint32_t>(__cvta_generic_to_shared(messages));
-  const bool keeps_progress = block == 0 && thread == S::threads - 1;
-  auto& progress = reinterpret_cast<local_search::SearchProgress&>(progress_bytes);
-  if (keeps_progress) progress = all_progress;
   __syncthreads();
   for (std::int32_t k = thread; k < S::columns * S::term_pitch; k += S::threads) terms[k] = 0;
   if (blocks > 1) cuda::barrier_of_all<true>();
   __syncthreads();
 
+  // --- search ---
   MoveKey taken = cuda::no_key<MoveKey>();
   std::int32_t column = 0;
   bool moved = false;
-  const auto update_progress = [&] {
-    if (keeps_progress) progress.take({z_of(taken), column, is_forbidden(taken)}, rules.method);
+  // The least key of a step, once it is there.
+  const auto wait = [&](unsigned step) {
+    if (blocks == 1)
+      meet<Among::keys, S::threads>();
+    else
+      arrivals.wait(step);
+    cuda::Word least = lane() < keys ? messages[step & 1][lane()] : ~cuda::Word{0};
+    if (lane() + 32 < keys) least = min(least, messages[step & 1][lane() + 32]);
+    least = cuda::warp_min(least);
+    taken = {static_cast<unsigned>(least >> 32), static_cast<unsigned>(least)};
+    column = static_cast<std::int32_t>(taken.low >> 1);
+    moved = true;
+    ended = rules.method == local_search::Method::hill && z_of(taken) >= z;
+    if (ended) return;
+    z = z_of(taken);
+    ++t;
   };
+  if (keeps_progress) {
+    local_search::SearchProgress progress = all_progress;
+    std::uint32_t negative[2];
+#pragma unroll
+    for (int k = 0; k < 2; ++k) negative[k] = lane() + 32 * k < matrix.words_per_row ? current[lane() + 32 * k] : 0;
+    if (!ended && t < rules.limit) arrive<Among::terms, S::threads>();
+    for (unsigned step = 1; !ended && t < rules.limit; ++step) {
+      wait(step);
+      if (!ended && t < rules.limit) arrive<Among::terms, S::threads>();
+      if (block != 0) continue;
+      progress.take({z_of(taken), column, is_forbidden(taken)}, rules.method);
+      if (ended) break;
+#pragma unroll
+      for (int k = 0; k < 2; ++k)
+        if (lane() + 32 * k == column / 32) negative[k] ^= 1u << column % 32;
+      if (z >= best_z) continue;
+      best_z = z;
+#pragma unroll
+      for (int k = 0; k < 2; ++k)
+        if (lane() + 32 * k < matrix.words_per_row) best[lane() + 32 * k] = negative[k];
+    }
+    if (blocks > 1) cuda::barrier_of_all<true>();
+    __syncthreads();
+    if (block != 0) return;
+    if (lane() == 0) all_progress = progress;
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+      if (lane() + 32 * k < matrix.words_per_row) current[lane() + 32 * k] = negative[k];
+    return;
+  }
+  Plan<S> plan{matrix, layout, span.low - 2 + S::set_bins * set, span};
   for (unsigned step = 1; !ended && t < rules.limit; ++step) {
     if (moved) planes.flip(column, taken.low & 1);
     const bool wide = span.high - span.low + 3 > S::round_bins;
     std::int32_t z_parts[S::fragments][2] = {};
     for (std::int32_t bin = span.low - 1; bin <= span.high + 1; bin += S::round_bins) {
-      if (bin != span.low - 1) __syncthreads();
+      if (bin != span.low - 1) meet<Among::tables, S::workers>();
       planes.write_tables(bin - 1, wide);
       if (moved && bin == span.low - 1) {
         strip.flip(column - first_column - strip_number * S::strip_columns);
@@ -375,10 +443,12 @@ __global__ void __launch_bounds__(S::threads, 1)
           my_negative ^= 1;
         }
       }
-      __syncthreads();
+      meet<Among::tables, S::workers>();
       const std::int32_t end = min(span.high + 1, bin + S::round_bins - 1);
-      for (std::int32_t first = bin - 1 + S::set_bins * set; first < end; first += S::set_bins * S::sets)
-        count_set<S>(matrix, layout, strip, first, span, strip_number == 0, edges, static_cast<std::int32_t>(step), z_parts);
+      for (std::int32_t first = bin - 1 + S::set_bins * set; first < end; first += S::set_bins * S::sets) {
+        if (first != plan.first) plan = Plan<S>{matrix, layout, first, span};
+        count_set<S>(plan, strip, span, strip_number == 0, edges, z_parts);
+      }
     }
 #pragma unroll
     for (int i = 0; i < S::fragments; ++i)
@@ -389,7 +459,7 @@ __global__ void __launch_bounds__(S::threads, 1)
         if (lane() % 2 == 0 && at < S::strip_columns)
           terms[(strip_number * S::strip_columns + at) * S::term_pitch + 2 * set + lane() % 4 / 2] = z_parts[i][half];
       }
-    __syncthreads();
+    meet<Among::terms, S::threads>();
     if (is_key_warp) {
       MoveKey mine = cuda::no_key<MoveKey>();
       if (is_move) {
@@ -412,40 +482,22 @@ __global__ void __launch_bounds__(S::threads, 1)
           cuda::store_counted(
               cuda::address_in_block(messages_address + 8 * static_cast<std::uint32_t>(static_cast<int>(step & 1) * S::most_keys + at),
                                      lane()),
-              cuda::address_in_block(arrivals.address + 8 * (step & 1), lane()), word);
-        if (thread == 0) cuda::Arrivals{arrivals.address + 8 * (step & 1)}.expect(8 * static_cast<std::uint32_t>(keys));
+              cuda::address_in_block(arrivals.of(step).address, lane()), word);
+        if (thread == 0) arrivals.of(step).expect(8 * static_cast<std::uint32_t>(keys));
       }
     }
-    if (moved) update_progress();
     // the first and last bins that have rows, and one more after the flip
-    span.low += edges[0] == static_cast<std::int32_t>(step) ? -1 : edges[1] == static_cast<std::int32_t>(step) ? 0 : 1;
-    span.high -= edges[2] == static_cast<std::int32_t>(step) ? -1 : edges[3] == static_cast<std::int32_t>(step) ? 0 : 1;
-    if (blocks == 1)
-      __syncthreads();
-    else
-      cuda::Arrivals{arrivals.address + 8 * (step & 1)}.wait((step - 1) >> 1 & 1);
-    cuda::Word least = lane() < keys ? messages[step & 1][lane()] : ~cuda::Word{0};
-    if (lane() + 32 < keys) least = min(least, messages[step & 1][lane() + 32]);
-    least = cuda::warp_min(least);
-    taken = {static_cast<unsigned>(least >> 32), static_cast<unsigned>(least)};
-    column = static_cast<std::int32_t>(taken.low >> 1);
-    moved = true;
-    ended = rules.method == local_search::Method::hill && z_of(taken) >= z;
-    if (ended) break;
-    z = z_of(taken);
-    ++t;
-    if (thread == column / 32) negative_word ^= 1u << column % 32;
-    if (z >= best_z) continue;
-    best_z = z;
-    if (block == 0 && thread < matrix.words_per_row) best[thread] = negative_word;
+    span.low += edges[0];
+    span.high -= edges[1];
+    plan = Plan<S>{matrix, layout, span.low - 2 + S::set_bins * set, span};
+    wait(step);
+    best_z = min(best_z, z);
   }
-  if (moved) update_progress();
   if (moved && !ended && column == my_column && rules.method == local_search::Method::tabu)
     tabu = static_cast<std::int32_t>(local_search::tabu_until(t - 1, rules.tenure));
   if (is_move) tabu_times[my_column] = tabu;
   if (blocks > 1) cuda::barrier_of_all<true>();  // all have read `current`, and no keys are on their way
-  if (keeps_progress) all_progress = progress;
-  if (block == 0 && thread < matrix.words_per_row) current[thread] = negative_word;
+  __syncthreads();
 }
 
 // --- host -----------------------------------------------------------------------------------------------------------------------
@@ -488,11 +540,10 @@ template <class Shape, class... Others>
 
 std::unique_ptr<Run> tuned_run(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
   using namespace perceptron;
-  using Small = PlanesShape<2, 3, 4, 1, 1>;
-  if (neighborhood.instance().columns() <= Small::columns) return run_by_planes<Small>(neighborhood, task);
-  if (task.restarts > 1) return run_by_tiles(neighborhood, task);
-  return run_by_planes<PlanesShape<5, 1, 4, 1, 2>, PlanesShape<1, 2, 6, 2, 2>, PlanesShape<1, 3, 4, 4, 2>, PlanesShape<2, 2, 6, 4, 2>,
-                       PlanesShape<3, 2, 6, 4, 2>>(neighborhood, task);
+  using Small = PlanesShape<3, 2, 3, 1>;
+  if (task.restarts > 1 && neighborhood.instance().columns() > Small::columns) return run_by_tiles(neighborhood, task);
+  return run_by_planes<Small, PlanesShape<1, 2, 5, 2>, PlanesShape<1, 3, 5, 4>, PlanesShape<2, 2, 5, 4>, PlanesShape<2, 3, 5, 4>>(
+      neighborhood, task);
 }
 
 }  // namespace vicinity::lsm

@@ -178,8 +178,8 @@ class RowMinimaSearch {
   __device__ __forceinline__ void load(const local_search::SearchProgress& progress) {
     const int thread = static_cast<int>(threadIdx.x);
     if constexpr (!Grid) {
-      if (thread < 2) key_mailbox().init(thread);
-      if (thread < 2 * most_blocks) row_mailbox(thread / 2).init(thread % 2);
+      if (thread < 2) key_mailbox().arrivals.init(thread);
+      if (thread < 2 * most_blocks) row_mailbox(thread / 2).arrivals.init(thread % 2);
     }
     if constexpr (InShared) {
       for (std::int32_t p = thread; p < n_; p += threads) cities_[p] = searches_.cities[search_ * n_ + p];
