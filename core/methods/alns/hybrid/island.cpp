@@ -8,6 +8,8 @@
 namespace vicinity::alns::hybrid {
 namespace {
 
+std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+
 /// How an annealing line begins a cycle: of four, one with a drawn order, one with a member as it is, two with children.
 constexpr std::int32_t ways = 4, way_fresh = 0, way_member = 1;
 
