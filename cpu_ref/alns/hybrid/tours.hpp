@@ -14,11 +14,17 @@ namespace vicinity::alns::hybrid {
 /// A solution with prefix sums.
 class Tours {
  public:
+  /// Where a customer stands.
+  struct Stop {
+    std::int32_t next, prev, to_next, to_prev, route, position, load, duration;
+  };
+
   Tours(const vrp::View& vrp, std::int32_t routes);
 
   void load_all(const Routes& routes);
   void set(std::int32_t r, std::span<const std::int32_t> customers);
 
+  [[nodiscard]] const Stop* stops() const { return stops_.data(); }  ///< [customer]; that of the depot is all zeros
   [[nodiscard]] std::int32_t next(std::int32_t u) const { return stop(u).next; }
   [[nodiscard]] std::int32_t prev(std::int32_t u) const { return stop(u).prev; }
   [[nodiscard]] std::int32_t to_next(std::int32_t u) const { return stop(u).to_next; }
@@ -41,17 +47,14 @@ class Tours {
   [[nodiscard]] std::int64_t excess_duration() const;
 
  private:
-  struct Stop {
-    std::int32_t next, prev, to_next, to_prev, route, position, load, duration;
-  };
   struct Totals {
     std::int32_t load, duration;
   };
   [[nodiscard]] const Stop& stop(std::int32_t u) const { return stops_[static_cast<std::size_t>(u)]; }
 
   vrp::View vrp_;
-  std::int64_t served_;      ///< all service times
-  std::vector<Stop> stops_;  ///< [customer]; that of the depot is all zeros
+  std::int64_t served_;  ///< all service times
+  std::vector<Stop> stops_;
   std::vector<Totals> totals_;
   Routes routes_;
 };
