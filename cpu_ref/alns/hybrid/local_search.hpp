@@ -8,6 +8,7 @@
 #include "core/methods/alns/hybrid/granular.hpp"
 #include "core/methods/alns/hybrid/moves.hpp"
 #include "core/problems/vrp/vrp.hpp"
+#include "cpu_ref/alns/hybrid/move_bounds.hpp"
 #include "cpu_ref/alns/hybrid/swap_star.hpp"
 #include "cpu_ref/alns/hybrid/tours.hpp"
 #include "cpu_ref/run/interruption.hpp"
@@ -33,8 +34,6 @@ class LocalSearch {
   };
 
   void evaluate(std::int32_t u, std::uint32_t slots);
-  void look_at(std::int32_t u, const Around& a, std::uint32_t slots);
-  void bound(std::int32_t u, const Around& a, std::int32_t count);
   [[nodiscard]] std::uint32_t all_slots() const { return (std::uint32_t{1} << slots_) - 1; }
   bool round();
   bool exchange();
@@ -48,17 +47,6 @@ class LocalSearch {
 
   vrp::View vrp_;
   const Granular* granular_;
-  /// Neighbours of a customer side by side: what bound() reads of them.
-  struct Lanes {
-    static constexpr std::int32_t most = 32;
-    using Words = std::uint32_t[most];
-    using Numbers = std::int32_t[most];
-
-    alignas(64) Numbers slot, v, y, q, load, other_load, load_v, demand_v, demand_y, demand_q, bound;
-    Words qv, vy, qq_q, y_yy, uv, uq, uy, xv, xy, xq, pv, py, pq, xx_v, xx_y, x_yy, pp_v, pp_q, p_qq;
-    std::int64_t before[most];  ///< penalties of both routes
-  };
-
   std::int32_t slots_;                        ///< neighbours that serve moves; also the slot of the empty route
   std::vector<std::size_t> first_reference_;  ///< [v] into references_
   std::vector<Reference> references_;         ///< who has v as a neighbour
@@ -69,8 +57,7 @@ class LocalSearch {
   std::vector<std::uint64_t> claims_;  ///< [r] least claim of this round
   std::vector<char> changed_;          ///< [r] by this round
   std::vector<std::uint32_t> renew_;   ///< [u] slots to be evaluated again, a bit each
-  std::vector<std::int64_t> penalty_;  ///< [r]
-  Lanes lanes_{};
+  MoveBounds bounds_;
   std::vector<std::int32_t> improving_;  ///< customers
   struct Pair {
     std::int32_t r, s;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "core/util/rng.hpp"
+#include "cpu_ref/alns/hybrid/move_bounds.hpp"
 
 namespace vicinity::alns::hybrid {
 namespace {
@@ -209,6 +211,38 @@ TEST(HybridMoves, TheDeltaLaw) {
     }
   }
   EXPECT_EQ(seen.size(), 2u * kinds - 1);  // swaps have no direction
+}
+
+TEST(HybridMoves, NoneIsBelowItsBound) {
+  int near = 0, pairs = 0;
+  for (std::uint64_t seed = 0; seed < 250; ++seed) {
+    Draws draws(9000 + seed);
+    const std::int32_t n = 2 + draws.below(40);
+    const vrp::Vrp instance = random_instance(draws, n);
+    const vrp::View vrp = instance.view();
+    const Granular granular(instance);
+    const Penalties penalties = random_penalties(draws);
+    Tours tours(vrp, granular.routes);
+    tours.load_all(random_routes(draws, n, std::min(granular.routes, 1 + draws.below(9))));
+    MoveBounds bounds(vrp, granular);
+    for (std::int32_t u = 1; u <= n; ++u) {
+      const auto slots = static_cast<std::uint32_t>(draws.below(std::int64_t{1} << granular.moves()));
+      bounds.look_at(tours, penalties, u, slots);
+      ASSERT_EQ(bounds.count(), std::popcount(slots));
+      const Evaluator<Tours> evaluator(vrp, penalties, tours, u);
+      for (std::int32_t i = 0; i < bounds.count(); ++i) {
+        ASSERT_EQ(bounds.neighbor(i), granular.nearest[static_cast<std::size_t>(u * granular.k + bounds.slot(i))]);
+        AllMoves all;
+        evaluator.offer_all(bounds.neighbor(i), bounds.slot(i), all);
+        for (const auto& [code, delta] : all.moves) {
+          ASSERT_LE(bounds.of(i), delta) << "seed " << seed << " u " << u << " v " << bounds.neighbor(i) << " code " << code;
+          near += static_cast<int>(delta - bounds.of(i) <= 1);
+        }
+        ++pairs;
+      }
+    }
+  }
+  EXPECT_GT(near, pairs / 4);  // bounds that never come near spare nothing
 }
 
 /// All exchanges of two routes, from the definition: customers are taken out and put in, and all costs computed from scratch. Places that
