@@ -22,7 +22,9 @@ std::int32_t MoveBounds::least() const {
 
 /// Fills a lane for each of these neighbours.
 void MoveBounds::read(const Tours& tours, const Penalties& penalties, std::int32_t u, const Around& a, std::uint32_t slots) {
-  const auto row = [&](std::int32_t c) { return reinterpret_cast<const std::uint32_t*>(vrp_.distance) + static_cast<std::ptrdiff_t>(c) * (vrp_.n + 1); };
+  const auto row = [&](std::int32_t c) {
+    return reinterpret_cast<const std::uint32_t*>(vrp_.distance) + static_cast<std::ptrdiff_t>(c) * (vrp_.n + 1);
+  };
   const std::uint32_t *const du = row(u), *const dx = row(a.x), *const dp = row(a.p), *const dxx = row(a.xx), *const dpp = row(a.pp);
   const Tours::Stop* const stops = tours.stops();
   const std::int32_t r = tours.route(u);
