@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "core/problems/cp/oracle.hpp"
 #include "core/util/error.hpp"
@@ -99,7 +100,9 @@ class SolutionReader {
 }  // namespace
 
 std::shared_ptr<const cp::Problem> read_model(const std::string& file) {
-  return std::make_shared<cp::Problem>(read_flatzinc(std::filesystem::path(file)));
+  cp::Model model = read_flatzinc(std::filesystem::path(file));
+  if (model.variables.empty()) throw InputError(file + ": there are no variables, and nothing to search");
+  return std::make_shared<cp::Problem>(std::move(model));
 }
 
 std::shared_ptr<const cp::Problem> make_model(const Case& c) {

@@ -121,7 +121,10 @@ class Session {
   void run() {
     if (const std::optional<Directive> directive = directive_of(model_); directive && model_.goal != cp::Goal::satisfy)
       return run_neighborhoods(*directive);
-    if (options_.free && (model_.goal != cp::Goal::satisfy || (!options_.all && options_.solutions.value_or(1) == 1))) return run_free();
+    // Without variables an assignment is empty, which is how neighbourhoods say that there is none.
+    if (options_.free && !model_.variables.empty() &&
+        (model_.goal != cp::Goal::satisfy || (!options_.all && options_.solutions.value_or(1) == 1)))
+      return run_free();
     const cp::CompiledModel compiled = cp::compile(model_);
     const cp::Network& network = *compiled.network;
     if (options_.verbose)

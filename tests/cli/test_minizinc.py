@@ -109,6 +109,35 @@ def test_fixed_variables_leave_rows_of_a_table_out(run, fixed: str, solutions: i
         assert len({line for line in text.splitlines() if line.startswith("x =")}) == solutions
 
 
+@pytest.mark.parametrize(
+    ("constraint", "solutions"),
+    [
+        ("b <-> maximum(m, x)", 32),
+        ("b <-> minimum(m, x)", 32),
+        ("b <-> regular(x, 2, 2, [| 1, 2 | 2, 0 |], 1, {2})", 32),
+    ],
+)
+def test_reified_globals(run, constraint: str, solutions: int) -> None:
+    """b says of each assignment whether the constraint holds."""
+    model = f"""
+include "globals.mzn";
+array[1..3] of var 0..1: y;
+array[1..3] of var 1..2: x = [1 + y[i] | i in 1..3];
+var bool: b;
+var 1..4: m;
+constraint {constraint};
+solve satisfy;
+output ["\\(y) \\(m) \\(b)\\n"];
+"""
+    found = set(run(model, "-a").splitlines()) - {"----------", "=========="}
+    assert len(found) == solutions
+    for line in found:
+        y, m, b = line[1 : line.index("]")].split(", "), int(line.split()[-2]), line.endswith("true")
+        x = [1 + int(one) for one in y]
+        truth = {"max": m == max(x), "min": m == min(x), "reg": x.count(2) == 1}
+        assert b == truth[constraint[6:9]]
+
+
 @pytest.mark.parametrize(("states", "accepted"), [(3, "{3}"), (70, "2..70")])
 def test_regular(run, states: int, accepted: str) -> None:
     """As tables of the transitions, of many states as elements: the solutions of MiniZinc's own decomposition."""

@@ -119,6 +119,12 @@ TEST(Models, FilesOfOnesOwnAreRecognisedByTheirContent) {
   EXPECT_FALSE(best_known_of(*read_model(other.string())));
 }
 
+TEST(Models, WithoutVariablesThereIsNothingToSearch) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("empty.fzn", "solve satisfy;\n").string();
+  EXPECT_EQ(complaint<InputError>([&] { (void)read_model(file); }), file + ": there are no variables, and nothing to search");
+}
+
 TEST(Models, RandomModelsHaveTheirHiddenSolution) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const cp::Problem problem(read_flatzinc(random_model(6, 10, 5, seed), "random"));

@@ -92,6 +92,19 @@ TEST(FlatzincProtocol, FreeSearchImprovesAndProves) {
   EXPECT_EQ(solved(small + "solve satisfy;\n", all), "x = 1;\n----------\nx = 3;\n----------\n==========\n");
   EXPECT_EQ(solved(small + "constraint int_eq(x,2);\nsolve minimize x;\n", free), "=====UNSATISFIABLE=====\n");
   EXPECT_EQ(solved("var 2147483640..9999999999: x :: output_var;\nsolve maximize x;\n", free).find("=========="), std::string::npos);
+  EXPECT_EQ(solved("solve satisfy;\n", free), solved("solve satisfy;\n", {}));  // no variables, one solution
+}
+
+TEST(FlatzincProtocol, CountsOfAllValuesAddUp) {
+  // 24 variables, each of 6 values 2, 3, 5 or 8 times: without the sum of the counts a search does not end.
+  std::string model, x, counts;
+  for (int k = 0; k < 24; ++k) model += "var 1..6: x" + std::to_string(k) + ";\n", x += (k == 0 ? "x" : ",x") + std::to_string(k);
+  for (int v = 1; v <= 6; ++v) model += "var {2,3,5,8}: c" + std::to_string(v) + ";\n", counts += (v == 1 ? "c" : ",c") + std::to_string(v);
+  model += "constraint fzn_global_cardinality([" + x + "],[1,2,3,4,5,6],[" + counts + "]);\n";
+  FlatzincOptions options;
+  options.milliseconds = 10'000;
+  EXPECT_EQ(solved(model + "solve maximize c1;\n", options).find("==========") != std::string::npos, true);
+  EXPECT_EQ(solved(model + "constraint int_lin_le([-1,-1,-1],[c1,c2,c3],-21);\nsolve satisfy;\n", options), "=====UNSATISFIABLE=====\n");
 }
 
 TEST(FlatzincProtocol, NothingIsProvedBeyondTheRangeOfValues) {

@@ -50,6 +50,9 @@ class Annotations {
     for (const Expression& note : model_.elements(model_.search)) read(note);
     strategy_.annotated = strategy_.phases.size();
     Phase named{{}, VariableChoice::dom_w_deg, ValueChoice::min}, defined, rest;
+    // The objective is no decision of its own: a value of it that is decided early is one that nothing refutes soon.
+    const bool late = model_.goal != cp::Goal::satisfy && !covered_[static_cast<std::size_t>(compiled_.objective)];
+    if (late) covered_[static_cast<std::size_t>(compiled_.objective)] = true;
     for (std::size_t x = 0; x < model_.variables.size(); ++x)
       if (const cp::Variable& variable = model_.variables[x]; !variable.introduced && !variable.defined)
         add(compiled_.variable_of[x], named);

@@ -33,6 +33,17 @@ CpSearch::CpSearch(const cp::Model& model, const cp::CompiledModel& compiled, St
   if (free_) {
     // The model's own variables by failures, values of the best solution first, then the rest as it stands.
     for (const Phase& phase : strategy_.phases) free_phases_.push_back({phase.variables, VariableChoice::dom_w_deg, phase.value});
+    for (const cp::Output& output : model_.outputs) {
+      if (!output.value.is(cp::Expression::Kind::array)) continue;
+      Phase& array = dive_phases_.emplace_back();
+      array.variable = VariableChoice::dom_w_deg;
+      for (const cp::Expression& element : model_.elements(output.value))
+        if (element.is(cp::Expression::Kind::variable))
+          array.variables.push_back(compiled_.variable_of[static_cast<std::size_t>(element.value)]);
+      if (array.variables.size() < 2) dive_phases_.pop_back();
+    }
+    arrays_ = dive_phases_.size();
+    dive_phases_.insert(dive_phases_.end(), free_phases_.begin(), free_phases_.end());
     if (strategy_.restarts.kind == Restarts::Kind::none) strategy_.restarts = usual_restarts;
   }
   const auto opened = [](const std::vector<Phase>& all) {
@@ -46,6 +57,7 @@ CpSearch::CpSearch(const cp::Model& model, const cp::CompiledModel& compiled, St
   };
   phases_ = opened(strategy_.phases);
   guided_ = opened(free_phases_);
+  diving_ = opened(dive_phases_);
 }
 
 SearchStatistics CpSearch::statistics() const {
@@ -220,7 +232,7 @@ void CpSearch::to_root() {
   while (store_.level() > 0) store_.undo();
   nodes_.clear();
   neighborhood_ = false;
-  for (auto* all : {&phases_, &guided_})
+  for (auto* all : {&phases_, &guided_, &diving_})
     for (OpenPhase& phase : *all) {
       phase.open = static_cast<std::int32_t>(phase.order.size());
       phase.first = 0;
@@ -235,10 +247,25 @@ bool CpSearch::restart() {
   cutoff_ = strategy_.restarts.cutoff(++statistics_.restarts);
   // A free search takes turns between the strategy's own order and its own.
   if (free_) current_ = statistics_.restarts % 2 == 1 ? &guided_ : &phases_;
+  // Without annotations its own order is that of the strategy.
+  const bool dives = strategy_.annotated == 0 ? statistics_.restarts % 2 == 0 : statistics_.restarts % 4 == 3;
+  if (free_ && best_.empty() && arrays_ > 0 && dives) dive();
   if (!bounded() || !propagate()) return false;
   if (!best_.empty() && !strategy_.relaxed.empty())
     for (int attempts = 100; attempts > 0 && !reconstruct(); --attempts) ++statistics_.restarts;  // where all fail: the whole tree, once
   return true;
+}
+
+/// Until there is a solution: the arrays of the model in a random order, as often as not by random values. Where some follow from others,
+/// no order of single variables says which.
+void CpSearch::dive() {
+  const auto draw = [this](std::size_t k) {
+    return random_bits(seed_, static_cast<std::uint64_t>(statistics_.restarts), 2, static_cast<std::uint32_t>(k));
+  };
+  for (std::size_t k = arrays_; k > 1; --k) std::swap(diving_[k - 1], diving_[scale_to(draw(k), k)]);
+  const ValueChoice value = (draw(0) >> 63) != 0 ? ValueChoice::random : ValueChoice::min;
+  for (std::size_t k = 0; k < arrays_; ++k) dive_phases_[k].value = value;
+  current_ = &diving_;
 }
 
 /// Fixes a random part of the best solution. False: then nothing better is left, and nothing is fixed.

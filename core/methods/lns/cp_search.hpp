@@ -101,6 +101,7 @@ class CpSearch {
   [[nodiscard]] bool descend(const Decision& decision);
   [[nodiscard]] bool backtrack();
   [[nodiscard]] bool restart();
+  void dive();
   [[nodiscard]] bool reconstruct();
   [[nodiscard]] bool bounded();
   [[nodiscard]] bool propagate();
@@ -116,10 +117,11 @@ class CpSearch {
   const cp::CompiledModel& compiled_;
   const cp::Network& network_;
   Strategy strategy_;
-  std::vector<Phase> free_phases_;
+  std::vector<Phase> free_phases_, dive_phases_;
   cp::Store store_;
   cp::Propagation propagation_;
-  std::vector<OpenPhase> phases_, guided_;  ///< by the strategy; those of a free search
+  std::vector<OpenPhase> phases_, guided_, diving_;  ///< by the strategy; those of a free search; an array of the model after the other
+  std::size_t arrays_ = 0;                           ///< of the last, the first
   std::vector<OpenPhase>* current_ = &phases_;
   std::size_t phase_ = 0;
   std::vector<Node> nodes_;

@@ -12,7 +12,7 @@ namespace {
 
 /// Until there is a solution, a step is a slice of CP search and, from the second on, one of feasibility jumps and one of CP search without
 /// restarts.
-constexpr std::int64_t slice_failures = 1'000, slice_jumps = 2'000, least_proof_nodes = 500;
+constexpr std::int64_t slice_failures = 1'000, slice_jumps = 2'000, least_proof_nodes = 500, opening_nodes = 2'000;
 /// Searches by exchange. After the first solution they go on without neighbourhoods until so many slices have not improved it. Then each
 /// makes at least so many a round, and so many for each node of the last round: the more, the more often they are what improves the best.
 /// All of this in exchanges of the usual cost; cheap ones are more, costly ones fewer.
@@ -206,6 +206,11 @@ void Rounds::note_best() {
   best_ = incumbent_;
   result_.search.best = of_model(best_);
   proof_->tighten(best_);
+  // Nothing is better than the bound at the root; the next round would find that out after its neighbourhoods alone.
+  const cp::NetworkView view = compiled_->network->view();
+  if (!satisfies())
+    result_.proved |=
+        cost_ <= (problem_->sense() == Sense::maximise ? -view.upper[compiled_->objective] : view.lower[compiled_->objective]);
 }
 
 /// Values of the model's variables.
@@ -219,9 +224,13 @@ std::vector<std::int32_t> Rounds::of_model(std::span<const std::int32_t> values)
 
 void Rounds::round(const Interruption& interruption) {
   const bool alone = idle_slices_ < most_idle_slices && !exchanges_.empty();
-  const auto neighborhoods = static_cast<std::size_t>(alone || neighborhoods_->none() ? 0 : task_.subsets);
+  // What complete search is soon through with needs no neighbourhoods.
+  const bool opening = std::exchange(opening_, false);
+  const auto neighborhoods = static_cast<std::size_t>(alone || opening || neighborhoods_->none() ? 0 : task_.subsets);
   const std::int64_t slice = alone ? slice_exchanges : std::max(least_exchanges, exchanges_a_node_ * round_nodes_);
-  const std::int64_t share = alone ? least_proof_nodes / 5 : std::max(least_proof_nodes, round_nodes_ / proof_share);
+  const std::int64_t share = opening ? opening_nodes
+                             : alone ? least_proof_nodes / 5
+                                     : std::max(least_proof_nodes, round_nodes_ / proof_share);
   const std::vector<std::int32_t> best = exchanges_.empty() ? std::vector<std::int32_t>() : of_model(best_);
   std::vector<std::vector<std::int32_t>> exchanged(exchanges_.size());
   std::vector<Found> found(neighborhoods + 1);  // the last is the proof's

@@ -139,6 +139,7 @@ class Rounds {
   std::int64_t cost_ = inconsistent;            ///< of the incumbent
   std::int64_t round_nodes_ = 0;                ///< of the last round's neighbourhoods; of many, of as many as are usual
   std::int64_t stagnation_ = 0, exchanges_a_node_ = 4, idle_slices_ = 0;
+  bool opening_ = true;  ///< the first round is yet to come
   Digest digest_;
   Result result_;
 };

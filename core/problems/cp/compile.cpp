@@ -784,9 +784,22 @@ class Compiler {
     const Values cover = numbers(1);
     const Vars counts = vars(2);
     if (cover.size() != counts.size()) fail(fmt::format("{} values and {} counts", cover.size(), counts.size()));
+    imply_total(all, cover, counts);
     all.insert(all.end(), counts.begin(), counts.end());
     data.insert(data.end(), cover.begin(), cover.end());
     draft_.add(Kind::cardinality, all, data);
+  }
+  /// Of values that are counted once each: the counts together are as many as there are variables, or fewer where these may have other
+  /// values.
+  void imply_total(const Vars& x, Values cover, const Vars& counts) {
+    std::sort(cover.begin(), cover.end());
+    if (x.empty() || cover.empty() || std::adjacent_find(cover.begin(), cover.end()) != cover.end()) return;
+    const bool closed = std::all_of(x.begin(), x.end(), [&](Var y) {
+      const std::int64_t low = domain(y).lower, high = domain(y).upper;
+      const auto first = std::lower_bound(cover.begin(), cover.end(), low), end = std::upper_bound(first, cover.end(), high);
+      return end - first == high - low + 1;
+    });
+    linear(closed ? Relation::eq : Relation::le, Values(counts.size(), 1), counts, static_cast<std::int64_t>(x.size()), {});
   }
   void cumulative() {
     count(4);

@@ -255,7 +255,8 @@ void Network::watch() {
       std::uint32_t events = watch.events;
       // A value inside bounds without a mask can only be removed once it is an end.
       const std::size_t slot = static_cast<std::size_t>(x);
-      if (!watch.is_literal && events == fixed && mask_begin_[slot] < 0 && upper_[slot] - lower_[slot] > 1) events |= raised | cut;
+      if (!watch.is_literal && events == fixed && mask_begin_[slot] < 0 && std::int64_t{upper_[slot]} - lower_[slot] > 1)
+        events |= raised | cut;
       if (watch.is_literal && is_negated(scope.arguments[k])) events = (events & raised) << 1 | (events & cut) >> 1;
       found.emplace_back(x, static_cast<std::uint32_t>(c) << 4 | events);
     }

@@ -1,6 +1,11 @@
 #include "core/problems/cp/propagation.hpp"
 
 namespace vicinity::cp {
+namespace {
+
+constexpr std::size_t most_done = 4096;  ///< that a queue keeps beside those that wait
+
+}  // namespace
 
 bool Propagation::all(Store& store) {
   for (std::int32_t c = 0; c < view_.constraints; ++c) enqueue(c);
@@ -45,6 +50,10 @@ std::int32_t Propagation::next() {
     if (queue.first < queue.constraints.size()) {
       const std::int32_t c = queue.constraints[queue.first++];
       waits_[static_cast<std::size_t>(c)] = 0;
+      if (queue.first >= most_done && 2 * queue.first >= queue.constraints.size()) {  // bounds may creep for long without an empty queue
+        queue.constraints.erase(queue.constraints.begin(), queue.constraints.begin() + static_cast<std::ptrdiff_t>(queue.first));
+        queue.first = 0;
+      }
       return c;
     }
     queue.constraints.clear();
