@@ -6,6 +6,8 @@
 #include <charconv>
 #include <chrono>
 #include <condition_variable>
+#include <iostream>
+#include <iterator>
 #include <limits>
 #include <mutex>
 #include <ostream>
@@ -116,7 +118,8 @@ class Session {
         stop_(stop),
         leaving_(leaving),
         started_(Clock::now()),
-        model_(read_flatzinc(std::filesystem::path(options.file))) {}
+        model_(options.file == "-" ? read_flatzinc(std::string{std::istreambuf_iterator<char>(std::cin), {}}, "standard input")
+                                   : read_flatzinc(std::filesystem::path(options.file))) {}
 
   void run() {
     if (const std::optional<Directive> directive = directive_of(model_); directive && model_.goal != cp::Goal::satisfy)
@@ -332,7 +335,7 @@ FlatzincOptions flatzinc_options(std::span<const char* const> arguments) {
     else if (!options.file.empty())
       throw InputError(fmt::format("a second model, {}", word));
     else
-      options.file = word == "-" ? "/dev/stdin" : word;
+      options.file = word;
   }
   if (options.milliseconds == 0) options.milliseconds.reset();  // MiniZinc's way to say none
   if (options.solutions == 0) options.all = true;

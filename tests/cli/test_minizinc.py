@@ -207,6 +207,19 @@ def test_floats_are_refused_by_name(tmp_path: Path) -> None:
     assert result.stderr == f"fzn-vicinity: {file}:2: float 'width': floats are not supported\n"
 
 
+def test_a_model_may_come_through_a_pipe() -> None:
+    program = Path(os.environ["VICINITY_BUILD"]) / "fzn-vicinity"
+    for model, printed in (
+        ("var 1..2: n :: output_var;\nsolve maximize n;\n", ("n = 2;\n----------\n==========\n", "")),
+        ("var 1..2: n;\nsolve fast;\n", ("", "fzn-vicinity: standard input:2: ")),
+    ):
+        result = subprocess.run(
+            [str(program), "-"], input=model, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert result.stdout == printed[0]
+        assert result.stderr.startswith(printed[1])
+
+
 @pytest.mark.parametrize("options", [[], ["-f"]])
 def test_an_interrupt_prints_the_best(tmp_path: Path, options: list[str]) -> None:
     n = 100  # thirty limits: neither bounds nor a relaxation prove anything within a second
