@@ -51,17 +51,12 @@ class Annotations {
     strategy_.annotated = strategy_.phases.size();
     Phase named{{}, VariableChoice::dom_w_deg, ValueChoice::min}, defined, rest;
     // The objective is no decision of its own: a value of it that is decided early is one that nothing refutes soon.
-    const bool late = model_.goal != cp::Goal::satisfy && !covered_[static_cast<std::size_t>(compiled_.objective)];
-    if (late) covered_[static_cast<std::size_t>(compiled_.objective)] = true;
+    if (model_.goal != cp::Goal::satisfy) covered_[static_cast<std::size_t>(compiled_.objective)] = true;
     for (std::size_t x = 0; x < model_.variables.size(); ++x)
       if (const cp::Variable& variable = model_.variables[x]; !variable.introduced && !variable.defined)
         add(compiled_.variable_of[x], named);
-    for (const cp::Output& output : model_.outputs) {
-      if (output.value.is(Is::variable)) add(compiled_.variable_of[static_cast<std::size_t>(output.value.value)], named);
-      if (!output.value.is(Is::array)) continue;
-      for (const Expression& element : model_.elements(output.value))
-        if (element.is(Is::variable)) add(compiled_.variable_of[static_cast<std::size_t>(element.value)], named);
-    }
+    for (const cp::Output& output : model_.outputs)
+      for (const cp::Var x : variables_of(model_, compiled_, output)) add(x, named);
     if (!named.variables.empty()) strategy_.phases.push_back(std::move(named));
     if (model_.goal != cp::Goal::satisfy)
       strategy_.phases.push_back(
@@ -188,6 +183,17 @@ std::int64_t Restarts::cutoff(std::int64_t k) const {
       return scale * luby(k);
   }
   return static_cast<std::int64_t>(most);
+}
+
+std::vector<cp::Var> variables_of(const cp::Model& model, const cp::CompiledModel& compiled, const cp::Output& output) {
+  std::vector<cp::Var> found;
+  const auto look_at = [&](const Expression& value) {
+    if (value.is(Is::variable)) found.push_back(compiled.variable_of[static_cast<std::size_t>(value.value)]);
+  };
+  look_at(output.value);
+  if (output.value.is(Is::array))
+    for (const Expression& element : model.elements(output.value)) look_at(element);
+  return found;
 }
 
 Strategy strategy_of(const cp::Model& model, const cp::CompiledModel& compiled) { return Annotations(model, compiled).strategy(); }

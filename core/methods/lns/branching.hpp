@@ -68,6 +68,9 @@ struct Strategy {
   std::vector<std::pair<cp::Var, std::int64_t>> hints;  ///< warm_start
 };
 
+/// Those that an output prints, alone or in an array.
+[[nodiscard]] std::vector<cp::Var> variables_of(const cp::Model& model, const cp::CompiledModel& compiled, const cp::Output& output);
+
 /// The phases of the annotations, and behind them those that fix all other variables: those the model names, the objective, the rest.
 /// Throws InputError for arguments of the wrong type; annotations it does not know are left out.
 [[nodiscard]] Strategy strategy_of(const cp::Model& model, const cp::CompiledModel& compiled);

@@ -33,15 +33,9 @@ CpSearch::CpSearch(const cp::Model& model, const cp::CompiledModel& compiled, St
   if (free_) {
     // The model's own variables by failures, values of the best solution first, then the rest as it stands.
     for (const Phase& phase : strategy_.phases) free_phases_.push_back({phase.variables, VariableChoice::dom_w_deg, phase.value});
-    for (const cp::Output& output : model_.outputs) {
-      if (!output.value.is(cp::Expression::Kind::array)) continue;
-      Phase& array = dive_phases_.emplace_back();
-      array.variable = VariableChoice::dom_w_deg;
-      for (const cp::Expression& element : model_.elements(output.value))
-        if (element.is(cp::Expression::Kind::variable))
-          array.variables.push_back(compiled_.variable_of[static_cast<std::size_t>(element.value)]);
-      if (array.variables.size() < 2) dive_phases_.pop_back();
-    }
+    for (const cp::Output& output : model_.outputs)
+      if (std::vector<cp::Var> array = variables_of(model_, compiled_, output); array.size() > 1)
+        dive_phases_.push_back({std::move(array), VariableChoice::dom_w_deg});
     arrays_ = dive_phases_.size();
     dive_phases_.insert(dive_phases_.end(), free_phases_.begin(), free_phases_.end());
     if (strategy_.restarts.kind == Restarts::Kind::none) strategy_.restarts = usual_restarts;
