@@ -62,6 +62,7 @@ struct MediumMemory {
   std::int32_t draws;
   std::int32_t p[128];
   std::int64_t sweeps;  ///< of the phase; known at its end
+  bool ended[2];        ///< [parity of the sweep] did the phase end before it?
   int newest;           ///< copy of F, at the start of a phase
   bool quiet;           ///< the phase ended with a sweep, since there was no swap for long
   ChainState state;     ///< there
@@ -118,7 +119,7 @@ class MediumSearch {
   /// Starts a phase; by all threads. False: the chain is at the limit, or quiet.
   [[nodiscard]] __device__ __forceinline__ bool begin(std::int64_t limit) {
     if (m_.quiet || m_.state.next >= limit) return false;
-    if (threadIdx.x == 0) m_.sweeps = std::int64_t{1} << 62;
+    if (threadIdx.x < 2) m_.ended[threadIdx.x] = false;
     __syncthreads();
     return true;
   }
@@ -278,7 +279,7 @@ class MediumSearch {
           }
       }
       meet<SmallBarrier::drawn, in_drawn>();
-      if (drawn == m_.sweeps) return;  // drawn in vain: the phase ended in the sweep before
+      if (m_.ended[parity]) return;  // drawn in vain: the phase ended in the sweep before
     }
   }
 
@@ -385,7 +386,10 @@ class MediumSearch {
   __device__ __forceinline__ void end() {
     if (lane_ == 0) {
       m_.slot[0][keys_ / slot_bytes][tester_] = SmallKey::end;
-      if (tester_ == 0) m_.sweeps = sweeps_;
+      if (tester_ == 0) {
+        m_.sweeps = sweeps_;
+        m_.ended[sweeps_ & 1] = true;
+      }
     }
     meet<SmallBarrier::round, in_round>();
     meet<SmallBarrier::drawn, in_drawn>();

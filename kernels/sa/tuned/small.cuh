@@ -110,6 +110,7 @@ struct SmallMemory {
   alignas(16) Delta d[P::dense ? P::updaters : 1][Types::sides][P::dense ? P::updated_rows : 4];  ///< of an updater's rows
   std::int32_t p[P::size];
   std::int64_t sweeps;  ///< of the phase; known at its end
+  bool ended[2];        ///< [parity of the sweep] did the phase end before it?
   int newest;           ///< copy of F, at the start of a phase
   ChainState state;     ///< there
 };
@@ -190,7 +191,7 @@ class SmallSearch {
   /// Starts a phase; by all threads. False: the chain is at the limit.
   [[nodiscard]] __device__ __forceinline__ bool begin(std::int64_t limit) {
     if (m_.state.next >= limit) return false;
-    if (threadIdx.x == 0) m_.sweeps = std::int64_t{1} << 62;
+    if (threadIdx.x < 2) m_.ended[threadIdx.x] = false;
     each(n_ - 1, [&](std::int32_t row) { set_temperature(m_.state.cooling, 0, m_.state.next / pairs_, row); });
     __syncthreads();
     return true;
@@ -360,7 +361,7 @@ class SmallSearch {
       if (warp == 0)
         for (std::int32_t row = lane_; row < n_ - 1; row += 32) set_temperature(cooling, parity ^ 1, sweep + 1, row);
       meet<SmallBarrier::drawn, in_drawn>();
-      if (drawn == m_.sweeps) return;  // drawn in vain: the phase ended in the sweep before
+      if (m_.ended[parity]) return;  // drawn in vain: the phase ended in the sweep before
     }
   }
 
@@ -489,7 +490,10 @@ class SmallSearch {
   __device__ __forceinline__ void end() {
     if (lane_ == 0) {
       m_.slot[0][keys_ / 16][tester_] = SmallKey::end;
-      if (tester_ == 0) m_.sweeps = sweeps_;
+      if (tester_ == 0) {
+        m_.sweeps = sweeps_;
+        m_.ended[sweeps_ & 1] = true;
+      }
     }
     meet<SmallBarrier::round, in_round>();
     meet<SmallBarrier::drawn, in_drawn>();
