@@ -64,8 +64,10 @@ class Catalogue:
         statements = load_statements(self.root, descriptor)
         for name in paper.statements.get(descriptor.experiment, ()):
             statements += load_statements(self.root, replace(descriptor, csv=name, mapping={}))
-        pool = tuple(paper.pools.get(descriptor.experiment, ()))
-        return Study(descriptor, published, machines, statements, printed, paper.notation, pool, unlike=paper.unlike)
+        pool, same_cases = (tuple(of.get(descriptor.experiment, ())) for of in (paper.pools, paper.same_cases))
+        return Study(
+            descriptor, published, machines, statements, printed, paper.notation, pool, same_cases, unlike=paper.unlike
+        )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -30,7 +30,9 @@ class Paper:
     notation: Notation = field(default_factory=Notation)
     claims: tuple[Claim, ...] = ()
     views: Mapping[str, MakeView] = field(default_factory=dict)  # experiment -> what the report shows of it
-    pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # experiment -> others of the same cases
+    pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # experiment -> others shown in one with it
+    # printed table -> others of the same cases, whose records count where it has none of its own
+    same_cases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # experiment -> files of data/published/ whose rows are no cases of the descriptor, read by views and claims
     statements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ratios: Ratios = printed_ratios  # of the front page: how much faster than what the paper had

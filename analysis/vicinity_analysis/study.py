@@ -1,7 +1,7 @@
 """One experiment with everything known about it: descriptor, printed numbers, records of every machine."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from vicinity_analysis.inputs.published import Descriptor, Key, Observation, Published
@@ -42,8 +42,8 @@ class Study:
     statements: list[Observation] = field(default_factory=list)  # printed numbers that are no cases
     others: dict[str, Published] = field(default_factory=dict)  # metric -> what else the table prints
     notation: Notation = field(default_factory=Notation)
-    pool: tuple[str, ...] = ()  # experiments that measure the same cases
-    pooled: bool = False  # records of the pool stand in where there are none
+    pool: tuple[str, ...] = ()  # experiments shown in one with this
+    same_cases: tuple[str, ...] = ()  # experiments whose records count where there are none of its own
     suffix: str = ""  # of the names of tables and figures
     unlike: Unlike = always_alike
 
@@ -62,9 +62,6 @@ class Study:
         """ "N (size)": the paper's symbol with what it is."""
         symbol = self.symbol(axis)
         return axis if symbol == axis else f"{symbol} ({axis})"
-
-    def with_pool(self) -> "Study":
-        return replace(self, pooled=True)
 
     @cached_property
     def runs(self) -> dict[str, dict[str, dict[Key, list[Record]]]]:
@@ -93,8 +90,8 @@ class Study:
         }
 
     def _recorded(self, machine: Machine) -> list[Record]:
-        """Its own records first, then those of the pool where it is used; each in the order of their file."""
-        names = (self.name, *self.pool) if self.pooled else (self.name,)
+        """Its own records first, then those that stand in; each in the order of their file."""
+        names = (self.name, *self.same_cases)
         return [record for name in names for record in sorted(machine.of(name), key=lambda record: record.order)]
 
     @cached_property

@@ -14,9 +14,9 @@ HELP = "count the rows of each table: whole, scaled, missing"
 DESCRIPTION = """\
 Prints a Markdown table: for each experiment and machine, how many values there are to be - a row of the printed table
 (elsewhere: a case of the profile full) and an implementation of the descriptor each -, how many of them rest on whole
-runs, how many are scaled from shorter ones, and how many are missing, with a reason (in the descriptor, left_out, in
-the record, or that the machine has no GPU) and without one; how many are contended, and which versions of vicinity
-measured them. Records of the smoke profile count as missing.
+runs (of another experiment, where it has the same cases), how many are scaled from shorter ones, and how many are
+missing, with a reason (in the descriptor, left_out, in the record, or that the machine has no GPU) and without one; how
+many are contended, and which versions of vicinity measured them. Records of the smoke profile count as missing.
 
 Exit status: 0; with --strict 1 where a value is missing without a reason."""
 

@@ -35,13 +35,13 @@ PAPER = Paper(
     ),
     claims=CLAIMS,
     views=views.VIEWS,
-    pools={
+    pools={"lsm/quality_qap": ("lsm/quality_long",)},
+    same_cases={
         "lsm/table7": ("lsm/table6",),
         "lsm/table8": ("lsm/table4",),
         "lsm/table9": ("lsm/table9_small",),
         "lsm/table10": ("lsm/table4",),
         "lsm/table11": ("lsm/table4",),
-        "lsm/quality_qap": ("lsm/quality_long",),
     },
     measured=TABLES,
 )

@@ -27,27 +27,26 @@ def _search(study: Study, _: list[Study]) -> View:
 
 def _tours(study: Study, _: list[Study]) -> View:
     """Tables 6 and 7: the stand-ins after the instances of TSPLIB; in sight where any of those lacks a value."""
-    found = study.with_pool()
-    view, others = _whole(found), _whole(stand_ins(found))
-    if lacking(found):
+    view, others = _whole(study), _whole(stand_ins(study))
+    if lacking(study):
         view.shown += others.shown
         view.folded += others.folded
         view.figures += others.figures
     else:
         view.folded += others.shown + others.folded
-    view.sentences = tables.round_trips(found)
+    view.sentences = tables.round_trips(study)
     view.sentences += tables.gain_sentences(study, *TEXTURE) + tables.gain_sentences(study, *CONTROL)
     return view
 
 
 def _generation(study: Study, _: list[Study]) -> View:
-    view = _whole(study.with_pool())
-    view.shown[1:1] = existing([tables.shares_table(study.with_pool())])
+    view = _whole(study)
+    view.shown[1:1] = existing([tables.shares_table(study)])
     return view
 
 
 def _climbs_in_sequence(study: Study, _: list[Study]) -> View:
-    return _whole(study.with_pool())
+    return _whole(study)
 
 
 def _placements(study: Study, _: list[Study]) -> View:
@@ -77,7 +76,7 @@ def _climbing(study: Study, _: list[Study]) -> View:
 
 def _ranks(study: Study, _: list[Study]) -> View:
     """Tables 10 and 11."""
-    view = _whole(study.with_pool())
+    view = _whole(study)
     view.shown[1:1] = existing([ranks.ranks_table(study)])
     view.sentences = ranks.largest_share(study)
     return view
