@@ -293,12 +293,25 @@ template <class S>
   return within(store, x, low, high);
 }
 
+/// The greatest whole number whose square is at most v, which is below 2^31; of what is negative: 0.
+[[nodiscard]] VICINITY_HD constexpr std::int64_t root_of(std::int64_t v) {
+  std::int64_t root = 0;
+  for (std::int64_t bit = std::int64_t{1} << 15; bit > 0; bit /= 2)
+    if ((root + bit) * (root + bit) <= v) root += bit;
+  return root;
+}
 template <class S>
 [[nodiscard]] VICINITY_HD bool times(const Scope& scope, S& store) {
   const Var x = scope.arguments[0], y = scope.arguments[1], z = scope.arguments[2];
   Interval p = product(bounds(store, x), bounds(store, y));
   if (x == y) p.low = std::max(p.low, bounds(store, x).least() * bounds(store, x).least());
-  return within(store, z, p.low, p.high) && quotient(store, x, y, z) && quotient(store, y, x, z);
+  if (!within(store, z, p.low, p.high)) return false;
+  if (x == y) {  // |x| lies between the roots of the bounds of z
+    const std::int64_t low = store.lower(z), least = root_of(low), most = root_of(store.upper(z));
+    const std::int64_t inside = least * least == low ? least - 1 : least;
+    return within(store, x, -most, most) && exclude(store, x, -inside, inside);
+  }
+  return quotient(store, x, y, z) && quotient(store, y, x, z);
 }
 
 template <class S>

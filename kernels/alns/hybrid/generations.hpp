@@ -118,11 +118,11 @@ class Generations {
     return {island.hands_over(line(b)) ? unpacked(&handed[b * nodes_]) : Routes(), state.load_feasible, state.duration_feasible,
             annealing(b) ? state.best_distance : state.handed_distance};
   }
-  /// More only wait for each other. Ranks of a host share its cores.
-  static constexpr std::size_t most_workers = 16;
+  /// More only wait for each other. Ranks of a host share its cores; one thread watches the streams, another puts pooled routes together.
+  static constexpr std::size_t most_workers = 16, other_threads = 2;
   [[nodiscard]] static std::size_t worker_count(const Team* team) {
-    const std::size_t ranks = team == nullptr ? 1 : static_cast<std::size_t>(team->host_size());
-    return std::clamp<std::size_t>(usable_cores() / ranks, 1, most_workers);
+    const std::size_t cores = usable_cores() / (team == nullptr ? 1 : static_cast<std::size_t>(team->host_size()));
+    return cores > other_threads ? std::min(cores - other_threads, most_workers) : 1;
   }
   /// back(b): what line b hands back.
   template <class Back>

@@ -187,5 +187,27 @@ TEST(Rules, SeveralPredicatesTogether) {
   }
 }
 
+/// A square bounds its root at once, by no steps of one value each, and of a number that is none there is no root.
+TEST(Rules, SquaresKnowTheirRoots) {
+  const auto root = [](std::int64_t from, std::int64_t to, std::int64_t low, std::int64_t high) {
+    ModelMaker maker;
+    const Expression x = maker.integer(from, to), z = maker.integer(low, high);
+    maker.constraint("int_times", {x, x, z});
+    const CompiledModel compiled = compile(maker.model());
+    if (compiled.network->failed()) return std::string("none");
+    Store store(*compiled.network);
+    Propagation propagation(*compiled.network);
+    if (!propagation.all(store)) return std::string("none");
+    const Var found = compiled.variable_of[0];
+    return std::to_string(store.lower(found)) + ".." + std::to_string(store.upper(found));
+  };
+  EXPECT_EQ(root(0, 2'000'000'000, 1'000'000, 1'002'000), "1000..1000");
+  EXPECT_EQ(root(-2'000'000'000, 5, 1'000'000, 1'002'001), "-1001..-1000");
+  EXPECT_EQ(root(-46'340, 46'340, 0, 2'147'483'646), "-46340..46340");
+  EXPECT_EQ(root(-9, 9, 10, 80), "-8..8");
+  EXPECT_EQ(root(0, 2'000'000'000, 1'000'003, 1'000'003), "none");
+  EXPECT_EQ(root(-3, 3, 0, 0), "0..0");
+}
+
 }  // namespace
 }  // namespace vicinity::cp
