@@ -46,7 +46,7 @@ VIEWS: dict[str, MakeView] = {
     "sa/schedules": usual.gaps_alone,
     "sa/steady": _steady,
     "sa/anytime": anytime,
-    "sa/anytime_gpu": usual.shown_with("sa/anytime"),
+    "sa/anytime_gpu": anytime,
     "sa/ranks": usual.independent_ranks,
     "sa/gpus": usual.independent_ranks,
 }
