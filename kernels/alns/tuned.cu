@@ -746,7 +746,7 @@ __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
 }
 
 /// Barrier of the warps that have slots and the one that inserts, `count` threads.
-__device__ __forceinline__ void meet(std::int32_t count) { asm volatile("barrier.sync.aligned 1, %0;" ::"r"(count) : "memory"); }
+__device__ __forceinline__ void meet(std::int32_t count) { asm volatile("barrier.sync 1, %0;" ::"r"(count) : "memory"); }
 
 /// The length between slot j's request and a place. Resident: its row is.
 template <bool Resident>

@@ -57,7 +57,7 @@ enum class SmallBarrier : std::uint8_t {
 /// Of `Threads` threads, by whole warps; what they wrote before it all see behind it.
 template <SmallBarrier Barrier, int Threads>
 __device__ __forceinline__ void meet() {
-  asm volatile("barrier.sync.aligned %0, %1;" ::"n"(static_cast<int>(Barrier)), "n"(Threads) : "memory");
+  asm volatile("barrier.sync %0, %1;" ::"n"(static_cast<int>(Barrier)), "n"(Threads) : "memory");
 }
 
 /// The swap of r and s, at u and q before it, or what else a tester has to say. The least is that of the first proposal.

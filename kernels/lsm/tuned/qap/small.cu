@@ -109,9 +109,9 @@ template <int Barrier, bool Waits>
 __device__ __forceinline__ void meet() {
   const unsigned threads = Barrier == pairs_read ? blockDim.x - 32 : blockDim.x;
   if constexpr (Waits)
-    asm volatile("barrier.sync.aligned %0, %1;" ::"n"(Barrier), "r"(threads) : "memory");
+    asm volatile("barrier.sync %0, %1;" ::"n"(Barrier), "r"(threads) : "memory");
   else
-    asm volatile("barrier.arrive.aligned %0, %1;" ::"n"(Barrier), "r"(threads) : "memory");
+    asm volatile("barrier.arrive %0, %1;" ::"n"(Barrier), "r"(threads) : "memory");
 }
 
 [[nodiscard]] __device__ __forceinline__ std::int32_t entry_of(const std::int32_t* matrix, std::int32_t n, std::int32_t row,

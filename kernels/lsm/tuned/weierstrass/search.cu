@@ -116,7 +116,7 @@ struct CrownsBlock {
   /// Of all threads, which come from different places.
   static __device__ __forceinline__ void barrier() { cuda::barrier_of_all<false>(); }
   static __device__ __forceinline__ void evaluation_barrier() {
-    asm volatile("barrier.sync.aligned 1, %0;" ::"r"(blockDim.x - CrownsPolicy::reduction_threads) : "memory");
+    asm volatile("barrier.sync 1, %0;" ::"r"(blockDim.x - CrownsPolicy::reduction_threads) : "memory");
   }
 };
 
