@@ -37,6 +37,10 @@ class Coverage:
     def values(self) -> int:
         return self.whole + self.scaled + self.explained + self.missing
 
+    @property
+    def begun(self) -> bool:
+        return self.whole + self.scaled > 0
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("results", type=Path, nargs="+", help="results folders of machines")
@@ -79,7 +83,7 @@ def _state(study: Study, implementation: str, key: Key, record: Record | None, d
 
 
 def coverage_table(studies: list[Study], *, empty: bool = True) -> Table:
-    """One line an experiment and machine; without `empty` only where it has a value."""
+    """One line an experiment and machine that has a value of it; with `empty` every experiment of the first machine."""
     labels = ("rows", "values", "whole", "scaled", "missing, with a reason", "missing, without one", "contended")
     columns = [Column(label, kind="text") for label in ("experiment", "machine")] + [Column(label) for label in labels]
     columns.append(Column("by version", kind="text"))
@@ -87,7 +91,7 @@ def coverage_table(studies: list[Study], *, empty: bool = True) -> Table:
     for study in studies:
         for machine in study.machines:
             found = coverage_of(study, machine)
-            if not empty and found.whole + found.scaled == 0:
+            if not found.begun and not (empty and machine is study.machines[0]):
                 continue
             numbers = (
                 found.rows,

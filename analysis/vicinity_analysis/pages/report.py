@@ -299,7 +299,10 @@ def _minded(studies: list[Study], machine: Machine) -> list[tuple[int, str, str]
         "missing, with a reason" if machine.environment.get("gpu") else "need a GPU, or are left out with a reason"
     )
     told += [("explained", reasons), ("missing", "not measured yet; the profile full does")]
-    return [(sum(getattr(one, name) for one in found), words, "machines.html#coverage") for name, words in told]
+    begun = [one for one in found if one.begun]
+    counts = [(sum(getattr(one, name) for one in begun), words) for name, words in told]
+    counts.append((len(found) - len(begun), "experiments not begun here"))
+    return [(count, words, "machines.html#coverage") for count, words in counts]
 
 
 def _tally(sections: list[Section]) -> list[tuple[str, int]]:

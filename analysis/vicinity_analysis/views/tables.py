@@ -388,5 +388,7 @@ def baseline_name(machine: Machine, implementation: str, records: Iterable[Recor
     elif used in ([], [total]):
         cores = f"{total} cores"
     else:
-        cores = f"{used[0]} of {total} cores" if len(used) == 1 else f"{used[0]} to {used[-1]} of {total} cores"
+        span = f"{used[0]}" if len(used) == 1 else f"{used[0]} to {used[-1]}"
+        more = isinstance(total, int) and used[-1] > total  # hosts of one name differ; `cpu` is of one of them
+        cores = f"{span} cores" if more else f"{span} of {total} cores"
     return f"{implementation} ({cores}, {cpu.get('model', 'unknown CPU')})"

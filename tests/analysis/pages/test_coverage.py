@@ -1,5 +1,7 @@
 """What a descriptor leaves out, and how many values there are."""
 
+from dataclasses import replace
+
 import pytest
 import synthetic
 import yaml
@@ -8,7 +10,7 @@ from vicinity_analysis.catalogue import open_catalogue
 from vicinity_analysis.errors import InputError
 from vicinity_analysis.inputs.published import read_descriptor
 from vicinity_analysis.inputs.records import load_machine
-from vicinity_analysis.pages.coverage import Coverage, coverage_of
+from vicinity_analysis.pages.coverage import Coverage, coverage_of, coverage_table
 from vicinity_analysis.views import tables
 from vicinity_analysis.views.usual import view_of
 from worlds import study_of
@@ -98,6 +100,14 @@ def test_what_needs_a_gpu_is_no_gap_of_a_machine_without_one(world):
     study.machines[0].environment["gpu"] = None
     found = coverage_of(study, study.machines[0])
     assert (found.whole, found.explained, found.missing) == (2, 4, 0)
+
+
+def test_other_machines_have_a_line_only_where_they_have_a_value(world):
+    study = world([record(64, "gpu")])
+    other = replace(study.machines[0], environment={"machine": "other"}, all_records=[])
+    both, here_alone = replace(study, machines=[study.machines[0], other]), replace(study, machines=[other])
+    assert [row[1].text for row in coverage_table([both]).rows] == [study.machines[0].title]
+    assert len(coverage_table([here_alone]).rows) == 1 and not coverage_table([here_alone], empty=False).rows
 
 
 def test_cases_of_the_profile_full(tmp_path):

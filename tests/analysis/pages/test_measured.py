@@ -21,6 +21,13 @@ def test_the_page_is_what_the_records_say(tmp_path):
     assert (tmp_path / "page.md").read_text(encoding="utf-8") == text, "docs/measured.md is not that of results/"
 
 
+def test_machines_with_the_papers_tables_have_limits_to_hold_them_against():
+    machines = [load_machine(folder) for folder in synthetic.published_machines()]
+    found = [machine for machine in machines if machine.of("fang/table1")]
+    assert len(found) >= 2
+    assert not [machine.name for machine in found if not machine.environment.get("ceilings")]
+
+
 def page(root, table, folder=None):
     known = open_catalogue(root)
     papers = {"fang": Paper("fang", "A paper", measured=(table,))}

@@ -109,6 +109,13 @@ def test_the_table_has_medians_at_powers_of_ten_and_at_the_end(world):
     assert "m/fang/race.jsonl" in table.rows[0][-1].title
 
 
+def test_instances_are_in_the_order_of_the_descriptor(world):
+    study, studies = world([run("cpu-serial", name, 1, [(1.0, 1100)]) for name in ("hard", "easy")])
+    view = anytime.anytime(study, studies)
+    assert [panel["title"] for panel in view.figures[0].chart["panels"]] == ["easy", "hard"]
+    assert [row[0].text for row in view.shown[0].rows] == ["easy", "hard"]
+
+
 def test_energy_is_of_a_run_where_a_record_tells_it(world):
     study, studies = world([OURS[0] | {"gpu_joules": 800.0}, OURS[1] | {"gpu_joules": 400.0}, *THEIRS])
     (table,) = anytime.anytime(study, studies).shown

@@ -66,6 +66,7 @@ def test_a_baseline_says_on_how_many_cores_it_ran(tmp_path):
     assert named({"threads": 16}) == "cpu-openmp (16 cores, AMD EPYC 9999)"
     assert named({"block": 1}) == "cpu-openmp (16 cores, AMD EPYC 9999)"
     assert named({"threads": 1}) == "cpu-openmp (1 of 16 cores, AMD EPYC 9999)"
+    assert named({"threads": 15}, {"threads": 20}) == "cpu-openmp (15 to 20 cores, AMD EPYC 9999)"
     assert named({"threads": 1}, {"threads": 5}) == "cpu-openmp (1 to 5 of 16 cores, AMD EPYC 9999)"
     assert named({"threads": 1, "restarts_at_a_time": 16}) == "cpu-openmp (16 cores, AMD EPYC 9999)"
     assert named({"threads": 1}, implementation="cpu-serial") == "cpu-serial (1 core, AMD EPYC 9999)"
