@@ -125,10 +125,13 @@ def _columns(declared: MeasuredTable, machines: list[Machine]) -> list[Column]:
 
 
 def _record(study: Study, machine: Machine, implementation: str, row: Row) -> Record | None:
-    """Of all seeds; raises InputError where the row means several cases."""
+    """Of all seeds; a program of others is named without its version. Raises InputError where the row means several
+    cases."""
+    named = study.runs[machine.name]
+    implementation = next((name for name in named if name.startswith(f"{implementation} ")), implementation)
     cases = [
         key
-        for key, runs in study.runs[machine.name].get(implementation, {}).items()
+        for key, runs in named.get(implementation, {}).items()
         if all(str(runs[0].case.get(axis)) == str(value) for axis, value in row.case.items())
     ]
     if len(cases) > 1:

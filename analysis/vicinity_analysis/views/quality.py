@@ -12,6 +12,7 @@ import numpy as np
 from vicinity_analysis.inputs.records import SPECIAL, Machine, Record
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, plain, significant, with_unit
+from vicinity_analysis.views.quantities import Quantity
 from vicinity_analysis.views.tables import MISSING, by_interest, gaps, marks_of, provenances, reasons
 
 SAME = 1e-6  # relative: objectives in floating point of one path
@@ -72,6 +73,20 @@ def gap_of(record: Record) -> float | None:
     """Percent by which the objective falls short of the best known: above it where less is better, else below it."""
     best, value = record.best_known, record.objective
     return gap_percent(value, best, record.maximises) if best and value is not None else None
+
+
+def _of_all_seeds(study: Study, machine: Machine, record: Record) -> list[float]:
+    runs = study.runs[machine.name][record.implementation][study.key_of(record)]
+    return [gap for run in runs if usable(run) and (gap := gap_of(run)) is not None]
+
+
+def _mean_gap(study: Study, machine: Machine, record: Record) -> float | None:
+    gaps = _of_all_seeds(study, machine, record)
+    return sum(gaps) / len(gaps) if gaps else None
+
+
+MEAN_GAP = Quantity("mean gap, %", _mean_gap, "{:z.3f}".format)
+SEEDS = Quantity("seeds", lambda study, machine, record: len(_of_all_seeds(study, machine, record)), "{:g}".format)
 
 
 def gap_percent(value: float, best: float, maximises: bool) -> float:

@@ -1,7 +1,7 @@
 """Vehicle routing: Tables 1, 2 and B.3 to B.10, Figures 4 to 8."""
 
 from vicinity_analysis.paper import Paper
-from vicinity_analysis.papers.alns import views
+from vicinity_analysis.papers.alns import measured, views
 from vicinity_analysis.papers.alns.claims import CLAIMS
 from vicinity_analysis.papers.alns.ratios import published_over_ours
 from vicinity_analysis.papers.alns.spreads import ROUNDING
@@ -32,5 +32,6 @@ PAPER = Paper(
     views=views.VIEWS,
     pools=views.POOLS,
     ratios=published_over_ours,
+    measured=measured.TABLES,
     statements={name: tuple(f"alns_table{table}.csv" for table in found) for name, found in TABLES.items()},
 )

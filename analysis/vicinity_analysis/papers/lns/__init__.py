@@ -2,6 +2,7 @@
 
 from vicinity_analysis.paper import Paper
 from vicinity_analysis.papers.lns.claims import CLAIMS
+from vicinity_analysis.papers.lns.measured import TABLES
 from vicinity_analysis.papers.lns.printed import BENCHMARKS, COLOURING, QAP, of_other_work
 from vicinity_analysis.papers.lns.views import POOLS, VIEWS
 from vicinity_analysis.study import Notation
@@ -18,6 +19,7 @@ PAPER = Paper(
     views=VIEWS,
     pools=POOLS,
     unlike=of_other_work,
+    measured=TABLES,
     statements={
         COLOURING: ("lns_table2.csv",),
         BENCHMARKS: ("lns_table3.csv",),

@@ -5,6 +5,7 @@ from vicinity_analysis.papers.sa.runs import acceptance
 from vicinity_analysis.papers.sa.steady import Steady, steady_states
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import significant
+from vicinity_analysis.views.quality import MEAN_GAP, SEEDS
 from vicinity_analysis.views.quantities import (
     MeasuredTable,
     Quantity,
@@ -73,5 +74,12 @@ TABLES = (
         ("cpu-delta-matrix", "cpu-delta", "cpu-openmp", "gpu", "gpu-tuned"),
         (Quantity("µs", _swap),),
         fact=Quantity("accepted, %", _steady_rate, _two_digits),
+    ),
+    MeasuredTable(
+        "Gap to the best known cost after 10 s, mean over the seeds; CPUs: 16 cores, the best of 16 tabu searches",
+        ("instance",),
+        tuple(Row((name,), "sa/anytime_gpu", {"instance": name}) for name in ("tai40a", "tai60a", "tai80a", "tai100a")),
+        ("gpu-portfolio", "cpu-portfolio", "Robust tabu search (QAP-codes)"),
+        (MEAN_GAP, SEEDS),
     ),
 )
