@@ -43,7 +43,7 @@ class Study:
     others: dict[str, Published] = field(default_factory=dict)  # metric -> what else the table prints
     notation: Notation = field(default_factory=Notation)
     pool: tuple[str, ...] = ()  # experiments shown in one with this
-    same_cases: tuple[str, ...] = ()  # experiments whose records count where there are none of its own
+    same_cases: tuple[str, ...] = ()  # experiments whose records count where its own are missing or contended
     suffix: str = ""  # of the names of tables and figures
     unlike: Unlike = always_alike
 
@@ -69,15 +69,24 @@ class Study:
         return {machine.name: self._of(machine) for machine in self.machines}
 
     def _of(self, machine: Machine) -> dict[str, dict[Key, list[Record]]]:
-        found: dict[str, dict[Key, dict[int, Record]]] = {}
-        for record in self._recorded(machine):
-            key = self.key_of(record)
-            if not self._full_cases or key in self._full_cases:
-                found.setdefault(record.implementation, {}).setdefault(key, {}).setdefault(record.seed, record)
+        found = self._by_case(machine, self.name)
+        for other in self.same_cases:
+            for name, cases in self._by_case(machine, other).items():
+                own = found.setdefault(name, {})
+                own |= {key: runs for key, runs in cases.items() if key not in own or _cleaner(runs, own[key])}
         _give_to_all_ranks(found)
         order = {name: position for position, name in enumerate(self.descriptor.implementations)}
         names = sorted(found, key=lambda name: (order.get(name, 99), name))
         return {n: {key: [r for _, r in sorted(runs.items())] for key, runs in found[n].items()} for n in names}
+
+    def _by_case(self, machine: Machine, experiment: str) -> dict[str, dict[Key, dict[int, Record]]]:
+        """implementation -> case -> seed -> its record, the first of their file."""
+        found: dict[str, dict[Key, dict[int, Record]]] = {}
+        for record in sorted(machine.of(experiment), key=lambda record: record.order):
+            key = self.key_of(record)
+            if not self._full_cases or key in self._full_cases:
+                found.setdefault(record.implementation, {}).setdefault(key, {}).setdefault(record.seed, record)
+        return found
 
     @cached_property
     def records(self) -> dict[str, dict[str, dict[Key, Record]]]:
@@ -89,16 +98,11 @@ class Study:
             for machine, series in self.runs.items()
         }
 
-    def _recorded(self, machine: Machine) -> list[Record]:
-        """Its own records first, then those that stand in; each in the order of their file."""
-        names = (self.name, *self.same_cases)
-        return [record for name in names for record in sorted(machine.of(name), key=lambda record: record.order)]
-
     @cached_property
     def _full_cases(self) -> set[Key]:
         """The cases of the full profile, where the report's own machine has it and no printed table wants others:
         beside a full sweep, cases of the shorter ones are points of another. Empty: all cases count."""
-        full = {m.name: {self.key_of(r) for r in self._recorded(m) if r.profile == "full"} for m in self.machines}
+        full = {m.name: {self.key_of(r) for r in m.of(self.name) if r.profile == "full"} for m in self.machines}
         if self.published or not full[self.machines[0].name]:
             return set()
         return set[Key]().union(*full.values())
@@ -131,6 +135,13 @@ class Study:
         """How to measure what is missing."""
         chosen = " --implementation " + " ".join(implementations) if implementations else ""
         return f"build/vicinity run {self.descriptor.shown}{chosen}"
+
+
+def _cleaner(runs: Mapping[int, Record], than: Mapping[int, Record]) -> bool:
+    """None is contended, while all of the others are."""
+    return not any("contended" in run.marks for run in runs.values()) and all(
+        "contended" in run.marks for run in than.values()
+    )
 
 
 def _give_to_all_ranks(found: dict[str, dict[Key, dict[int, Record]]]) -> None:

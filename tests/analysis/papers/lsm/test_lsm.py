@@ -131,6 +131,19 @@ def test_one_core_is_taken_from_the_experiment_that_measured_it(studies):
     assert "gpu-chains" in lsm(studies, "table9").series(study.machines[0])
 
 
+@pytest.mark.parametrize(("own", "others", "counts"), [(0, 0, "table10"), (1, 0, "table4"), (1, 1, "table10")])
+def test_a_case_is_of_one_experiment_of_its_own_unless_that_is_contended(tmp_path, own, others, counts):
+    def records(name, contended):
+        for record in synthetic_lsm.experiment("gpu-a", name, implementations=["cpu-serial"]):
+            yield record | {"contended": [bool(contended)] * len(record["samples"]["wall"])}
+
+    root = synthetic_lsm.make_root(tmp_path)
+    synthetic_lsm.make_machine(root / "results", "gpu-a", [*records("table10", own), *records("table4", others)], GPU)
+    study = lsm(studies_of(root, "gpu-a"), "table10")
+    sources = {s.split(":")[0] for record in study.all_runs(study.machines[0]) for s in record.sources}
+    assert sources == {f"gpu-a/lsm/{counts}.jsonl"}
+
+
 def test_a_missing_file_is_said_and_its_stand_in_shown(studies):
     found = view_of(lsm(studies, "table6"), studies, PAPER.views)
     first = found.shown[0]
