@@ -89,7 +89,7 @@ def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Ma
         study = studies.get(row.experiment)
         if study is None:
             raise InputError(f"table '{declared.title}': no experiment {row.experiment}")
-        found = {(m.name, name): _record(study, m, name, row) for m in machines for name in declared.implementations}
+        found = {(m.name, name): record_of(study, m, name, row) for m in machines for name in declared.implementations}
         known = [record for record in found.values() if record]
         sources += [source for record in known if record.ok for source in record.sources]
         table.notes += [
@@ -112,7 +112,7 @@ def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Ma
 
 def _measures(declared: MeasuredTable, studies: dict[str, Study], machine: Machine) -> bool:
     found = [(studies[row.experiment], row) for row in declared.rows if row.experiment in studies]
-    return any(_record(study, machine, name, row) for study, row in found for name in declared.implementations)
+    return any(record_of(study, machine, name, row) for study, row in found for name in declared.implementations)
 
 
 def _columns(declared: MeasuredTable, machines: list[Machine]) -> list[Column]:
@@ -124,7 +124,7 @@ def _columns(declared: MeasuredTable, machines: list[Machine]) -> list[Column]:
     return columns + [Column(label, short(m.title)) for m in machines for label in (quantities if several else names)]
 
 
-def _record(study: Study, machine: Machine, implementation: str, row: Row) -> Record | None:
+def record_of(study: Study, machine: Machine, implementation: str, row: Row) -> Record | None:
     """Of all seeds; a program of others is named without its version. Raises InputError where the row means several
     cases."""
     named = study.runs[machine.name]

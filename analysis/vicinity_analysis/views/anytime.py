@@ -107,7 +107,7 @@ def pool_of(study: Study, studies: Sequence[Study]) -> list[Study]:
 def anytime(study: Study, studies: Sequence[Study]) -> View:
     """Figures and tables of this experiment and its pool, instances in the order of the descriptor."""
     pool = pool_of(study, studies)
-    place = {dict(key).get("instance"): i for i, key in reversed(list(enumerate(study.descriptor.cases)))}
+    place = {dict(key).get("instance"): i for i, key in enumerate(study.descriptor.cases)}
     machines = [(machine, [c for c in curves(pool, machine) if best_of([c], c.instance)]) for machine in study.machines]
     shown = [(m, sorted(found, key=lambda c: place.get(c.instance, len(place)))) for m, found in machines if found]
     tables = [_table(study, machine, found) for machine, found in shown]

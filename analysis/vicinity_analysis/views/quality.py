@@ -82,7 +82,7 @@ def _of_all_seeds(study: Study, machine: Machine, record: Record) -> list[float]
 
 def _mean_gap(study: Study, machine: Machine, record: Record) -> float | None:
     gaps = _of_all_seeds(study, machine, record)
-    return sum(gaps) / len(gaps) if gaps else None
+    return _beyond_rounding(study, sum(gaps) / len(gaps)) if gaps else None
 
 
 MEAN_GAP = Quantity("mean gap, %", _mean_gap, "{:z.3f}".format)
@@ -95,7 +95,11 @@ def gap_percent(value: float, best: float, maximises: bool) -> float:
 
 def gap_text(study: Study, gap: float) -> str:
     """Percent; 0.000 where it is no more than what rounding moves an objective by."""
-    return "0.000" if abs(gap) <= 100 * study.notation.rounding else f"{gap:z.3f}"
+    return f"{_beyond_rounding(study, gap):z.3f}"
+
+
+def _beyond_rounding(study: Study, gap: float) -> float:
+    return 0.0 if abs(gap) <= 100 * study.notation.rounding else gap
 
 
 def usable(record: Record) -> bool:

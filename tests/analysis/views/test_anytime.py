@@ -5,7 +5,7 @@ from itertools import count
 import numpy as np
 import pytest
 from synthetic import make_root, record, write_records
-from vicinity_analysis.pages.measured import _record as measured_record
+from vicinity_analysis.pages.measured import record_of
 from vicinity_analysis.views import anytime
 from vicinity_analysis.views.quality import MEAN_GAP, SEEDS
 from vicinity_analysis.views.quantities import Row
@@ -116,10 +116,10 @@ def test_mean_gaps_are_over_all_seeds_and_peers_need_no_version(world):
     study, _ = world([*OURS, *THEIRS])
     machine = study.machines[0]
     for name, gap in (("cpu-serial", 2.0), ("Other", 2.0)):
-        record = measured_record(study, machine, name, Row(("easy",), "fang/race", {"instance": "easy"}))
+        record = record_of(study, machine, name, Row(("easy",), "fang/race", {"instance": "easy"}))
         assert record.implementation.startswith(name)
         assert MEAN_GAP.of(study, machine, record) == pytest.approx(gap) and SEEDS.of(study, machine, record) == 3
-    assert measured_record(study, machine, "Oth", Row(("easy",), "fang/race", {"instance": "easy"})) is None
+    assert record_of(study, machine, "Oth", Row(("easy",), "fang/race", {"instance": "easy"})) is None
 
 
 def test_instances_are_in_the_order_of_the_descriptor(world):
