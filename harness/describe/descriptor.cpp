@@ -179,11 +179,14 @@ void read_protocol(const YamlReader& node, Protocol& protocol) {
   if (const auto key = node.find("seeds")) read_seeds(*key, protocol);
   if (const auto key = node.find("trace")) protocol.trace = key->boolean();
   if (const auto key = node.find("budget")) {
-    key->require_keys({"seconds", "target"});
+    key->require_keys({"seconds", "target", "gap"});
     if (const auto limit = key->find("seconds")) protocol.budget.seconds = limit->real(1e-3, 1e6);
     if (const auto limit = key->find("target"))
       protocol.budget.target = limit->integer(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
     if (protocol.budget.unlimited()) key->fail("a budget has seconds, a target or both");
+    if (const auto limit = key->find("gap")) protocol.gap = limit->real(0, 100);
+    if (protocol.gap && (!protocol.budget.seconds || protocol.budget.target))
+      key->fail("a gap stands beside seconds, which end a search that comes no nearer, and without a target");
   }
   if (const auto key = node.find("max_seconds")) protocol.max_seconds = key->real(0, 1e6);
 }

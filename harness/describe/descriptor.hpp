@@ -28,8 +28,9 @@ struct Protocol {
   double seeds_under = 0;  ///< seconds: what takes no less with a process's first seed is not run with others, nor what only a reference of
                            ///< three times that can check; 0: no such limit
   Budget budget;           ///< of a search that is judged by how good and how soon: seconds, target
-  bool trace = false;      ///< records have the trace of each search
-  double max_seconds = 0;  ///< limit a case and implementation; 0 = none
+  std::optional<double> gap = std::nullopt;  ///< percent: so near the best known objective, where there is one, is a target too
+  bool trace = false;                        ///< records have the trace of each search
+  double max_seconds = 0;                    ///< limit a case and implementation; 0 = none
 };
 
 /// What a result must pass before it is timed.

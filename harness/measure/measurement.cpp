@@ -26,6 +26,14 @@ void execute(Run& run, const Check& check, const Protocol& protocol) {
   static_cast<void>(run.execute(budget));
 }
 
+/// The protocol with the target that its gap is, of an objective that is minimised.
+Protocol with_target(Protocol protocol, Referee& referee, const Job& job) {
+  if (!protocol.gap) return protocol;
+  if (const auto best = referee.best_known(job.executed))
+    protocol.budget.target = *best + static_cast<std::int64_t>(std::abs(static_cast<double>(*best)) * *protocol.gap / 100);
+  return protocol;
+}
+
 /// One run under measurement.
 class Timing {
  public:
@@ -278,7 +286,7 @@ Result measure(Referee& referee, const Job& job, const Protocol& protocol, const
     });
   }
   return guarded(referee, job, [&](Run& run, Result& result) {
-    time(referee, job, protocol, options, run, result);
+    time(referee, job, with_target(protocol, referee, job), options, run, result);
     result.policy = run.policy();
     result.work = run.work();
   });

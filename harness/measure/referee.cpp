@@ -8,6 +8,7 @@
 
 #include "core/api/device.hpp"
 #include "core/util/error.hpp"
+#include "data/catalogue.hpp"
 #include "harness/cli/text.hpp"
 
 namespace vicinity {
@@ -33,6 +34,12 @@ std::string reference_of(const System& system, const Check& check, const Impleme
   const auto given = std::find_if(all.begin(), all.end(), [&](const Implementation& i) { return i.name == check.reference; });
   const bool same_path = given != all.end() && given->reference == implementation.reference;
   return same_path || check.reference == implementation.reference ? check.reference : implementation.reference;
+}
+
+std::optional<std::int64_t> best_known_of(const System& system, const Case& c, const Instance* instance) {
+  if (system.best_known) return system.best_known(c, instance);
+  if (!c.instance.empty() && catalogue().contains(c.instance)) return best_value(catalogue().at(c.instance));
+  return std::nullopt;
 }
 
 std::shared_ptr<const Instance> Referee::instance(const Case& c) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/api/system.hpp"
@@ -20,6 +21,9 @@ struct Verdict {
 /// takes another path than that one (Implementation::reference).
 [[nodiscard]] std::string reference_of(const System& system, const Check& check, const Implementation& implementation);
 
+/// As the system has it, which knows its units, or the catalogue; `instance` is null where its file is missing.
+[[nodiscard]] std::optional<std::int64_t> best_known_of(const System& system, const Case& c, const Instance* instance);
+
 class Referee {
  public:
   /// `system` must outlive the referee.
@@ -31,6 +35,8 @@ class Referee {
   [[nodiscard]] const Check& check() const noexcept { return check_; }
   /// The case's instance; the last one built is kept.
   [[nodiscard]] std::shared_ptr<const Instance> instance(const Case& c);
+  /// The best known objective of the case's instance.
+  [[nodiscard]] std::optional<std::int64_t> best_known(const Case& c) { return best_known_of(*system_, c, instance(c).get()); }
   /// What the reference implementation gives, run at the first call for this case and seed: whole, or for a check of a prefix so many
   /// iterations. Throws DoesNotFit.
   [[nodiscard]] const Verdict& reference(const Case& c, std::uint64_t seed);

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "core/util/digest.hpp"
-#include "data/catalogue.hpp"
 #include "harness/cli/text.hpp"
 
 namespace vicinity {
@@ -26,7 +25,8 @@ Json protocol_json(const Protocol& protocol, double slowdown) {
             {"precision", protocol.precision}, {"processes", protocol.processes},     {"warmup", protocol.warmup},
             {"time", protocol.time},           {"flush_l2", protocol.flush_l2}};
   if (!protocol.budget.unlimited())
-    json["budget"] = {{"seconds", or_null(protocol.budget.seconds)}, {"target", or_null(protocol.budget.target)}};
+    json["budget"] = {
+        {"seconds", or_null(protocol.budget.seconds)}, {"target", or_null(protocol.budget.target)}, {"gap", or_null(protocol.gap)}};
   if (slowdown != 1) json["test_slowdown"] = slowdown;  // never mistaken for a measurement
   return json;
 }
@@ -154,13 +154,6 @@ std::string key_of(const Parts&... parts) {
   std::string key;
   ((key += fmt::format("{}{}", parts, separator)), ...);
   return key;
-}
-
-/// As the system has it, which knows its units, or the catalogue.
-std::optional<std::int64_t> best_known_of(const System& system, const Case& c, const Instance* instance) {
-  if (system.best_known) return system.best_known(c, instance);
-  if (!c.instance.empty() && catalogue().contains(c.instance)) return best_value(catalogue().at(c.instance));
-  return std::nullopt;
 }
 
 }  // namespace

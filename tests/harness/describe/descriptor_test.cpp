@@ -310,6 +310,10 @@ TEST_F(DescriptorTest, ABudgetNeedsACheckOfAPrefix) {
   EXPECT_EQ(d.check.iterations, 20);
   EXPECT_DOUBLE_EQ(d.profile("full").protocol.budget.seconds.value(), 2);
   EXPECT_EQ(d.profile("full").protocol.budget.target, 7);
+  const std::string prefix = "{kind: prefix, iterations: 20, reference: cpu-openmp}";
+  EXPECT_DOUBLE_EQ(load(with(prefix, "{seconds: 2, gap: 0.5}")).profile("full").protocol.gap.value(), 0.5);
+  for (const char* budget : {"{gap: 0.5}", "{target: 7, gap: 0.5}", "{seconds: 2, target: 7, gap: 0.5}", "{seconds: 2, gap: -1}"})
+    EXPECT_THROW(static_cast<void>(load(with(prefix, budget))), InputError) << budget;
   EXPECT_THROW(static_cast<void>(load(with("{kind: identical, reference: cpu-openmp}", "{seconds: 2}"))), InputError);
   EXPECT_THROW(static_cast<void>(load(with("{kind: prefix, reference: cpu-openmp}", "{seconds: 2}"))), InputError);
   EXPECT_THROW(static_cast<void>(load(with("{kind: prefix, iterations: 3, reference: cpu-openmp}", "{}"))), InputError);

@@ -212,8 +212,10 @@ TEST(Measurement, TotalIsTheSumOfTheParts) {
 }
 
 /// A search that counts steps of no length; without a protocol its check alone.
-Result measure_hunt(const std::string& implementation, std::int64_t prefix, const std::optional<Protocol>& protocol) {
+Result measure_hunt(const std::string& implementation, std::int64_t prefix, const std::optional<Protocol>& protocol,
+                    std::optional<std::int64_t> best_known = std::nullopt) {
   System hunt = fake::hunt();
+  hunt.best_known = [&](const Case&, const Instance*) { return best_known; };
   hunt.instance = [](const Case&) {
     auto quarry = std::make_shared<fake::Quarry>();
     quarry->size = 1000;
@@ -274,6 +276,18 @@ TEST(Measurement, ABudgetEndsTheRun) {
   EXPECT_EQ(result.status, Status::ok) << result.message;
   EXPECT_EQ(result.outcome->objective, 990);
   EXPECT_EQ(result.outcome->iterations, 100);
+}
+
+TEST(Measurement, ASearchEndsSoNearTheBestKnown) {
+  Protocol p = protocol(3);
+  p.time = "wall";
+  p.budget.seconds = 60;
+  p.gap = 2;
+  EXPECT_EQ(measure_hunt("cpu-serial", 20, p, 900).outcome->objective, 918);
+  p.gap = 0;
+  EXPECT_EQ(measure_hunt("cpu-serial", 20, p, 900).outcome->objective, 900);
+  p.budget.seconds = 0.05;
+  EXPECT_LT(measure_hunt("cpu-serial", 20, p).outcome->objective.value(), 900);
 }
 
 }  // namespace
