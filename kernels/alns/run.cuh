@@ -64,7 +64,7 @@ struct Processes {
   std::int32_t* next;        ///< the same as of now
 };
 
-/// What makes first solutions and calls; made from (instance on the device, task). Both are asynchronous.
+/// What makes first solutions and calls; made from (instance on the host, task). Both are asynchronous.
 template <class M>
 concept CallMethod = requires(M& method, const M& fixed, const Constructions& constructions, const Processes& processes, std::int64_t count,
                               const cuda::Stream& stream) {
@@ -125,7 +125,7 @@ class DeviceProcesses {
         best_(ints_),
         host_states_(processes()),
         two_opt_(instance_.view()),
-        method_(instance_.view(), task) {}
+        method_(vrp.view(), task) {}
 
   [[nodiscard]] static std::int64_t count() { return 1; }
   [[nodiscard]] static std::int64_t batch_size() { return 1; }

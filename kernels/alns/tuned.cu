@@ -6,8 +6,8 @@
 // request removed, with its best insertion and its best in another tour; the table [slot][tour] of its least insertion in each tour,
 // feasible or not: all positions of a tour have the same room, so that the least one decides; the positions, dealt out by tours; rows of
 // the distance matrix. What does not fit is left out: without rows the distances are gathered from the read-only cache,
-// without a table (many tours, first solutions) a request whose best tours changed is compared with all positions. What is left lies in
-// device memory where shared memory is too small.
+// without a table (many tours, first solutions) a request whose best tours changed is compared with all positions, in greedy repair when
+// that could matter. What is left lies in device memory where shared memory is too small.
 // Phases of an iteration: the candidate becomes the current solution; destroy; costs of what was removed, at the same time for all;
 // positions are dealt out, and rows arrive meanwhile; the table is filled by a sweep over all positions, a warp a tour, a lane a request;
 // steps; the history takes the edges; acceptance. What an iteration draws is known since its call began. In a step one warp chooses and
@@ -96,9 +96,9 @@ struct Common : ProcessCommon {
   std::int64_t cost, current_cost, incumbent_cost;      ///< of the last candidate, 0: not complete; of the process
   volatile bool emptied;                                ///< a tour lost its last request; thread 0's alone, read by no other ahead of time
   std::int32_t request, position, after, tour, opened;  ///< the last insertion; `opened`: a tour that became the empty one, or -1
+  bool roomier;                                         ///< that tour has more time left than before
+  std::uint64_t least[warps];                           ///< of each warp's slots, greedy repair without a table
 };
-
-constexpr std::int32_t most_columns = 128;  ///< of a table: add_up() has four a lane
 
 /// What the threads of a block work on.
 struct Block {
@@ -459,16 +459,12 @@ __device__ __forceinline__ std::int32_t own_slot(std::int32_t round, std::int32_
   return warp() + warps * (32 * round + of_lane);
 }
 
-/// Of a slot's insertions into two tours, as choose() compares them.
+/// The greatest regret of slots, by each one's insertions into two tours.
 struct Choice {
   std::uint64_t key = none, loss = none;
   bool stuck = false;
 
-  __device__ __forceinline__ void consider(Repair operation, std::uint64_t first, std::uint64_t second) {
-    if (operation == Repair::greedy) {
-      cuda::lower(key, first);
-      return;
-    }
+  __device__ __forceinline__ void consider(std::uint64_t first, std::uint64_t second) {
     stuck = stuck || first == none;
     const std::uint64_t lost = first == none ? none : loss_of(first, second);
     if (lost < loss || (lost == loss && first < key)) {
@@ -476,9 +472,8 @@ struct Choice {
       key = first;
     }
   }
-  /// By a whole warp: the insertion to be made next; `none`: some request (greedy: all) has no insertion.
-  [[nodiscard]] __device__ __forceinline__ std::uint64_t of_warp(Repair operation) const {
-    if (operation == Repair::greedy) return cuda::warp_argmin(key);
+  /// By a whole warp: the insertion to be made next; `none`: some request has no insertion.
+  [[nodiscard]] __device__ __forceinline__ std::uint64_t of_warp() const {
     const std::uint64_t least = cuda::warp_argmin(loss);
     std::uint64_t chosen = none;
     if (loss == least) chosen = key;
@@ -503,41 +498,54 @@ __device__ __forceinline__ void insert(const Block& b, std::uint64_t key) {
   --common.count;
   b.solution.insert(position, request, delta_in(key), slot.demand, slot.service);
   common.opened = opens ? b.solution.totals->open : -1;
+  common.roomier = delta_in(key) + slot.service < 0;
 }
 
-/// After an insertion: brings the slots of each warp up to date, a lane each. Where one of the two best tours became worse a warp compares
-/// all positions.
-__device__ __forceinline__ NewEdges update(const Block& b, Repair operation, std::int32_t total) {
+/// Those of the last insertion.
+__device__ __forceinline__ NewEdges new_edges(const Block& b) {
   const auto& list = b.solution.list;
-  const Common& common = b.common;
-  const std::int32_t t = common.tour, position = common.position, request = common.request, opened = common.opened;
-  const std::int32_t before = list.place(position), after = list.place(common.after);
-  const NewEdges edges{position, request, b.distance(request, before), b.distance(request, after)};
+  const std::int32_t position = b.common.position, request = b.common.request;
+  return {position, request, b.distance(request, list.place(position)), b.distance(request, list.place(b.common.after))};
+}
+/// A slot's least insertion into the last one's position or behind it, where the tour has room.
+__device__ __forceinline__ std::uint64_t beside_the_last(const Block& b, const Slot& slot, const NewEdges& edges) {
+  const auto& list = b.solution.list;
+  const std::int32_t with = b.distance(slot.request, edges.request);
+  const std::int32_t to = b.distance(slot.request, list.place(edges.position)), on = b.distance(slot.request, list.place(b.common.after));
+  return min(key_of(to + with - edges.to, edges.position, slot.request), key_of(with + on - edges.on, edges.request, slot.request));
+}
+/// A slot's insertion into the tour that the last one opened.
+__device__ __forceinline__ std::uint64_t into_the_opened(const Block& b, const Slot& slot) {
+  const std::int32_t opened = b.common.opened;
+  return usable(b, key_of(2 * b.distance(slot.request, 0), b.solution.list.start_of(opened), slot.request), opened, slot);
+}
+
+/// After an insertion, regrets: brings the slots of each warp up to date, a lane each. Where one of the two best tours became worse a warp
+/// compares all positions.
+__device__ __forceinline__ void keep_two(const Block& b, std::int32_t total, const NewEdges& edges) {
+  const auto& list = b.solution.list;
+  const std::int32_t t = b.common.tour;
   for (std::int32_t round = 0; own_slot(round, 0) < total; ++round) {
     const std::int32_t j = own_slot(round, lane());
     const Slot slot = j < total ? b.slots[j] : Slot{};
     std::uint64_t first = none, second = none;
     bool unknown = false;  // which tours are best
     if (slot.request > 0) {
-      const std::int32_t to = b.distance(slot.request, before), on = b.distance(slot.request, after),
-                         with = b.distance(slot.request, request);
       first = b.first[j];
       second = b.second[j];
       const std::int32_t first_tour = first != none ? std::int32_t{list.tour[position_in(first)]} : -1,
-                         second_tour = second != none && operation == Repair::regret ? std::int32_t{list.tour[position_in(second)]} : -1;
-      std::uint64_t least = first_tour == t ? first : second_tour == t ? second : none;
-      unknown = least != none && position_in(least) == position;
-      cuda::lower(least, key_of(to + with - edges.to, position, slot.request));
-      cuda::lower(least, key_of(with + on - edges.on, request, slot.request));
-      const std::uint64_t now = usable(b, least, t, slot);
+                         second_tour = second != none ? std::int32_t{list.tour[position_in(second)]} : -1;
+      const std::uint64_t least = first_tour == t ? first : second_tour == t ? second : none;
+      unknown = b.common.roomier || (least != none && position_in(least) == edges.position);
+      const std::uint64_t now = usable(b, min(least, beside_the_last(b, slot, edges)), t, slot);
       if (t == first_tour && now <= first)
         first = now;
       else if (t == first_tour || (t == second_tour && now > second))
         unknown = true;
       else
         cuda::lower(second, max(first, now)), cuda::lower(first, now);
-      if (opened >= 0) {
-        const std::uint64_t other = usable(b, key_of(2 * b.distance(slot.request, 0), list.start_of(opened), slot.request), opened, slot);
+      if (b.common.opened >= 0) {
+        const std::uint64_t other = into_the_opened(b, slot);
         cuda::lower(second, max(first, other));
         cuda::lower(first, other);
       }
@@ -555,7 +563,75 @@ __device__ __forceinline__ NewEdges update(const Block& b, Repair operation, std
       b.second[j] = second;
     }
   }
-  return edges;
+}
+
+/// After an insertion, greedy repair: as above, of each slot's least insertion alone. Where its position is gone or its tour full the key
+/// stays as a bound, which those that are left are not below.
+__device__ __forceinline__ void keep_bounds(const Block& b, std::int32_t total, const NewEdges& edges) {
+  const auto& list = b.solution.list;
+  const std::int32_t t = b.common.tour;
+  for (std::int32_t round = 0; own_slot(round, 0) < total; ++round) {
+    const std::int32_t j = own_slot(round, lane());
+    const Slot slot = j < total ? b.slots[j] : Slot{};
+    if (slot.request == 0) continue;
+    std::uint64_t first = b.first[j];
+    bool is_bound = b.second[j] != 0;
+    if (!is_bound && first != none && list.tour[position_in(first)] == t)
+      is_bound = position_in(first) == edges.position || usable(b, first, t, slot) == none;
+    const auto consider = [&](std::uint64_t key) {
+      if (key > first) return;
+      first = key;
+      is_bound = false;
+    };
+    consider(usable(b, beside_the_last(b, slot, edges), t, slot));
+    if (b.common.opened >= 0) consider(into_the_opened(b, slot));
+    if (b.common.roomier) {
+      first = 0;
+      is_bound = true;
+    }
+    b.first[j] = first;
+    b.second[j] = is_bound ? 1 : 0;
+  }
+}
+/// By each warp: posts the least insertion of its slots. Those whose bounds come before it are compared with all positions.
+__device__ __forceinline__ void post_least(const Block& b, std::int32_t total, const NewEdges& edges) {
+  while (true) {
+    __syncwarp();
+    std::uint64_t key = none;
+    std::int32_t own = -1;
+    for (std::int32_t round = 0; own_slot(round, 0) < total; ++round) {
+      const std::int32_t j = own_slot(round, lane());
+      if (j < total && b.first[j] < key) {
+        key = b.first[j];
+        own = j;
+      }
+    }
+    const std::uint64_t least = cuda::warp_argmin(key);
+    const std::uint32_t has = __ballot_sync(~0u, own >= 0 && key == least);
+    const std::int32_t j = has != 0 ? __shfl_sync(~0u, own, __ffs(static_cast<int>(has)) - 1) : -1;
+    if (j < 0 || b.second[j] == 0) {
+      if (lane() == 0) b.common.least[warp()] = least;
+      return;
+    }
+    const BestTwo two = best_two(b, j, edges);
+    if (lane() == 0) {
+      b.first[j] = two.first;
+      b.second[j] = 0;
+    }
+  }
+}
+
+/// By warp 0: the insertion to be made next; `none`: some request (greedy: all) has none.
+__device__ __forceinline__ std::uint64_t choose(const Block& b, Repair operation, std::int32_t total) {
+  if (operation == Repair::greedy) {
+    std::uint64_t key = none;
+    if (lane() < warps) key = b.common.least[lane()];
+    return cuda::warp_argmin(key);
+  }
+  Choice choice;
+  for (std::int32_t j = lane(); j < total; j += 32)
+    if (b.slots[j].request > 0) choice.consider(b.first[j], b.second[j]);
+  return choice.of_warp();
 }
 
 /// By all threads; false: some request has no feasible position.
@@ -566,16 +642,14 @@ __device__ __forceinline__ bool insert_all(const Block& b, Repair operation, std
     const BestTwo two = best_two(b, j, edges);
     if (lane() == 0) {
       b.first[j] = two.first;
-      b.second[j] = two.second;
+      b.second[j] = operation == Repair::greedy ? 0 : two.second;
     }
   }
+  if (operation == Repair::greedy) post_least(b, total, edges);
   __syncthreads();
   while (true) {
     if (warp() == 0) {
-      Choice choice;
-      for (std::int32_t j = lane(); j < total; j += 32)
-        if (b.slots[j].request > 0) choice.consider(operation, b.first[j], b.second[j]);
-      const std::uint64_t key = choice.of_warp(operation);
+      const std::uint64_t key = choose(b, operation, total);
       __syncwarp();  // all have read what an insertion changes
       if (thread() == 0) {
         common.evaluations += common.count * b.solution.positions(common.count);
@@ -590,7 +664,13 @@ __device__ __forceinline__ bool insert_all(const Block& b, Repair operation, std
     __syncthreads();
     if (common.stuck) return false;
     if (common.count == 0) return true;
-    edges = update(b, operation, total);
+    edges = new_edges(b);
+    if (operation == Repair::greedy) {
+      keep_bounds(b, total, edges);
+      post_least(b, total, edges);
+    } else {
+      keep_two(b, total, edges);
+    }
     __syncthreads();
   }
 }
@@ -652,20 +732,24 @@ __device__ __forceinline__ void sweep(const Block& b, std::int32_t from, std::in
   }
 }
 
-/// By warp 0: where each tour's entries begin, instead of how many they are. A lane has four tours.
+/// By warp 0: where each tour's entries begin, instead of how many they are. A lane has four tours at a time.
 __device__ __forceinline__ void add_up(const Block& b) {
-  const bool mine = 4 * lane() < b.layout.columns;
-  int4* const ends = reinterpret_cast<int4*>(b.ends) + lane();
-  const int4 own = mine ? *ends : int4{};
-  const std::int32_t sum = own.x + own.y + own.z + own.w;
-  std::int32_t through = sum;
+  std::int32_t begin = 0;
+  for (std::int32_t t = 0; t < b.layout.columns; t += 4 * 32) {
+    const bool mine = t + 4 * lane() < b.layout.columns;
+    int4* const ends = reinterpret_cast<int4*>(b.ends + t) + lane();
+    const int4 own = mine ? *ends : int4{};
+    const std::int32_t sum = own.x + own.y + own.z + own.w;
+    std::int32_t through = sum;
 #pragma unroll
-  for (std::int32_t offset = 1; offset < 32; offset *= 2) {
-    const std::int32_t other = __shfl_up_sync(~0u, through, offset);
-    if (lane() >= offset) through += other;
+    for (std::int32_t offset = 1; offset < 32; offset *= 2) {
+      const std::int32_t other = __shfl_up_sync(~0u, through, offset);
+      if (lane() >= offset) through += other;
+    }
+    const std::int32_t before = begin + through - sum;
+    if (mine) *ends = {before, before + own.x, before + own.x + own.y, before + own.x + own.y + own.z};
+    begin += __shfl_sync(~0u, through, 31);
   }
-  const std::int32_t before = through - sum;
-  if (mine) *ends = {before, before + own.x, before + own.x + own.y, before + own.x + own.y + own.z};
 }
 /// Each position among those of its tour, in any order: where the tour's entries began, they end then.
 __device__ __forceinline__ void deal_out(const Block& b) {
@@ -1174,10 +1258,12 @@ class Tuned {
     const auto layout = [&](std::int32_t columns, std::int32_t staged, bool resident = false) {
       return Layout(vrp.n, vrp.vehicles, most, columns, staged, resident);
     };
-    if (task.memory == "global") return layout(128, 0);
+    // A repair asks for a column a tour, and one a request that may need a tour of its own.
+    const std::int32_t asked = fewest_tours(vrp) + most, wide = asked <= 128 ? 128 : asked <= 256 ? 256 : 0;
+    if (task.memory == "global") return layout(wide, 0);
     constexpr std::size_t reserved = 1024;  // of each block
     const std::size_t whole = cuda::most_shared(), half = (whole + reserved) / 2 - reserved;
-    constexpr std::array<std::int32_t, 2> widths{most_columns, 64};
+    const std::array<std::int32_t, 2> widths{wide, wide / 2};
     constexpr std::array<std::int32_t, 4> rows{32, 16, 8, 4};
     for (const std::size_t bytes : {crowded_ ? half : whole, whole}) {
       if (const Layout one = layout(widths[0], rows[0], true); fits(one, bytes)) return one;
@@ -1185,9 +1271,9 @@ class Tuned {
         for (const std::int32_t staged : rows)
           if (const Layout one = layout(columns, staged); fits(one, bytes)) return one;
     }
-    for (const std::int32_t columns : {128, 64, 0})
+    for (const std::int32_t columns : {wide, wide / 2, 0})
       if (const Layout one = layout(columns, 0); fits(one, whole)) return one;
-    return layout(task.memory == "shared" ? 0 : 128, 0);
+    return layout(task.memory == "shared" ? 0 : wide, 0);
   }
 
   /// A block that has a multiprocessor to itself may take twice the registers.

@@ -54,7 +54,8 @@ TEST_F(AlnsGpu, SizesAroundABlock) {
 /// More than the table of gpu-tuned has columns for, and about as many.
 TEST_F(AlnsGpu, ManyTours) {
   std::vector<Trial> trials;
-  for (const std::int32_t n : {100, 128, 129, 140, 300}) trials.push_back(trial(static_cast<std::uint64_t>(n), n, Kind::full, 2, 1));
+  for (const std::int32_t n : {60, 100, 128, 140, 196, 197, 255, 300})
+    trials.push_back(trial(static_cast<std::uint64_t>(n), n, Kind::full, 2, 1));
   expect_twins(fast_twin(), gpu_implementations(), trials);
 }
 
