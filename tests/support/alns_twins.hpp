@@ -19,7 +19,8 @@
 namespace vicinity::alns {
 
 /// The edge case; `full`: a customer a route, `all_same`: all customers at the depot.
-enum class Kind { plain, coincident, full, one_vehicle, bound, limited, all_same, matrix };
+/// detours: some are shorter than the way without them, and tours are limited.
+enum class Kind { plain, coincident, full, one_vehicle, bound, limited, all_same, matrix, detours };
 
 /// Customers in a square, what makes them hard to serve drawn as well.
 inline vrp::Vrp instance_of(std::uint64_t seed, std::int32_t n, Kind kind) {
@@ -43,7 +44,8 @@ inline vrp::Vrp instance_of(std::uint64_t seed, std::int32_t n, Kind kind) {
     data.service.assign(static_cast<std::size_t>(n) + 1, below(5));
     data.service.front() = 0;
   }
-  if (kind == Kind::matrix) {
+  if (kind == Kind::detours) data.limit = 200 + below(100);
+  if (kind == Kind::matrix || kind == Kind::detours) {
     const auto size = static_cast<std::size_t>(n) + 1;
     data.matrix.assign(size * size, 0);
     for (std::size_t i = 0; i < size; ++i)

@@ -15,7 +15,7 @@ TEST(AlnsCpu, RandomTwins) { expect_twins(reference(), cpu_implementations(), ra
 
 TEST(AlnsCpu, EdgeTwins) {
   std::vector<Trial> trials;
-  for (const Kind kind : {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same})
+  for (const Kind kind : {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same, Kind::detours})
     for (const std::int32_t n : {1, 2, 3, 12, 47, 80}) trials.push_back(trial(static_cast<std::uint64_t>(n), n, kind, 3, 2));
   expect_twins(reference(), cpu_implementations(), trials);
 }

@@ -31,7 +31,8 @@ void expect_variant_twins(const std::vector<Trial>& trials, const std::function<
 }
 std::vector<Trial> edge_trials(std::int64_t processes, std::int64_t calls) {
   std::vector<Trial> trials;
-  for (const Kind kind : {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same, Kind::matrix})
+  for (const Kind kind :
+       {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same, Kind::matrix, Kind::detours})
     for (const std::int32_t n : {1, 2, 3, 12, 33}) trials.push_back(trial(static_cast<std::uint64_t>(n), n, kind, processes, calls));
   return trials;
 }

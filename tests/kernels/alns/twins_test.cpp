@@ -26,7 +26,7 @@ const Implementation& fast_twin() {
 
 std::vector<Trial> edge_trials() {
   std::vector<Trial> trials;
-  for (const Kind kind : {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same})
+  for (const Kind kind : {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same, Kind::detours})
     for (const std::int32_t n : {1, 2, 3, 12, 47, 80}) trials.push_back(trial(static_cast<std::uint64_t>(n), n, kind, 3, 2));
   return trials;
 }

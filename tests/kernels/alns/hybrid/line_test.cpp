@@ -160,8 +160,8 @@ TEST(HybridLine, RanksShareTheLines) { expect_ranks_share(instance_of(5, 13, Kin
 TEST(HybridLine, RanksShareTheIslands) { expect_ranks_share(instance_of(5, 13, Kind::bound), 3 * lines_of_island - 5, 104); }
 
 TEST(HybridLine, HostTwinsOnEdgeCases) {
-  for (const Kind kind :
-       {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::limited, Kind::all_same, Kind::matrix})
+  for (const Kind kind : {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::limited, Kind::all_same,
+                          Kind::matrix, Kind::detours})
     for (const std::int32_t n : {1, 2, 3, 12, 47})
       expect_the_same(instance_of(static_cast<std::uint64_t>(n), n, kind), 5, 12, 3,
                       "kind " + std::to_string(static_cast<int>(kind)) + ", n " + std::to_string(n));

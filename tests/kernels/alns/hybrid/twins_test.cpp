@@ -48,8 +48,8 @@ void expect_hybrid_twins(const std::vector<Trial>& trials, const std::function<v
 
 std::vector<Trial> edge_trials(std::int64_t lines, std::int64_t generations) {
   std::vector<Trial> trials;
-  for (const Kind kind :
-       {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::limited, Kind::all_same, Kind::matrix})
+  for (const Kind kind : {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::limited, Kind::all_same,
+                          Kind::matrix, Kind::detours})
     for (const std::int32_t n : {1, 2, 3, 12, 47, 80}) trials.push_back(trial(static_cast<std::uint64_t>(n), n, kind, lines, generations));
   return trials;
 }
