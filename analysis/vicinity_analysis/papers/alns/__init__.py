@@ -25,6 +25,8 @@ PAPER = Paper(
             "gpu-array": ("#CC79A7", "v"),
             "gpu-genetic": ("#7A6F00", "X"),
             "gpu-local-search": ("#6A3D9A", "<"),
+            "cpu-hybrid": ("#CC79A7", "v"),
+            "gpu-hybrid": ("#7A6F00", "X"),
         },
         rounding=ROUNDING,
     ),

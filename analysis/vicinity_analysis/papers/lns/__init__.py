@@ -14,6 +14,7 @@ PAPER = Paper(
     notation=Notation(
         symbols={"released": "|N|", "subsets": "t", "starts": "m", "repetitions": "p", "steps": "h", "strategy": "LS"},
         counterparts={"gpu": ("gpu-lns",), "cpu-serial": ("cpu-lns",)},
+        styles={"cpu-lns": ("#CC79A7", "v"), "gpu-lns": ("#7A6F00", "X")},
     ),
     claims=CLAIMS,
     views=VIEWS,

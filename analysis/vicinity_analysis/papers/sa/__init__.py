@@ -18,6 +18,8 @@ PAPER = Paper(
             "cpu-traditional": ("#8C8C8C", "h"),
             "cpu-delta-matrix": ("#7A6F00", "X"),
             "cpu-delta": ("#CC79A7", "v"),
+            "cpu-portfolio": ("#CC79A7", "v"),
+            "gpu-portfolio": ("#7A6F00", "X"),
         },
     ),
     claims=CLAIMS,

@@ -39,7 +39,7 @@ def test_names():
 def test_what_is_measured_is_not_grey():
     """Grey is what the paper prints."""
     styles = ALNS.notation.styles
-    assert {"gpu-array", "gpu-genetic", "gpu-local-search"} == set(styles)
+    assert {"gpu-array", "gpu-genetic", "gpu-local-search", "cpu-hybrid", "gpu-hybrid"} == set(styles)
     for colour, _ in (*styles.values(), *COMMON.values()):
         assert len({colour[1:3], colour[3:5], colour[5:7]}) > 1, colour
 
