@@ -303,15 +303,14 @@ template <class S>
 template <class S>
 [[nodiscard]] VICINITY_HD bool times(const Scope& scope, S& store) {
   const Var x = scope.arguments[0], y = scope.arguments[1], z = scope.arguments[2];
-  Interval p = product(bounds(store, x), bounds(store, y));
-  if (x == y) p.low = std::max(p.low, bounds(store, x).least() * bounds(store, x).least());
-  if (!within(store, z, p.low, p.high)) return false;
+  const Interval a = bounds(store, x), p = product(a, bounds(store, y));
   if (x == y) {  // |x| lies between the roots of the bounds of z
+    if (!within(store, z, std::max(p.low, a.least() * a.least()), p.high)) return false;
     const std::int64_t low = store.lower(z), least = root_of(low), most = root_of(store.upper(z));
     const std::int64_t inside = least * least == low ? least - 1 : least;
     return within(store, x, -most, most) && exclude(store, x, -inside, inside);
   }
-  return quotient(store, x, y, z) && quotient(store, y, x, z);
+  return within(store, z, p.low, p.high) && quotient(store, x, y, z) && quotient(store, y, x, z);
 }
 
 template <class S>

@@ -149,6 +149,19 @@ Solution nearly_best(std::int32_t n) {
   return start;
 }
 
+/// Long enough to leave the hot phase: swaps, rows without one, and sweeps without one.
+TEST_F(SaGpu, SizesOfAClusterBehindTheHotPhase) {
+  const std::vector<Implementation> all = gpu_annealing_implementations(), cpu = cpu_annealing_implementations();
+  const Implementation& tuned = named(all, "gpu-tuned");
+  std::vector<Trial> trials;
+  for (const std::int64_t size : {117, 128, 200, 255, 300}) {
+    for (const double t : {5000.0, 9000.0}) trials.push_back(trial(size, 200000, {{"t0", t}, {"tf", t}}));
+    trials.push_back(trial(size, 200000, {{"schedule", std::string("acceptance")}, {"leg", std::int64_t{70000}}}));
+  }
+  expect_twins(named(cpu, "cpu-delta"), {tuned}, trials);
+  expect_twins(named(cpu, "cpu-delta"), {tuned}, trials, in_slices);
+}
+
 TEST_F(SaGpu, SizesOfSixColumnsAThread) {
   const std::vector<Implementation> all = gpu_annealing_implementations(), cpu = cpu_annealing_implementations();
   const Implementation& tuned = named(all, "gpu-tuned");
