@@ -22,8 +22,11 @@ class DeviceBuffer {
     if (bytes() > free) throw DoesNotFit("needs " + gigabytes(bytes()) + " of device memory, " + gigabytes(free) + " are free");
     VICINITY_CUDA_CHECK(cudaMalloc(&data_, bytes()));
   }
+  /// A copy, which is there for every stream: by itself cudaMemcpy() may return before it has arrived, and our streams wait for no other.
   explicit DeviceBuffer(std::span<const T> host) : DeviceBuffer(host.size()) {
-    if (!host.empty()) VICINITY_CUDA_CHECK(cudaMemcpy(data_, host.data(), bytes(), cudaMemcpyHostToDevice));
+    if (host.empty()) return;
+    VICINITY_CUDA_CHECK(cudaMemcpy(data_, host.data(), bytes(), cudaMemcpyHostToDevice));
+    VICINITY_CUDA_CHECK(cudaStreamSynchronize(nullptr));
   }
   ~DeviceBuffer() {
     if (data_ != nullptr) check_noexcept(cudaFree(data_), "cudaFree");
