@@ -143,6 +143,21 @@ def test_of_few_seeds_the_mean_cost_says_nothing(tmp_path, monkeypatch):
     assert NOT_JUDGED not in {verdict for verdict, _ in numbers(judged, "linked-list")}
 
 
+def test_a_seed_costs_the_same_by_what_takes_the_same_path(tmp_path, monkeypatch):
+    root, records = synthetic_alns.make_root(tmp_path), []
+    for name, seeds in (("gpu", 4), ("gpu-tuned", 7), ("gpu-genetic", 7)):
+        monkeypatch.setattr(synthetic_alns, "SEEDS", range(1, seeds))
+        records += synthetic_alns.experiment("gpu-a", "table2", model={name: PAPER["gpu"]})
+    synthetic_alns.make_machine(root / "results", "gpu-a", records, GPU)
+    judged = judge(root, "gpu-a")
+    for name in ("their-algorithm", "eight-of-twelve", "mean-objective"):
+        (found,) = judged[name].measured[0][1]
+        assert found.verdict != NOT_JUDGED and found.decides, name
+    for name in ("fluctuates", "genetic"):
+        (found,) = judged[name].measured[0][1]
+        assert found.verdict == NOT_JUDGED and found.numbers.startswith("fewer than 5 seeds of "), name
+
+
 @pytest.mark.parametrize(
     ("factor", "told"), [(1.0, "lower on 0, higher on 0"), (0.97, "lower on 12"), (1.03, "lower on 0")]
 )
