@@ -507,7 +507,7 @@ __device__ __forceinline__ NewEdges new_edges(const Block& b) {
   const std::int32_t position = b.common.position, request = b.common.request;
   return {position, request, b.distance(request, list.place(position)), b.distance(request, list.place(b.common.after))};
 }
-/// A slot's least insertion into the last one's position or behind it, where the tour has room.
+/// A slot's least insertion beside the request that was inserted last, feasible or not.
 __device__ __forceinline__ std::uint64_t beside_the_last(const Block& b, const Slot& slot, const NewEdges& edges) {
   const auto& list = b.solution.list;
   const std::int32_t with = b.distance(slot.request, edges.request);
