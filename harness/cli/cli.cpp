@@ -135,7 +135,7 @@ void add_run(CLI::App& app, Options& options, const std::vector<System>& systems
   run->add_option("--repetitions", options.repetitions, "Exactly so many repetitions, whatever the profile says")
       ->check(CLI::Range(1, 1'000'000));
   run->add_option("--processes", options.processes, "Processes instead of the profile's")->check(CLI::Range(1, 1000));
-  run->add_option("--seeds", options.seeds, "At most so many of the profile's seeds")->check(CLI::Range(1, 1'000'000));
+  run->add_option("--seeds", options.seeds, "3: at most so many of the profile's seeds; 4-10: the fourth to the tenth of them");
   run->add_option("--shard", options.shard, "I/N: part I of N of the (case, implementation) pairs, which no other part has");
   run->add_flag("--estimate", options.estimate,
                 "Only print, as JSON, how much there is to measure, for how long at most, and whether on a GPU");

@@ -49,7 +49,7 @@ struct Options {
   std::string machine;
   std::optional<int> repetitions;
   std::optional<int> processes;
-  std::optional<int> seeds;
+  std::string seeds;         ///< "N" or "FIRST-LAST"; empty: all
   int process = 0;           ///< number of this one among them; 0: the one that starts them
   std::vector<double> part;  ///< number, count, seconds, before, share of a RunPart; empty: the only one
   std::string shard;         ///< "I/N"; empty: all

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "core/api/device.hpp"
 #include "core/util/error.hpp"
@@ -32,6 +35,20 @@ std::pair<std::string, double> parse_slowdown(const std::string& text) {
                                                                        : 0;
   if (number < 1) throw InputError(fmt::format("--test-slowdown: '{}' is not IMPLEMENTATION=FACTOR with a factor of at least 1", text));
   return {text.substr(0, equals), number};
+}
+
+/// Which of a profile's seeds, from 0 on: "3" are the first three, "4-10" the fourth to the tenth. [first, last)
+std::pair<std::size_t, std::size_t> parse_seeds(const std::string& text) {
+  const auto number = [&](std::string_view digits) {
+    std::size_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc() && end == digits.data() + digits.size() ? value : 0;
+  };
+  const std::size_t dash = text.find('-');
+  const std::size_t first = dash == std::string::npos ? 1 : number(std::string_view(text).substr(0, dash)),
+                    last = number(std::string_view(text).substr(dash == std::string::npos ? 0 : dash + 1));
+  if (first < 1 || last < first) throw InputError(fmt::format("--seeds: '{}' is neither a number from 1 on nor FIRST-LAST", text));
+  return {first - 1, last};
 }
 
 /// A case that was skipped for want of its file, and still is: one line in the results is enough.
@@ -114,7 +131,13 @@ class Experiment {
       protocol.precision = 0;
     }
     protocol.processes = options.processes.value_or(protocol.processes);
-    if (options.seeds) protocol.seeds.resize(std::min(protocol.seeds.size(), static_cast<std::size_t>(*options.seeds)));
+    if (!options.seeds.empty()) {
+      const auto [first, last] = parse_seeds(options.seeds);
+      auto& seeds = protocol.seeds;
+      if (first >= seeds.size()) throw InputError(fmt::format("--seeds: the profile has {} of them", seeds.size()));
+      seeds.resize(std::min(seeds.size(), last));
+      seeds.erase(seeds.begin(), seeds.begin() + static_cast<std::ptrdiff_t>(first));
+    }
     repeats_ = Repeats(protocol, process());
     if (!slowdown_.first.empty() && !known_implementation(*descriptor_.system, slowdown_.first))
       throw InputError(fmt::format("--test-slowdown: unknown implementation '{}' of {}; {}", slowdown_.first, descriptor_.system->name,
@@ -298,7 +321,7 @@ std::vector<std::string> child_arguments(const Options& options, const std::stri
   add("--shard", options.shard);
   add("--repetitions", options.repetitions ? std::to_string(*options.repetitions) : "");
   add("--processes", options.processes ? std::to_string(*options.processes) : "");
-  add("--seeds", options.seeds ? std::to_string(*options.seeds) : "");
+  add("--seeds", options.seeds);
   add("--process", std::to_string(process));
   arguments.emplace_back("--part");
   for (const double number : {double(part.number), double(part.count), part.seconds, part.before, part.share})

@@ -100,8 +100,14 @@ def test_fewer_seeds_where_it_is_told_so(fake: Program) -> None:
 
     assert fake(*run, "--seeds", "3").returncode == 0
     assert seeds() == [(1, 1), (1, 3), (2, 2)]
+    assert fake(*run, "--seeds", "3-4").returncode == 0
+    assert sorted(seed for _, seed in seeds()) == [1, 2, 3, 4]
     assert fake(*run, "--seeds", "100").returncode == 0  # the others
     assert sorted(seed for _, seed in seeds()) == [1, 2, 3, 4, 5, 6]
+    for wrong in ("0", "x", "4-3", "0-2", "2-", "-2", "3x"):
+        refused = fake(*run, f"--seeds={wrong}")
+        assert refused.returncode == 2 and f"--seeds: '{wrong}' is neither" in refused.stderr, wrong
+    assert "--seeds: the profile has 6 of them" in fake(*run, "--seeds", "7-9").stderr
 
 
 def test_seeds_whose_reference_takes_long_are_left_out(fake: Program) -> None:
