@@ -35,7 +35,7 @@ class Generations {
         states(jobs.size()),
         handed(inputs.size()),
         best(inputs.size()),
-        workers_(worker_count(team)) {}
+        workers_(worker_count()) {}
 
   [[nodiscard]] const Granular& granular() const { return islands_.granular(); }
   [[nodiscard]] std::int32_t routes() const { return islands_.granular().routes; }
@@ -118,10 +118,11 @@ class Generations {
     return {island.hands_over(line(b)) ? unpacked(&handed[b * nodes_]) : Routes(), state.load_feasible, state.duration_feasible,
             annealing(b) ? state.best_distance : state.handed_distance};
   }
-  /// More only wait for each other. Ranks of a host share its cores; one thread watches the streams, another puts pooled routes together.
+  /// More only wait for each other. A rank is bound to its share of the host's cores; one thread watches the streams, another puts pooled
+  /// routes together.
   static constexpr std::size_t most_workers = 16, other_threads = 2;
-  [[nodiscard]] static std::size_t worker_count(const Team* team) {
-    const std::size_t cores = usable_cores() / (team == nullptr ? 1 : static_cast<std::size_t>(team->host_size()));
+  [[nodiscard]] static std::size_t worker_count() {
+    const std::size_t cores = usable_cores();
     return cores > other_threads ? std::min(cores - other_threads, most_workers) : 1;
   }
   /// back(b): what line b hands back.
