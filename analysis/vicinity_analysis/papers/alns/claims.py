@@ -1,9 +1,9 @@
 """The claims of Bach, Hasle and Schulz, "Adaptive Large Neighborhood Search on the Graphics Processing Unit".
 
 The paper's algorithms alone decide: `gpu`, and its variants `gpu-array`, `gpu-genetic` and `gpu-local-search`; where
-costs alone count, by whatever takes their path. Where
-the paper compares times with PRA and PRA-8, closed code, ours stand for them: `cpu-serial`, and `cpu-openmp` on 8
-threads. They are the same algorithm as `gpu`, so costs are compared with the printed ones of PRA instead."""
+costs alone count, by whatever takes their path. Where the paper compares times with PRA and PRA-8, closed code, ours
+stand for them: `cpu-serial`, and `cpu-openmp` on 8 threads. They are the same algorithm as `gpu`, so costs are compared
+with the printed ones of PRA instead."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
