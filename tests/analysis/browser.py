@@ -25,7 +25,7 @@ FLAGS = (
     "--remote-debugging-pipe",
     "--no-first-run",
 )
-PATIENCE = 120  # seconds for one answer; shared machines are slow
+PATIENCE = 240  # seconds for one answer; shared machines are slow
 
 
 def executable() -> str | None:
