@@ -1,4 +1,4 @@
-"""python -m vicinity_analysis: report, compare, regress, query, check, submit, measured, coverage, counters."""
+"""python -m vicinity_analysis: report, compare, regress, query, check, submit, merge, measured, coverage, counters."""
 
 import argparse
 import importlib
@@ -22,6 +22,7 @@ COMMANDS = {  # and the folder of their module
     "query": "pages",
     "check": "pages",
     "submit": "pages",
+    "merge": "pages",
     "measured": "pages",
     "coverage": "pages",
     "counters": "pages",

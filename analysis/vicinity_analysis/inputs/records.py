@@ -403,16 +403,20 @@ def uses_one_core(implementation: str) -> bool:
     return implementation.startswith("cpu-") and implementation != "cpu-openmp"
 
 
+def rank(profile: str) -> int:
+    """Of a profile, 0 the best; those of others come last."""
+    return PROFILES.index(profile) if profile in PROFILES else len(PROFILES)
+
+
 def select(records: list[Record], profile: str | None = None) -> dict[RecordKey, Record]:
     """The record that counts for each key, of all processes together; `profile` restricts to one profile."""
     chosen: dict[RecordKey, Record] = {}
     by_run: dict[tuple[RecordKey, str], dict[int, Record]] = {}  # key, what was run -> process number -> its last line
-    rank = {name: position for position, name in enumerate(PROFILES)}
     for record in records:
         if profile is not None and record.profile != profile:
             continue
         old = chosen.get(record.key)
-        if old is None or rank.get(record.profile, 9) <= rank.get(old.profile, 9):
+        if old is None or rank(record.profile) <= rank(old.profile):
             chosen[record.key] = record
         by_run.setdefault((record.key, record.run), {})[record.process_number] = record
     return {
