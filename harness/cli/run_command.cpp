@@ -37,20 +37,6 @@ std::pair<std::string, double> parse_slowdown(const std::string& text) {
   return {text.substr(0, equals), number};
 }
 
-/// Which of a profile's seeds, from 0 on: "3" are the first three, "4-10" the fourth to the tenth. [first, last)
-std::pair<std::size_t, std::size_t> parse_seeds(const std::string& text) {
-  const auto number = [&](std::string_view digits) {
-    std::size_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return error == std::errc() && end == digits.data() + digits.size() ? value : 0;
-  };
-  const std::size_t dash = text.find('-');
-  const std::size_t first = dash == std::string::npos ? 1 : number(std::string_view(text).substr(0, dash)),
-                    last = number(std::string_view(text).substr(dash == std::string::npos ? 0 : dash + 1));
-  if (first < 1 || last < first) throw InputError(fmt::format("--seeds: '{}' is neither a number from 1 on nor FIRST-LAST", text));
-  return {first - 1, last};
-}
-
 /// A case that was skipped for want of its file, and still is: one line in the results is enough.
 bool said_before(const Recorder& recorder, const Json& record) {
   const auto same = [&](const Json& other) {

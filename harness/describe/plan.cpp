@@ -23,6 +23,19 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+using Numbers = std::pair<std::uint64_t, std::uint64_t>;
+
+/// "2/8" with '/' between them; nothing for anything else.
+std::optional<Numbers> two_numbers(const std::string& text, char between) {
+  Numbers found;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, found.first);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != between) return {};
+  const auto second = std::from_chars(first.ptr + 1, end, found.second);
+  if (second.ec != std::errc() || second.ptr != end) return {};
+  return found;
+}
+
 std::string list_values(const std::vector<Value>& values) {
   std::vector<std::string> texts;
   for (const Value& value : values) texts.push_back(to_string(value));
@@ -143,14 +156,16 @@ std::string Shard::suffix() const { return count == 1 ? "" : fmt::format(".shard
 
 Shard parse_shard(const std::string& text) {
   constexpr std::uint64_t most = 100'000;
-  const char* const end = text.data() + text.size();
-  Shard shard;
-  const auto first = std::from_chars(text.data(), end, shard.number);
-  const bool slash = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
-  const auto second = slash ? std::from_chars(first.ptr + 1, end, shard.count) : first;
-  if (!slash || second.ec != std::errc() || second.ptr != end || shard.number < 1 || shard.number > shard.count || shard.count > most)
+  const auto [number, count] = two_numbers(text, '/').value_or(Numbers());
+  if (number < 1 || number > count || count > most)
     throw InputError(fmt::format("--shard: '{}' is not I/N with 1 <= I <= N <= {}", text, most));
-  return shard;
+  return {number, count};
+}
+
+Numbers parse_seeds(const std::string& text) {
+  const auto [first, last] = two_numbers(text.find('-') == std::string::npos ? "1-" + text : text, '-').value_or(Numbers());
+  if (first < 1 || last < first) throw InputError(fmt::format("--seeds: '{}' is neither a number from 1 on nor FIRST-LAST", text));
+  return {first - 1, last};
 }
 
 std::pair<std::string, std::string> split_setting(const std::string& option, const std::string& argument) {

@@ -25,6 +25,10 @@ struct Shard {
 /// "2/8". Throws InputError for anything else, and for a number that is not among the parts.
 [[nodiscard]] Shard parse_shard(const std::string& text);
 
+/// Which of a profile's seeds, from 0 on, [first, last): "3" are the first three, "4-10" the fourth to the tenth. Throws InputError for
+/// anything else.
+[[nodiscard]] std::pair<std::uint64_t, std::uint64_t> parse_seeds(const std::string& text);
+
 /// What the command line narrows.
 struct Filter {
   std::vector<std::string> implementations;         ///< empty: those of the profile

@@ -54,6 +54,15 @@ TEST(Plan, AShardIsWrittenAsTwoNumbers) {
   EXPECT_THROW((void)parse_shard("41/40"), InputError);
 }
 
+TEST(Plan, SeedsAreANumberOrTwo) {
+  using Seeds = std::pair<std::uint64_t, std::uint64_t>;
+  EXPECT_EQ(parse_seeds("3"), Seeds(0, 3));
+  EXPECT_EQ(parse_seeds("4-10"), Seeds(3, 10));
+  EXPECT_EQ(parse_seeds("4-4"), Seeds(3, 4));
+  for (const char* wrong : {"", "0", "-", "-3", "3-", "0-3", "4-3", "1-2-3", "3 ", "x", "99999999999999999999"})
+    EXPECT_THROW((void)parse_seeds(wrong), InputError) << wrong;
+}
+
 TEST(Plan, InstancesAreTheSlowestAxis) {
   Descriptor d = descriptor();
   d.profiles["quick"].instances = {"i1", "i2"};
