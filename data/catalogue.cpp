@@ -221,8 +221,9 @@ std::filesystem::path instance_file(const CatalogueEntry& entry) {
     how = "get it with 'make fetch'";
     if (!entry.origin->debian_package.empty()) {
       folders.push_back(entry.origin->debian_folder);
-      how += fmt::format(", 'apt-get install {}', or", entry.origin->debian_package);
+      how += fmt::format(", 'apt-get install {}'", entry.origin->debian_package);
     }
+    how += ", or";
   }
   const auto file = find_instance_file(entry.file, fmt::format("{} from {}", how, entry.source), folders);
   if (const std::string found = sha256_of_file(file); found != entry.sha256)

@@ -112,7 +112,7 @@ System systems::sa() {
   system.title = "Simulated annealing for the quadratic assignment problem (Paul)";
   const std::vector<Axis> own{
       {"iterations", "I, proposed swaps: 1 to 10^12"},
-      {"chains", "independent runs, with seeds one after the other: 1 to 65536 (default 1)"},
+      {"chains", "independent runs, with seeds one after the other: 1 to 65535 (default 1)"},
       {"schedule", "connolly, the paper's (default), or acceptance, from one share of accepted proposals to another"},
       {"samples", "swaps that set the temperatures of the schedule connolly (default 1000)"},
       {"t0", "first temperature, above 0, together with tf (default: sampled or calibrated)"},

@@ -4,8 +4,8 @@
 // Data: tours as arrays of requests; between them and the destroy operators prev, next and tour of each request. In a repair each request
 // has its least (delta, position) in each tour, whether feasible or not: all positions of a tour have the same room, so the least delta
 // decides feasibility; and the two least of them. Cost: an iteration that removes k of n requests takes O(k n) for the first evaluation, a
-// gather each, then O(k) a step; a tour is evaluated again for those requests alone whose best position was broken, tours are compared
-// again for those alone whose two best changed.
+// gather each, then O(k) a step and the length of the changed tour; a tour is evaluated again for those requests alone whose best position
+// was broken, tours are compared again for those alone whose two best changed.
 #include <omp.h>
 
 #include <algorithm>
@@ -218,7 +218,7 @@ class Cached {
     candidate_.tours.emplace_back();
   }
 
-  /// prev, next and tour of the requests of a tour, and what their removal saves.
+  /// prev, next and tour of the requests of a tour.
   void link(std::int32_t t) {
     std::int32_t before = 0;
     for (const std::int32_t request : candidate_.tours[index(t)].requests) {

@@ -1,6 +1,6 @@
 // cpu-recompute, the reference: adaptive large neighbourhood search as section 3 prints it, on one core. The solution is the paper's doubly
 // linked list (core/methods/alns/giant_tour.hpp); every repair step evaluates every insertion again (Algorithms 2 and 3), every removal
-// scans all requests.
+// by comparison scans all requests.
 //
 // Data: the list, load and duration a tour, the distance matrix. Cost: an iteration that removes k of n requests takes O(k^2 n).
 #include <algorithm>

@@ -11,7 +11,7 @@
 
 namespace vicinity::fang {
 
-/// What generates successors; made from the case, owns its scratch memory. It also has assign(heuristic, targets, active offset, variables,
+/// What generates successors; made from the case, owns its scratch memory. It also has assign(heuristic, targets, active offset, type,
 /// order), which assigns the variables of one type in every target.
 template <class M>
 concept SuccessorMethod = std::constructible_from<M, const Case&> &&

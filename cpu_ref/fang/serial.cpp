@@ -1,5 +1,5 @@
 // cpu-serial, the reference: the paper's method on one core, step by step (Algorithms 1 to 4, with the errata of docs/errata.md): all
-// ratings, their prefix sums, and a binary search for the random number.
+// ratings, their prefix sums, and a binary search for the random number, where the paper searches segments (Algorithm 4).
 #include <algorithm>
 #include <bit>
 #include <cstdint>

@@ -131,6 +131,7 @@ class Solving {
     const auto& pace = prepared_.implementation->pace;
     if (!pace || work_by_ == WorkBy::user) return;
     case_.values[solver_.work_axis] = work_by_ == WorkBy::fallback ? pace->default_work : pace->anytime ? solver_.most_work : 1;
+    prepared_.run.reset();  // a device may have no room for both
     prepared_.run = prepared_.implementation->prepare(case_, *instance_);
   }
   [[nodiscard]] bool anytime() const {

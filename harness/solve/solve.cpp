@@ -171,9 +171,11 @@ std::shared_ptr<const Instance> instance_of(const System& system, const std::str
   const auto names = catalogue_names(solver);
   if (std::find(names.begin(), names.end(), file_or_name) != names.end())
     return system.instance({.problem = "", .instance = file_or_name, .values = {}});
-  const std::string complaint = file_or_name + ": no such file", other = other_taker(system, file_or_name, systems);
-  if (!other.empty()) throw InputError(complaint + other);
-  auto meant = nearest(std::filesystem::path(file_or_name).stem().string(), names);
+  const std::string complaint = file_or_name + ": no such file", stem = std::filesystem::path(file_or_name).stem().string();
+  if (std::find(names.begin(), names.end(), stem) != names.end())
+    throw InputError(fmt::format("{}; the catalogue has {}", complaint, stem));
+  if (const std::string other = other_taker(system, file_or_name, systems); !other.empty()) throw InputError(complaint + other);
+  auto meant = nearest(stem, names);
   if (!meant) meant = nearest_file(file_or_name);
   throw InputError(complaint + (names.empty() ? "" : ", and the catalogue has no instance of this name") +
                    (meant ? fmt::format("; did you mean '{}'?", *meant) : ""));

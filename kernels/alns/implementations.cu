@@ -38,7 +38,7 @@ std::vector<Implementation> gpu_hybrid_implementations() {
   return {
       {.name = "gpu-hybrid",
        .backend = Backend::gpu,
-       .summary = "ours, the generations of cpu-hybrid: a line a block of 256 threads",
+       .summary = "ours, the generations of cpu-hybrid: a line a block of 768 threads, or, with many lines, 384",
        .limit = "latency of shared memory and of distances in L2; of annealing lines, that of one warp",
        .prepare = prepare_hybrid,
        .reference = "cpu-hybrid"},

@@ -11,7 +11,7 @@
 // read-only cache, the history of edges is one table for all processes.
 // Phases of an iteration: the candidate becomes the current solution; destroy (five operators), repair (two); the history takes the edges;
 // acceptance. The first solutions are made by a launch of their own, whose blocks repair a solution without requests.
-// Synchronisation: block barriers only; two a removal by comparison, two an insertion (regret: three).
+// Synchronisation: block barriers only; two a removal by comparison, two an insertion.
 // Cost: an iteration that removes k of n requests evaluates k^2 n / 2 insertions (Algorithms 2 and 3: all of them again after each
 // insertion). An evaluation gathers two distances from the row of its request.
 #include <cstdint>
@@ -198,8 +198,8 @@ __device__ __forceinline__ std::int32_t positions_of(const ArraySolution& soluti
 __device__ __forceinline__ std::int32_t node_at(const ArrayTour<Index>& array, std::int32_t i) { return array.order[i]; }
 __device__ __forceinline__ std::int32_t node_behind(const ArrayTour<Index>& array, std::int32_t i) { return array.order[i + 1]; }
 
-/// A node as a position, and what an insertion there needs. None is feasible where it is not in the solution: those are not skipped, so
-/// that the loads of several nodes are under way at a time. In a list the positions are all nodes, in an array its entries.
+/// A node as a position, and what an insertion there needs. None is feasible where it is not in the solution: regret does not skip those,
+/// so that the loads of several nodes are under way at a time. In a list the positions are all nodes, in an array its entries.
 struct Position {
   bool in_solution;
   std::int32_t node, tour, before, after;  ///< before, after: places

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import time
 
 import pytest
-from conftest import Program, environment, rest_of
+from conftest import ROOT, Program, environment, rest_of
 from solving import MINE, assert_solves, cost, write_qap
 
 
@@ -286,3 +287,21 @@ def test_work_axis_of_another_system(fake: Program) -> None:
     assert result.returncode == 0, result.stderr
     assert "implementation  cpu-serial" in result.stdout and "steps           100" in result.stdout
     assert (fake.folder / "deer.caught").read_text() == "91\n"
+
+
+EXAMPLE = re.compile(r"^\$ vicinity (solve .*--(?:iterations|calls|steps) .*)\n(instance (?:.*\n)+?)```", re.MULTILINE)
+EXAMPLES = EXAMPLE.findall((ROOT / "docs" / "solving.md").read_text())
+
+
+@pytest.mark.parametrize(("command", "shown"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
+def test_the_pages_examples_are_what_the_program_says(vicinity: Program, command: str, shown: str) -> None:
+    result = vicinity(*command.split())
+    if "not found in" in result.stderr:
+        pytest.skip("its instance is not here")
+    assert result.returncode == 0, result.stderr
+    lines = zip(result.stdout.splitlines(), shown.splitlines(), strict=True)
+    assert [a for a, b in lines if a != b and not b.endswith(" ...")] == []
+
+
+def test_the_page_has_examples() -> None:
+    assert {command.split()[1] for command, _ in EXAMPLES} == {"sa", "alns", "lns"}

@@ -24,7 +24,7 @@ std::optional<annealing::Window> window_of(const Case& c) {
 annealing::Task task_of(const Case& c) {
   annealing::Task task;
   task.iterations = c.integer("iterations", 1, most_iterations);
-  task.chains = c.integer_or("chains", 1, 1, 65536);
+  task.chains = c.integer_or("chains", 1, 1, 65535);
   task.threads = c.integer_or("threads", 0, 0, 4096);
   if (c.values.contains("scope")) task.scope = c.name_or("scope", "", {"block", "cluster", "grid"});
   task.window = window_of(c);

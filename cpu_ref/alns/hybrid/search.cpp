@@ -30,7 +30,6 @@ bool feasible(const Tours& tours) { return tours.excess_load() == 0 && tours.exc
 Task task_of(const Case& c) {
   Task task = alns::task_of(c);
   if (!c.values.contains("processes")) task.processes = default_lines;
-  if (!c.values.contains("removals")) task.removals = default_removals;
   return task;
 }
 

@@ -572,7 +572,6 @@ namespace {
 std::unique_ptr<Run> prepare(const Case& c, const Instance& instance, Team* team) {
   Task task = task_of(c);
   if (!c.values.contains("processes")) task.processes = hybrid::block::default_blocks;
-  if (!c.values.contains("removals")) task.removals = hybrid::default_removals;
   return std::make_unique<DeviceSearchRun<hybrid::block::Generating>>(dynamic_cast<const vrp::Vrp&>(instance), task, team);
 }
 

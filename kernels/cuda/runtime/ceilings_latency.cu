@@ -58,8 +58,8 @@ void latency_ceilings(const device::Info& info, std::map<std::string, double>& a
   all["launch"] = launch_seconds(stream);
   all["block_barrier"] = barrier_seconds(stream, meet_in_block, {.blocks = 1, .threads = block});
   all["grid_barrier"] = barrier_seconds(stream, meet_in_grid, {.blocks = info.multiprocessors, .threads = block, .cooperative = true});
-  if (info.compute_capability < 90) return;
-  all["cluster_barrier"] = barrier_seconds(stream, meet_in_cluster, {.blocks = cluster, .threads = block, .cluster = cluster});
+  const Shape one{.blocks = cluster, .threads = block, .cluster = cluster};
+  if (clusters_at_a_time(one, meet_in_cluster) > 0) all["cluster_barrier"] = barrier_seconds(stream, meet_in_cluster, one);
 }
 
 }  // namespace vicinity::cuda

@@ -54,10 +54,14 @@ struct Shape {
   }
 };
 
-/// How many clusters of such blocks the GPU runs at a time; 0: it has none of this size.
+/// How many clusters of such blocks the GPU runs at a time; 0: it has none of this size, or the program holds code of older GPUs alone,
+/// which knows no clusters.
 template <class... Parameters>
 [[nodiscard]] int clusters_at_a_time(const Shape& shape, void (*kernel)(Parameters...)) {
-  constexpr int portable = 8;
+  constexpr int portable = 8, first_with_clusters = 90;
+  cudaFuncAttributes compiled{};
+  VICINITY_CUDA_CHECK(cudaFuncGetAttributes(&compiled, kernel));
+  if (compiled.ptxVersion < first_with_clusters || device_attribute(cudaDevAttrClusterLaunch) == 0) return 0;
   if (shape.cluster > portable) VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   cudaLaunchAttribute attribute{};
   const cudaLaunchConfig_t config = shape.configuration(attribute);

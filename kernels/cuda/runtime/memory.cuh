@@ -19,8 +19,12 @@ class DeviceBuffer {
     if (size == 0) return;
     std::size_t free = 0, total = 0;
     VICINITY_CUDA_CHECK(cudaMemGetInfo(&free, &total));
-    if (bytes() > free) throw DoesNotFit("needs " + gigabytes(bytes()) + " of device memory, " + gigabytes(free) + " are free");
-    VICINITY_CUDA_CHECK(cudaMalloc(&data_, bytes()));
+    const cudaError_t status = bytes() > free ? cudaErrorMemoryAllocation : cudaMalloc(&data_, bytes());
+    if (status == cudaErrorMemoryAllocation) {
+      static_cast<void>(cudaGetLastError());
+      throw DoesNotFit("needs " + gigabytes(bytes()) + " of device memory, " + gigabytes(free) + " are free");
+    }
+    VICINITY_CUDA_CHECK(status);
   }
   /// A copy, which is there for every stream: by itself cudaMemcpy() may return before it has arrived, and our streams wait for no other.
   explicit DeviceBuffer(std::span<const T> host) : DeviceBuffer(host.size()) {

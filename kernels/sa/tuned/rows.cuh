@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "core/api/device.hpp"
 #include "kernels/cuda/collective/argmin.cuh"
 #include "kernels/cuda/collective/mailbox.cuh"
+#include "kernels/cuda/runtime/launch.cuh"
 #include "kernels/sa/device.cuh"
 
 namespace vicinity::sa {
@@ -94,15 +94,15 @@ struct RowsPolicy {
 /// Where `scope` names one, only that.
 [[nodiscard]] inline std::vector<RowsPolicy> rows_policies(std::int32_t n, std::int64_t chains, const std::string& scope) {
   constexpr std::int32_t small = 32, cluster = 16;
-  const device::Info gpu = *device::info();
+  const std::int32_t multiprocessors = cuda::multiprocessors();
   const std::int32_t team = RowsPolicy::of(n, Scope::block, 1, 1).team;
   const RowsPolicy block = RowsPolicy::of(n, Scope::block, 1, std::max(RowsPolicy::most_scanners / team, 1));
   std::vector<RowsPolicy> policies;
-  if (gpu.compute_capability >= 90)
+  if (cuda::device_attribute(cudaDevAttrClusterLaunch) != 0)
     for (const std::int32_t blocks : {cluster, cluster / 2}) policies.push_back(RowsPolicy::of(n, Scope::cluster, blocks, 1));
-  const bool scarce = chains > gpu.multiprocessors / cluster;  // more chains than clusters run at a time
+  const bool scarce = chains > multiprocessors / cluster;  // more chains than clusters run at a time
   policies.insert(n <= small || scarce ? policies.begin() : policies.end(), block);
-  if (chains == 1) policies.push_back(RowsPolicy::of(n, Scope::grid, gpu.multiprocessors, 1));
+  if (chains == 1) policies.push_back(RowsPolicy::of(n, Scope::grid, multiprocessors, 1));
   if (!scope.empty()) std::erase_if(policies, [&](const RowsPolicy& policy) { return name_of(policy.scope) != scope; });
   return policies;
 }

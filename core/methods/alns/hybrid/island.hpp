@@ -37,8 +37,8 @@ inline constexpr std::int32_t lines_of_island = 128, lines_of_kind = 4;
 /// that it makes from then on before it takes in others' best, which would end it: both double with each start.
 inline constexpr std::int64_t first_children = 24, most_idle_children = 6'000, secluded_children = 5'000;
 
-/// Lines of a search that names no number, on the CPU, and of any the removals of an annealing line in a generation (steps_of()).
-inline constexpr std::int32_t default_lines = 16, default_removals = 20;
+/// Lines of a search that names no number, on the CPU.
+inline constexpr std::int32_t default_lines = 16;
 
 /// What an infeasible local optimum is improved under: ten times the penalties, and then the strictest.
 [[nodiscard]] VICINITY_HD Penalties stricter(const Penalties& penalties) {
