@@ -31,6 +31,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// Milliseconds of a limit: some 35 years, which clocks can add. Threads: as many as the solver's settings allow.
+constexpr std::int64_t longest = std::int64_t{1} << 40, most_threads = 4096;
+
 std::int64_t number_of(std::string_view option, std::string_view word, std::int64_t least) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
@@ -321,11 +324,11 @@ FlatzincOptions flatzinc_options(std::span<const char* const> arguments) {
     else if (word == "-f" || word == "--free-search")
       options.free = true;
     else if (word == "-p" || word == "--parallel")
-      options.threads = static_cast<int>(value(1));
+      options.threads = static_cast<int>(std::min(value(1), most_threads));
     else if (word == "-r" || word == "--random-seed")
       options.seed = static_cast<std::uint64_t>(value(std::numeric_limits<std::int64_t>::min()));
     else if (word == "-t" || word == "--time-limit")
-      options.milliseconds = value(0);
+      options.milliseconds = std::min(value(0), longest);
     else if (word == "-h" || word == "--help")
       options.help = true;
     else if (word == "--version")

@@ -302,8 +302,7 @@ class Reader {
     if (!tokens_.is('[') && tokens_.kind() != Token::identifier) tokens_.expected("'['");
     const Expression value = expression(false);
     if (!value.is(Kind::array)) tokens_.fail(fmt::format("the value of '{}' is no array", shown(name)));
-    const std::int64_t size = last < first ? 0 : last - first + 1;
-    if (first != 1 || size != value.size)
+    if (first != 1 || std::max<std::int64_t>(last, 0) != value.size)
       tokens_.fail(fmt::format("array '{}' has the indices {}..{} and {} elements", shown(name), first, last, value.size));
     for (const Expression& element : model_.elements(value))
       if (!is_of(element, declared)) tokens_.fail(fmt::format("an element of '{}' is not of its type", shown(name)));
@@ -347,8 +346,9 @@ class Reader {
       if (!tokens_.is("of")) tokens_.expected("'of'");
       tokens_.next();
       const bool var = declared.var;
-      declared = type();
-      if (declared.base != Type::Base::integer || declared.var) tokens_.fail("a set has int elements");
+      const bool nested = tokens_.is("set") || tokens_.is("var");
+      if (!nested) declared = type();
+      if (nested || declared.base != Type::Base::integer) tokens_.fail("a set has int elements");
       declared.base = Type::Base::set;
       declared.var = var;
     } else if (tokens_.is("bool")) {

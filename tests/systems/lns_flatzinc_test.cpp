@@ -46,6 +46,15 @@ TEST(FlatzincProtocol, Options) {
     EXPECT_EQ(complaint<InputError>([&words = words] { (void)parsed(words); }), what);
 }
 
+TEST(FlatzincProtocol, LimitsThatNothingReaches) {
+  for (const char* free : {"-i", "-f"}) {
+    const FlatzincOptions options = parsed({free, "-t", "9223372036854775807", "-p", "9223372036854775807", "m.fzn"});
+    EXPECT_EQ(options.milliseconds, std::int64_t{1} << 40);
+    EXPECT_EQ(options.threads, 4096);
+    EXPECT_TRUE(solved(small + "solve maximize x;\n", options).ends_with("x = 3;\n----------\n==========\n"));
+  }
+}
+
 TEST(FlatzincProtocol, Solutions) {
   FlatzincOptions all, two, both;
   all.all = true;
@@ -110,6 +119,25 @@ TEST(FlatzincProtocol, CountsOfAllValuesAddUp) {
 TEST(FlatzincProtocol, NothingIsProvedBeyondTheRangeOfValues) {
   EXPECT_EQ(solved("var 0..9999999999: x :: output_var;\nconstraint int_lin_le([-1],[x],-3000000000);\nsolve satisfy;\n"),
             "=====UNKNOWN=====\n");
+}
+
+TEST(FlatzincProtocol, NumbersBeyondThoseOfVariables) {
+  FlatzincOptions free;
+  free.free = true;
+  const std::string x = "var 0..10: x :: output_var;\n", b = "var bool: b :: output_var;\n";
+  for (const auto& [model, best] : std::vector<std::pair<std::string, std::string>>{
+           {x + "constraint int_lin_le([576460752303423488],[x],4611686018427387904);\nsolve maximize x;\n", "x = 8;\n"},
+           {x + "constraint int_lin_le([-576460752303423488],[x],-4611686018427387904);\nsolve minimize x;\n", "x = 8;\n"},
+           {x + "constraint int_lin_eq([576460752303423488],[x],4611686018427387904);\nsolve minimize x;\n", "x = 8;\n"},
+           {x + "constraint int_le(x,3000000000);\nsolve maximize x;\n", "x = 10;\n"},
+           {x + "constraint int_lt(-9223372036854775807,x);\nsolve minimize x;\n", "x = 0;\n"},
+           {x + b + "constraint int_le_reif(x,-3000000000,b);\nsolve maximize x;\n", "x = 10;\nb = false;\n"},
+           {x + "var int: y :: output_var;\nconstraint array_int_element(x,[5,3000000000,7],y);\nsolve maximize y;\n",
+            "x = 3;\ny = 7;\n"}}) {
+    EXPECT_EQ(solved(model), best + "----------\n==========\n") << model;
+    EXPECT_EQ(solved(model, free), best + "----------\n==========\n") << model;
+  }
+  EXPECT_EQ(solved("var int: x = 3000000000;\nsolve satisfy;\n", free), "=====UNSATISFIABLE=====\n");
 }
 
 TEST(FlatzincProtocol, TheTimeLimitHoldsAmidPropagation) {

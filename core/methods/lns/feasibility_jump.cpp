@@ -79,9 +79,9 @@ class WeightedViolations {
         return wanted ? (difference < 0 ? -difference : difference) : 1;
       case cp::Operation::member: {
         if (!wanted) return 1;
-        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        Wide least = std::numeric_limits<std::int64_t>::max();
         for (const std::int64_t* interval = data; interval < view.data + view.data_begin[k + 1]; interval += 2)
-          least = std::min(least, std::max(interval[0] - value(0), value(0) - interval[1]));
+          least = std::min(least, std::max(Wide{interval[0]} - value(0), Wide{value(0)} - interval[1]));
         return least;
       }
       case cp::Operation::different: {
@@ -196,7 +196,7 @@ class Jumps {
     constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
     if (view_.operation[k] < cp::Operation::sum_le || view_.operation[k] > cp::Operation::sum_eq) return none;
     const std::int64_t* data = view_.data + view_.data_begin[k];
-    std::int64_t coefficient = 0;
+    Wide coefficient = 0;
     for (auto a = view_.argument_begin[k]; a < view_.argument_begin[k + 1]; ++a)
       if (view_.arguments[a] == slot) coefficient += data[1 + a - view_.argument_begin[k]];
     if (coefficient == 0) return none;

@@ -127,8 +127,11 @@ class Incremental {
     for (std::int32_t k = 0; k < view_.operations; ++k) {
       const auto use = [&](std::int32_t slot, std::int64_t coefficient) {
         auto& list = uses[static_cast<std::size_t>(slot)];
-        if (list.empty() || list.back().operation != k) list.push_back({k, 0});
-        list.back().coefficient += coefficient;
+        const Wide sum = list.empty() || list.back().operation != k ? Wide{1} << 64 : Wide{list.back().coefficient} + coefficient;
+        if (sum != static_cast<std::int64_t>(sum))  // none, or too much for one
+          list.push_back({k, coefficient});
+        else
+          list.back().coefficient = static_cast<std::int64_t>(sum);
       };
       const std::int64_t* data = view_.data + view_.data_begin[k];
       const bool sums = is_sum(view_.operation[k]);

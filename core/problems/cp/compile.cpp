@@ -14,6 +14,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/problems/cp/operations.hpp"
 #include "core/problems/cp/rules.hpp"
 #include "core/util/error.hpp"
 
@@ -24,6 +25,7 @@ using Is = Expression::Kind;
 using Values = std::vector<std::int64_t>;
 using Vars = std::vector<Var>;
 using Literals = std::vector<Literal>;
+using Terms = std::vector<std::pair<Var, std::int64_t>>;
 
 enum class Relation : std::uint8_t { le, eq, ne };
 /// Always, exactly if a literal is true, or at least then.
@@ -147,8 +149,7 @@ class Compiler {
   }
   [[nodiscard]] Var constant(std::int64_t value) {
     if (value == 1) return true_var;
-    if (value < least_value || value > greatest_value)
-      fail(fmt::format("{} is outside {}..{}, the range of variables", value, least_value, greatest_value));
+    check_range(value);
     const auto [at, added] = constants_.try_emplace(value, 0);
     if (added) at->second = draft_.add_variable(value, value);
     return at->second;
@@ -161,6 +162,10 @@ class Compiler {
 
   [[noreturn]] void fail(const std::string& what) const {
     throw InputError(fmt::format("{}:{}: {}", model_.file, constraint_ == nullptr ? 1 : constraint_->line, what));
+  }
+  void check_range(std::int64_t value) const {
+    if (value < least_value || value > greatest_value)
+      fail(fmt::format("{} is outside {}..{}, the range of variables", value, least_value, greatest_value));
   }
   [[noreturn]] void wrong(std::size_t k, const char* expected) const {
     fail(fmt::format("argument {} of {} is no {}", k + 1, model_.text(constraint_->predicate), expected));
@@ -183,6 +188,11 @@ class Compiler {
   [[nodiscard]] std::int64_t number(std::size_t k) const {
     if (!is_number(arguments_[k])) wrong(k, "number");
     return arguments_[k].value;
+  }
+  /// The least index of an array: a value of variables.
+  [[nodiscard]] std::int64_t first_index(std::size_t k) const {
+    check_range(number(k));
+    return number(k);
   }
   [[nodiscard]] Literal lit(const Expression& e) const {
     if (e.is(Is::boolean)) return e.value != 0 ? true_literal : negated(true_literal);
@@ -354,15 +364,13 @@ class Compiler {
 
   // --- linear sums and comparisons
 
-  void linear(Relation relation, const Values& a, const Vars& x, std::int64_t c, Condition condition) {
+  void linear(Relation relation, const Values& a, const Vars& x, Wide c, Condition condition) {
     if (a.size() != x.size())
       fail(fmt::format("{} has {} coefficients and {} variables", model_.text(constraint_->predicate), a.size(), x.size()));
-    std::vector<std::pair<Var, std::int64_t>> terms;
-    __extension__ using Wide = __int128;
-    Wide rest = c;
+    Terms terms;
     for (std::size_t k = 0; k < a.size(); ++k) {
       if (is_fixed(x[k]))
-        rest -= Wide{a[k]} * domain(x[k]).lower;
+        c -= Wide{a[k]} * domain(x[k]).lower;
       else
         terms.emplace_back(x[k], a[k]);
     }
@@ -376,25 +384,23 @@ class Compiler {
       if (sum != 0) terms[kept++] = {v, static_cast<std::int64_t>(sum)};
     }
     terms.resize(kept);
-    std::int64_t divisor = 0;
-    for (const auto& term : terms) divisor = std::gcd(divisor, term.second);
-    if (rest > large || rest < -large) {
-      if (terms.empty() || relation == Relation::le)
-        rest = rest > 0 ? large : -large;
-      else
-        fail("a constant is too large");
-    }
-    sum(relation, terms, divisor, static_cast<std::int64_t>(rest), condition);
+    sum(relation, terms, c, condition);
   }
   static constexpr std::int64_t large = std::int64_t{1} << 60;
+  [[nodiscard]] static bool is_large(Wide value) { return value > large || value < -large; }
 
-  void sum(Relation relation, const std::vector<std::pair<Var, std::int64_t>>& terms, std::int64_t divisor, std::int64_t c,
-           Condition condition) {
+  void sum(Relation relation, const Terms& terms, Wide c, Condition condition) {
     if (condition.mode != Mode::always && known(condition.literal) == true) condition = {};
     if (condition.mode == Mode::implied && known(condition.literal) == false) return;
-    if (terms.empty()) return decided(relation == Relation::le ? c >= 0 : (relation == Relation::eq) == (c == 0), condition);
-    if (relation != Relation::le && c % divisor != 0) return decided(relation == Relation::ne, condition);
-    Values data{relation == Relation::le ? rules::floor_divide(c, divisor) : c / divisor};
+    if (terms.empty() || is_large(c))
+      if (const auto holds = whatever(relation, terms, c)) return decided(*holds, condition);
+    std::int64_t divisor = 0;
+    for (const auto& term : terms) divisor = std::gcd(divisor, term.second);
+    const bool divides = c % divisor == 0;
+    if (relation != Relation::le && !divides) return decided(relation == Relation::ne, condition);
+    c = c / divisor - (c < 0 && !divides ? 1 : 0);
+    if (is_large(c)) fail("a constant is too large");
+    Values data{static_cast<std::int64_t>(c)};
     for (const auto& term : terms) data.push_back(term.second / divisor);
     if (terms.size() == 1 && condition.mode != Mode::implied) return single(relation, terms[0].first, data[1], data[0], condition);
     if (relation == Relation::eq && condition.mode == Mode::always && terms.size() == 3) note_index(terms, data);
@@ -408,6 +414,18 @@ class Compiler {
          : relation == Relation::eq ? Relation::ne
                                     : Relation::eq,
          negated(condition.literal), terms, data);
+  }
+  /// Does the sum hold, or not, with all values of its variables?
+  [[nodiscard]] std::optional<bool> whatever(Relation relation, const Terms& terms, Wide c) const {
+    Wide least = 0, greatest = 0;
+    for (const auto& [x, a] : terms) {
+      least += Wide{a} * (a > 0 ? domain(x).lower : domain(x).upper);
+      greatest += Wide{a} * (a > 0 ? domain(x).upper : domain(x).lower);
+    }
+    if (c < least) return relation == Relation::ne;
+    if (relation == Relation::le ? c >= greatest : c > greatest) return relation != Relation::eq;
+    if (least == greatest) return relation == Relation::eq;
+    return std::nullopt;
   }
   void decided(bool holds, Condition condition) {
     if (condition.mode == Mode::reified)
@@ -459,7 +477,7 @@ class Compiler {
     if (a == b) return;
     draft_.add(Kind::parity, {a, negated(b)});
   }
-  void half(Relation relation, Literal r, const std::vector<std::pair<Var, std::int64_t>>& terms, const Values& data) {
+  void half(Relation relation, Literal r, const Terms& terms, const Values& data) {
     if (terms.size() == 2 && data[1] + data[2] == 0 && std::abs(data[1]) == 1) {
       const bool swap = data[1] < 0;
       const Var x = terms[swap ? 1 : 0].first, y = terms[swap ? 0 : 1].first;
@@ -491,12 +509,11 @@ class Compiler {
     const Condition c = condition(2);
     Values a;
     Vars x;
-    std::int64_t rest = -less;
+    Wide rest = -less;
     for (std::size_t k = 0; k < 2; ++k) {  // constants may be larger than variables
       const std::int64_t sign = k == 0 ? 1 : -1;
       if (is_number(arguments_[k])) {
-        if (std::abs(static_cast<double>(arguments_[k].value)) > static_cast<double>(large / 4)) fail("a constant is too large");
-        rest -= sign * arguments_[k].value;
+        rest -= Wide{sign} * arguments_[k].value;
       } else {
         a.push_back(sign);
         x.push_back(var(k));
@@ -578,15 +595,15 @@ class Compiler {
   }
   /// Of the variables that a sum of three has with the coefficient 1 or -1, those that the compiler of the model has introduced: each is
   /// c + a x + b y.
-  void note_index(const std::vector<std::pair<Var, std::int64_t>>& terms, const Values& data) {
+  void note_index(const Terms& terms, const Values& data) {
     for (std::size_t k = 0; k < 3; ++k) {
       const auto& [i, own] = terms[k];
       const auto at = static_cast<std::size_t>(i);
       const std::int64_t sign = -data[k + 1];
       if (std::abs(sign) != 1 || (at < named_.size() && named_[at])) continue;
       const std::size_t x = k == 0 ? 1 : 0, y = k == 2 ? 1 : 2;
-      const auto is_large = [](std::int64_t value) { return value < least_value || value > greatest_value; };
-      if (is_large(data[0]) || is_large(data[x + 1]) || is_large(data[y + 1])) continue;
+      const auto is_value = [](std::int64_t value) { return least_value <= value && value <= greatest_value; };
+      if (!is_value(data[0]) || !is_value(data[x + 1]) || !is_value(data[y + 1])) continue;
       indices_.try_emplace(i, Index{terms[x].first, terms[y].first, sign * data[x + 1], sign * data[y + 1], -sign * data[0]});
     }
   }
@@ -615,7 +632,7 @@ class Compiler {
     Values data{x.lower, y.lower, y.upper - y.lower + 1};
     for (std::int64_t row = x.lower; row <= x.upper; ++row)
       for (std::int64_t column = y.lower; column <= y.upper; ++column) {
-        const std::int64_t k = index.c + index.a * row + index.b * column;
+        const Wide k = Wide{index.c} + Wide{index.a} * row + Wide{index.b} * column;
         data.push_back(k >= 1 && k <= static_cast<std::int64_t>(elements.size()) ? elements[static_cast<std::size_t>(k - 1)] : no_value);
       }
     draft_.add(Kind::element_matrix, Vars{index.x, index.y, z}, data);
@@ -752,7 +769,7 @@ class Compiler {
   /// vicinity_circuit(first index, successors).
   void circuit() {
     count(2);
-    const std::int64_t first = number(0);
+    const std::int64_t first = first_index(0);
     const Vars x = vars(1);
     if (x.empty()) return;
     for (const Var y : x) draft_.restrict(y, Values{first, first + static_cast<std::int64_t>(x.size()) - 1});
@@ -763,7 +780,7 @@ class Compiler {
   /// vicinity_inverse(first index of f, f, first index of g, g).
   void inverse() {
     count(4);
-    const std::int64_t first_f = number(0), first_g = number(2);
+    const std::int64_t first_f = first_index(0), first_g = first_index(2);
     Vars all = vars(1);
     const auto n = static_cast<std::int64_t>(all.size());
     const Vars g = vars(3);
@@ -807,6 +824,7 @@ class Compiler {
     const std::size_t n = all.size();
     const Vars d = vars(1), u = vars(2);
     if (d.size() != n || u.size() != n) fail(fmt::format("{} starts, {} durations and {} uses", n, d.size(), u.size()));
+    if (n == 0) return;
     all.insert(all.end(), d.begin(), d.end());
     all.insert(all.end(), u.begin(), u.end());
     all.push_back(var(3));

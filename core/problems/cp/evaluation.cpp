@@ -47,13 +47,24 @@ class EvaluationMaker {
   };
   using Arguments = std::span<const Expression>;
 
+  /// A number that no variable can have.
+  [[nodiscard]] static bool is_beyond(const Expression& e) {
+    return e.is(Is::integer) && (e.value < least_value || e.value > greatest_value);
+  }
   [[nodiscard]] std::int32_t slot(const Expression& e) {
     if (e.is(Is::variable)) return static_cast<std::int32_t>(e.value);
     if (!e.is(Is::integer) && !e.is(Is::boolean)) fail("an argument is no int or bool");
-    if (e.value < least_value || e.value > greatest_value) fail(fmt::format("{} is outside the range of values", e.value));
-    const auto [at, added] = constants_.try_emplace(static_cast<std::int32_t>(e.value), static_cast<std::int32_t>(made_.slots_.size()));
-    if (added) made_.slots_.push_back(static_cast<std::int32_t>(e.value));
+    if (is_beyond(e)) fail(fmt::format("{} is outside the range of values", e.value));
+    return constant(static_cast<std::int32_t>(e.value));
+  }
+  [[nodiscard]] std::int32_t constant(std::int32_t value) {
+    const auto [at, added] = constants_.try_emplace(value, static_cast<std::int32_t>(made_.slots_.size()));
+    if (added) made_.slots_.push_back(value);
     return at->second;
+  }
+  /// Of what is only compared with a variable, or defines one: one value that no variable can have stands for all of them.
+  [[nodiscard]] std::int32_t slot_or_beyond(const Expression& e) {
+    return is_beyond(e) ? constant(std::numeric_limits<std::int32_t>::min()) : slot(e);
   }
   [[nodiscard]] std::int32_t one() { return slot(Expression::integer(1)); }
   [[nodiscard]] std::vector<std::int32_t> slots(const Expression& array) {
@@ -79,7 +90,7 @@ class EvaluationMaker {
   void declare(std::int32_t x) {
     const Variable& variable = model_.variables[static_cast<std::size_t>(x)];
     drafts_.push_back({Operation::member, {x}, intervals(variable.domain), Use::agree, one(), -1});
-    if (variable.assigned) drafts_.push_back({Operation::sum, {slot(variable.value)}, {0, 1}, Use::define, x, -1});
+    if (variable.assigned) drafts_.push_back({Operation::sum, {slot_or_beyond(variable.value)}, {0, 1}, Use::define, x, -1});
   }
 
   void add(const Constraint& constraint) {
@@ -188,8 +199,9 @@ class EvaluationMaker {
     }
     if (name.starts_with("array_") && name.ends_with("_element")) {
       needs(3);
+      if (!a[1].is(Is::array)) fail("an argument is no array");
       std::vector<std::int32_t> all{slot(a[0])};
-      for (const std::int32_t x : slots(a[1])) all.push_back(x);
+      for (const Expression& e : model_.elements(a[1])) all.push_back(slot_or_beyond(e));
       return {Operation::element, all, {}, Use::agree, slot(a[2]), -1};
     }
     Draft draft = truth_of(name, a);
@@ -238,7 +250,19 @@ class EvaluationMaker {
                                   name == "bool_ne" || name == "bool_le" || name == "bool_lt";
                known) {
       needs(2);
-      draft = {relation(), {slot(a[0]), slot(a[1])}, {name.ends_with("_lt") ? -1 : 0, 1, -1}, Use::agree, 0, -1};
+      draft = {relation(), {}, {0}, Use::agree, 0, -1};
+      constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+      Wide rest = name.ends_with("_lt") ? -1 : 0;
+      for (std::size_t k = 0; k < 2; ++k) {
+        const std::int64_t sign = k == 0 ? 1 : -1;
+        if (is_beyond(a[k])) {
+          rest -= Wide{sign} * a[k].value;
+        } else {
+          draft.arguments.push_back(slot(a[k]));
+          draft.data.push_back(sign);
+        }
+      }
+      draft.data[0] = static_cast<std::int64_t>(std::clamp<Wide>(rest, -most, most));  // what it is compared with is less
     } else {
       fail(fmt::format("predicate '{}' is not supported", name.substr(0, 40)));
     }

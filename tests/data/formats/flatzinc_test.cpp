@@ -99,6 +99,8 @@ TEST(Flatzinc, WritesSolutions) {
 }
 
 TEST(Flatzinc, SaysWhatIsWrong) {
+  std::string nested;  // deeper than the stack
+  for (int k = 0; k < 1'000'000; ++k) nested += "set of ";
   const std::vector<std::pair<std::string, std::string>> files{
       {"", "1: the model has no solve item"},
       {"var int: x", "1: expected ';', found the end of the file"},
@@ -107,6 +109,9 @@ TEST(Flatzinc, SaysWhatIsWrong) {
       {"float: pi = 3.14;", "1: float 'pi': floats are not supported"},
       {"var set of 1..3: s;", "1: set variable 's': set variables are not supported"},
       {"array [1..1] of var set of 1..3: s = [t];", "1: set variable 's': set variables are not supported"},
+      {"set of set of int: s = 1..2;", "1: a set has int elements"},
+      {"var set of var int: s;", "1: a set has int elements"},
+      {nested, "1: a set has int elements"},
       {"var int: x;\nvar int: x;", "2: 'x' is declared twice"},
       {"constraint int_le(x,3);", "1: 'x' is not declared"},
       {"constraint int_le(3 4);", "1: expected ',' or ')', found '4'"},
@@ -117,6 +122,8 @@ TEST(Flatzinc, SaysWhatIsWrong) {
       {"constraint f(0o8);", "1: '0o8' is no number"},
       {"array [1..2] of int: a = [1];", "1: array 'a' has the indices 1..2 and 1 elements"},
       {"array [0..1] of int: a = [1,2];", "1: array 'a' has the indices 0..1 and 2 elements"},
+      {"array [-9223372036854775807..9223372036854775807] of int: a = [];",
+       "1: array 'a' has the indices -9223372036854775807..9223372036854775807 and 0 elements"},
       {"array [1..1] of int: a = [true];", "1: an element of 'a' is not of its type"},
       {"array [1..1] of var int: a;", "1: expected '='; an array has a value, found ';'"},
       {"array [1..1] of var int: a :: output_array([1..2]) = [3];", "1: the index sets of 'a' do not have 1 elements"},
@@ -155,6 +162,11 @@ TEST(Flatzinc, SaysWhatTheCompilerCannotUse) {
             "m.fzn:1: 3000000000 is outside -2147483646..2147483646, the range of variables");
   EXPECT_EQ(refused("var int: x;var int: y;constraint int_lin_le([4000000000000,3],[x,y],4);solve satisfy;"),
             "m.fzn: a linear sum could leave 62 bits");
+  EXPECT_EQ(refused("var 0..9: x;var 0..9: y;constraint int_lin_le([576460752303423488,576460752303423489],[x,y],4611686018427387904);"
+                    "solve satisfy;"),
+            "m.fzn:1: a constant is too large");
+  EXPECT_EQ(refused("var 1..3: x;constraint vicinity_circuit(9223372036854775807,[x,2]);solve satisfy;"),
+            "m.fzn:1: 9223372036854775807 is outside -2147483646..2147483646, the range of variables");
 }
 
 TEST(Flatzinc, NoMutationCrashes) {

@@ -2,6 +2,7 @@
 // Random constraints of every predicate over a few shared variables.
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,13 +67,18 @@ struct Pool {
     for (std::int64_t k = draws.below(5); k >= 0; --k) all.push_back(draws.from(-4, 6));
     return maker.set(all);
   }
+  /// A number that no variable can have.
+  Expression beyond() {
+    const std::int64_t magnitude = draws.below(2) != 0 ? std::numeric_limits<std::int64_t>::max() : std::int64_t{greatest_value} + 1;
+    return Expression::integer(draws.below(2) != 0 ? magnitude : -magnitude);
+  }
   std::size_t few() { return static_cast<std::size_t>(draws.from(1, 4)); }
 };
 
 using Post = std::function<void(Pool&)>;
 
-/// All predicates of the compiler, and how arguments are drawn.
-inline std::vector<std::pair<std::string, Post>> predicates() {
+/// All predicates of the compiler, and how arguments are drawn. `large`: then, too, with numbers that no variable can have.
+inline std::vector<std::pair<std::string, Post>> predicates(bool large = false) {
   std::vector<std::pair<std::string, Post>> all;
   const auto add = [&](const std::string& name, const std::function<std::vector<Expression>(Pool&)>& arguments) {
     all.emplace_back(name, [=](Pool& p) { p.maker.constraint(name, arguments(p)); });
@@ -153,6 +159,26 @@ inline std::vector<std::pair<std::string, Post>> predicates() {
     const Expression d = p.draws.below(2) != 0 ? p.numbers(n, 0, 3) : p.xs(n);
     const Expression u = p.draws.below(2) != 0 ? p.numbers(n, 0, 2) : p.xs(n);
     return std::vector{p.xs(n), d, u, p.x()};
+  });
+  if (!large) return all;
+  for (const char* relation : {"eq", "le", "ne"})
+    conditional("int_lin_" + std::string(relation), [](Pool& p) {
+      constexpr std::int64_t unit = std::int64_t{1} << 56;
+      const std::size_t n = p.few();
+      ModelMaker::Values a;
+      for (std::size_t k = 0; k < n; ++k) a.push_back(unit * p.draws.from(-3, 4));
+      return std::vector{p.maker.numbers(a), p.xs(n), Expression::integer(unit * p.draws.from(-60, 60) + p.draws.from(-1, 1))};
+    });
+  for (const char* relation : {"eq", "le", "ne", "lt"})
+    conditional("int_" + std::string(relation), [](Pool& p) {
+      const bool first = p.draws.below(2) != 0, second = !first || p.draws.below(4) == 0;
+      const Expression left = first ? p.beyond() : p.x();
+      return std::vector{left, second ? p.beyond() : p.x()};
+    });
+  add("array_int_element", [](Pool& p) {
+    std::vector<Expression> elements;
+    for (std::size_t k = p.few() + 2; k > 0; --k) elements.push_back(p.draws.below(3) == 0 ? p.beyond() : p.c());
+    return std::vector{p.x(), p.maker.array(elements), p.x()};
   });
   return all;
 }

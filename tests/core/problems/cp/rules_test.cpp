@@ -165,7 +165,7 @@ void examine(Pool& pool, Draws& draws, const std::string& what) {
 
 TEST(Rules, EachPredicateAgainstEnumeration) {
   std::uint64_t seed = 1;
-  for (const auto& [name, post] : predicates())
+  for (const auto& [name, post] : predicates(true))
     for (int k = 0; k < 60; ++k) {
       Draws draws(seed++);
       Pool pool(draws, k % 3 == 0);
@@ -176,7 +176,7 @@ TEST(Rules, EachPredicateAgainstEnumeration) {
 }
 
 TEST(Rules, SeveralPredicatesTogether) {
-  const auto all = predicates();
+  const auto all = predicates(true);
   for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
     Draws draws(seed + 1000000);
     Pool pool(draws, seed % 4 == 0);
@@ -185,6 +185,16 @@ TEST(Rules, SeveralPredicatesTogether) {
     examine(pool, draws, described(pool.maker.model()) + " seed " + std::to_string(seed));
     if (::testing::Test::HasFailure()) return;
   }
+}
+
+/// Without tasks even a limit below 0 holds.
+TEST(Rules, NoTasksHaveNoLimit) {
+  Draws draws(1);
+  Pool pool(draws, false);
+  pool.integers[0] = pool.maker.integer(-5, 5);
+  const Expression none = pool.maker.array({});
+  pool.maker.constraint("fzn_cumulative", {none, none, none, pool.integers[0]});
+  examine(pool, draws, described(pool.maker.model()));
 }
 
 /// A square bounds its root at once, by no steps of one value each, and of a number that is none there is no root.
