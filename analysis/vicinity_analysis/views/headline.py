@@ -1,11 +1,11 @@
 """The first thing a reader sees of a paper: how much faster its own algorithm runs here, and how much faster ours.
 
-A bar is the median over the cases that were measured whole: no headline rests on a scaled or contended value, nor on a
-row whose printed time is of other work than ours. What it is over is the paper's fastest device as printed; where a
-paper prints no times, its own CPU code on this host."""
+A bar is the median over the cases that were measured whole, each of them once: no headline rests on a scaled or
+contended value, nor on a row whose printed time is of other work than ours. What it is over is the paper's fastest
+device as printed, of several the one with most cases; where a paper prints no times, its own CPU code on this host."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,11 +28,22 @@ class Ratio:
     implementation: str
     key: Key
     value: float
-    over: str  # "GeForce GTX 1080 Ti, as published", "cpu-serial (1 core, ...)"
+    over: str  # "GeForce GTX 1080 Ti, as published", "the paper's CPU code, on one host core"
     counts: bool  # a whole run that is neither contended nor unverified
     source: str
     published: bool = True  # else a ratio on one machine
     unlike: str = ""  # why the two times are of other work
+    problem: str = ""  # that the case is of
+    held: float = 1.0  # the time it is held against, where implementations differ in that
+
+    @property
+    def sound(self) -> bool:
+        return self.counts and not self.unlike
+
+    @property
+    def case(self) -> tuple[str, frozenset[tuple[str, str]]]:
+        """The same in every table that has it."""
+        return self.problem, frozenset(self.key)
 
 
 Ratios = Callable[[Study], Iterable[Ratio]]
@@ -47,6 +58,7 @@ class Bar:
     ratios: tuple[Ratio, ...]
     left_out: int  # scaled, contended or unverified cases
     unlike: int = 0  # cases whose printed time is of other work
+    elsewhere: int = 0  # cases over another device
 
     @property
     def value(self) -> float | None:
@@ -55,8 +67,8 @@ class Bar:
     @property
     def text(self) -> str:
         if self.value is None:
-            if self.unlike:
-                return f"{self.left_out + self.unlike} cases, none to be compared"
+            if self.unlike or self.elsewhere:
+                return f"{self.left_out + self.unlike + self.elsewhere} cases, none to be compared"
             return f"{self.left_out} cases, all scaled or contended" if self.left_out else "not measured yet"
         return f"{significant(self.value)}×"
 
@@ -67,6 +79,7 @@ class Bar:
             return ""
         cases = f"{len(values)} case" + "s" * (len(values) > 1)
         told = f"median of {cases}, {significant(min(values))}× to {significant(max(values))}×"
+        told += f"; {self.elsewhere} over another device left out" if self.elsewhere else ""
         told += f"; {self.unlike} of other work left out" if self.unlike else ""
         return told + (f"; {self.left_out} scaled or contended left out" if self.left_out else "")
 
@@ -109,25 +122,33 @@ def printed_ratios(study: Study) -> Iterable[Ratio]:
                 record, printed = series.get(key), study.published.cells.get((row, device))
                 if record and record.ok and printed:
                     value, unlike = printed.value / record.typical(), study.why_unlike(machine, name, key)
-                    yield Ratio(study, machine, name, key, value, over, counts(record), record.source, unlike=unlike)
+                    more = {"unlike": unlike, "problem": record.case["problem"], "held": printed.value}
+                    yield Ratio(study, machine, name, key, value, over, counts(record), record.source, **more)
 
 
-def ratios_over(baselines: Sequence[str]) -> Ratios:
-    """On one machine, over the first of these implementations that a case has: the paper's own CPU code."""
+def ratios_over(codes: Sequence[str], title: str, experiments: Collection[str]) -> Ratios:
+    """On one machine, over the fastest of the paper's own CPU codes, case by case, in these experiments."""
 
     def found(study: Study) -> Iterable[Ratio]:
-        for machine in study.machines:
+        for machine in study.machines if study.name in experiments else ():
             series = study.series(machine)
             for name, records in series.items():
                 for key, record in records.items():
-                    slow = next((s for base in baselines if (s := series.get(base, {}).get(key)) and s.ok), None)
-                    if slow is None or not record.ok or name in baselines:
+                    slow = _fastest(series, codes, key)
+                    if slow is None or not record.ok or name in codes:
                         continue
-                    over = f"the paper's CPU code, {slow.implementation}, on one core of the host"
-                    whole = counts(record) and counts(slow)
-                    yield Ratio(study, machine, name, key, ratio_value(slow, record), over, whole, record.source, False)
+                    over, whole = f"{title}, on one host core", counts(record) and counts(slow)
+                    value, more = ratio_value(slow, record), {"published": False, "problem": record.case["problem"]}
+                    yield Ratio(study, machine, name, key, value, over, whole, record.source, **more)
 
     return found
+
+
+def _fastest(series: Mapping[str, Mapping[Key, Record]], codes: Sequence[str], key: Key) -> Record | None:
+    """Also where its time is scaled or contended: a slower code does not stand in for it. None where the first code has
+    no time."""
+    timed = [record for code in codes if (record := series.get(code, {}).get(key)) and record.ok]
+    return min(timed, key=Record.typical) if timed and timed[0].implementation == codes[0] else None
 
 
 def counts(record: Record) -> bool:
@@ -139,26 +160,37 @@ def headline_of(studies: Sequence[Study], ratios: Ratios) -> Headline:
     every = [ratio for study in studies for ratio in ratios(study)]
     machine = next((r.machine for r in every if r.counts and r.implementation in (THEIRS, OURS)), None)
     machine = machine or next((r.machine for r in every if r.implementation in (THEIRS, OURS)), None)
-    own = [ratio for ratio in every if ratio.machine is machine]
+    own = _once(ratio for ratio in every if ratio.machine is machine)
+    gpu = [ratio for ratio in own if ratio.implementation in (THEIRS, OURS)]
+    devices = Counter(ratio.over for ratio in gpu if ratio.sound) or Counter(ratio.over for ratio in gpu)
+    over = devices.most_common(1)[0][0] if devices else ""
     bars = []
     for title, name in (("the paper's algorithm", THEIRS), ("ours", OURS)):
-        mine = [ratio for ratio in own if ratio.implementation == name]
-        alike = [ratio for ratio in mine if not ratio.unlike]
+        mine = [ratio for ratio in gpu if ratio.implementation == name]
+        held = [ratio for ratio in mine if ratio.over == over]
+        alike = [ratio for ratio in held if not ratio.unlike]
         kept = tuple(ratio for ratio in alike if ratio.counts)
-        bars.append(Bar(title, name, kept, len(alike) - len(kept), len(mine) - len(alike)))
-    devices = Counter(ratio.over for ratio in own if ratio.implementation in (THEIRS, OURS))
-    over = devices.most_common(1)[0][0] if devices else ""
-    return Headline(machine, tuple(bars), over, _split(bars[1].ratios, own))
+        counted = len(alike) - len(kept), len(held) - len(alike), len(mine) - len(held)
+        bars.append(Bar(title, name, kept, *counted))
+    return Headline(machine, tuple(bars), over, _split(bars[1].ratios, bars[0].ratios))
 
 
-def _split(best: Sequence[Ratio], every: Sequence[Ratio]) -> Split | None:
+def _once(ratios: Iterable[Ratio]) -> list[Ratio]:
+    """Each case once an implementation and what it is over: of the first table where its value is sound."""
+    found: dict[object, Ratio] = {}
+    for ratio in sorted(ratios, key=lambda ratio: not ratio.sound):
+        found.setdefault((ratio.implementation, ratio.over, ratio.case), ratio)
+    return list(found.values())
+
+
+def _split(best: Sequence[Ratio], papers: Sequence[Ratio]) -> Split | None:
     if not best:
         return None
-    theirs = {(r.study.name, r.key): r.value for r in every if r.implementation == THEIRS and r.counts}
-    divided = [ratio for ratio in best if (ratio.study.name, ratio.key) in theirs]
-    won = [ratio for ratio in divided if ratio.value > theirs[ratio.study.name, ratio.key]]
+    theirs = {ratio.case: ratio.held / ratio.value for ratio in papers}  # times
+    divided = [ratio for ratio in best if ratio.case in theirs]
+    won = [ratio for ratio in divided if ratio.held / ratio.value < theirs[ratio.case]]
     top = max(won or divided or best, key=lambda ratio: ratio.value)
-    base = theirs.get((top.study.name, top.key))
+    base = top.held / theirs[top.case] if top.case in theirs else None
     series = top.study.series(top.machine)
     ours, cores = (series.get(name, {}).get(top.key) for name in (OURS, ALL_CORES))
     over = ratio_value(cores, ours) if ours and cores and cores.ok and counts(cores) else None

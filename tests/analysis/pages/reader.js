@@ -65,6 +65,10 @@ globalThis.reader = {
     form.querySelector(".axes").dispatchEvent(new Event("input"));
     return form.querySelector("output").textContent;
   },
+  // What the fields of the picker hold.
+  asked() {
+    return Object.fromEntries([...document.querySelectorAll("form.picker input")].map((input) => [input.name, Number(input.value)]));
+  },
   colours() {
     const text = getComputedStyle(document.querySelector(".plot .xtick text")).fill;
     return [getComputedStyle(document.body).backgroundColor, text];

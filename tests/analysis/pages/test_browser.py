@@ -164,6 +164,14 @@ def test_the_pointer_shows_which_devices_are_in_the_grey_band(tab, pages):
         assert device in notes
 
 
+def test_the_front_page_says_what_its_bars_and_colours_are(tab, pages):
+    visit(tab, pages["index.html"])
+    assert tab.run("document.querySelector('.keys').textContent").startswith("Bars are logarithmic, from 1×.")
+    for verdict in ("yes", "part", "no", "open"):
+        colour = "getComputedStyle(document.querySelector('.{} .{}')).backgroundColor"
+        assert tab.run(colour.format("keys", verdict)) == tab.run(colour.format("tally", verdict))
+
+
 def test_the_picker_answers_with_the_fastest_of_the_nearest_case(tab, pages, known, machines):
     problems = choice.problems_of(known.studies(machines), machines[0], known.sizes())
     visit(tab, pages["index.html"], SCREENS["phone"])
@@ -174,6 +182,15 @@ def test_the_picker_answers_with_the_fastest_of_the_nearest_case(tab, pages, kno
             }
             told = tab.run(f"reader.pick({index}, {json.dumps(asked)})")
             assert told.startswith(f"{point.fastest} in "), (problem.title, asked, told)
+
+
+def test_the_picker_starts_at_a_recorded_case(tab, pages, known, machines):
+    visit(tab, pages["index.html"])
+    for index, problem in enumerate(choice.problems_of(known.studies(machines), machines[0], known.sizes())):
+        tab.run(f"reader.pick({index}, {{}})")
+        asked = tab.run("reader.asked()")
+        cases = [{"n": point.size} | {f"s:{axis}": value for axis, value in point.setting} for point in problem.points]
+        assert any(all(asked[name] == case.get(name, asked[name]) for name in asked) for case in cases), asked
 
 
 def test_a_link_opens_the_claim_it_leads_to(tab, pages):

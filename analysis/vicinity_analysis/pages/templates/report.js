@@ -229,21 +229,27 @@
     const select = form.elements.problem, axes = form.querySelector(".axes"), output = form.querySelector("output");
     problems.forEach((problem, index) => select.append(make("option", {value: index}, `${problem.title} (${problem.system})`)));
     const far = (a, b) => Math.abs(Math.log((a || 0.5) / (b || 0.5)));
+    const nearest = (problem, asked) => {
+      const distance = (point) => Object.keys(problem.settings).reduce((sum, axis) => sum + (axis in point.set ? 0.5 * far(asked["s:" + axis], point.set[axis]) : 0.1), far(asked.n, point.n));
+      return problem.points.reduce((a, b) => (distance(b) < distance(a) ? b : a));
+    };
     const answer = () => {
       const problem = problems[select.value];
-      const asked = Object.fromEntries([...axes.querySelectorAll("input")].map((input) => [input.name, Number(input.value)]));
-      const distance = (point) => Object.keys(problem.settings).reduce((sum, axis) => sum + (axis in point.set ? 0.5 * far(asked["s:" + axis], point.set[axis]) : 0.1), far(asked.n, point.n));
-      const best = problem.points.reduce((a, b) => (distance(b) < distance(a) ? b : a));
+      const best = nearest(problem, Object.fromEntries([...axes.querySelectorAll("input")].map((input) => [input.name, Number(input.value)])));
       const where = [`${problem.axis} = ${shown(best.n, 9)}`, ...Object.entries(best.set).filter(([axis]) => axis in problem.settings).map(([axis, value]) => `${axis} = ${shown(value, 9)}`)];
       const seconds = (value) => (value >= 1 ? `${shown(value, 3)} s` : value >= 1e-3 ? `${shown(value * 1e3, 3)} ms` : `${shown(value * 1e6, 3)} µs`);
       const others = best.t.slice(1).map(([name, value]) => `${name} ${seconds(value)}`).join(", ");
       output.replaceChildren(make("b", {}, best.t[0][0]), ` in ${seconds(best.t[0][1])}; ${others}. Nearest case recorded: ${where.join(", ")}.`);
     };
+    // It starts at a recorded case, near the middle of every number.
     const change = () => {
-      const problem = problems[select.value], sizes = problem.points.map((point) => point.n);
+      const problem = problems[select.value], settings = Object.keys(problem.settings);
+      const middle = (values) => values[Math.floor(values.length / 2)];
+      const asked = {n: middle(problem.points.map((point) => point.n))};
+      for (const axis of settings) asked["s:" + axis] = middle(problem.settings[axis]);
+      const start = nearest(problem, asked);
       const field = (name, label, value) => make("label", {}, `${label} `, make("input", {name, type: "number", min: 0, step: "any", value}));
-      axes.replaceChildren(field("n", problem.axis, sizes[Math.floor(sizes.length / 2)]),
-        ...Object.entries(problem.settings).map(([axis, values]) => field("s:" + axis, axis, values[Math.floor(values.length / 2)])));
+      axes.replaceChildren(field("n", problem.axis, start.n), ...settings.map((axis) => field("s:" + axis, axis, start.set[axis] ?? asked["s:" + axis])));
       answer();
     };
     select.addEventListener("change", change);

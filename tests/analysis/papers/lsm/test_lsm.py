@@ -5,6 +5,7 @@ from vicinity_analysis.pages.coverage import coverage_of
 from vicinity_analysis.papers.lsm import PAPER
 from vicinity_analysis.papers.lsm import tables as lsm_tables
 from vicinity_analysis.views import quality, speedups, tables
+from vicinity_analysis.views.headline import headline_of
 from vicinity_analysis.views.usual import view_of
 from worlds import GPU, column, studies_of, study_of
 
@@ -39,6 +40,25 @@ def studies(root):
 
 def lsm(studies, name):
     return study_of(studies, f"lsm/{name}")
+
+
+def test_the_headline_is_over_the_named_card_and_has_every_case_once(studies):
+    found = headline_of(studies, PAPER.ratios)
+    assert found.over == "Tesla M2050 (448 cores), as published"
+    for bar in found.bars:
+        assert {ratio.over for ratio in bar.ratios} == {found.over}
+        assert len({ratio.case for ratio in bar.ratios}) == len(bar.ratios)
+        # Tables 8 and 9 print the GTX 280; Tables 7, 10 and 11 have the cases of 6 and 4.
+        assert {ratio.study.name for ratio in bar.ratios} == {f"lsm/table{number}" for number in (2, 3, 4, 6)}
+        assert bar.elsewhere == 27 and "; 27 over another device left out" in bar.spread
+
+
+def test_the_largest_win_is_split_by_times_where_printed_times_differ(studies):
+    split = headline_of(studies, PAPER.ratios).split
+    series = split.ratio.study.series(split.ratio.machine)
+    theirs, ours = (series[name][split.ratio.key].typical() for name in ("gpu", "gpu-tuned"))
+    assert split.algorithm == pytest.approx(theirs / ours)
+    assert split.base * split.algorithm == pytest.approx(split.ratio.value)
 
 
 def test_what_the_paper_prints_besides_times(studies):

@@ -11,6 +11,7 @@ from vicinity_analysis.inputs.records import load_machine
 from vicinity_analysis.pages import compare
 from vicinity_analysis.papers.sa import PAPER, runs, steady, tables
 from vicinity_analysis.views import cells, limits
+from vicinity_analysis.views.headline import headline_of
 from vicinity_analysis.views.usual import view_of
 from worlds import GPU, judge, studies_of, study_of
 
@@ -31,6 +32,20 @@ def root(tmp_path_factory):
 @pytest.fixture(scope="module")
 def studies(root):
     return studies_of(root, "gpu-a")
+
+
+def test_the_headline_is_over_the_faster_of_the_papers_codes_in_its_figures(studies):
+    found = headline_of(studies, PAPER.ratios)
+    assert found.over == "the faster of the paper's two CPU codes, on one host core"
+    bar, faster = found.bars[0], set()
+    assert {ratio.study.name for ratio in bar.ratios} == {"sa/figure1", "sa/figure2"}
+    for ratio in bar.ratios:
+        series = ratio.study.series(ratio.machine)
+        timed = [series[code][ratio.key] for code in runs.PAPER.implementations if ratio.key in series.get(code, {})]
+        best = min(timed, key=lambda record: record.typical())
+        faster.add(best.implementation)
+        assert ratio.value == pytest.approx(best.typical() / series["gpu"][ratio.key].typical())
+    assert faster == set(runs.PAPER.implementations)
 
 
 def model(**speed):
