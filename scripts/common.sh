@@ -1,5 +1,6 @@
 # Sourced by the scripts: the root as working directory, and the names they share.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly root=$PWD

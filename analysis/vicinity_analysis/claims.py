@@ -4,7 +4,7 @@ A paper's package has a tuple of Claim. A claim sees series of times (printed or
 measured, the same to it) and returns findings; how strictly it judges stands in its `rule`, which the report prints.
 A claim is about the paper's algorithm: what is found of ours stands beside it and decides nothing."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from vicinity_analysis.views.tables import device_label
 HOLDS, PART, FAILS, OPEN = "holds", "holds in part", "does not hold here", "not measured"
 NOT_JUDGED = "not judged"  # measured, but what was measured is not what the claim is about; the numbers say why
 CONTENDED = "not judged: contended"  # a verdict that contended values would change
+SEVERAL_BUILDS = "records of several builds"  # why a trend is not judged
 OURS = ("gpu-tuned",)  # implementations that are no paper's; the name means the same in every system
 BESIDE = "; ours, does not decide"
 
@@ -39,6 +40,7 @@ class Series:
     marks: frozenset[str] = frozenset()
     records: dict[Key, Record] = field(default_factory=dict)  # with the samples of all seeds; empty for printed values
     runs: dict[tuple[Key, int], Record] = field(default_factory=dict)  # of every seed
+    results: dict[tuple[Key, int], Record] = field(default_factory=dict)  # and those whose times alone do not count
     speedups: dict[Key, float] = field(default_factory=dict)  # printed ones, over the paper's own baseline
     shares: dict[Key, dict[str, float]] = field(default_factory=dict)  # printed percentages of the time, by part
     device: str = ""  # of printed values
@@ -85,7 +87,7 @@ class Claim:
     rule: str  # when it counts as holding
     judge: Callable[[Evidence], Sequence[Finding]]
     also: tuple[str, ...] = ()  # further experiments whose times it sees
-    timed: bool = True  # False: whether and what, not how long, which contention does not change
+    timed: bool = True  # False: whether and what (costs too), not how long, which contention does not change
 
 
 @dataclass(frozen=True)
@@ -178,13 +180,20 @@ def without_scaled(evidence: Evidence) -> tuple[Evidence, str]:
     ]
     if not told:
         return evidence, ""
-    return _of_runs(evidence, lambda record: record.whole), f"scaled: not judged: {', '.join(told)}"
+    kept = [(s.implementation, {at: run for at, run in s.runs.items() if run.whole}) for s in evidence.series]
+    series = tuple(series_of(name, runs) for name, runs in kept if runs)
+    return replace(evidence, series=series), f"scaled: not judged: {', '.join(told)}"
 
 
-def _of_runs(evidence: Evidence, counts: Callable[[Record], bool]) -> Evidence:
-    """With those runs alone that count; series without any are left out."""
-    kept = [(s.implementation, {at: run for at, run in s.runs.items() if counts(run)}) for s in evidence.series]
-    return replace(evidence, series=tuple(series_of(name, runs) for name, runs in kept if runs))
+def _without_contended(evidence: Evidence) -> Evidence:
+    """Times of the other runs alone; series without any are left out. Results stay, but where a budget ended the
+    search: it did less."""
+    series = []
+    for one in evidence.series:
+        runs = {at: run for at, run in one.runs.items() if "contended" not in run.marks}
+        results = {at: run for at, run in one.results.items() if at in runs or not run.protocol.get("budget")}
+        series += [series_of(one.implementation, runs, results)] if runs else []
+    return replace(evidence, series=tuple(series))
 
 
 def printed_evidence(studies: list[Study]) -> Evidence:
@@ -227,8 +236,11 @@ def _statements(studies: list[Study]) -> tuple[Observation, ...]:
     return tuple(observation for study in studies for observation in study.statements)
 
 
-def series_of(name: str, runs: dict[tuple[Key, int], Record]) -> Series:
-    """Times are those of all seeds of a case together; counters and result those of the first."""
+def series_of(
+    name: str, runs: dict[tuple[Key, int], Record], results: dict[tuple[Key, int], Record] | None = None
+) -> Series:
+    """Times are those of all seeds of a case together; counters and result those of the first. `results`: runs with
+    those whose times do not count."""
     by_seed: dict[Key, list[Record]] = {}
     for (key, _), record in sorted(runs.items(), key=lambda item: item[0][1]):
         by_seed.setdefault(key, []).append(record)
@@ -236,7 +248,21 @@ def series_of(name: str, runs: dict[tuple[Key, int], Record]) -> Series:
     times = {key: record.typical() for key, record in records.items()}
     sources = {key: record.source for key, record in records.items()}
     marks = frozenset(mark for record in records.values() for mark in record.marks)
-    return Series(name, next(iter(records.values())).backend, name, times, sources, marks, records, runs)
+    backend = next(iter(records.values())).backend
+    return Series(name, backend, name, times, sources, marks, records, runs, runs if results is None else results)
+
+
+def of_same_seeds(series: Sequence[Series]) -> list[Series]:
+    """Runs of the cases and seeds that all of them have; nothing where there are none. A seed may decide how much is
+    done: means over different seeds are of different work."""
+    runs = set.intersection(*(set(s.runs) for s in series))
+    results = set.intersection(*(set(s.results) for s in series))
+    if not runs:
+        return []
+    return [
+        series_of(s.implementation, {at: s.runs[at] for at in runs}, {at: s.results[at] for at in results})
+        for s in series
+    ]
 
 
 def _worth(record: Record) -> tuple[bool, bool, int]:
@@ -255,22 +281,38 @@ def shares(flags: Sequence[bool]) -> str:
     return HOLDS if all(flags) else PART if 2 * sum(flags) >= len(flags) else FAILS
 
 
+def trend(verdict: str, numbers: str, runs: Iterable[Record]) -> tuple[str, str]:
+    """A verdict on how times change from case to case, and its numbers. Where the runs of an implementation are of
+    several builds it is none: what changed between these would look like the trend. Results need no such care: they
+    are checked against the reference, whatever the build."""
+    builds: dict[str, set[str]] = {}
+    for run in runs:
+        builds.setdefault(run.implementation, set()).add(run.data.get("sources", ""))
+    several = [name for name, sources in builds.items() if len(sources) > 1]
+    return (NOT_JUDGED, f"{SEVERAL_BUILDS}: {', '.join(several)}") if several else (verdict, numbers)
+
+
+def runs_at(cases: Collection[Key], *series: Series) -> list[Record]:
+    """The runs of these cases, of every seed; printed values have none."""
+    return [run for one in series for (key, _), run in one.runs.items() if key in cases]
+
+
 def judge(claim: Claim, evidence: Evidence) -> list[Finding]:
     """What the claim's judge finds. Contended times decide nothing: where leaving them out changes a verdict, or ends
-    it, there is none."""
+    it, there is none. What is not judged anyway stays so."""
     findings = list(claim.judge(evidence))
     if not claim.timed or not any(
         "contended" in record.marks for series in evidence.series for record in series.runs.values()
     ):
         return findings
-    uncontended = _of_runs(evidence, lambda record: "contended" not in record.marks)
-    clean = {found.subject: found for found in claim.judge(uncontended)}
-    return [
-        other
-        if (other := clean.get(found.subject)) is not None and other.verdict == found.verdict
-        else replace(found, verdict=CONTENDED)
-        for found in findings
-    ]
+    clean = {found.subject: found for found in claim.judge(_without_contended(evidence))}
+    return [_confirmed(found, clean.get(found.subject)) for found in findings]
+
+
+def _confirmed(found: Finding, clean: Finding | None) -> Finding:
+    if clean is not None and clean.verdict == found.verdict:
+        return clean
+    return found if found.verdict == NOT_JUDGED else replace(found, verdict=CONTENDED)
 
 
 def span(ratios: Iterable[float], unit: str = "×") -> str:

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from vicinity_analysis import stats
-from vicinity_analysis.claims import Evidence, Finding, shares, shorten
+from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, PART, Evidence, Finding, shares, shorten
 from vicinity_analysis.views.cells import plain
 from vicinity_analysis.views.quality import FEWEST, gap_of, usable
 
@@ -52,19 +52,34 @@ def _falls(earlier: np.ndarray, later: np.ndarray) -> bool:
 
 def many_short_for_one_long(evidence: Evidence) -> list[Finding]:
     """The best of ten runs against the mean of a run ten times as long; the former as its mean over all choices of
-    ten seeds."""
-    flags, parts = [], []
+    ten seeds. One is better where they are apart by more than two standard errors."""
+    won, lost, parts = 0, 0, []
     for name, rows in _gaps(evidence).items():
         for i, row in rows.items():
             long = rows.get(10 * i, {})
-            if len(row) >= 10 and len(long) >= 3:
+            if len(row) > 10 and len(long) >= 3:
                 one, ten = float(np.mean(list(long.values()))), expected_best(list(row.values()), 10)
                 if one or ten:  # both at the best known: nothing to tell apart
-                    flags.append(one < ten)
-                    parts.append(f"{name}, 10 runs of {plain(i)}: {ten:.2f} %, one of {plain(10 * i)}: {one:.2f} %")
-    if not flags:
+                    error = np.hypot(_error_of_best(list(row.values()), 10), _error_of_mean(list(long.values())))
+                    won, lost = won + (ten - one > 2 * error), lost + (one - ten > 2 * error)
+                    told = f"{name}, 10 runs of {plain(i)}: {ten:.2f} %, one of {plain(10 * i)}: {one:.2f} %"
+                    parts.append(told + (" (equal)" if abs(ten - one) <= 2 * error else ""))
+    if not parts:
         return []
-    return [Finding("gap at equal work", shares(flags), "; ".join(parts), _sources(evidence))]
+    verdict = NOT_JUDGED if not won + lost else HOLDS if won == len(parts) else PART if won >= lost else FAILS
+    numbers = f"one run better in {won} of {len(parts)}, equal in {len(parts) - won - lost}; {'; '.join(parts)}"
+    return [Finding("gap at equal work", verdict, numbers, _sources(evidence))]
+
+
+def _error_of_mean(found: Sequence[float]) -> float:
+    return float(np.std(found, ddof=1) / np.sqrt(len(found)))
+
+
+def _error_of_best(found: Sequence[float], count: int) -> float:
+    """Standard error of `expected_best`, by leaving out each of the values (jackknife), of which there are more than
+    `count`. Samples drawn with replacement have ties: their best is worse."""
+    without = [expected_best([*found[:k], *found[k + 1 :]], count) for k in range(len(found))]
+    return float(np.std(without) * np.sqrt(len(found) - 1))
 
 
 def expected_best(found: Sequence[float], count: int) -> float:

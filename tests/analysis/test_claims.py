@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import synthetic
 from vicinity_analysis import claims
-from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART, Claim, Evidence, Finding, Judged, Series
+from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, OPEN, PART, Claim, Evidence, Finding, Judged, Series
 from vicinity_analysis.inputs.records import Machine
 from worlds import judge, studies_of
 
@@ -69,6 +69,51 @@ def test_what_decides():
     assert verdict(finding("gpu", FAILS), finding("gpu-recompute", HOLDS)) == PART
     assert verdict(finding("gpu-tuned", HOLDS)) == PART, "what is printed decides where only ours was measured"
     assert Judged(claim, [], []).verdict == OPEN
+
+
+def series(tmp_path, **builds):
+    """Two cases of each implementation, seeds 1 and 2 of each; `builds`: sources of the four."""
+    root = synthetic.make_root(tmp_path, {"table1": synthetic.TABLE1})
+    runs = [(states, seed) for states in (16, 32) for seed in (1, 2)]
+    records = [
+        synthetic.record("m", "fang/table1", CASE | {"states": n}, name, [1.0 * seed], seeds=[seed], sources=of)
+        for name, sources in builds.items()
+        for (n, seed), of in zip(runs, sources, strict=True)
+        if of
+    ]
+    synthetic.write_records(root / "results", "m", records, gpu="GPU")
+    studies = studies_of(root, "m")
+    return claims.measured_evidence(studies, studies[0].machines[0]).series
+
+
+@pytest.mark.parametrize(
+    ("gpu", "cpu", "told"),
+    [
+        ("aaaa", "bbbb", (HOLDS, "numbers")),
+        ("aaab", "bbbb", (NOT_JUDGED, "records of several builds: gpu")),
+        ("aabb", "bbcc", (NOT_JUDGED, "records of several builds: cpu_serial, gpu")),
+    ],
+)
+def test_a_trend_needs_one_build_of_each_implementation(tmp_path, gpu, cpu, told):
+    found = series(tmp_path, gpu=gpu, cpu_serial=cpu)
+    cases = [key for one in found for key in one.times]
+    assert claims.trend(HOLDS, "numbers", claims.runs_at(cases, *sorted(found, key=lambda s: s.label))) == told
+
+
+def test_cases_outside_a_trend_may_be_of_another_build(tmp_path):
+    (gpu,) = series(tmp_path, gpu="aabb")
+    first = next(iter(gpu.times))
+    assert claims.trend(HOLDS, "numbers", claims.runs_at([first], gpu)) == (HOLDS, "numbers")
+    assert claims.trend(HOLDS, "numbers", []) == (HOLDS, "numbers"), "of printed values"
+
+
+def test_series_of_the_seeds_that_all_have(tmp_path):
+    slow, fast = claims.of_same_seeds(
+        series(tmp_path / "some", gpu=("a", "a", "a", None), cpu_serial=(None, "a", "a", "a"))
+    )
+    assert set(slow.runs) == set(fast.runs) == set(slow.results) and sorted(slow.times.values()) == [1.0, 2.0]
+    none = series(tmp_path / "none", gpu=("a", None, "a", None), cpu_serial=(None, "a", None, "a"))
+    assert claims.of_same_seeds(none) == []
 
 
 def test_an_invalid_run_reaches_the_judges(tmp_path):

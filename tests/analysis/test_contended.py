@@ -5,7 +5,18 @@ import json
 import pytest
 import synthetic
 from vicinity_analysis import claims
-from vicinity_analysis.claims import CONTENDED, FAILS, HOLDS, PART, Claim, Evidence, Finding, finding, shares
+from vicinity_analysis.claims import (
+    CONTENDED,
+    FAILS,
+    HOLDS,
+    NOT_JUDGED,
+    PART,
+    Claim,
+    Evidence,
+    Finding,
+    finding,
+    shares,
+)
 from vicinity_analysis.views.tables import times_table
 from worlds import column, judge, studies_of, study_of
 
@@ -93,6 +104,48 @@ def test_contention_does_not_change_whether_something_ran(tmp_path):
         for timed in (True, False)
     }
     assert verdicts == {True: [HOLDS, CONTENDED], False: [HOLDS, HOLDS]}
+
+
+def contended(name, seed, **changes):
+    line = synthetic.record("m", "fang/table1", CASE, name, [float(seed)], seeds=[seed], **changes)
+    return line | {"contended": [seed == 2], "objective": 10 * seed}
+
+
+CASE = {"load": 1, "states": 16, "variables": 8, "possibilities": 80}
+
+
+@pytest.mark.parametrize(("budget", "results"), [(None, [10, 20, 30]), ({"seconds": 1}, [10, 30])])
+def test_results_of_contended_runs_count(tmp_path, budget, results):
+    """But where a budget ended the search: it did less."""
+    root = synthetic.make_root(tmp_path, TABLES)
+    lines = [contended("gpu", seed) for seed in (1, 2, 3)]
+    for line in lines:
+        line["protocol"] = line["protocol"] | ({"budget": budget} if budget else {})
+    synthetic.write_records(root / "results", "m", lines, gpu="GPU")
+    study = study_of(studies_of(root, "m"), "fang/table1")
+    seen = []
+
+    def look(evidence: Evidence) -> list[Finding]:
+        seen.append(
+            [sorted(r.objective for r in of.values()) for of in (evidence.series[0].runs, evidence.series[0].results)]
+        )
+        return []
+
+    claims.judge(Claim("c", "fang/table1", "", "", "", look), claims.measured_evidence([study], study.machines[0]))
+    assert seen == [[[10, 20, 30]] * 2, [[10, 30], results]]
+
+
+def test_what_is_not_judged_anyway_is_not_called_contended(tmp_path):
+    root = world(tmp_path, slowed)
+    study = study_of(studies_of(root, "m"), "fang/table1")
+
+    def few(seen: Evidence) -> list[Finding]:
+        cases = len(seen.named("cpu-openmp").times)
+        return [Finding("s", NOT_JUDGED if cases == 12 else HOLDS, f"{cases} cases")]
+
+    claim = Claim("c", "fang/table1", "", "", "", few)
+    (found,) = claims.judge(claim, claims.measured_evidence([study], study.machines[0]))
+    assert (found.verdict, found.numbers) == (NOT_JUDGED, "12 cases")
 
 
 @pytest.mark.parametrize(

@@ -206,8 +206,8 @@ def test_what_is_asked_of_slurm(
         "slurm", **slurm.environment, GRES="none", CORES="", SHARDS="1", SBATCH_ARGS="--hold --comment=mine"
     )
     assert accepted.returncode == 0, accepted.stderr
-    # Twice what two cases of 600 s and a quarter take, and 30 minutes.
-    assert "(--time=80 --exclusive --hold --comment=mine)" in accepted.stdout
+    # Four times what two cases of 600 s and a quarter take, and 30 minutes.
+    assert "(--time=130 --exclusive --hold --comment=mine)" in accepted.stdout
     assert slurm("squeue", "-h", "-o", "%b %k") == "N/A mine\n" * 3
     slurm("scancel", "--user=root")
     until(lambda: not slurm("squeue", "-h"), 60, slurm.told)
@@ -231,6 +231,22 @@ def test_a_sweep_by_parallel(fake: Program, sweep: Callable[..., subprocess.Comp
     assert result.returncode == 0, result.stdout + result.stderr
     assert what(recorded(fake.folder / "results")) == expected
     assert (fake.folder / "results/m/report/index.html").exists()
+
+
+@pytest.mark.skipif(shutil.which("parallel") is None, reason="no parallel here (scripts/packages_test.txt)")
+@pytest.mark.timeout(200)
+def test_a_shard_that_a_signal_ends_has_failed(
+    fake: Program, sweep: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    fake.descriptor(**SLOW)
+    killing = tmp_path / "killing" / "vicinity"
+    killing.parent.mkdir()
+    killing.write_text(f'#!/bin/sh\n[ "$6" != 1/2 ] || kill -KILL $PPID\nexec {fake.binary} "$@"\n')
+    killing.chmod(0o755)
+    result = sweep("parallel", BUILD=str(killing.parent))
+    assert result.returncode == 3 and "1 of 2 shards failed" in result.stderr, result.stdout + result.stderr
+    ends = [line.split("\t")[6:8] for path in (tmp_path / "results").glob("sweep-*/shards.txt") for line in path.open()]
+    assert sorted(ends) == [["0", "0"], ["0", "9"], ["Exitval", "Signal"]]
 
 
 @pytest.mark.skipif(shutil.which("parallel") is None, reason="no parallel here (scripts/packages_test.txt)")
@@ -288,6 +304,22 @@ def test_what_cannot_be_launched(
     (line,) = result.stderr.splitlines()
     assert line.startswith(f"vicinity: error: {told}")
     assert not list((tmp_path / "results").glob("*/*.jsonl"))
+
+
+def test_the_report_says_which_machines_there_are(tmp_path: Path) -> None:
+    (tmp_path / "results" / "mine").mkdir(parents=True)
+    place = {"BUILD": str(tmp_path / "none"), "RESULTS": str(tmp_path / "results")}
+    env = {**environment(), **place}
+    told = subprocess.run([ROOT / "scripts/report"], env=env, capture_output=True, text=True, check=False)
+    assert told.returncode == 3 and told.stderr.endswith(f" Recorded in {tmp_path}/results: mine\n")
+    assert told.stderr.startswith("vicinity: error: which machine? ")
+
+
+def test_scripts_find_their_root_whatever_cdpath_names(tmp_path: Path) -> None:
+    (tmp_path / "scripts").mkdir()
+    shell = ["bash", "-c", 'source scripts/common.sh; echo "$root"']
+    env = {**environment(), "CDPATH": str(tmp_path)}
+    assert subprocess.run(shell, cwd=ROOT, env=env, capture_output=True, text=True, check=True).stdout == f"{ROOT}\n"
 
 
 PLAYED = """\

@@ -14,7 +14,7 @@ from vicinity_analysis.gate import judging, verdicts
 from vicinity_analysis.gate.judging import Judgement, Round
 from vicinity_analysis.gate.processes import Command, Process, Runner, Selection, environment_of, progress, usable
 from vicinity_analysis.gate.verdicts import PASS, Change, Verdict
-from vicinity_analysis.inputs.records import PROFILES, Record, RecordKey, load_machine
+from vicinity_analysis.inputs.records import PROFILES, Machine, Record, RecordKey, load_machine
 from vicinity_analysis.pages import compare
 
 HELP = "the regression gate: base against candidate, with exit codes"
@@ -28,6 +28,7 @@ times of every case and implementation. A regression is reported only when
   - it recurs in a second series of fresh processes.
 The gate passes only when the interval of every case ends below its threshold, and below 5%; what is neither is
 inconclusive. Deterministic results (digest, objective, iterations, evaluations, counters) are compared exactly.
+Cases that lack times on a side are named; one that is invalid in the candidate never passes.
 With --stored-baseline the candidate is held against recorded results instead; the verdict says what that is worth.
 
 Exit status: 0 pass, 1 regression, 2 inconclusive, 3 harness error."""
@@ -139,7 +140,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("regress: give either --base-binary or --stored-baseline")
     if args.rounds < 3:
         raise InputError("regress: at least 3 rounds are needed to see the noise")
-    if args.floor <= 0:
+    if not (math.isfinite(args.floor) and args.floor > 0):
         raise InputError("regress: the floor is a percentage above 0")
     for path in [*descriptors, args.candidate_binary, *([args.base_binary] if args.base_binary else [])]:
         if not path.exists():
@@ -220,6 +221,7 @@ def interleaved(sides: Sides) -> Verdict:
     verdict = Verdict("interleaved", PASS, series.judge(), series.control(), [], notes, repetitions)
     verdict.rounds = len(series.base) // 2
     verdict.backends = backends_of(first, list(first.records))
+    verdict.uncompared = verdicts.uncompared(series.base, series.candidate)
     verdict.worth = "Base and candidate ran interleaved on this machine."
     suspects = [judgement.key for judgement in verdict.cases if judgement.outcome == "slower"]
     if suspects and not any(judgement.moved for judgement in verdict.control):
@@ -267,8 +269,8 @@ def against_stored(folder: Path, candidate: Command, count: int, floor: float) -
     here = replace(stored, environment=environment_of(candidate.binary), all_records=[])
     same = compare.same_machine(stored, here)
     candidate, first = calibrate(candidate)
-    records = {key: stored.records[key] for key in first.records if key in stored.records}
-    records = {key: record for key, record in records.items() if not record.data.get("extrapolated")}
+    recorded = _recorded(stored, first, candidate)
+    records = {key: record for key, record in recorded.items() if key in first.records}
     if not records:
         raise InputError(f"{folder}: has none of the cases of this run")
     processes = [first]
@@ -280,6 +282,7 @@ def against_stored(folder: Path, candidate: Command, count: int, floor: float) -
     changes = verdicts.changes(reference, processes, "candidate")
     verdict = Verdict("stored", PASS, judged, [], changes, [], candidate.repetitions or 0)
     verdict.rounds = len(processes)
+    verdict.uncompared = verdicts.uncompared([Process(recorded)], processes)
     suspects = [judgement.key for judgement in judged if judgement.outcome == "slower"]
     if suspects:
         narrow = candidate.narrowed(suspects)
@@ -288,6 +291,25 @@ def against_stored(folder: Path, candidate: Command, count: int, floor: float) -
         verdict.second = _judge_stored({key: records[key] for key in suspects}, again, floor)
     verdict.worth = verdicts.stored_worth(stored, here, same)
     return verdicts.conclude(verdict)
+
+
+def _recorded(stored: Machine, first: Process, candidate: Command) -> dict[RecordKey, Record]:
+    """What was measured of the cases of this run, also by implementations that it might have run and did not."""
+    cases = {(key.experiment, key.case_key, key.seed) for key in first.records}
+    named = candidate.selections[0].implementations
+    expected = {
+        record.key
+        for record in stored.all_records
+        if record.data["profile"] == candidate.profile
+        and "peer" not in record.data
+        and (record.experiment, record.case_key, record.seed) in cases
+        and (not named or record.implementation in named)
+    }
+    return {
+        key: record
+        for key, record in stored.records.items()
+        if (key in first.records or key in expected) and not record.data.get("extrapolated")
+    }
 
 
 def _judge_stored(records: dict[RecordKey, Record], processes: list[Process], floor: float) -> list[Judgement]:

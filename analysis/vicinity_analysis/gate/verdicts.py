@@ -12,7 +12,7 @@ from vicinity_analysis.views.cells import Cell, Column, Table, markdown, markdow
 
 PASS, REGRESSION, INCONCLUSIVE, ERROR = 0, 1, 2, 3
 NAMES = {PASS: "pass", REGRESSION: "regression", INCONCLUSIVE: "inconclusive", ERROR: "error"}
-NOTED = 10  # inconclusive cases that have a note each
+NOTED = 10  # inconclusive cases that have a note each, and cases not compared that are named
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,19 @@ class Change:
     before: str
     after: str
     side: str  # candidate: a regression; base: it disagrees with itself; "some candidates": as the machine let them
+
+
+@dataclass(frozen=True)
+class Uncompared:
+    """A case of which a process has no times, and what the processes of either side have."""
+
+    key: RecordKey
+    base: list[str]  # ok, invalid, skipped, "not measured"
+    candidate: list[str]
+
+    @property
+    def wrong(self) -> bool:
+        return "invalid" in self.candidate
 
 
 @dataclass
@@ -41,6 +54,7 @@ class Verdict:
     second_control: list[Judgement] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)  # processes that had to be started a second time
     backends: list[str] = field(default_factory=list)  # of the cases
+    uncompared: list[Uncompared] = field(default_factory=list)
 
     @property
     def suspects(self) -> list[RecordKey]:
@@ -63,22 +77,24 @@ def facts(record: Record, portable: bool = False) -> dict[str, Any]:
 
 
 def changes(reference: dict[RecordKey, dict[str, Any]], processes: Sequence[Process], side: str) -> list[Change]:
-    """Every fact of the reference that a process reports differently. Facts only one side knows are no change."""
+    """Every fact of the reference that a process reports differently. Facts only one side knows are no change, nor is a
+    candidate that mends what was invalid or skipped."""
     found = []
     for key, before in reference.items():
+        kept = before["status"] == "ok" or side == "base"
         for process in processes:
             record = process.records.get(key)
-            if not measured(record) and before["status"] != "skipped":
-                missing = f"skipped: {record.data.get('message', '')}" if record else "missing"
-                always = not any(measured(other.records.get(key)) for other in processes)
-                found.append(Change(key, "record", "present", missing, side if always else f"some {side}s"))
-                continue
-            if record is None:
+            if record is None or not measured(record):
+                if kept and before["status"] != "skipped":
+                    missing = f"skipped: {record.data.get('message', '')}" if record else "missing"
+                    always = not any(measured(other.records.get(key)) for other in processes)
+                    found.append(Change(key, "record", "present", missing, side if always else f"some {side}s"))
                 continue
             after = facts(record)
             if after["status"] != before["status"]:
-                message = f"{after['status']} {record.data.get('message', '')}".strip()
-                found.append(Change(key, "status", str(before["status"]), message, side))
+                if kept or after["status"] == "invalid":
+                    message = f"{after['status']} {record.data.get('message', '')}".strip()
+                    found.append(Change(key, "status", str(before["status"]), message, side))
             elif after["status"] == "ok":
                 different = [name for name in before if name in after and before[name] != after[name]]
                 found += [Change(key, name, str(before[name]), str(after[name]), side) for name in different]
@@ -90,13 +106,32 @@ def measured(record: Record | None) -> bool:
     return record is not None and record.data["status"] != "skipped"
 
 
+def uncompared(base: Sequence[Process], candidate: Sequence[Process]) -> list[Uncompared]:
+    """Every case of either side without times in each process; what is wrong first."""
+    keys = dict.fromkeys(key for process in [*base, *candidate] for key in process.records)
+    found = [Uncompared(key, _states(base, key), _states(candidate, key)) for key in keys]
+    lacking = (one for one in found if one.base + one.candidate != ["ok", "ok"])
+    return sorted(lacking, key=lambda one: not one.wrong)
+
+
+def _states(processes: Sequence[Process], key: RecordKey) -> list[str]:
+    return sorted({_state(process.records.get(key)) for process in processes})
+
+
+def _state(record: Record | None) -> str:
+    if record is None or (record.data["status"] == "ok" and not record.ok):
+        return "not measured"
+    return str(record.data["status"])
+
+
 def vouching(controls: Sequence[Judgement], backends: Sequence[str]) -> list[Judgement]:
     """The control kernels of the cases' backends, if any: a noisy host says nothing about cases of a GPU."""
     return [judgement for judgement in controls if judgement.key.implementation in backends] or list(controls)
 
 
 def conclude(verdict: Verdict) -> Verdict:
-    """The one status. Changed results outweigh everything: no noise explains them."""
+    """The one status. Changed results outweigh everything: no noise explains them. A wrong one never passes, whatever
+    it was before."""
     controls = verdict.control + verdict.second_control
     interleaved = verdict.mode == "interleaved"
     moved = any(judgement.moved for judgement in controls)
@@ -105,9 +140,10 @@ def conclude(verdict: Verdict) -> Verdict:
     lost = [key for key in verdict.suspects if key not in verdict.confirmed]
     doubts = [change for change in verdict.changes if change.side != "candidate"]
     blind = [judgement for judgement in verdict.cases if judgement.outcome == "inconclusive"]
+    wrong = any(one.wrong for one in verdict.uncompared)
     if len(doubts) < len(verdict.changes) or (verdict.confirmed and vouched):
         verdict.status = REGRESSION
-    elif not verdict.cases or moved or verdict.suspects or doubts or blind or verdict.failures:
+    elif not verdict.cases or moved or verdict.suspects or doubts or blind or verdict.failures or wrong:
         verdict.status = INCONCLUSIVE
     if any(change.side == "base" for change in doubts):
         verdict.notes.append("The base does not reproduce its own results; those facts cannot be compared.")
@@ -123,7 +159,19 @@ def conclude(verdict: Verdict) -> Verdict:
     if not moved:
         verdict.notes += [f"{name(key)}: slower in the first series, not in the second." for key in lost]
     verdict.notes += [f"A process failed and was started again: {failure}." for failure in verdict.failures]
+    if verdict.uncompared:
+        verdict.notes.append(_told(verdict.uncompared))
     return verdict
+
+
+def _told(uncompared: Sequence[Uncompared]) -> str:
+    count, more = len(uncompared), len(uncompared) - NOTED
+    named = [
+        f"{name(one.key)} ({' or '.join(one.base)} in the base, {' or '.join(one.candidate)} in the candidate)"
+        for one in uncompared[:NOTED]
+    ]
+    told = f"{count} {'case was' if count == 1 else 'cases were'} not compared: {', '.join(named)}"
+    return f"{told}, and {more} more." if more > 0 else f"{told}."
 
 
 def name(key: RecordKey) -> str:

@@ -4,9 +4,10 @@ import heapq
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ PROFILES = ("full", "quick", "smoke")  # best first
 SHARD = re.compile(r"\.shard-[0-9]+-of-[0-9]+\.jsonl$")  # the end of the name of a shard's file
 SPECIAL = ("problem", "instance")  # members of a case that are not numbers swept
 SENSES = ("minimise", "maximise")
+ALIKE = 0.05  # relative: seeds whose iterations and evaluations differ by no more repeat the same work
 
 
 class RecordKey(NamedTuple):
@@ -196,11 +198,20 @@ class Record:
         return np.asarray(marks if len(marks) == self._count else [bool(any(marks))] * self._count, dtype=bool)
 
     @cached_property
+    def works(self) -> np.ndarray:
+        """Of each sample, the seed that decides its work; where seeds do the same work, one for all."""
+        return np.asarray(self.data.get("sample_works") or [self.seed] * self._count)
+
+    @cached_property
     def kept(self) -> np.ndarray:
-        """Which samples a value rests on: those that are not contended, if these are at least three, or half; else
-        all, and the value itself is contended."""
-        clean = ~self.contended
-        return clean if clean.sum() >= 3 or 2 * clean.sum() >= max(1, len(clean)) else np.ones_like(clean)
+        """Which samples a value rests on: of those of the same work the ones that are not contended, if these are at
+        least three, or half; else all, and the value itself is contended."""
+        kept = np.zeros_like(self.contended)
+        for work in set(self.works):
+            own = self.works == work
+            clean = own & ~self.contended
+            kept |= clean if clean.sum() >= 3 or 2 * clean.sum() >= own.sum() else own
+        return kept
 
     @property
     def rests_on_contended(self) -> bool:
@@ -210,12 +221,32 @@ class Record:
         """`times` of the samples that are kept."""
         return self.times(part)[self.kept]
 
-    def by_process(self, part: str | None = None) -> stats.Groups:
-        """process -> its samples that are kept."""
-        times, found = self.times(part), {}
+    def by_process(self, part: str | None = None, statistic: str | None = None) -> stats.Groups:
+        """process -> its samples that are kept. Where seeds do different work: the value of each, as samples of one
+        process, so that all weigh the same."""
+        times, found = self.times(part), dict[int, dict[str, list[float]]]()
         for position in np.flatnonzero(self.kept):
-            found.setdefault(self.processes[position], []).append(times[position])
-        return {process: np.asarray(values) for process, values in found.items()}
+            own = found.setdefault(int(self.works[position]), {})
+            own.setdefault(self.processes[position], []).append(times[position])
+        each = [{process: np.asarray(values) for process, values in own.items()} for own in found.values()]
+        if len(each) == 1:
+            return each[0]
+        return {"": np.asarray([stats.centre(groups, self._chosen(statistic)) for groups in each])}
+
+    def _chosen(self, statistic: str | None) -> str:
+        """By default the protocol's."""
+        return statistic or self.protocol.get("statistic", "median")
+
+    def of_seeds(self, seeds: Collection[int]) -> "Record":
+        """Without the samples of other seeds, where these do different work."""
+        own = np.isin(self.works, list(seeds))
+        if own.all() or not own.any():
+            return self
+        data = self.data | {"seeds": [seed for seed in self.data["seeds"] if seed in seeds]}
+        data["samples"] = {part: [*compress(values, own)] for part, values in self.data["samples"].items()}
+        data["sample_processes"] = [*compress(self.processes, own)]
+        data |= {"contended": self.contended[own].tolist(), "sample_works": self.works[own].tolist()}
+        return Record(data, self.source, self.order)
 
     @cached_property
     def parts(self) -> list[str]:
@@ -234,15 +265,15 @@ class Record:
     def typical(self, part: str | None = None, statistic: str | None = None) -> float:
         """The value of `estimate`, without its interval: nothing is resampled."""
         if (part, statistic) not in self._typical:
-            chosen = statistic or self.protocol.get("statistic", "median")
-            self._typical[part, statistic] = stats.centre(self.by_process(part), chosen)
+            groups = self.by_process(part, statistic)
+            self._typical[part, statistic] = stats.centre(groups, self._chosen(statistic))
         return self._typical[part, statistic]
 
     def estimate(self, part: str | None = None, statistic: str | None = None) -> stats.Estimate:
         """The paper's statistic (or `statistic`) of the samples with its bootstrap 95% interval, seconds."""
         if (part, statistic) not in self._estimates:
-            chosen = statistic or self.protocol.get("statistic", "median")
-            self._estimates[part, statistic] = stats.estimate(self.by_process(part), chosen)
+            groups = self.by_process(part, statistic)
+            self._estimates[part, statistic] = stats.estimate(groups, self._chosen(statistic))
         return self._estimates[part, statistic]
 
     @cached_property
@@ -269,13 +300,22 @@ def first_of(runs: Sequence[Record]) -> Record:
     return next((run for run in runs if run.ok), runs[0])
 
 
-def over_seeds(runs: Sequence[Record]) -> Record:
+def over_seeds(runs: Sequence[Record], apart: bool = False) -> Record:
     """Runs of one case as one record with the samples of all seeds; runs without a time are left out, if others have
-    one. Result and counters are those of the first."""
+    one. Result and counters are those of the first. `apart`: no seed repeats another's work, however alike they are."""
     kept = [run for run in runs if run.ok]
     if len(kept) <= 1:
         return first_of(runs)
-    return _together(kept, {"seeds": [run.seed for run in kept]})
+    changes = {"seeds": [run.seed for run in kept]}
+    if apart or of_different_work(kept):
+        changes["sample_works"] = [run.seed for run in kept for _ in run.processes]
+    return _together(kept, changes)
+
+
+def of_different_work(runs: Sequence[Record]) -> bool:
+    """Does the seed decide how much is done, as where a search ends by a rule or at a target?"""
+    done = ([run.data.get(what) or 0 for run in runs] for what in ("iterations", "evaluations"))
+    return any(max(counts, default=0) > (1 + ALIKE) * min(counts, default=0) for counts in done)
 
 
 def over_processes(runs: Sequence[Record]) -> Record:
@@ -300,13 +340,21 @@ def _together(runs: Sequence[Record], changes: dict[str, Any]) -> Record:
 
 
 def ratio(slow: Record, fast: Record) -> stats.Estimate:
-    """t(slow) / t(fast) by the protocol's statistic, paired where the same processes measured both."""
+    """t(slow) / t(fast) by the protocol's statistic, paired where the same processes measured both. Where seeds do
+    different work, of those that both have."""
+    slow, fast = _of_common_seeds(slow, fast)
     return stats.ratio(slow.by_process(), fast.by_process(), fast.protocol.get("statistic", "median"))
 
 
 def ratio_value(slow: Record, fast: Record) -> float:
     """The value of `ratio`, without its interval."""
+    slow, fast = _of_common_seeds(slow, fast)
     return stats.ratio_value(slow.by_process(), fast.by_process(), fast.protocol.get("statistic", "median"))
+
+
+def _of_common_seeds(slow: Record, fast: Record) -> tuple[Record, Record]:
+    seeds = set(slow.data["seeds"]) & set(fast.data["seeds"])
+    return slow.of_seeds(seeds), fast.of_seeds(seeds)
 
 
 def shorten(sources: Iterable[str]) -> str:
@@ -524,7 +572,8 @@ def _normalise(data: dict[str, Any]) -> None:
     """Older records have several seeds as an axis, counted from protocol.seed (a run's seed is the sum), and the best
     known objective among the counters."""
     data.setdefault("profile", "full")
-    data.pop("sample_processes", None)  # made here, of several lines
+    for made in ("sample_processes", "sample_works"):  # here, of several lines
+        data.pop(made, None)
     best = (data.get("counters") or {}).pop("best_known", None)
     if best is not None:
         data["best_known"] = best

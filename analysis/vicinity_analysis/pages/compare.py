@@ -12,19 +12,26 @@ from vicinity_analysis import stats
 from vicinity_analysis.errors import InputError, printable
 from vicinity_analysis.inputs.records import Machine, Record, load_machine
 from vicinity_analysis.views import limits
-from vicinity_analysis.views.cells import Cell, Column, Table, markdown, markdown_text, significant, slug
+from vicinity_analysis.views.cells import MARKS, Cell, Column, Table, markdown, markdown_text, significant, slug
+from vicinity_analysis.views.tables import ONE_RUN, bounds
 
 HELP = "what got faster or slower between two results folders"
 DESCRIPTION = """\
 Compares results folder A with B: time(A) / time(B) for every case and implementation in both (above 1: B is faster),
 plain and normalised. Normalised by bandwidth (or by SM x clock) means divided by what the machines' copy bandwidths
 (or multiprocessors x clock; for CPU implementations the integer throughput of the cores used) alone would explain:
-1 means "just as the hardware promises".
+1 means "just as the hardware promises". A pair of records of other sources tells of the sources too: between two
+machines it is marked and counts nowhere. Seeds are compared one by one. One sample on a side is no verdict: "one run".
 A summary by system and implementation is printed, of at most 40 lines; everything, case by case, is written to a file.
 The exit status is 0 whatever the outcome: two recorded runs are not a regression test (see `regress`)."""
 
 MOST = 40  # printed lines
 MARGIN = 0.05  # smaller differences are called "same", whatever the interval says
+OTHER_SOURCES = "other sources"  # the verdict where the machines are not all that differs
+VERDICTS = ("B faster", "same", "B slower", ONE_RUN)
+SPREAD = (("median", np.median), ("smallest", np.min), ("largest", np.max))
+SOURCES = "sources: A and B ran other sources of the implementation; between two machines such a ratio counts nowhere"
+LEGEND = MARKS | {"sources": ("", SOURCES)}
 
 
 @dataclass(frozen=True)
@@ -36,8 +43,8 @@ class Line:
     implementation: str
     seed: int
     ratio: float  # time(A) / time(B)
-    low: float
-    high: float
+    low: float | None  # None: one sample on a side
+    high: float | None
     verdict: str
     by_bandwidth: float | None
     by_clock: float | None
@@ -46,6 +53,10 @@ class Line:
     marks: str
     record_a: str
     record_b: str
+
+    @property
+    def counts(self) -> bool:
+        return self.verdict != OTHER_SOURCES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     a, b = load_machine(args.a), load_machine(args.b)
     lines = compare(a, b)
     if not lines:
-        raise InputError(f"{args.a} and {args.b} have no case and implementation in common")
+        raise InputError(f"{args.a} and {args.b} have no case, implementation and seed in common")
     text, file = describe(a, b, lines), args.markdown or Path(f"compare-{slug(a.name)}-{slug(b.name)}.md")
     try:
         if args.json:
@@ -81,13 +92,10 @@ def digest(a: Machine, b: Machine, lines: list[Line]) -> list[str]:
     groups: dict[tuple[str, str], list[Line]] = {}
     for line in lines:
         groups.setdefault((line.experiment.split("/")[0], line.implementation), []).append(line)
-    labels = ["system", "implementation", "cases", "B faster", "same", "B slower", "median", "smallest", "largest"]
-    rows = [labels]
-    for (system, implementation), group in groups.items():
-        counts = [str(sum(line.verdict == verdict for line in group)) for verdict in labels[3:6]]
-        spread = [f"{significant(float(f([line.ratio for line in group])))}×" for f in (np.median, np.min, np.max)]
-        rows.append([system, implementation, str(len(group)), *counts, *spread])
-    room = MOST - len(head) - 4  # an empty line, the heads, what is left out, the name of the file
+    labels = ["system", "implementation", "cases", *VERDICTS, OTHER_SOURCES, *(label for label, _ in SPREAD)]
+    rows = [labels] + [[*names, *_counts(group), *_spread(group)] for names, group in groups.items()]
+    tail = left_out(a, b, lines)
+    room = MOST - len(head) - len(tail) - 4  # an empty line, the heads, how many more, the name of the file
     left = len(rows) - 1 - room
     widths = [max(len(row[index]) for row in rows) for index in range(len(labels))]
     table = [
@@ -97,7 +105,40 @@ def digest(a: Machine, b: Machine, lines: list[Line]) -> list[str]:
         )
         for row in rows[: room + 1]
     ]
-    return [*head, "", *table, *([f"and {left} more"] if left > 0 else [])]
+    return [*head, "", *table, *([f"and {left} more"] if left > 0 else []), *tail]
+
+
+def _counts(group: list[Line]) -> list[str]:
+    """Lines that count, of each verdict, and lines that do not."""
+    verdicts = [sum(line.verdict == verdict for line in group) for verdict in (*VERDICTS, OTHER_SOURCES)]
+    return [str(sum(line.counts for line in group)), *map(str, verdicts)]
+
+
+def _spread(group: list[Line]) -> list[str]:
+    """Median, smallest and largest ratio of the lines that count."""
+    ratios = [line.ratio for line in group if line.counts]
+    return [f"{significant(float(f(ratios)))}×" if ratios else "—" for _, f in SPREAD]
+
+
+def left_out(a: Machine, b: Machine, lines: list[Line]) -> list[str]:
+    """What counts nowhere: a sentence for each reason."""
+    other = sum(not line.counts for line in lines)
+    one, two = _seeds(a), _seeds(b)
+    seeds = sum(one[case].isdisjoint(two[case]) for case in one.keys() & two.keys())
+    told = {
+        f"{other} of {len(lines)} lines are of other sources in A than in B: no count, no median rests on them.": other,
+        f"{seeds} cases in both have no seed in common: not compared.": seeds,
+    }
+    return [text for text, number in told.items() if number]
+
+
+def _seeds(machine: Machine) -> dict[tuple[str, str, str], set[tuple[int, ...]]]:
+    """Experiment, case and implementation -> the seeds of each record that has a time."""
+    found: dict[tuple[str, str, str], set[tuple[int, ...]]] = {}
+    for key, record in machine.records.items():
+        if record.ok:
+            found.setdefault(key[:3], set()).add(tuple(record.data["seeds"]))
+    return found
 
 
 def same_machine(a: Machine, b: Machine) -> bool:
@@ -115,32 +156,33 @@ def bandwidth(machine: Machine, record: Record) -> float | None:
 
 
 def clock(machine: Machine, record: Record) -> float | None:
-    """SM x clock for the GPU; for the CPU what its cores were measured to do, clocks being unknown."""
+    """SM x clock for the GPU; for the CPU what the cores used were measured to do, clocks being unknown."""
     if record.backend == "gpu":
         gpu = machine.environment.get("gpu") or {}
         return float(gpu["multiprocessors"]) * float(gpu["clock_khz"]) if gpu.get("clock_khz") else None
-    return machine.ceiling("cpu_integer_core" if record.one_core else "cpu_integer")
+    one_core = record.one_core or record.threads == 1
+    return limits.ceiling(record, machine, "cpu_integer_core" if one_core else "cpu_integer")
 
 
 def compare(a: Machine, b: Machine) -> list[Line]:
-    lines = []
+    lines, two = [], not same_machine(a, b)
     for key, first in a.records.items():
         second = b.records.get(key)
-        if second is None or not (first.ok and second.ok):
+        if second is None or not (first.ok and second.ok) or first.data["seeds"] != second.data["seeds"]:
             continue
+        other = first.data.get("sources") != second.data.get("sources")
         ratio = stats.ratio(first.by_process(), second.by_process(), first.protocol.get("statistic", "median"))
         lines.append(
             Line(
                 *key,
                 ratio=ratio.value,
-                low=ratio.low,
-                high=ratio.high,
-                verdict=verdict_of(ratio),
+                **bounds(ratio),
+                verdict=OTHER_SOURCES if other and two else verdict_of(ratio),
                 by_bandwidth=_normalised(ratio.value, bandwidth, (a, first), (b, second)),
                 by_clock=_normalised(ratio.value, clock, (a, first), (b, second)),
                 percent_a=limits.percent(first, a),
                 percent_b=limits.percent(second, b),
-                marks=" ".join(dict.fromkeys(first.marks + second.marks)),
+                marks=" ".join([*dict.fromkeys(first.marks + second.marks), *["sources"] * other]),
                 record_a=first.source,
                 record_b=second.source,
             )
@@ -157,6 +199,8 @@ def _normalised(ratio: float, measure: Measure, a: tuple[Machine, Record], b: tu
 
 
 def verdict_of(ratio: stats.Estimate) -> str:
+    if ratio.samples == 1:
+        return ONE_RUN
     if ratio.low > 1 and ratio.value > 1 + MARGIN:
         return "B faster"
     if ratio.high < 1 and ratio.value < 1 / (1 + MARGIN):
@@ -167,10 +211,17 @@ def verdict_of(ratio: stats.Estimate) -> str:
 def describe(a: Machine, b: Machine, lines: list[Line]) -> str:
     """The whole comparison as Markdown: what is compared, a summary by implementation, every case."""
     parts = [markdown_text(f"# A = {a.name} against B = {b.name}"), _nature(a, b), _hardware(a, b), "## Summary", ""]
-    parts += [markdown(summary_table(lines)), "", "## Cases", "", markdown(cases_table(lines)), ""]
+    parts += [markdown(summary_table(lines)), "", *left_out(a, b, lines), "", "## Cases", ""]
+    parts += [markdown(cases_table(lines)), "", *_legend(lines)]
     left = [f"{len(set(x.records) - set(y.records))} only in {n}" for x, y, n in ((a, b, "A"), (b, a, "B"))]
     parts.append(f"{len(lines)} compared; {', '.join(left)}; invalid and skipped ones are left out.")
     return "\n".join(parts) + "\n"
+
+
+def _legend(lines: list[Line]) -> list[str]:
+    """What the marks of the cases mean."""
+    used = {mark for line in lines for mark in line.marks.split()}
+    return ["Marks:", "", *(f"- {text}" for mark, (_, text) in LEGEND.items() if mark in used), ""] if used else []
 
 
 def _nature(a: Machine, b: Machine) -> str:
@@ -195,26 +246,14 @@ def _hardware(a: Machine, b: Machine) -> str:
 
 
 def summary_table(lines: list[Line]) -> Table:
-    labels = (
-        "experiment",
-        "implementation",
-        "cases",
-        "B faster",
-        "same",
-        "B slower",
-        "A ÷ B, median",
-        "smallest",
-        "largest",
-    )
+    labels = ("experiment", "implementation", "cases", *VERDICTS, OTHER_SOURCES, "A ÷ B, median", "smallest", "largest")
     more = ("÷ bandwidth, median", "÷ SM × clock, median", "A, % of limit", "B, % of limit")
     columns = [Column(text, kind="text" if i < 2 else "") for i, text in enumerate((*labels, *more))]
     table = Table("summary", "Summary", columns, [])
     for experiment, implementation in dict.fromkeys((line.experiment, line.implementation) for line in lines):
         group = [line for line in lines if (line.experiment, line.implementation) == (experiment, implementation)]
-        counts = [sum(line.verdict == verdict for line in group) for verdict in ("B faster", "same", "B slower")]
-        ratios = [line.ratio for line in group]
-        texts = [experiment, implementation, str(len(group)), *map(str, counts)]
-        texts += [f"{significant(float(f(ratios)))}×" for f in (np.median, np.min, np.max)]
+        texts = [experiment, implementation, *_counts(group), *_spread(group)]
+        group = [line for line in group if line.counts]
         texts += [_median([line.by_bandwidth for line in group]), _median([line.by_clock for line in group])]
         texts += [_median([line.percent_a for line in group], 2), _median([line.percent_b for line in group], 2)]
         table.rows.append([Cell(text) for text in texts])
@@ -243,7 +282,7 @@ def cases_table(lines: list[Line]) -> Table:
     table = Table("cases", "Cases", columns, [])
     for x in lines:
         texts = [x.experiment, x.case_key, x.implementation, str(x.seed), x.verdict, f"{significant(x.ratio)}×"]
-        texts += [f"[{significant(x.low)}, {significant(x.high)}]"]
+        texts += [f"[{significant(x.low)}, {significant(x.high)}]" if x.low is not None and x.high is not None else ""]
         texts += [_median([value]) for value in (x.by_bandwidth, x.by_clock)]
         texts += [_median([value], 2) for value in (x.percent_a, x.percent_b)]
         table.rows.append([Cell(text) for text in (*texts, x.marks, x.record_a, x.record_b)])

@@ -1,18 +1,21 @@
 """`measured`: a Markdown page of numbers from the records, as the packages of papers declare them."""
 
 import argparse
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from vicinity_analysis import catalogue
 from vicinity_analysis.catalogue import Catalogue
 from vicinity_analysis.errors import InputError
 from vicinity_analysis.inputs.published import UNITS
-from vicinity_analysis.inputs.records import Machine, Record, load_machine, shorten
+from vicinity_analysis.inputs.records import Machine, Record, load_machine, of_different_work, over_seeds, shorten
 from vicinity_analysis.pages.coverage import coverage_table
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import MARKS, STATES, Cell, Column, Table, markdown, markdown_text, significant
+from vicinity_analysis.views.quality import MEAN_GAP, SEEDS, averaged
 from vicinity_analysis.views.quantities import MeasuredTable, Quantity, Row
-from vicinity_analysis.views.tables import MISSING, short, value_cell
+from vicinity_analysis.views.tables import MISSING, marks_of, short, value_cell
 
 HELP = "write the page of measured numbers"
 DESCRIPTION = """\
@@ -25,6 +28,10 @@ Written by `python -m vicinity_analysis measured --out docs/measured.md results/
 medians (or the statistic the paper states) of runs that were checked first. CPU columns are of the processor beside the
 GPU that heads them; `cpu-openmp` takes as many of its cores as pay. The report of a machine has every case with its
 interval."""
+BY_SEED = (
+    "The seed decides how much a run does: on a machine, a row is of the seeds that all its implementations have, "
+    "as many as the column says, and each seed weighs the same."
+)
 VALUES = """\
 ## Values of each table
 
@@ -83,13 +90,17 @@ def _legend(machines: list[Machine]) -> str:
 def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Machine]) -> tuple[Table, list[str]]:
     """With the sources of its numbers, and why one is missing; a machine that has none of its cases has no column."""
     machines = [m for m in machines if _measures(declared, studies, m)] or machines[:1]
-    table, sources = Table("measured", declared.title, _columns(declared, machines), []), []
     several = len(declared.quantities) > 1
-    for row in declared.rows:
-        study = studies.get(row.experiment)
-        if study is None:
-            raise InputError(f"table '{declared.title}': no experiment {row.experiment}")
-        found = {(m.name, name): record_of(study, m, name, row) for m in machines for name in declared.implementations}
+    rows = [_runs_of_row(declared, studies, machines, row) for row in declared.rows]
+    by_seed = not several and any(of_different_work(_timed(runs)) for row in rows for runs in row.values())
+    table, sources = Table("measured", declared.title, _columns(declared, machines, by_seed), []), []
+    table.notes += [BY_SEED] if by_seed else []
+    for row, every in zip(declared.rows, rows, strict=True):
+        study = studies[row.experiment]
+        seeds = {m.name: _common_seeds(every[m.name, name] for name in declared.implementations) for m in machines}
+        if by_seed:
+            every = {key: _of_seeds(runs, seeds[key[0]]) for key, runs in every.items()}
+        found = {key: over_seeds(runs, apart=by_seed) if runs else None for key, runs in every.items()}
         known = [record for record in found.values() if record]
         sources += [source for record in known if record.ok for source in record.sources]
         table.notes += [
@@ -105,27 +116,71 @@ def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Ma
             cells += [_fact(declared.fact, study, machines[0], known)] if declared.fact else []
             cells += [_published(study, known[0], device, declared.unit) for device in declared.published]
             for m in machines:
-                cells += [_cell(q, study, m, found[m.name, name]) for name in names for q in declared.quantities]
+                own = [_cell(q, study, m, found[m.name, name]) for name in names for q in declared.quantities]
+                if by_seed:
+                    own = _with_seeds(own, seeds[m.name])
+                cells += own
             table.rows.append(cells)
     return table, sources
 
 
+def _runs_of_row(
+    declared: MeasuredTable, studies: dict[str, Study], machines: list[Machine], row: Row
+) -> dict[tuple[str, str], list[Record]]:
+    """(machine, implementation) -> its runs, by seed."""
+    if row.experiment not in studies:
+        raise InputError(f"table '{declared.title}': no experiment {row.experiment}")
+    study = studies[row.experiment]
+    return {(m.name, name): runs_of(study, m, name, row) for m in machines for name in declared.implementations}
+
+
+def _timed(runs: Sequence[Record]) -> list[Record]:
+    return [run for run in runs if run.ok]
+
+
+def _common_seeds(every: Iterable[list[Record]]) -> set[int] | None:
+    """Of the implementations that have a time. None: nothing has one."""
+    seeds = [{run.seed for run in timed} for runs in every if (timed := _timed(runs))]
+    return set.intersection(*seeds) if seeds else None
+
+
+def _of_seeds(runs: list[Record], seeds: set[int] | None) -> list[Record]:
+    """All, where no seed is common, or nothing has a time."""
+    return [run for run in runs if run.seed in seeds] if seeds and _timed(runs) else runs
+
+
+def _with_seeds(cells: list[Cell], seeds: set[int] | None) -> list[Cell]:
+    """With how many seeds they are of."""
+    if seeds is None:
+        return [*cells, MISSING]
+    if not seeds:
+        cells = [cell if cell.kind == "state" else replace(cell, marks=(*cell.marks, "seeds")) for cell in cells]
+    return [*cells, Cell(str(len(seeds))) if seeds else MISSING]
+
+
 def _measures(declared: MeasuredTable, studies: dict[str, Study], machine: Machine) -> bool:
     found = [(studies[row.experiment], row) for row in declared.rows if row.experiment in studies]
-    return any(record_of(study, machine, name, row) for study, row in found for name in declared.implementations)
+    return any(runs_of(study, machine, name, row) for study, row in found for name in declared.implementations)
 
 
-def _columns(declared: MeasuredTable, machines: list[Machine]) -> list[Column]:
+def _columns(declared: MeasuredTable, machines: list[Machine], by_seed: bool) -> list[Column]:
     several = len(declared.quantities) > 1
     columns = [Column(label, kind="text") for label in declared.labels + ("implementation",) * several]
     columns += [Column(declared.fact.label)] if declared.fact else []
     columns += [Column(f"{short(device)}, {declared.unit}", "published") for device in declared.published]
-    quantities, names = [q.label for q in declared.quantities], [f"`{name}`" for name in declared.implementations]
+    quantities = [f"time, {q.label}" if q.label in UNITS else q.label for q in declared.quantities]
+    names = [f"`{name}`" for name in declared.implementations] + [SEEDS.label] * by_seed
     return columns + [Column(label, short(m.title)) for m in machines for label in (quantities if several else names)]
 
 
 def record_of(study: Study, machine: Machine, implementation: str, row: Row) -> Record | None:
-    """Of all seeds; a program of others is named without its version. Raises InputError where the row means several
+    """Of all seeds."""
+    runs = runs_of(study, machine, implementation, row)
+    return over_seeds(runs) if runs else None
+
+
+def runs_of(study: Study, machine: Machine, implementation: str, row: Row) -> list[Record]:
+    """By seed; a program of others is named without its version. Raises InputError where the row means several
     cases."""
     named = study.runs[machine.name]
     implementation = next((name for name in named if name.startswith(f"{implementation} ")), implementation)
@@ -136,12 +191,28 @@ def record_of(study: Study, machine: Machine, implementation: str, row: Row) -> 
     ]
     if len(cases) > 1:
         raise InputError(f"{study.name}: {dict(row.case)} means {len(cases)} cases: {cases[0]}, {cases[1]}, ...")
-    return study.series(machine)[implementation].get(cases[0]) if cases else None
+    return named[implementation][cases[0]] if cases else []
 
 
 def _cell(quantity: Quantity, study: Study, machine: Machine, record: Record | None) -> Cell:
     value = quantity.of(study, machine, record) if record and record.ok else None
-    return value_cell(record, lambda _: "—" if value is None else quantity.text(value))
+    cell = value_cell(record, lambda _: "—" if value is None else quantity.text(value))
+    return cell if value is None else replace(cell, marks=_marks(quantity, study, machine, record))
+
+
+def _marks(quantity: Quantity, study: Study, machine: Machine, record: Record) -> tuple[str, ...]:
+    """Of what the value rests on; a number of seeds needs none."""
+    if quantity is MEAN_GAP:
+        return marks_of(averaged(study, machine, record))
+    if quantity is SEEDS:
+        return ()
+    return record.marks + ("budget",) * _took_its_budget(record)
+
+
+def _took_its_budget(record: Record) -> bool:
+    """Did any of its runs take all the seconds of its budget?"""
+    given = (record.protocol.get("budget") or {}).get("seconds")
+    return bool(given) and bool((record.times("wall") >= given).any())
 
 
 def _fact(quantity: Quantity, study: Study, machine: Machine, records: list[Record]) -> Cell:

@@ -12,6 +12,7 @@ from vicinity_analysis.views.tables import measured, param_columns, params, prov
 
 BEYOND = "Above 100 %: the stated work is more than this implementation does, and so is no limit for it."
 CORE = {"cpu_integer": "cpu_integer_core"}  # what a single-core implementation is held against
+OF_CORES = ("cpu_integer", "cpu_copy_bandwidth")  # of all cores that the machine had when they were measured
 BARRIERS = ("block_barrier", "cluster_barrier", "grid_barrier")  # which one a search needs is up to its design
 LATENCIES = {"launch", *BARRIERS}
 CHAINS = (
@@ -21,6 +22,10 @@ CHAINS = (
 MEETING = (
     "No percentage stands where a barrier takes the longest of what the work counts: another design may do with fewer, "
     "or with a cheaper one."
+)
+OTHER_CORES = (
+    "No percentage stands where a CPU implementation ran on another number of cores than the machine has, and the "
+    "ceiling does not say of how many it is."
 )
 
 
@@ -39,17 +44,37 @@ def floor(record: Record, machine: Machine) -> Floor | None:
     return found if found and found.ceiling not in BARRIERS else None
 
 
+def ceiling(record: Record, machine: Machine, name: str) -> float | None:
+    """What the cores that a record ran on can do. A ceiling of all cores is of as many `threads` as it says; integer
+    throughput is in proportion to them, bandwidth is not. One that does not say holds for as many as the machine has
+    alone: hosts of one name differ, and `cpu` is of the last one."""
+    value, ran = machine.ceiling(name), record.threads
+    if value is None or name not in OF_CORES or ran is None:
+        return value
+    told = machine.environment["ceilings"][name].get("threads")
+    measured_on = told or (machine.environment.get("cpu") or {}).get("threads") or ran
+    if ran == measured_on:
+        return value
+    return value * ran / told if told and name in CORE else None
+
+
+def on_other_cores(record: Record, machine: Machine) -> bool:
+    """Does the record's work meet a ceiling that is not known for the cores it ran on?"""
+    work = record.data.get("work") or {}
+    return record.ok and any(machine.ceiling(name) and ceiling(record, machine, name) is None for name in work)
+
+
 def binding(record: Record, machine: Machine) -> Floor | None:
     """The largest work / ceiling of all that the record counts, a limit or not."""
     floors = []
     for name, amount in (record.data.get("work") or {}).items():
         if record.one_core and CORE.get(name) in (machine.environment.get("ceilings") or {}):
             name = CORE[name]
-        ceiling = machine.ceiling(name)
-        if ceiling:
+        rate = ceiling(record, machine, name)
+        if rate:
             # Ceilings that are latencies (launch, barriers) count seconds an event, the others events a second.
             latency = machine.environment["ceilings"][name].get("unit") == "s"
-            floors.append(Floor(float(amount) * ceiling if latency else float(amount) / ceiling, name))
+            floors.append(Floor(float(amount) * rate if latency else float(amount) / rate, name))
     return max(floors, key=lambda found: (found.seconds, found.ceiling)) if floors else None
 
 
@@ -113,12 +138,13 @@ def summary_table(studies: list[Study]) -> Table | None:
     columns = [Column(text, kind="text") for text in ("experiment", "machine", "implementation", "binding limit")]
     columns += [Column(label, "% of the limit") for label in ("least", "median", "most")] + [Column("cases")]
     table = Table("limits", "Speed of light: percentage of the limit reached", columns, [])
-    chains = meeting = False
+    chains = meeting = cores = False
     for study in studies:
         for machine, name, _ in measured(study):
             runs = [r for records in study.runs[machine.name][name].values() for r in records]
             chains = chains or any(without_latency(r) for r in runs)
             meeting = meeting or any(bound_by_barrier(r, machine) for r in runs)
+            cores = cores or any(on_other_cores(r, machine) for r in runs)
             found = [(floor(r, machine), percent(r, machine)) for r in runs]
             values = [value for _, value in found if value is not None]
             if not values:
@@ -129,5 +155,5 @@ def summary_table(studies: list[Study]) -> Table | None:
             table.rows.append([*head, *map(Cell, texts), Cell(str(len(values)))])
             if max(values) > 100:
                 table.notes = [BEYOND]
-    table.notes += [CHAINS] * chains + [MEETING] * meeting
+    table.notes += [CHAINS] * chains + [MEETING] * meeting + [OTHER_CORES] * cores
     return table if table.rows else None

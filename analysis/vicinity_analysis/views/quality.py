@@ -75,18 +75,19 @@ def gap_of(record: Record) -> float | None:
     return gap_percent(value, best, record.maximises) if best and value is not None else None
 
 
-def _of_all_seeds(study: Study, machine: Machine, record: Record) -> list[float]:
+def averaged(study: Study, machine: Machine, record: Record) -> list[Record]:
+    """The runs that the mean gap is over: of all seeds, contended or not."""
     runs = study.runs[machine.name][record.implementation][study.key_of(record)]
-    return [gap for run in runs if usable(run) and (gap := gap_of(run)) is not None]
+    return [run for run in runs if usable(run) and gap_of(run) is not None]
 
 
 def _mean_gap(study: Study, machine: Machine, record: Record) -> float | None:
-    gaps = _of_all_seeds(study, machine, record)
+    gaps = [gap_of(run) or 0.0 for run in averaged(study, machine, record)]
     return _beyond_rounding(study, sum(gaps) / len(gaps)) if gaps else None
 
 
 MEAN_GAP = Quantity("mean gap, %", _mean_gap, "{:z.3f}".format)
-SEEDS = Quantity("seeds", lambda study, machine, record: len(_of_all_seeds(study, machine, record)), "{:g}".format)
+SEEDS = Quantity("seeds", lambda study, machine, record: len(averaged(study, machine, record)), "{:g}".format)
 
 
 def gap_percent(value: float, best: float, maximises: bool) -> float:

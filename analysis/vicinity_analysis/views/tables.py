@@ -16,6 +16,7 @@ from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
 
 MISSING = Cell("—", "not measured", marks=("missing",), kind="state")
+ONE_RUN = "one run"  # the verdict where a side of a ratio has one sample: no interval tells how sure it is
 
 
 def rows_of(study: Study) -> list[tuple[str, Key]]:
@@ -213,15 +214,16 @@ def _time_cell(record: Record, unit: str, part: str | None) -> Cell:
     if not record.ok:
         return state_cell(record)
     found = record.estimate(part).scaled(1 / UNITS[unit])
-    interval = f"95% interval {significant(found.low, 4)} to {significant(found.high, 4)} {unit}"
-    return Cell(significant(found.value), f"{provenance(record)}, {interval}", marks=record.marks)
+    interval = f", 95% interval {significant(found.low, 4)} to {significant(found.high, 4)} {unit}"
+    title = provenance(record) + (interval if found.samples > 1 else "")
+    return Cell(significant(found.value), title, marks=record.marks)
 
 
 def _tidy_time(machine: Machine, name: str, record: Record, unit: str, part: str | None) -> dict[str, Any]:
     values: dict[str, Any] = {"origin": "measured", "machine": machine.name, "implementation": name}
     if record.ok:
         found = record.estimate(part).scaled(1 / UNITS[unit])
-        values |= {"value": found.value, "unit": unit, "low": found.low, "high": found.high, "samples": found.samples}
+        values |= {"value": found.value, "unit": unit, **bounds(found), "samples": found.samples}
         values |= {"statistic": record.protocol.get("statistic", "median"), "time": part or record.protocol.get("time")}
     marks = " ".join(record.marks)
     return values | {"profile": record.profile, "marks": marks, "record": record.source}
@@ -353,19 +355,29 @@ def ratio_table(study: Study) -> Table | None:
     return table
 
 
+SIGNS = {"faster": ("▲ ", "better"), "slower": ("▼ ", "worse"), "no difference": ("≈ ", ""), ONE_RUN: ("", "")}
+
+
 def ratio_cell(ratio: stats.Estimate, title: str, marks: tuple[str, ...]) -> Cell:
-    """27.3× [27.1, 27.5], with an arrow when the interval excludes 1."""
-    arrow, kind = {"faster": ("▲", "better"), "slower": ("▼", "worse"), "no difference": ("≈", "")}[verdict_of(ratio)]
+    """▲ 27.3× [27.1, 27.5], with an arrow when the interval excludes 1; 27.3× where a side has one sample."""
+    arrow, kind = SIGNS[verdict_of(ratio)]
     interval = f"[{significant(ratio.low)}, {significant(ratio.high)}]" if ratio.samples > 1 else ""
-    return Cell(f"{arrow} {significant(ratio.value)}×", title, interval, marks, kind)
+    return Cell(f"{arrow}{significant(ratio.value)}×", title, interval, marks, kind)
 
 
 def verdict_of(ratio: stats.Estimate) -> str:
+    if ratio.samples == 1:
+        return ONE_RUN
     return "faster" if ratio.low > 1 else "slower" if ratio.high < 1 else "no difference"
 
 
+def bounds(found: stats.Estimate) -> dict[str, float | None]:
+    """The interval; one sample has none."""
+    return {"low": found.low, "high": found.high} if found.samples > 1 else {"low": None, "high": None}
+
+
 def tidy_ratio(ratio: stats.Estimate) -> dict[str, Any]:
-    return {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "verdict": verdict_of(ratio)}
+    return {"ratio": ratio.value, **bounds(ratio), "verdict": verdict_of(ratio)}
 
 
 def summary_rows(width: int, collected: list[list[float]]) -> list[list[Cell]]:

@@ -152,6 +152,7 @@ def test_inconclusive(workflow: Workflow, policy: str, status: int) -> None:
         ({"arguments": "--rounds 3 --candidate-args=--crash=3"}, "the gate could not judge (status 3)"),
         ({"baseline": "nowhere"}, "the gate could not judge (status 3)"),
         ({"baseline": ""}, "baseline: none given"),
+        ({"baseline": 40 * "0"}, "baseline: the push made this branch"),
         ({"inconclusive": "maybe"}, "inconclusive: 'maybe' is neither pass nor fail"),
         ({"systems": "mine yours"}, "systems: not all of these folders are here: mine yours"),
     ],
@@ -181,3 +182,33 @@ def test_systems_of_one_s_own(tmp_path: Path) -> None:
     assert "| fang/own |" in result.summary and "fang/table1" not in result.summary
     nothing = workflow.run(event=before)
     assert nothing.status == 3 and "the repository is no checkout of vicinity" in nothing.log
+
+
+@pytest.mark.parametrize("depth", [[], ["--depth", "1"]])
+def test_a_push_that_makes_a_branch(tmp_path: Path, depth: list[str]) -> None:
+    """github.event.before is all zeros: the base is where the branch left the default one."""
+    workflow, origin = Workflow(tmp_path), tmp_path / "origin"
+    (origin / "mine/experiments/fang").mkdir(parents=True)
+    shutil.copy(REPOSITORY / "experiments/fang/table1.yaml", origin / "mine/experiments/fang/own.yaml")
+    git(origin, "init", "-q", "-b", "main")
+    before = commit(origin)
+    git(origin, "checkout", "-q", "-b", "topic")
+    for name in ("kernel.cu", "second.cu"):
+        (origin / "mine" / name).write_text("// faster\n")
+        commit(origin)
+    git(origin, "checkout", "-q", "main")
+    (origin / "mine/other.cu").write_text("// of somebody else\n")
+    commit(origin)
+    git(tmp_path, "clone", "-q", *depth, "--branch", "topic", origin.as_uri(), str(workflow.workspace))
+    result = workflow.run(event=40 * "0", systems="mine", arguments="--rounds 3")
+    assert (result.status, result.outputs["verdict"]) == (0, "pass"), result.log
+    assert git(workflow.runner / "baseline", "rev-parse", "HEAD") == before
+
+
+def test_a_path_that_the_build_cannot_take(tmp_path: Path) -> None:
+    (tmp_path / "a b").mkdir()
+    workflow = Workflow(tmp_path / "a b")
+    (workflow.workspace / "mine").mkdir(parents=True)
+    result = workflow.run(event="HEAD", systems="mine")
+    assert (result.status, result.built) == (3, []), result.log
+    assert "::error title=Regression gate::systems: the build takes no path with blanks" in result.log

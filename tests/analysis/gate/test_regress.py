@@ -196,6 +196,69 @@ def test_a_case_that_the_candidate_never_takes_is_a_regression(in_process, gate,
     assert status == 1 and {change["what"] for change in found["changes"]} == {"record"}
 
 
+@pytest.fixture
+def having(monkeypatch):
+    """Gives cpu-openmp a status on each side, or no records: None. The candidate is what is called with --counter."""
+    real = fake_vicinity.records
+
+    def give(base, candidate):
+        def changed(args, *rest):
+            status = base if args.counter is None else candidate
+            for data in real(args, *rest):
+                if data["implementation"] != "cpu-openmp" or status == "ok":
+                    yield data
+                elif status:
+                    yield data | {"status": status, "samples": {}}
+
+        monkeypatch.setattr(fake_vicinity, "records", changed)
+
+    return give
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate", "expected"),
+    [
+        ("invalid", "ok", 0),
+        ("skipped", "ok", 0),
+        (None, "ok", 0),
+        ("invalid", "skipped", 0),
+        ("invalid", None, 0),
+        ("skipped", "skipped", 0),
+        ("invalid", "invalid", 2),
+        (None, "invalid", 2),
+        ("skipped", "invalid", 1),
+        ("ok", "invalid", 1),
+        ("ok", "skipped", 1),
+        ("ok", None, 1),
+    ],
+)
+def test_a_case_without_times_on_a_side_is_named(in_process, gate, having, base, candidate, expected):
+    """What is mended or new is no regression, and what is wrong in the candidate never passes."""
+    having(base, candidate)
+    status, found = gate("--candidate-args=--counter 0")
+    assert status == expected and len(found["cases"]) == 2 == len(found["uncompared"])
+    (note,) = (note for note in found["notes"] if "compared" in note)
+    assert note.startswith("2 cases were not compared: fang/table1 ") and " cpu-openmp seed 1 (" in note
+    sides = f"({base or 'not measured'} in the base, {candidate or 'not measured'} in the candidate)"
+    assert note.count(sides) == 2 and "cpu-serial" not in note
+    assert bool(found["changes"]) == (expected == 1)
+
+
+def test_a_base_that_takes_a_case_at_times_only_is_inconclusive(in_process, gate):
+    """The first process skips it, the others do not: all of both sides were compared."""
+    status, found = gate("--base-args=--skip 1")
+    assert status == 2 and {change["side"] for change in found["changes"]} == {"base"} and not found["uncompared"]
+
+
+def test_many_cases_that_were_not_compared_are_counted():
+    keys = [RecordKey("a/b", f"n={n}", "cpu", 1) for n in range(12)]
+    found = [verdicts.Uncompared(key, ["ok"], ["invalid", "skipped"]) for key in keys]
+    verdict = verdicts.conclude(verdicts.Verdict("stored", 0, [], [], [], [], 1, uncompared=found))
+    (note,) = verdict.notes
+    assert note.startswith("12 cases were not compared: a/b n=0 cpu seed 1 (ok in the base, invalid or skipped in the ")
+    assert note.endswith("n=9 cpu seed 1 (ok in the base, invalid or skipped in the candidate), and 2 more.")
+
+
 def test_results_of_the_second_series_are_compared_as_well(in_process, gate, monkeypatch):
     real = fake_vicinity.records
 
@@ -269,6 +332,8 @@ def test_marks_that_fit_no_sample_are_a_harness_error():
     [
         (["--rounds", "2"], "at least 3 rounds"),
         (["--floor", "0"], "a percentage above 0"),
+        (["--floor", "inf"], "a percentage above 0"),
+        (["--floor", "nan"], "a percentage above 0"),
         (["--base-binary", "/nowhere/vicinity"], "/nowhere/vicinity: no such file"),
         (["--stored-baseline", "x"], "either --base-binary or --stored-baseline"),
     ],
@@ -299,6 +364,31 @@ def test_against_recorded_results(in_process, gate, tmp_path):
     assert status == 0 and found["mode"] == "stored" and "recorded at another time" in found["worth"]
     status, found = gate("--candidate-args", "--slow cpu-openmp=1.5", base=base)
     assert status == 1 and {key[2] for key in found["confirmed"]} == {"cpu-openmp"}
+
+
+@pytest.mark.parametrize(
+    ("change", "candidate", "expected"),
+    [
+        ('"implementation": "cpu-tuned", "profile": "smoke"', "ok", 0),  # and so no cpu-openmp
+        ('"status": "invalid"', "ok", 0),
+        ('"status": "invalid"', "invalid", 2),
+        ('"extrapolated": {"axis": "states"}', "ok", 0),
+        ('"implementation": "cpu-openmp"', None, 0),
+    ],
+)
+def test_what_recorded_results_lack_is_named(in_process, gate, having, tmp_path, change, candidate, expected):
+    base = stored(tmp_path)
+    having("ok", candidate)
+    path = tmp_path / "stored" / "fang" / "table1.jsonl"
+    lines = [
+        json.dumps(json.loads(line) | json.loads(f"{{{change}}}")) if "cpu-openmp" in line else line
+        for line in path.read_text().splitlines()
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    status, found = gate("--profile", "full", "--candidate-args=--counter 0", base=base)
+    assert status == expected and len(found["cases"]) == 2 and not found["changes"]
+    assert [one["key"][2] for one in found["uncompared"]] == ["cpu-openmp"] * 2
+    assert any(note.startswith("2 cases were not compared") for note in found["notes"])
 
 
 def test_recorded_on_another_machine(in_process, gate, tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import synthetic
 from vicinity_analysis import frame, stats
-from vicinity_analysis.inputs.records import load_machine, over_seeds, ratio, ratio_value
+from vicinity_analysis.inputs.records import load_machine, of_different_work, over_seeds, ratio, ratio_value
 
 CASE = {"load": 1, "states": 16, "variables": 8, "possibilities": 80}
 
@@ -122,3 +122,86 @@ def test_contended_samples_of_one_process_are_left_out(tmp_path):
 def test_older_records_know_of_no_contention(tmp_path):
     record = only(load_machine(folder(tmp_path, one([1.0, 2.0]))))
     assert not record.contended.any() and "contended" not in json.dumps(record.data)
+
+
+def seeds(tmp_path, *written, statistic="mean", implementation="gpu", **changes):
+    """Records of (seed, samples, iterations, contended, process), one a seed and process, as the machine has them."""
+    protocol = {"statistic": statistic, "repetitions": 1, "warmup": 0, "time": "kernel"}
+    records = [
+        one(samples, k, implementation, seeds=[seed], iterations=n, contended=marks, protocol=protocol, **changes)
+        for seed, samples, n, marks, k in written
+    ]
+    return list(load_machine(folder(tmp_path, *records)).records.values())
+
+
+def test_a_seed_with_work_of_its_own_is_never_left_out(tmp_path):
+    """A seed decides how long such a run is: without the longer one the value is half."""
+    runs = seeds(tmp_path, (1, [14.9], 272, [True], 1), (2, [7.4], 133, [False], 1))
+    found = over_seeds(runs)
+    assert found.typical() == found.estimate().value == pytest.approx(11.15)
+    assert found.marks == ("contended",) and found.estimate().samples == 2
+
+
+def test_seeds_of_the_same_work_are_repetitions(tmp_path):
+    runs = seeds(tmp_path, (1, [9.0], 1000, [True], 1), (2, [2.0], 1010, [False], 1))
+    assert over_seeds(runs).typical() == 2.0 and not over_seeds(runs).marks
+    assert over_seeds(runs, apart=True).typical() == 5.5 and over_seeds(runs, apart=True).marks == ("contended",)
+
+
+@pytest.mark.parametrize(("iterations", "different"), [((100, 100), False), ((100, 105), False), ((100, 106), True)])
+def test_seeds_do_different_work_where_their_counts_differ(tmp_path, iterations, different):
+    runs = seeds(tmp_path, *((seed, [1.0], n, [False], 1) for seed, n in enumerate(iterations, start=1)))
+    assert of_different_work(runs) == different
+    assert not of_different_work(runs[:1]) and not of_different_work([])
+
+
+def test_evaluations_are_work_too(tmp_path):
+    few, many = (
+        seeds(tmp_path / str(n), (n, [1.0], 5, [False], 1), evaluations=evaluations)[0]
+        for n, evaluations in enumerate((0, 7))
+    )
+    assert of_different_work([few, many]) and not of_different_work([few, few])
+
+
+def test_seeds_of_different_work_weigh_the_same_in_whichever_process(tmp_path):
+    """One process has one seed, another four: no median of two means."""
+    written = [(1, [10.0], 100, [False], 1), *((seed, [1.0 * seed], 10 * seed, [False], 2) for seed in (2, 3, 4, 5))]
+    runs = seeds(tmp_path, *written)
+    assert over_seeds(runs).typical() == (10 + 2 + 3 + 4 + 5) / 5
+    low, high = over_seeds(runs).estimate().low, over_seeds(runs).estimate().high
+    assert 2 <= low < 4.8 < high <= 10
+    assert over_seeds(seeds(tmp_path / "median", *written, statistic="median")).typical() == 4.0
+
+
+def test_repetitions_within_a_seed_count_for_its_value_alone(tmp_path):
+    """Per seed the contended ones are left out and the processes give a median."""
+    written = [
+        (1, [1.0, 90.0], 10, [False, True], 1),
+        (1, [2.0], 10, [False], 2),
+        (1, [6.0], 10, [False], 3),
+        (2, [20.0], 100, [False], 1),
+    ]
+    found = over_seeds(seeds(tmp_path, *written))
+    assert found.typical() == (2 + 20) / 2 and not found.marks
+
+
+def test_ratios_are_of_common_seeds_where_seeds_do_different_work(tmp_path):
+    slow = over_seeds(seeds(tmp_path / "slow", (1, [30.0], 10, [False], 1), implementation="cpu-serial"))
+    written = [(seed, [3.0 * seed], 10 * seed, [False], 1) for seed in (1, 2, 3)]
+    fast = over_seeds(seeds(tmp_path / "fast", *written))
+    assert fast.typical() == 6.0 and ratio_value(slow, fast) == ratio(slow, fast).value == 10.0
+    assert fast.of_seeds({2, 3}).typical() == 7.5 and fast.of_seeds({2, 3}).data["seeds"] == [2, 3]
+    assert fast.of_seeds({1, 2, 3}) is fast.of_seeds({7}) is fast
+    other = over_seeds(seeds(tmp_path / "other", (7, [30.0], 70, [False], 1), implementation="cpu-serial"))
+    assert ratio_value(other, fast) == 5.0  # none in common
+
+
+def test_ratios_of_the_same_work_are_of_all_seeds(tmp_path):
+    slow = over_seeds(seeds(tmp_path / "slow", (1, [30.0], 10, [False], 1), implementation="cpu-serial"))
+    fast = over_seeds(seeds(tmp_path / "fast", *((seed, [1.0 * seed], 10, [False], 1) for seed in (1, 2, 3))))
+    assert ratio_value(slow, fast) == 15.0
+
+
+def test_whose_work_the_samples_are_is_not_believed(tmp_path):
+    record = only(load_machine(folder(tmp_path, one([1.0, 2.0], sample_works=[1, 2]))))
+    assert list(record.works) == [1, 1]

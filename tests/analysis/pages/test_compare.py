@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 import synthetic
 from vicinity_analysis.__main__ import main
-from vicinity_analysis.inputs.records import load_machine
+from vicinity_analysis.inputs.records import Record, load_machine
 from vicinity_analysis.pages import compare
 
 
@@ -47,7 +47,7 @@ def test_nothing_in_common(tmp_path, capsys):
     synthetic.make_machine(tmp_path, "a", experiments={"table1": synthetic.TABLE1})
     synthetic.make_machine(tmp_path, "b", experiments={"table2": synthetic.TABLE2 | {"load": [8]}})
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 2
-    assert "no case and implementation in common" in capsys.readouterr().err
+    assert "no case, implementation and seed in common" in capsys.readouterr().err
 
 
 def test_seeds_are_compared_one_by_one(tmp_path, capsys):
@@ -60,6 +60,70 @@ def test_seeds_are_compared_one_by_one(tmp_path, capsys):
     lines = json.loads((tmp_path / "c.json").read_text())["lines"]
     assert [(line["seed"], line["ratio"]) for line in lines] == [(1, 1.0), (2, 1.0)]
     assert "2 compared; 0 only in A" in (tmp_path / "compare-a-b.md").read_text()
+
+
+def written(results, name, *runs, gpu="GPU"):
+    """A folder of runs of one experiment, each (size, seed, samples, sources)."""
+    records = [
+        synthetic.record(name, "new/search", {"size": size}, "gpu", samples, seeds=[seed], sources=sources)
+        for size, seed, samples, sources in runs
+    ]
+    return load_machine(synthetic.write_records(results, name, records, gpu))
+
+
+def test_other_sources_of_two_machines_are_marked_and_count_nowhere(tmp_path):
+    a = written(tmp_path, "a", (8, 1, [2.0] * 5, "old"), (9, 1, [3.0] * 5, "same"))
+    b = written(tmp_path, "b", (8, 1, [1.0] * 5, "new"), (9, 1, [1.0] * 5, "same"), gpu="another GPU")
+    lines = compare.compare(a, b)
+    assert [(x.ratio, x.verdict, x.marks) for x in lines] == [
+        (2, "other sources", "sources"),
+        (3, "B faster", ""),
+    ]
+    short, text = compare.digest(a, b, lines), compare.describe(a, b, lines)
+    (row,) = (line.split() for line in short if line.startswith("new"))
+    assert row == ["new", "gpu", "1", "1", "0", "0", "0", "1", "3.00×", "3.00×", "3.00×"]
+    told = "1 of 2 lines are of other sources in A than in B"
+    assert short[-1].startswith(told) and told in text and "- sources: A and B ran other sources" in text
+    assert "| new/search | gpu | 1 | 1 | 0 | 0 | 0 | 1 | 3.00× |" in text
+    (row,) = (line.split() for line in compare.digest(a, b, lines[:1]) if line.startswith("new"))
+    assert row == ["new", "gpu", "0", "0", "0", "0", "0", "1", "—", "—", "—"]
+    assert "| — | — | — |" in compare.describe(a, b, lines[:1]).split("## Cases")[0]
+
+
+def test_other_sources_of_one_machine_are_what_is_compared(tmp_path):
+    a = written(tmp_path, "a", (8, 1, [2.0] * 5, "old"))
+    b = written(tmp_path, "b", (8, 1, [1.0] * 5, "new"))
+    lines = compare.compare(a, b)
+    assert [(x.verdict, x.marks) for x in lines] == [("B faster", "sources")]
+    assert not compare.left_out(a, b, lines) and "- sources: " in compare.describe(a, b, lines)
+
+
+def test_one_sample_has_no_interval_and_no_verdict(tmp_path):
+    a = written(tmp_path, "a", (8, 1, [2.0], "same"), (9, 1, [2.0] * 5, "same"))
+    b = written(tmp_path, "b", (8, 1, [1.0] * 5, "same"), (9, 1, [1.0], "same"))
+    lines = compare.compare(a, b)
+    assert {(x.ratio, x.verdict, x.low, x.high) for x in lines} == {(2, "one run", None, None)}
+    assert [row[6].text for row in compare.cases_table(lines).rows] == ["", ""]
+    (row,) = (line.split() for line in compare.digest(a, b, lines) if line.startswith("new"))
+    assert row[2:8] == ["2", "0", "0", "0", "2", "0"]
+
+
+def test_cases_without_a_common_seed_are_counted(tmp_path):
+    a = written(tmp_path, "a", (8, 1, [1.0] * 5, "same"), (8, 2, [9.0] * 5, "same"), (9, 1, [1.0] * 5, "same"))
+    b = written(tmp_path, "b", (8, 1, [1.0] * 5, "same"), (9, 2, [1.0] * 5, "same"))
+    lines = compare.compare(a, b)
+    assert [(x.case_key, x.seed, x.ratio) for x in lines] == [("problem=grid-path;size=8", 1, 1.0)]
+    told = "1 cases in both have no seed in common: not compared."
+    assert compare.digest(a, b, lines)[-1] == told and told in compare.describe(a, b, lines)
+
+
+def test_cores_are_held_against_as_many(tmp_path):
+    a = written(tmp_path, "a")
+    a.environment["ceilings"]["cpu_integer"]["threads"] = 16
+    a.environment["ceilings"]["cpu_integer_core"] = {"value": 4e10, "unit": "op/s"}
+    for threads, rate in ((16, 5e11), (8, 2.5e11), (1, 4e10)):
+        data = synthetic.record("a", "new/search", {"size": 8}, "cpu-openmp", [1.0], policy={"threads": threads})
+        assert compare.clock(a, Record(data, "a/new/search.jsonl:1", 1)) == rate
 
 
 def test_at_most_forty_lines_are_printed(root):

@@ -8,6 +8,7 @@ from vicinity_analysis.errors import InputError
 from vicinity_analysis.inputs.records import load_machine
 from vicinity_analysis.pages import measured
 from vicinity_analysis.paper import Paper
+from vicinity_analysis.views.quality import MEAN_GAP, SEEDS
 from vicinity_analysis.views.quantities import THREADS, MeasuredTable, Row, time_in
 
 PAGE = synthetic.REPOSITORY / "docs" / "measured.md"
@@ -48,7 +49,7 @@ def test_cells_have_machine_implementation_and_marks(root):
 def test_with_several_quantities_a_row_an_implementation(root):
     rows = (Row(("small",), "fang/table1", {"states": 1024, "variables": 8, "possibilities": 1224}),)
     text = page(root, MeasuredTable("Times", ("case",), rows, ("gpu", "nobody"), (time_in("us"), THREADS)))
-    assert "| case | implementation | H100 80GB HBM3: us | H100 80GB HBM3: threads |" in text
+    assert "| case | implementation | H100 80GB HBM3: time, us | H100 80GB HBM3: threads |" in text
     assert text.count("| small |") == 1 and "| small | `gpu` |" in text
 
 
@@ -64,6 +65,83 @@ def test_a_value_that_was_skipped_says_why(root, tmp_path):
     text = page(root, MeasuredTable("Times", ("case",), rows, ("gpu-tuned", "cpu-serial"), (time_in("ms"),)), folder)
     assert re.search(r"^\| largest \| 1\.00 \| skipped \|$", text, re.MULTILINE)
     assert "\n\n- largest, cpu-serial on NVIDIA B: skipped: it may take &lt;b>4116 s.\n\nRecords: " in text
+
+
+LARGEST = {"states": 4096, "variables": 32, "possibilities": 9800}
+LARGEST_ROW = (Row(("largest",), "fang/table1", LARGEST),)
+
+
+def of_seeds(tmp_path, *written, **changes):
+    """A machine's folder with records of (implementation, seed, seconds, iterations, contended)."""
+    protocol = {"statistic": "mean", "repetitions": 1, "warmup": 0, "time": "kernel", **changes.pop("protocol", {})}
+    records = [
+        synthetic.record("gpu-b", "fang/table1", LARGEST, name, [seconds])
+        | {"seeds": [seed], "iterations": n, "contended": [contended], "protocol": protocol, **changes}
+        for name, seed, seconds, n, contended in written
+    ]
+    return synthetic.write_records(tmp_path / "results", "gpu-b", records, "NVIDIA B")
+
+
+def test_a_row_is_of_the_seeds_that_all_have(root, tmp_path):
+    """The seed decides how long a run is: one implementation's seeds are not held against other seeds."""
+    written = [("cpu-serial", seed, 10.0 * seed, 100 * seed, False) for seed in (1, 2)]
+    written += [("gpu-tuned", seed, 1.0 * seed, 100 * seed, seed == 1) for seed in (1, 2, 3, 4)]
+    names = ("cpu-serial", "gpu-tuned", "nobody")
+    text = page(
+        root, MeasuredTable("Times", ("case",), LARGEST_ROW, names, (time_in("s"),)), of_seeds(tmp_path, *written)
+    )
+    assert "| case | B: `cpu-serial` | B: `gpu-tuned` | B: `nobody` | B: seeds |" in text
+    assert "| largest | 15.0 | 1.50<sup>c</sup> | — | 2 |" in text
+    assert f"- {measured.BY_SEED}\n\nRecords: gpu-b/fang/table1.jsonl:1-4." in text
+
+
+def test_seeds_of_the_same_work_are_all_shown_and_not_told(root, tmp_path):
+    written = [("cpu-serial", 1, 10.0, 100, False), *(("gpu-tuned", k, 1.0 * k, 100, k == 3) for k in (1, 2, 3))]
+    names = ("cpu-serial", "gpu-tuned")
+    text = page(
+        root, MeasuredTable("Times", ("case",), LARGEST_ROW, names, (time_in("s"),)), of_seeds(tmp_path, *written)
+    )
+    assert "| largest | 10.0 | 1.50 |\n" in text and measured.BY_SEED not in text
+
+
+def test_without_a_common_seed_the_row_says_so(root, tmp_path):
+    written = [("cpu-serial", 7, 10.0, 700, False), *(("gpu-tuned", k, 1.0 * k, 100 * k, False) for k in (1, 2))]
+    names = ("cpu-serial", "gpu-tuned", "nobody")
+    text = page(
+        root, MeasuredTable("Times", ("case",), LARGEST_ROW, names, (time_in("s"),)), of_seeds(tmp_path, *written)
+    )
+    assert "| largest | 10.0<sup>d</sup> | 1.50<sup>d</sup> | — | — |" in text
+    assert "\n- <sup>d</sup> different seeds" in text
+
+
+def test_a_mean_gap_is_marked_where_any_of_its_seeds_was_contended(root, tmp_path):
+    """Also where the time leaves that seed out: of the same work."""
+    written = [("gpu-tuned", k, 1.0, 100, k == 2) for k in (1, 2, 3)]
+    made = of_seeds(tmp_path, *written, objective=101, best_known=100)
+    table = MeasuredTable("Gaps", ("case",), LARGEST_ROW, ("gpu-tuned",), (MEAN_GAP, time_in("s"), SEEDS))
+    text = page(root, table, made)
+    assert "| case | implementation | B: mean gap, % | B: time, s | B: seeds |" in text
+    assert "| largest | `gpu-tuned` | 1.000<sup>c</sup> | 1.00 | 3 |" in text
+
+
+@pytest.mark.parametrize(
+    ("budget", "sign"),
+    [
+        (None, ""),
+        ({"seconds": 2.0}, "<sup>b</sup>"),
+        ({"seconds": 2.0, "gap": 0.001}, "<sup>b</sup>"),
+        ({"seconds": 9.0}, ""),
+    ],
+)
+def test_a_time_that_is_all_that_was_given_is_marked(root, tmp_path, budget, sign):
+    """Of two runs one ended by itself; the other, a wall time of 2.6 s, ended with the budget."""
+    written = [("gpu-tuned", 1, 1.0, 100, False), ("gpu-tuned", 2, 2.0, 200, False)]
+    protocol = {"budget": budget} if budget else {}
+    made = of_seeds(tmp_path, *written, objective=100, best_known=100, protocol=protocol)
+    table = MeasuredTable("Gaps", ("case",), LARGEST_ROW, ("gpu-tuned",), (MEAN_GAP, time_in("s"), SEEDS))
+    text = page(root, table, made)
+    assert f"| largest | `gpu-tuned` | 0.000 | 1.50{sign} | 2 |" in text
+    assert ("<sup>b</sup> budget: " in text) == bool(sign)
 
 
 @pytest.mark.parametrize(

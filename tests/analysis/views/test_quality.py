@@ -4,7 +4,7 @@ import synthetic_sa
 from matplotlib.figure import Figure
 from vicinity_analysis import claims, quality_claims
 from vicinity_analysis.__main__ import main
-from vicinity_analysis.claims import FAILS, HOLDS, OPEN, PART
+from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, OPEN, PART
 from vicinity_analysis.views import quality, quality_plots
 from worlds import GPU, judge, studies_of, study_of
 
@@ -160,6 +160,26 @@ def test_one_long_run_against_ten_short_ones(tmp_path, root):
     assert judged.verdict == HOLDS and "tai100a, 10 runs of 100,000: 3.0" in judged.measured[0][1][0].numbers
     flat = world(tmp_path, synthetic_sa.quality("m", ["gpu-tuned"], {"tai100a": 21052466}, slope=-0.001))
     assert judge(flat, "m")["one-long-run"].verdict == FAILS
+
+
+@pytest.mark.parametrize(
+    ("above", "verdict", "told"),
+    [
+        (5_000, HOLDS, "one run better in 1 of 1, equal in 0"),
+        (10_150, NOT_JUDGED, "one run better in 0 of 1, equal in 1"),
+        (10_230, NOT_JUDGED, "one run better in 0 of 1, equal in 1"),
+        (20_000, FAILS, "one run better in 0 of 1, equal in 0"),
+    ],
+)
+def test_a_long_run_wins_beyond_the_scatter_alone(tmp_path, above, verdict, told):
+    """The best of ten runs is 10191 above the best known in the mean over the choices."""
+    records = list(synthetic_sa.quality("m", ["gpu-tuned"], {"tai100a": 21052466}, (10**5, 10**6)))
+    for record in records:
+        short = record["iterations"] == 10**5
+        record["objective"] = 21052466 + (10_000 + 100 * (record["case"]["seed"] + 1) if short else above)
+    (found,) = judge(world(tmp_path, records), "m")["one-long-run"].measured[0][1]
+    assert (found.verdict, found.numbers.split(";")[0]) == (verdict, told)
+    assert ("(equal)" in found.numbers) == (verdict == NOT_JUDGED)
 
 
 def test_nine_seeds_are_too_few_to_choose_ten(tmp_path):

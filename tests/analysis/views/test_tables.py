@@ -1,9 +1,12 @@
 import csv
 import io
+import shutil
 from dataclasses import replace
 
 import pytest
 import synthetic
+from vicinity_analysis import catalogue
+from vicinity_analysis.inputs import records
 from vicinity_analysis.inputs.records import load_machine
 from vicinity_analysis.views import cells, limits, speedups, tables
 from worlds import column, studies_of
@@ -99,6 +102,70 @@ def test_a_barrier_is_no_limit_that_another_design_could_not_beat(studies):
         found = limits.floor(replace(record, data=record.data | {"work": work}), machine)
         assert (found.ceiling if found else None) == ceiling
     del machine.environment["ceilings"]["cluster_barrier"]
+
+
+@pytest.mark.parametrize(
+    ("told", "threads", "share"),
+    [
+        ({}, None, 1),  # the implementation does not say
+        ({}, 16, 1),
+        ({}, 15, None),
+        ({"threads": 16}, 16, 1),
+        ({"threads": 16}, 15, 15 / 16),
+        ({"threads": 15}, 16, 16 / 15),
+        ({"threads": 15}, 15, 1),
+    ],
+)
+def test_cores_are_held_against_a_ceiling_of_as_many(tmp_path, told, threads, share):
+    policy = {"threads": threads} if threads else {}
+    made = synthetic.record("m", "fang/table1", {}, "cpu-openmp", [1.0], policy=policy, work={"cpu_integer": 1e11})
+    machine = load_machine(synthetic.write_records(tmp_path, "m", [made]))
+    (record,) = machine.all_records
+    for name in ("cpu_integer", "cpu_copy_bandwidth"):
+        machine.environment["ceilings"][name] |= told
+    percent = limits.percent(record, machine)
+    assert percent == (pytest.approx(100 * 1e11 / (5e11 * share)) if share else None)
+    assert limits.on_other_cores(record, machine) == (share is None)
+    bandwidth = limits.ceiling(record, machine, "cpu_copy_bandwidth")
+    assert bandwidth == (1e11 if share == 1 else None)  # not in proportion to the cores
+
+
+def test_the_summary_says_where_the_cores_are_others(root, tmp_path):
+    machine = load_machine(shutil.copytree(root / "results" / "cpu-only", tmp_path / "cpu-only"))
+    one, other, *_ = (r for r in machine.all_records if r.implementation == "cpu-openmp")
+    one.data["policy"]["threads"], other.data["policy"]["threads"] = 16, 3
+    table = limits.summary_table(catalogue.open_catalogue(root).studies([machine]))
+    assert limits.OTHER_CORES in table.notes
+
+
+def test_one_sample_is_no_verdict(tmp_path):
+    machine = load_machine(
+        synthetic.write_records(
+            tmp_path, "m", [synthetic.record("m", "fang/table1", {}, name, [t]) for name, t in (("gpu", 1), ("cpu", 5))]
+        )
+    )
+    fast, slow = machine.all_records
+    found = records.ratio(slow, fast)
+    cell = tables.ratio_cell(found, "", ())
+    assert (cell.text, cell.note, cell.kind) == ("5.00×", "", "")
+    assert tables.tidy_ratio(found) == {"ratio": 5, "low": None, "high": None, "verdict": "one run"}
+    several = replace(found, low=4.9, high=5.1, samples=2)
+    assert tables.ratio_cell(several, "", ()).text == "▲ 5.00×" and tables.verdict_of(several) == "faster"
+    row, table = {"row": "r1"}, cells.Table("t", "t", [], [])
+    assert speedups.add_speedup([], table, row, fast, slow) == 5
+    assert table.tidy[0]["verdict"] == "one run" and cells.tidy_csv(table).splitlines()[1].startswith("r1,5,,,one run")
+
+
+def test_one_sample_has_no_interval_in_the_table_of_times(tmp_path):
+    root = synthetic.make_root(tmp_path)
+    case = {"load": 1, "states": 1024, "variables": 8, "possibilities": 1224}
+    made = [synthetic.record("m", "fang/table1", case, "gpu", [0.001])]
+    synthetic.write_records(tmp_path / "results", "m", made, "GPU")
+    (study,) = (study for study in studies_of(root, "m") if study.name == "fang/table1")
+    table = tables.times_table(study)
+    assert "interval" not in table.rows[0][column(table, "gpu")].title
+    (row,) = (row for row in table.tidy if row["origin"] == "measured")
+    assert (row["value"], row["low"], row["high"], row["samples"]) == (pytest.approx(1), None, None, 1)
 
 
 def test_csv_traces_every_number(studies):

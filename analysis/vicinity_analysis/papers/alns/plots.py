@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MultipleLocator, NullLocator
 
 from vicinity_analysis.papers.alns.spreads import NAMES, SETS, Printed, Spread, printed_of
-from vicinity_analysis.papers.alns.tables import BASELINES, Measured, measured_of
+from vicinity_analysis.papers.alns.tables import BASELINES, Measured, measured_of, of_same_seeds
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.charts import told
 from vicinity_analysis.views.figures import INK, Drawing, handle, legend, log_axis, panels, render, style_of
@@ -125,7 +125,8 @@ def ratio_curves(study: Study, baseline: str) -> list[Curve]:
         curves.append((f"published ÷ {one.name} (two machines)", *style, "--", _over(sizes, base, _means(one))))
         own = next((o for o in every if o.machine is one.machine and o.name == OURS[baseline]), None)
         if own:
-            curves.append((f"{OURS[baseline]} ÷ {one.name}", *style, "-", _over(sizes, _means(own), _means(one))))
+            slow, fast = of_same_seeds(own, one)
+            curves.append((f"{OURS[baseline]} ÷ {one.name}", *style, "-", _over(sizes, _means(slow), _means(fast))))
     return curves
 
 

@@ -31,8 +31,11 @@ class Spread:
     most: float
     deviation: float | None  # None: not printed (totals)
     sources: tuple[str, ...] = ()
+    single: bool = False  # one repetition, or a total with an instance of one: a mean, and no spread
 
     def of(self, stat: str) -> float | None:
+        if self.single and stat != "avg":
+            return None
         return dict(zip(STATS, (self.mean, self.least, self.most, self.deviation), strict=True))[stat]
 
 
@@ -104,14 +107,16 @@ def spread_of(records: Sequence[Record], metric: str) -> Spread:
     """`metric`: cost or time. The deviation is that of the population."""
     values = np.array([cost(r) if metric == "cost" else r.typical() for r in records])
     sources = tuple(r.source for r in records)
-    return Spread(float(values.mean()), float(values.min()), float(values.max()), float(values.std()), sources)
+    stats = (float(f(values)) for f in (np.mean, np.min, np.max, np.std))
+    return Spread(*stats, sources, single=len(records) == 1)
 
 
 def total(spreads: Iterable[Spread]) -> Spread:
     """As the paper's last lines: sums of the means, minima and maxima (errata A1)."""
     every = list(spreads)
-    sums = (sum(spread.of(stat) or 0.0 for spread in every) for stat in STATS[:3])
-    return Spread(*sums, None, tuple(source for spread in every for source in spread.sources))
+    sums = (sum(values) for values in zip(*((one.mean, one.least, one.most) for one in every), strict=True))
+    sources = tuple(source for spread in every for source in spread.sources)
+    return Spread(*sums, None, sources, single=any(spread.single for spread in every))
 
 
 def above(value: float, base: float) -> float:

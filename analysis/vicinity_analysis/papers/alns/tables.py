@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -62,7 +62,10 @@ WHOLE = (
     "The published time is that of a whole run of GPU-ALNS, on its card, until its stopping rule, not of when it had "
     "its cost; gpu-hybrid and cpu-hybrid are other algorithms. A ratio of the two says nothing of the hardware."
 )
-DEVIATION = "Measured: over the seeds; sd of the population, while the paper does not say which its Std. is."
+DEVIATION = (
+    "Measured: over the seeds, of which one has a mean alone; sd of the population, while the paper does not say which "
+    "its Std. is."
+)
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,18 @@ def measured_of(study: Study) -> list[Measured]:
         for name, cases in study.runs[machine.name].items()
     ]
     return [one for one in found if one.runs]
+
+
+def of_same_seeds(one: Measured, other: Measured) -> tuple[Measured, Measured]:
+    """Runs of the instances and seeds that both have: a seed decides how many calls a run makes."""
+    seeds = {name: {record.seed for record in one.runs[name]} for name in one.runs}
+    common = {
+        name: seeds[name] & {record.seed for record in records} for name, records in other.runs.items() if name in seeds
+    }
+    return tuple(
+        replace(each, runs={name: [r for r in each.runs[name] if r.seed in of] for name, of in common.items() if of})
+        for each in (one, other)
+    )
 
 
 def _in_place(runs: dict[str, list[Record]]) -> dict[str, list[Record]]:

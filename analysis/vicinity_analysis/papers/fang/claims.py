@@ -6,7 +6,20 @@ do is `cpu-openmp`: the paper's CPU code uses all cores too, but not vectors, so
 from collections.abc import Callable
 from dataclasses import replace
 
-from vicinity_analysis.claims import FAILS, HOLDS, PART, Claim, Evidence, Finding, finding, span, within
+from vicinity_analysis.claims import (
+    FAILS,
+    HOLDS,
+    PART,
+    Claim,
+    Evidence,
+    Finding,
+    Series,
+    finding,
+    runs_at,
+    span,
+    trend,
+    within,
+)
 from vicinity_analysis.inputs.published import Key
 from vicinity_analysis.study import growth, number
 from vicinity_analysis.views.cells import significant
@@ -23,10 +36,16 @@ def grows(axis: str, low: float, high: float, bounds: tuple[float, float], kind:
         for series in evidence.of(kind) if kind else evidence.series:
             ratios = [ratio ** (1 / root) for ratio in growth(series.times, axis, low, high).values()]
             if ratios:
-                findings.append(finding(series.label, within(ratios, *bounds), span(ratios), series))
+                told = _trend(within(ratios, *bounds), span(ratios), axis, (low, high), series)
+                findings.append(finding(series.label, *told, series))
         return findings
 
     return judge
+
+
+def _trend(verdict: str, numbers: str, axis: str, values: tuple[float, ...], *series: Series) -> tuple[str, str]:
+    cases = [key for one in series for key in one.times if number(key, axis) in values]
+    return trend(verdict, numbers, runs_at(cases, *series))
 
 
 def generations(evidence: Evidence) -> list[Finding]:
@@ -55,7 +74,8 @@ def states_scale(evidence: Evidence) -> list[Finding]:
             verdict = HOLDS if less == len(common) else PART if 2 * less >= len(common) else FAILS
             numbers = f"4× the states cost {span(ours[k] for k in common)}, against {span(theirs[k] for k in common)}; "
             numbers += f"less in {less} of {len(common)}"
-            findings.append(finding(f"{gpu.label} against {cpu.label}", verdict, numbers, gpu, cpu))
+            told = _trend(verdict, numbers, "states", (1024, 4096), gpu, cpu)
+            findings.append(finding(f"{gpu.label} against {cpu.label}", *told, gpu, cpu))
     return findings
 
 
@@ -65,7 +85,8 @@ def load_flat(evidence: Evidence) -> list[Finding]:
         eight, sixteen = (list(growth(series.times, "load", 1, high).values()) for high in (8, 16))
         if eight or sixteen:
             numbers = f"load 8 ÷ 1: {span(eight)}; load 16 ÷ 1: {span(sixteen)}"
-            findings.append(finding(series.label, within(eight + sixteen, 0, 1.1), numbers, series))
+            told = _trend(within(eight + sixteen, 0, 1.1), numbers, "load", (1, 8, 16), series)
+            findings.append(finding(series.label, *told, series))
     return findings
 
 
@@ -75,7 +96,8 @@ def load_hurts(evidence: Evidence) -> list[Finding]:
         ratios = list(growth(series.times, "load", 1, 16).values())
         if ratios:
             numbers = f"load 16 ÷ 1: {span(ratios)}"
-            findings.append(finding(series.label, within(ratios, 2, float("inf")), numbers, series))
+            told = _trend(within(ratios, 2, float("inf")), numbers, "load", (1, 16), series)
+            findings.append(finding(series.label, *told, series))
     return findings
 
 

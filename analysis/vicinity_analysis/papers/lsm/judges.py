@@ -5,6 +5,7 @@ decide."""
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -18,9 +19,11 @@ from vicinity_analysis.claims import (
     Finding,
     Series,
     finding,
+    runs_at,
     shares,
     shorten,
     span,
+    trend,
     within,
 )
 from vicinity_analysis.inputs.published import Key
@@ -66,6 +69,10 @@ def _told(gain: Gain, verdict: str, numbers: str, evidence: Evidence) -> Finding
     return finding(gain.subject, verdict, numbers + beside(evidence), *gain.used)
 
 
+def _trend(gain: Gain, verdict: str, numbers: str) -> tuple[str, str]:
+    return trend(verdict, numbers, runs_at(gain.ratios, *gain.used))
+
+
 def _ends(gain: Gain) -> str:
     first, last = next(iter(gain.ratios)), next(reversed(gain.ratios))
     ends = f"{significant(gain.ratios[first])}× at {label(first)}, {significant(gain.ratios[last])}× at {label(last)}"
@@ -94,7 +101,8 @@ def range_and_growth(low: float) -> Judge:
         findings = []
         for gain in _gains(evidence, PLAIN):
             flags = [min(gain.values) >= low, _grows(gain.values)]
-            findings.append(_told(gain, shares(flags), f"{_ends(gain)}; {span(gain.values)}", evidence))
+            numbers = f"{_ends(gain)}; {span(gain.values)}"
+            findings.append(_told(gain, *_trend(gain, shares(flags), numbers), evidence))
         return findings
 
     return judge
@@ -110,7 +118,7 @@ def grows(neighborhood: str = "", *ways: tuple[str, str]) -> Judge:
     def judge(evidence: Evidence) -> list[Finding]:
         gains = [gain.of(neighborhood) for gain in _gains(evidence, *(ways or (TEXTURE,)))]
         kept = [gain for gain in gains if len(gain.ratios) >= 3]
-        return [_told(g, HOLDS if _grows(g.values) else FAILS, _ends(g), evidence) for g in kept]
+        return [_told(g, *_trend(g, HOLDS if _grows(g.values) else FAILS, _ends(g)), evidence) for g in kept]
 
     return judge
 
@@ -176,7 +184,8 @@ def larger_neighborhood(evidence: Evidence) -> list[Finding]:
             flags = [two[key] > one[key] for key in common]
             numbers = f"{sum(flags)} of {len(flags)} instances; one flip {span(one[k] for k in common)}, "
             numbers += f"two {span(two[k] for k in common)}"
-            findings.append(_told(gain, shares(flags), numbers, evidence))
+            both = replace(gain, ratios={key: ratio for key, ratio in gain.ratios.items() if key[:2] in common})
+            findings.append(_told(gain, *_trend(both, shares(flags), numbers), evidence))
     return findings
 
 
@@ -186,13 +195,14 @@ def quadratic(evidence: Evidence) -> list[Finding]:
     for series in evidence.of("cpu"):
         if not evidence.printed and series.implementation != ONE_CORE:
             continue
-        times = {size(key)[0]: time for key, time in series.times.items()}
-        high = max(times, default=0.0)
-        if high >= 2 and high / 2 in times:
-            power = math.log(times[high] / times[high / 2]) / math.log(2)
+        cases = {size(key)[0]: key for key in series.times}
+        high = max(cases, default=0.0)
+        if high >= 2 and high / 2 in cases:
+            ends = cases[high / 2], cases[high]
+            power = math.log2(series.times[ends[1]] / series.times[ends[0]])
             verdict = HOLDS if 1.7 <= power <= 2.3 else FAILS
             numbers = f"time grows as the dimension to the power {power:.2f} between {high / 2:g} and {high:g}"
-            findings.append(finding(series.label, verdict, numbers, series))
+            findings.append(finding(series.label, *trend(verdict, numbers, runs_at(ends, series)), series))
     return findings
 
 
@@ -328,7 +338,7 @@ def diminishes(evidence: Evidence) -> list[Finding]:
     for gain in found:
         falls = all(later * FALL <= earlier for earlier, later in pairwise(gain.values))
         verdict = HOLDS if falls and gain.values[-1] < gain.values[0] else FAILS
-        findings.append(_told(gain, verdict, _ends(gain), evidence))
+        findings.append(_told(gain, *_trend(gain, verdict, _ends(gain)), evidence))
     return findings
 
 
@@ -389,7 +399,7 @@ def peaks(evidence: Evidence) -> list[Finding]:
         falls = 0 < at < len(gain.values) - 1 and last < FALL * gain.values[at]
         verdict = HOLDS if falls else FAILS
         largest = f"largest {significant(gain.values[at])}× at {label(list(gain.ratios)[at])}; {_ends(gain)}"
-        findings.append(finding(gain.subject, verdict, largest, *gain.used))
+        findings.append(finding(gain.subject, *_trend(gain, verdict, largest), *gain.used))
     return findings
 
 
@@ -409,7 +419,7 @@ def communication_causes_the_fall(evidence: Evidence) -> list[Finding]:
             findings.append(finding(gain.subject, NOT_JUDGED, f"no fall to explain; communication {told}", *gain.used))
             continue
         verdict = HOLDS if all(later > earlier for earlier, later in pairwise(beyond)) else FAILS
-        findings.append(finding(gain.subject, verdict, f"communication {told}", *gain.used))
+        findings.append(finding(gain.subject, *_trend(gain, verdict, f"communication {told}"), *gain.used))
     return findings
 
 

@@ -104,6 +104,21 @@ def test_appendix_tables(studies):
     assert total[ours + 3].text == ""
 
 
+def test_one_seed_is_a_mean_without_a_spread(tmp_path):
+    root = synthetic_alns.make_root(tmp_path)
+    every = list(synthetic_alns.experiment("m", "table1", model={"gpu": PAPER["gpu"]}))
+    runs = [r for r in every if r["case"]["instance"] != "CMT2" or r["seeds"] == [1]]
+    synthetic_alns.make_machine(root / "results", "m", runs, GPU)
+    for table in tables.appendix_tables(alns(studies_of(root, "m"), "table1")):
+        ours, (total,) = column(table, "mean", "gpu"), table.footer
+        mean, *spread = (cell.text for cell in row(table, "CMT2")[ours : ours + 4])
+        assert mean and spread == ["", "", ""]
+        assert all(cell.text for cell in row(table, "CMT3")[ours : ours + 4])
+        assert total[ours].text and [cell.text for cell in total[ours + 1 : ours + 4]] == ["", "", ""]
+        (one,) = (entry for entry in table.tidy if entry["instance"] == "CMT2")
+        assert (one["seeds"], one["least"], one["most"], one["sd"]) == (1, None, None, None)
+
+
 def test_instances_like_bhs(studies):
     study = alns(studies, "table_b9")
     costs, times = tables.appendix_tables(study)

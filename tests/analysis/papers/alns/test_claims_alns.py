@@ -122,6 +122,77 @@ def test_sixteen_threads_are_not_eight(tmp_path):
     assert found.verdict == NOT_JUDGED and "not run on 8 threads" in found.numbers
 
 
+def test_threads_are_asked_for_before_instances(tmp_path):
+    judged = of_records(tmp_path, synthetic_alns.experiment("gpu-a", "table2", instances=["Li_21"], threads=16))
+    assert [told for _, told in numbers(judged, "eight-threads")] == [
+        "cpu-openmp (16 cores, AMD EPYC 9999): not run on 8 threads"
+    ]
+
+
+def of_records(root, records):
+    synthetic_alns.make_root(root)
+    synthetic_alns.make_machine(root / "results", "gpu-a", list(records), GPU)
+    return judge(root, "gpu-a")
+
+
+def of_seeds(seeds, changed=lambda record: record):
+    """Of Table 2: implementation -> its seeds, of Li_32 those of "Li_32"."""
+    for record in synthetic_alns.experiment(
+        "gpu-a", "table2", model={name: PAPER[name] for name in ("gpu", "cpu-serial")}
+    ):
+        mine = seeds[record["implementation"]]
+        if record["seeds"][0] in mine.get(record["case"]["instance"], mine[""]):
+            yield changed(record)
+
+
+def slow_first(record):
+    """A seed decides how much is done: the first takes ten times as many calls, by whatever runs it."""
+    if record["seeds"] == [1]:
+        record["samples"] = {"wall": [10 * second for second in record["samples"]["wall"]]}
+    return record
+
+
+def test_times_are_compared_seed_by_seed(tmp_path):
+    """The mean of both seeds of gpu on Li_32 is of more work than the one of cpu-serial: 12.6x."""
+    seeds = {"gpu": {"": (1, 2)}, "cpu-serial": {"": (1, 2), "Li_32": (2,)}}
+    judged = of_records(tmp_path, of_seeds(seeds, slow_first))
+    ((verdict, told),) = numbers(judged, "ratio-grows")
+    assert verdict == HOLDS and "65.5× at 1200 requests; rank correlation 1.00" in told
+    assert "to 65.5× (" in numbers(judged, "faster-on-all")[0][1]
+    assert "to 65.5× (" in numbers(judged, "worst-below-best")[0][1]
+
+
+def test_without_a_common_seed_nothing_is_judged(tmp_path):
+    seeds = {"gpu": {"": (1, 2), "Li_32": (1,)}, "cpu-serial": {"": (1, 2), "Li_32": (2,)}}
+    judged = of_records(tmp_path, of_seeds(seeds))
+    for name in ("faster-on-all", "worst-below-best", "ratio-grows"):
+        assert numbers(judged, name) == [(NOT_JUDGED, "no seed in common of Li_32")], name
+    seeds = {"gpu": {"": (1,)}, "cpu-serial": {"": (2,)}}
+    (found,) = of_records(tmp_path / "none", of_seeds(seeds))["faster-on-all"].measured[0][1]
+    assert found.verdict == NOT_JUDGED and found.numbers.startswith("no seed in common of Li_21, Li_22")
+
+
+def test_a_ratio_of_several_builds_does_not_grow(tmp_path):
+    seeds = {name: {"": (1, 2)} for name in ("gpu", "cpu-serial")}
+
+    def rebuilt(record):
+        return record | {"sources": "another" if record["case"]["instance"] == "Li_32" else "one"}
+
+    judged = of_records(tmp_path, of_seeds(seeds, rebuilt))
+    assert numbers(judged, "ratio-grows") == [(NOT_JUDGED, "records of several builds: gpu, cpu-serial")]
+    assert numbers(judged, "faster-on-all")[0][0] == HOLDS
+
+
+def test_costs_of_contended_runs_count(tmp_path):
+    def disturbed(record):
+        return record | {"contended": [record["implementation"] == "gpu" and record["seeds"][0] > 3]}
+
+    records = list(synthetic_alns.experiment("gpu-a", "table2"))
+    clean, noisy = (of_records(tmp_path / n, map(f, records)) for n, f in (("clean", dict), ("noisy", disturbed)))
+    for name in ("their-algorithm", "eight-of-twelve", "mean-objective"):
+        assert numbers(noisy, name) == numbers(clean, name), name
+
+
 def test_other_settings_are_not_the_papers(tmp_path):
     judged = judge_everything(synthetic_alns, tmp_path, case={"calls": 2})
     assert all(found.measured[0][1] == [] for found in judged.values())

@@ -123,6 +123,36 @@ def test_what_is_not_the_papers_instance_is_not_judged(worlds):
     assert findings(worlds["better"], "against-lns")["QAP q=15 (unnamed): GPU-LNS against OscaR"][0] == NOT_JUDGED
 
 
+def test_costs_of_contended_runs_count(tmp_path):
+    def of(root, disturbed):
+        synthetic_lns.make_root(root)
+        records = [
+            r | {"contended": [disturbed and r["seeds"] == [3]]} for r in synthetic_lns.results("gpu-a", "table4")
+        ]
+        synthetic_lns.make_machine(root / "results", "gpu-a", records, GPU)
+        return judge(root, "gpu-a")
+
+    clean, noisy = of(tmp_path / "clean", False), of(tmp_path / "noisy", True)
+    for name in ("their-solutions", "against-lns"):
+        assert findings(noisy, name) == findings(clean, name), name
+    assert "200 in 0.500 s" in findings(noisy, "against-lns")["QAP q=32 (unnamed): GPU-LNS against OscaR"][1]
+
+
+def test_cases_of_several_builds_are_not_compared(tmp_path):
+    records = [
+        record | {"sources": "another" if record["case"].get("strategy") == "CE" else "one"}
+        for name in ("table1", "table2")
+        for record in synthetic_lns.times("gpu-a", name, grows)
+    ]
+    synthetic_lns.make_root(tmp_path)
+    synthetic_lns.make_machine(tmp_path / "results", "gpu-a", records, GPU)
+    judged = judge(tmp_path, "gpu-a")
+    several = {"gpu against cpu-serial": (NOT_JUDGED, "records of several builds: gpu, cpu-serial")}
+    for name in ("larger-neighbourhoods", "less-demanding", "complete-first"):
+        assert findings(judged, name) == several, name
+    assert decided(findings(judged, "order-of-magnitude")) == {HOLDS}
+
+
 def test_better_but_later_is_in_part(tmp_path):
     found = findings(judge_everything(synthetic_lns, tmp_path, slower=1e4), "against-lns")
     assert decided(found) == {PART}

@@ -108,6 +108,44 @@ def test_measured_verdicts(judged):
     assert judged["converged"].verdict == HOLDS
 
 
+def rebuilt(tmp_path, name, **large):
+    """Records of a table, those of one size of another build."""
+    root = synthetic_lsm.make_root(tmp_path)
+    records = [
+        record | {"sources": "another" if large.items() <= record["case"].items() else "one"} for record in one(name)
+    ]
+    synthetic_lsm.make_machine(root / "results", "gpu-a", records, GPU)
+    return judge(root, "gpu-a")
+
+
+def test_no_trend_is_judged_over_several_builds(tmp_path):
+    several = rebuilt(tmp_path / "several", "table5", dimension=10)
+    for name in ("weierstrass-range", "weierstrass-quadratic"):
+        (found,) = findings(several, name).values()
+        assert found.verdict == NOT_JUDGED and found.numbers.startswith("records of several builds: "), name
+    assert several["two-hundred-forty"].verdict != NOT_JUDGED
+    same = rebuilt(tmp_path / "same", "table5")
+    assert NOT_JUDGED not in {same[name].verdict for name in ("weierstrass-range", "weierstrass-quadratic")}
+    apart = rebuilt(tmp_path / "apart", "table5", dimension=7)
+    assert apart["weierstrass-quadratic"].verdict != NOT_JUDGED, "5 and 10 are of one build"
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "largest"),
+    [
+        ("qap-growth", "table2", {"instance": "tai60a"}),
+        ("ppp-one-flip-growth", "table3", {"n": 1317}),
+        ("tsp-growth", "table6", {"instance": "rat783"}),
+        ("cluster-peak", "table10", {"n": 1317}),
+        ("cluster-communication", "table10", {"n": 1317}),
+    ],
+)
+def test_no_growth_is_judged_over_several_builds(tmp_path, name, table, largest):
+    found = findings(rebuilt(tmp_path, table, **largest), name).values()
+    assert found and {one.verdict for one in found} == {NOT_JUDGED}
+    assert all("records of several builds" in one.numbers for one in found)
+
+
 def test_where_files_are_missing_stand_ins_take_their_place(judged):
     (finding,) = findings(judged, "tsp-growth").values()
     assert "at eil101" in finding.numbers and "at uniform5915" in finding.numbers
