@@ -1,6 +1,7 @@
 # The library: each header include/vicinity/<name>.hpp is a target vicinity::<name>, which find_package(vicinity) offers after
-# cmake --install; <name>.cuh beside it is for projects with CUDA. Installed are these, and of the tree the headers that they include. The
-# component `library` is installed without a build: cmake --install build --component library --prefix <where>.
+# cmake --install; <name>.cuh beside it is for projects with CUDA. Installed are these, and of the tree the headers that they include, all
+# below include/vicinity and including each other as "vicinity/...": a project may have a core/util/rng.hpp of its own. The component
+# `library` is installed without a build: cmake --install build --component library --prefix <where>.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(VICINITY_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/vicinity)
@@ -23,7 +24,7 @@ add_library(vicinity_library INTERFACE)
 set_target_properties(vicinity_library PROPERTIES EXPORT_NAME library)
 target_include_directories(vicinity_library INTERFACE
   "$<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include;${CMAKE_SOURCE_DIR}>"
-  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR};${CMAKE_INSTALL_INCLUDEDIR}/vicinity>")
+  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 target_compile_features(vicinity_library INTERFACE cxx_std_20)
 target_link_libraries(vicinity_library INTERFACE OpenMP::OpenMP_CXX)
 # The same arithmetic and threads on the host, whichever compiler reads the header.
@@ -46,11 +47,15 @@ foreach(file ${public})
 endforeach()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${public} ${headers})
 
-install(FILES ${public} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/vicinity COMPONENT library)
-foreach(header ${headers})
-  get_filename_component(folder ${header} DIRECTORY)
-  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/vicinity/${folder} COMPONENT library)
+set(installed ${CMAKE_BINARY_DIR}/generated/include)
+file(REMOVE_RECURSE ${installed})
+foreach(header ${public} ${headers})
+  file(READ ${header} text)
+  string(REGEX REPLACE "#include \"(core|kernels)/" "#include \"vicinity/\\1/" text "${text}")
+  string(REPLACE ${CMAKE_SOURCE_DIR}/include/vicinity/ "" copy ${header})
+  file(WRITE ${installed}/vicinity/${copy} "${text}")
 endforeach()
+install(DIRECTORY ${installed}/vicinity DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 install(TARGETS ${targets} EXPORT vicinity COMPONENT library)
 install(EXPORT vicinity NAMESPACE vicinity:: FILE vicinityTargets.cmake DESTINATION ${VICINITY_PACKAGE_DIR} COMPONENT library)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/vicinityConfig.cmake CONTENT [[include(CMakeFindDependencyMacro)

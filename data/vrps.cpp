@@ -152,6 +152,7 @@ std::string size_text(const vrp::Vrp& vrp) {
   std::string text = fmt::format("{} customer{}, capacity {}", vrp.size(), vrp.size() == 1 ? "" : "s", data.capacity);
   if (data.limit) text += fmt::format(", route limit {}", *data.limit);
   if (data.vehicles) text += fmt::format(", {} vehicle{}", *data.vehicles, *data.vehicles == 1 ? "" : "s");
+  if (data.matrix.empty() && data.rounding != Rounding::none) text += ", whole distances";
   return text;
 }
 

@@ -79,13 +79,19 @@ class VrpFiles final : public FileFormat, public SolutionDrawing, public Instanc
   [[nodiscard]] std::string drawing_of(const Instance& instance, const Solution& solution) const override {
     return drawing_of_routes(as_vrp(instance), solution);
   }
-  /// The fleet; 0 is as many vehicles as are wanted.
+  /// The fleet, 0 is as many vehicles as are wanted, and whether distances of the plane are rounded.
   [[nodiscard]] std::shared_ptr<const Instance> with_settings(std::shared_ptr<const Instance> instance, const Case& c) const override {
-    if (!c.values.contains("vehicles")) return instance;
-    const std::int64_t vehicles = c.integer("vehicles", 0, vrp::most_customers);
+    const bool other_fleet = c.values.contains("vehicles");
+    const auto rounding = rounding_of(c);
+    if (!other_fleet && !rounding) return instance;
     vrp::Data data = as_vrp(*instance).data();
-    data.vehicles.reset();
-    if (vehicles > 0) data.vehicles = static_cast<std::int32_t>(vehicles);
+    if (rounding && !data.matrix.empty()) throw InputError("rounding: the instance has a matrix of distances");
+    data.rounding = rounding.value_or(data.rounding);
+    if (other_fleet) {
+      const std::int64_t vehicles = c.integer("vehicles", 0, vrp::most_customers);
+      data.vehicles.reset();
+      if (vehicles > 0) data.vehicles = static_cast<std::int32_t>(vehicles);
+    }
     auto changed = std::make_shared<const vrp::Vrp>(std::move(data));
     if (const std::string what = vrp::unservable(*changed); !what.empty()) throw InputError("vehicles: " + what);
     return changed;
@@ -102,7 +108,7 @@ Solver solver() {
   solver.unit = "calls";
   solver.default_work = 250;
   solver.most_work = most_calls;
-  solver.settings = {"processes", "removals", "threads", "ranks", "vehicles"};
+  solver.settings = {"processes", "removals", "threads", "ranks", "vehicles", "rounding"};
   solver.preference = {"gpu-hybrid", "cpu-hybrid"};
   solver.anytime = true;
   solver.whole_work = [](const Case& c) { return task_of(c).calls; };

@@ -17,10 +17,25 @@ namespace {
 
 constexpr double longer_side = 960, margin = 20, caption = 28;  // pixels
 
-/// As text of XML. Control characters have no place there.
+/// Bytes of the character at the begin of a text, 0 where it is none that XML may have: no UTF-8, a surrogate, U+FFFE or U+FFFF.
+std::size_t character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned first = byte(0);
+  const std::size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0U) != 0x80U) return 0;
+  const unsigned start = first << 8U | byte(1);
+  const bool wrong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90) || start >= 0xF490 ||
+                     (start >= 0xEDA0 && first == 0xED) || (start == 0xEFBF && byte(2) >= 0xBE);
+  return length > 1 && wrong ? 0 : length;
+}
+
+/// As text of XML, with ? for what has no place there.
 std::string escaped(std::string_view text) {
   std::string result;
-  for (const char c : text) {
+  for (std::size_t length = 0; !text.empty(); text.remove_prefix(std::max<std::size_t>(length, 1))) {
+    const char c = text.front();
+    length = character(text);
     if (c == '&')
       result += "&amp;";
     else if (c == '<')
@@ -29,8 +44,10 @@ std::string escaped(std::string_view text) {
       result += "&gt;";
     else if (c == '"')
       result += "&quot;";
+    else if (length == 0 || static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
+      result += '?';
     else
-      result += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
+      result += text.substr(0, length);
   }
   return result;
 }

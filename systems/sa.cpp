@@ -52,6 +52,8 @@ Case random_case(std::uint64_t seed) {
     c.values["schedule"] = std::string("acceptance");
     if (below(2) == 0) c.values["leg"] = 1 + below(std::min<std::int64_t>(budget, 3 * sweeps));
   }
+  if (below(3) == 0)  // the portfolios have none of these
+    for (const char* axis : {"t0", "tf", "schedule", "samples", "leg"}) c.values.erase(axis);
   return c;
 }
 

@@ -87,7 +87,8 @@ struct Implementation {
   struct Pace {
     std::string unit;  ///< what Outcome::iterations counts, for people: "rounds"
     std::int64_t default_work = 0;
-    bool anytime = false;  ///< as Solver::anytime
+    bool anytime = false;                               ///< as Solver::anytime
+    std::int64_t (*whole_work)(const Case&) = nullptr;  ///< as Solver::whole_work; null: that is it
   };
   std::optional<Pace> pace = {};
   /// Why it cannot run here, in one line: what it needs beside the program is missing. Empty: nothing is.

@@ -13,7 +13,7 @@
 namespace vicinity::tour_search {
 
 /// A search under way: made from (tsp, task, start, restart, threads), with set_up(interruption), advance(briefly, interruption), done(),
-/// progress() and result().
+/// progress() and result(). Before it has a tour, a result has none.
 template <class Search>
 class TourSearches {
  public:
@@ -36,7 +36,8 @@ class TourSearches {
   [[nodiscard]] static bool done(const State& state) { return state.done(); }
   [[nodiscard]] static TracePoint progress(const State& state) { return state.progress(); }
   [[nodiscard]] static Result result(const State& state) { return state.result(); }
-  [[nodiscard]] Outcome judge(const std::vector<Result>& searches, bool whole) const {
+  [[nodiscard]] Outcome judge(std::vector<Result> searches, bool whole) const {
+    std::erase_if(searches, [](const Result& search) { return search.tour.empty(); });
     return tour_search::judge(*tsp_, task_, searches, whole);
   }
   [[nodiscard]] Policy policy(const Method& method, std::size_t) const {

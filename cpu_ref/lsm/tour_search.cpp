@@ -278,11 +278,11 @@ class LocalSearch {
 class Search {
  public:
   Search(const tsp::Tsp& tsp, const Task& task, const Start& start, std::int64_t k, int threads)
-      : tsp_(tsp), task_(task), seed_(start.seed + static_cast<std::uint64_t>(k)), given_(start.solution.has_value()) {
+      : tsp_(tsp), task_(task), seed_(start.seed + static_cast<std::uint64_t>(k)), has_tour_(start.solution.has_value()) {
     problem_.n = tsp.size();
     problem_.city.resize(of(problem_.n));
     std::iota(problem_.city.begin(), problem_.city.end(), 0);
-    if (given_) problem_.city = *start.solution;
+    if (has_tour_) problem_.city = *start.solution;
     if (const std::string what = tsp::complaint(tsp, problem_.city); !what.empty()) throw InputError("the start is no solution: " + what);
     length_ = tsp::length(tsp, problem_.city);
     next_ = Cycle(problem_.n);
@@ -294,8 +294,9 @@ class Search {
   void set_up(const Interruption& interruption) {
     const auto check = [&] { interruption.check(); };
     const std::vector<std::int32_t> lists = tsp::neighbor_lists(tsp_, list_length, check);
-    if (!given_) {
+    if (!has_tour_) {
       problem_.city = tsp::greedy_tour(tsp_, lists, check);
+      has_tour_ = true;
       length_ = tsp::length(tsp_, problem_.city);
     }
     renumber(lists);
@@ -341,9 +342,12 @@ class Search {
 
   [[nodiscard]] bool done() const { return rounds_ >= task_.rounds || problem_.n < fewest_cities; }
   [[nodiscard]] std::int64_t rounds() const noexcept { return rounds_; }
-  [[nodiscard]] TracePoint progress() const { return {.iterations = rounds_, .objective = length_, .digest = digest_.value()}; }
+  [[nodiscard]] TracePoint progress() const {
+    return {.iterations = rounds_, .objective = has_tour_ ? Objective(length_) : Objective(), .digest = digest_.value()};
+  }
   [[nodiscard]] Result result() const {
     Result result;
+    if (!has_tour_) return result;
     for (const std::int32_t city : next_.order()) result.tour.push_back(problem_.city[of(city)]);
     result.tour = canonical(std::move(result.tour));
     result.length = length_;
@@ -420,7 +424,7 @@ class Search {
   const tsp::Tsp& tsp_;
   Task task_;
   std::uint64_t seed_;
-  bool given_;
+  bool has_tour_;  ///< a start was given, or the greedy tour is made
   Problem problem_;
   Cycle base_, next_;        ///< the tour that the round began with; the one it leads to
   std::int64_t length_ = 0;  ///< of next_

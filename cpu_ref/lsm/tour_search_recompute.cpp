@@ -47,11 +47,11 @@ class PlainSearch {
       : tsp_(tsp),
         task_(task),
         seed_(start.seed + static_cast<std::uint64_t>(k)),
-        given_(start.solution.has_value()),
+        has_tour_(start.solution.has_value()),
         city_(of(tsp.size())) {
     std::iota(city_.begin(), city_.end(), 0);
     tour_ = city_;
-    if (given_) city_ = *start.solution;
+    if (has_tour_) city_ = *start.solution;
     if (const std::string what = tsp::complaint(tsp, city_); !what.empty()) throw InputError("the start is no solution: " + what);
     base_ = tour_;
   }
@@ -59,7 +59,8 @@ class PlainSearch {
   void set_up(const Interruption& interruption) {
     const auto check = [&] { interruption.check(); };
     const std::vector<std::int32_t> lists = tsp::neighbor_lists(tsp_, list_length, check);
-    if (!given_) city_ = tsp::greedy_tour(tsp_, lists, check);
+    if (!has_tour_) city_ = tsp::greedy_tour(tsp_, lists, check);
+    has_tour_ = true;
     const std::size_t n = city_.size(), width = lists.size() / n;
     std::vector<std::int32_t> number(n);
     for (std::size_t i = 0; i < n; ++i) number[of(city_[i])] = static_cast<std::int32_t>(i);
@@ -90,10 +91,11 @@ class PlainSearch {
 
   [[nodiscard]] bool done() const { return result_.rounds >= task_.rounds || tsp_.size() < fewest_cities; }
   [[nodiscard]] TracePoint progress() const {
-    return {.iterations = result_.rounds, .objective = length(tour_), .digest = digest_.value()};
+    return {.iterations = result_.rounds, .objective = has_tour_ ? Objective(length(tour_)) : Objective(), .digest = digest_.value()};
   }
   [[nodiscard]] Result result() const {
     Result result = result_;
+    if (!has_tour_) return result;
     for (const std::int32_t city : tour_) result.tour.push_back(city_[of(city)]);
     result.tour = canonical(std::move(result.tour));
     result.length = length(tour_);
@@ -218,7 +220,7 @@ class PlainSearch {
   const tsp::Tsp& tsp_;
   Task task_;
   std::uint64_t seed_;
-  bool given_;
+  bool has_tour_;   ///< a start was given, or the greedy tour is made
   tsp::Tour city_;  ///< the instance's number of each
   std::vector<std::vector<std::int32_t>> lists_;
   tsp::Tour base_, tour_;  ///< the tour that the round began with; the one it leads to

@@ -128,9 +128,10 @@ class TabuSearchOf final : public TabuSearch {
   [[gnu::noinline, nodiscard]] Choice choose(std::int32_t t, Sum to_improve) {
     constexpr Vector<std::int32_t> iota{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     const std::int32_t n = n_, width = width_;
+    const auto row_width = static_cast<std::uint32_t>(width);  // places in a matrix may take all of 32 bits
     const Vector<Sum> improving = broadcast(to_improve), no = broadcast(forbidden);
     Vector<Sum> least = no;
-    Vector<std::int32_t> place{};
+    Vector<std::uint32_t> place{};
     const Sum* const difference[4]{differences_[0].data(), differences_[1].data(), differences_[2].data(), differences_[3].data()};
     for (std::int32_t i = 0; i + 1 < n; ++i) {
       Sum* const deltas = &deltas_[at(i, 0)];
@@ -150,13 +151,14 @@ class TabuSearchOf final : public TabuSearch {
         const Vector<Sum> key = widened((column <= i) | (column >= n) | out) ? no : delta;
         const auto less = key < least;
         least = less ? key : least;
-        place = narrowed(less) ? column + i * width : place;
+        place = narrowed(less) ? __builtin_convertvector(column, Vector<std::uint32_t>) + static_cast<std::uint32_t>(i) * row_width : place;
       }
     }
     Choice choice{forbidden, 0, 1};
     for (std::int32_t lane = 0; lane < lanes; ++lane) {
       if (least[lane] == forbidden) continue;
-      const Choice other{least[lane], place[lane] / width, place[lane] % width};
+      const Choice other{least[lane], static_cast<std::int32_t>(place[lane] / row_width),
+                         static_cast<std::int32_t>(place[lane] % row_width)};
       const bool first = other.i != choice.i ? other.i < choice.i : other.j < choice.j;
       if (other.delta < choice.delta || (other.delta == choice.delta && first)) choice = other;
     }

@@ -14,6 +14,8 @@
 namespace vicinity::text {
 
 inline constexpr std::string_view white_space = " \t\r\f\v";
+/// What some editors put before a text; it is not of it.
+inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 /// What a message may show of a word of the file: printable, and not a page of it.
 [[nodiscard]] inline std::string shown(std::string_view word) {
@@ -39,6 +41,11 @@ inline constexpr std::string_view white_space = " \t\r\f\v";
   return words;
 }
 
+/// "+1" as std::from_chars takes it.
+[[nodiscard]] inline std::string_view without_plus(std::string_view word) {
+  return word.substr(word.size() > 1 && word[0] == '+' && word[1] != '-' ? 1 : 0);
+}
+
 /// A file of keywords and sections, line by line; every complaint carries file and line.
 class Lines {
  public:
@@ -47,7 +54,7 @@ class Lines {
   /// The next line that is not empty, trimmed; false at the end.
   bool next() {
     while (std::getline(in_, text_)) {
-      ++line_;
+      if (++line_ == 1 && text_.starts_with(byte_order_mark)) text_.erase(0, byte_order_mark.size());
       if (!trimmed(text_).empty()) return true;
     }
     if (in_.bad()) throw InputError(file_ + ": cannot be read");
@@ -61,7 +68,8 @@ class Lines {
   template <class T>
   [[nodiscard]] T number(std::string_view word, const char* expected) const {
     T value{};
-    const auto [end, error] = std::from_chars(word.data() + (word.substr(0, 1) == "+" ? 1 : 0), word.data() + word.size(), value);
+    const std::string_view digits = without_plus(word);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error != std::errc() || end != word.data() + word.size()) fail(fmt::format("expected {}, found '{}'", expected, shown(word)));
     return value;
   }

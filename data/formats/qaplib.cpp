@@ -24,7 +24,10 @@ using text::shown;
 class Numbers {
  public:
   Numbers(const std::string& file, std::string text, std::string_view separators)
-      : file_(file), text_(std::move(text)), separators_(separators) {}
+      : file_(file),
+        text_(std::move(text)),
+        separators_(separators),
+        at_(text_.starts_with(text::byte_order_mark) ? text::byte_order_mark.size() : 0) {}
 
   /// Line of the number read last.
   [[nodiscard]] int line() const noexcept { return line_; }
@@ -37,7 +40,8 @@ class Numbers {
     const std::string_view word = next_word();
     if (word.empty()) fail(missing());
     std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    const std::string_view digits = text::without_plus(word);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (end != word.data() + word.size()) fail(fmt::format("expected a whole number, found '{}'", shown(word)));
     const bool wide = bits == 32 && (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max());
     if (error != std::errc() || wide) fail(fmt::format("{} does not fit {} bits", shown(word), bits));
@@ -65,7 +69,7 @@ class Numbers {
   const std::string& file_;
   std::string text_;
   std::string_view separators_;
-  std::size_t at_ = 0;
+  std::size_t at_;
   int line_ = 1, pending_ = 0;
 };
 

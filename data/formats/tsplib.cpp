@@ -91,12 +91,13 @@ tsp::Tsp read_matrix(Lines& lines, const std::string& format, const std::string&
   };
   std::vector<Weight> weights;  // the matrix takes memory when the file has kept its promise
   text::read_weights(lines, format, n, [&](std::size_t i, std::size_t j, std::string_view word) {
+    if (i == j) return;  // means nothing
     const double weight = lines.number<double>(word, "a distance");
     if (!(weight >= 0 && weight < 1 << 28) || weight != std::trunc(weight))
       lines.fail(fmt::format("the distance {} is not a whole number from 0 to 2^28 - 1", shown(word)));
     weights.push_back({static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), static_cast<std::int32_t>(weight)});
   });
-  if (lines.next() && lines.text() == "DISPLAY_DATA_SECTION")
+  if (lines.next() && trimmed(lines.text().substr(0, lines.text().find(':'))) == "DISPLAY_DATA_SECTION")
     while (lines.next() && lines.text() != "EOF") {
     }
   if (!lines.ended() && lines.text() != "EOF") lines.fail(fmt::format("unexpected '{}' after the distances", shown(lines.text())));

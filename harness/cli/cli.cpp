@@ -138,7 +138,7 @@ void add_run(CLI::App& app, Options& options, const std::vector<System>& systems
   run->add_option("--seeds", options.seeds, "3: at most so many of the profile's seeds; 4-10: the fourth to the tenth of them");
   run->add_option("--shard", options.shard, "I/N: part I of N of the (case, implementation) pairs, which no other part has");
   run->add_flag("--estimate", options.estimate,
-                "Only print, as JSON, how much there is to measure, for how long at most, and whether on a GPU");
+                "Only print, as JSON, how much there is to measure, for about how long, and whether on a GPU");
   run->add_flag("--fresh", options.fresh, "Measure again what is already recorded");
   run->add_flag("--control", options.control, "Time control kernels before and after each case");
   run->add_option("--test-slowdown", options.slowdown)->group("");
@@ -350,7 +350,7 @@ int command_line(int argc, char** argv, const std::vector<System>& systems) {
 
 int guarded_command_line(int argc, char** argv, const std::vector<System>& (*systems)()) {
   handle_interrupts("\nvicinity: interrupted\n");
-  constexpr std::array measuring{"run", "solve", "ceilings", "environment"};
+  constexpr std::array measuring{"run", "peer", "solve", "ceilings", "environment"};
   if (argc > 1 && std::find(measuring.begin(), measuring.end(), std::string_view(argv[1])) != measuring.end()) settle_threads(argv);
   const auto complain = [](const std::exception& error, int code) {
     std::fflush(stdout);
@@ -358,7 +358,10 @@ int guarded_command_line(int argc, char** argv, const std::vector<System>& (*sys
     return code;
   };
   try {
-    return command_line(argc, argv, systems());
+    const int code = command_line(argc, argv, systems());
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    fmt::print(stderr, "vicinity: error: what was printed could not be written\n");
+    return code == exit_ok ? exit_environment : code;
   } catch (const InputError& error) {
     return complain(error, exit_input);
   } catch (const std::exception& error) {

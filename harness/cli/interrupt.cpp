@@ -28,7 +28,12 @@ const char* volatile first_words = "";
 const char* volatile last_words = "";
 const char* volatile words_of_deadline = "";
 
-static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+/// An interrupt ends the process at once, or when a line is written: it may reach any thread.
+enum class Ending { none, held, due, now };
+std::atomic<Ending> end_state{Ending::none};
+
+static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free &&
+              std::atomic<Ending>::is_always_lock_free);
 
 void say(const char* words) { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words, std::strlen(words)); }
 
@@ -44,10 +49,15 @@ bool is_echo() {
   return milliseconds() - stop_time < echo;
 }
 
-extern "C" void on_interrupt(int) {
+[[noreturn]] void end_interrupted() {
+  say(last_words);
+  _exit(exit_interrupted);
+}
+
+extern "C" void on_interrupt(int signal) {
   if (child_process != 0) {
     was_interrupted = 1;
-    kill(child_process, SIGINT);
+    kill(child_process, child_process < 0 ? SIGINT : signal);
     return;
   }
   if (deferred != 0 && signalled == 0) {
@@ -58,8 +68,11 @@ extern "C" void on_interrupt(int) {
     return;
   }
   if (deferred != 0 && is_echo()) return;
-  say(last_words);
-  _exit(exit_interrupted);
+  Ending before = end_state;
+  const auto after = [&] { return before == Ending::none ? Ending::now : before == Ending::held ? Ending::due : before; };
+  while (!end_state.compare_exchange_weak(before, after())) {
+  }
+  if (before == Ending::none) end_interrupted();
 }
 
 extern "C" void on_deadline(int) {
@@ -74,12 +87,13 @@ extern "C" void on_deadline(int) {
 void install(void (*handler)(int), std::initializer_list<int> signals) {
   struct sigaction action {};
   action.sa_handler = handler;
-  action.sa_flags = deferred != 0 ? SA_RESTART : 0;  // whoever goes on must not see half a write
+  action.sa_flags = SA_RESTART;  // whoever goes on must not see half a write
   sigemptyset(&action.sa_mask);
   for (const int signal : signals) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
-    if (signal != SIGHUP || before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup(1)
+    const bool callers = (signal == SIGHUP || signal == SIGINT) && before.sa_handler == SIG_IGN;  // nohup(1), trap "" INT
+    if (!callers) sigaction(signal, &action, nullptr);
   }
 }
 
@@ -114,5 +128,16 @@ bool signal_came() { return signalled != 0; }
 void set_interrupted_child(pid_t child) { child_process = child; }
 
 bool interrupted() { return was_interrupted != 0; }
+
+InterruptsHeld::InterruptsHeld() {
+  Ending before = Ending::none;
+  if (!end_state.compare_exchange_strong(before, Ending::held))
+    while (true) pause();  // another thread is at the end
+}
+
+InterruptsHeld::~InterruptsHeld() {
+  Ending before = Ending::held;
+  if (!end_state.compare_exchange_strong(before, Ending::none)) end_interrupted();
+}
 
 }  // namespace vicinity

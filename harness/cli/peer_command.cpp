@@ -254,7 +254,12 @@ class PeerExperiment {
 
 int peer_command(const Options& options, const std::vector<System>& systems) {
   std::vector<Peer> peers;
-  for (const std::string& adapter : options.adapters) peers.push_back(introduced(adapter));
+  try {
+    for (const std::string& adapter : options.adapters) peers.push_back(introduced(adapter));
+  } catch (const EnvironmentError&) {
+    if (interrupted()) return exit_interrupted;
+    throw;
+  }
   std::vector<PeerExperiment> experiments;  // all mistakes before any work
   for (const std::string& path : options.descriptors) experiments.emplace_back(options, path, peers, systems);
   int worst = exit_ok;

@@ -31,7 +31,7 @@ pid_t start_child(const std::string& what, Body body) {
   const pid_t parent = getpid(), child = fork();
   if (child < 0) throw EnvironmentError(fmt::format("cannot start a process for {}: {}", what, std::strerror(errno)));
   if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGINT);  // nobody would wait for it, and it would keep its file locked
+    prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody would wait for it, and it would keep its file locked
     if (getppid() != parent) _exit(exit_interrupted);
     unbind();
     body();
@@ -65,26 +65,39 @@ std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
   return pointers;
 }
 
-/// Hands over whole lines of what is read from `pipe`, until its other end is closed or the time is over. Was it closed?
-bool read_lines(int pipe, double seconds, const std::function<void(const std::string&)>& line) {
+/// Without waiting, and without a word to waitpid(): until then no other process gets its number.
+bool has_ended(pid_t child) {
+  siginfo_t found{};
+  return waitid(P_PID, static_cast<id_t>(child), &found, WEXITED | WNOHANG | WNOWAIT) != 0 || found.si_pid == child;
+}
+
+/// Hands over whole lines of what is read from `pipe`, until the child ends, whoever else may hold the other end, or the time is over; an
+/// interrupt leaves it a moment. Did it end?
+bool read_lines(pid_t child, int pipe, double seconds, const std::function<void(const std::string&)>& line) {
+  constexpr double moment = 2;
+  constexpr int slice = 50;  // ms
   const Stopwatch watch;
   std::string text;
   std::array<char, 4096> block{};
-  while (true) {
-    const double left = seconds - watch.seconds();
-    if (left <= 0) return false;
-    pollfd waiting{.fd = pipe, .events = POLLIN, .revents = 0};
-    if (poll(&waiting, 1, static_cast<int>(std::min(left, 1e6) * 1e3) + 1) <= 0) continue;  // a signal, or the time
+  pollfd source{.fd = pipe, .events = POLLIN, .revents = 0};  // a negative one is waited for in vain
+  bool ended = false;
+  while (watch.seconds() < seconds) {
+    if (interrupted()) seconds = std::min(seconds, watch.seconds() + moment);
+    ended = has_ended(child);  // before the look at what it said
+    if (poll(&source, 1, ended ? 0 : slice) <= 0) {
+      if (ended) break;
+      continue;
+    }
     const ssize_t count = read(pipe, block.data(), block.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) break;
-    text.append(block.data(), static_cast<std::size_t>(count));
+    if (count <= 0) source.fd = -1;
+    text.append(block.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     std::size_t begin = 0;
     for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) line(text.substr(begin, end - begin));
     text.erase(0, begin);
   }
-  if (!text.empty()) line(text);
-  return true;
+  if (ended && !text.empty()) line(text);
+  return ended;
 }
 
 }  // namespace
@@ -107,13 +120,18 @@ std::string run_command_line(const std::string& command, const std::vector<std::
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) throw EnvironmentError(fmt::format("no pipe for {}: {}", command, std::strerror(errno)));
   const pid_t child = start_child(command, [&] {
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGINT);  // by which it ends its own processes
+    forget_thread_settings();
     dup2(ends[1], STDOUT_FILENO);
     execv(pointers[0], pointers.data());
   });
+  setpgid(child, child);  // whoever of the two comes first
+  set_interrupted_child(-child);
   close(ends[1]);
-  const bool ended = read_lines(ends[0], seconds, line);
+  const bool ended = read_lines(child, ends[0], seconds, line);
   close(ends[0]);
-  if (!ended) kill(child, SIGKILL);
+  kill(-child, SIGKILL);
   const int status = status_of(child);
   if (!ended) return fmt::format("did not end within {} s", seconds);
   if (!has_exit_code(status)) return end_of(status);

@@ -67,18 +67,23 @@ class Repeats {
  public:
   static std::string key(const Job& job) { return key(job, job.implementation->name); }
 
-  Repeats(const Protocol& protocol, int process)
-      : seeds_under_(protocol.seeds_under), processes_under_(process > 1 ? protocol.processes_under : 0) {}
+  /// `first`: the first seed of the process, also where it is none of those chosen.
+  Repeats(const Protocol& protocol, int process, std::uint64_t first)
+      : first_(first), seeds_under_(protocol.seeds_under), processes_under_(process > 1 ? protocol.processes_under : 0) {}
 
   /// Of a record of the first process; the last one counts.
   void note_first_process(const Json& record) {
     first_process_[record.value("case_key", "") + " " + record.value("implementation", "")] = chosen_median(record);
   }
-  /// Of jobs in the order of the plan: the first seed's record counts.
-  void note(const Job& job, const Json& record) { first_seed_.emplace(key(job), chosen_median(record)); }
+  /// The first seed's record counts, the last of them.
+  void note(const Job& job, const Json& record) {
+    if (job.seed == first_) first_seed_[key(job)] = chosen_median(record);
+  }
   /// `known`: what the reference gives for the job is. Else it must run for each further seed, and may take three times as long as a job.
   [[nodiscard]] bool wanted(const Job& job, const std::string& reference, bool known) const {
-    if (!shorter(first_seed_, key(job), seeds_under_) || !shorter(first_process_, key(job), processes_under_)) return false;
+    if (!shorter(first_process_, key(job), processes_under_)) return false;
+    if (job.seed == first_) return true;
+    if (!shorter(first_seed_, key(job), seeds_under_)) return false;
     if (known || !first_seed_.contains(key(job))) return true;
     const std::string its = key(job, reference);
     return shorter(first_seed_.contains(its) ? first_seed_ : first_process_, its, 3 * seeds_under_);
@@ -93,6 +98,7 @@ class Repeats {
     return under <= 0 || known == first.end() || known->second < under;  // no time is a NaN: not shorter
   }
 
+  std::uint64_t first_;
   double seeds_under_, processes_under_;
   Times first_seed_, first_process_;
 };
@@ -113,24 +119,22 @@ class Experiment {
         slowdown_(parse_slowdown(options.slowdown)) {
     Protocol& protocol = profile_.protocol;
     if (options.repetitions) {
-      protocol.repetitions = *options.repetitions;
+      protocol.repetitions = protocol.min_repetitions = *options.repetitions;
       protocol.precision = 0;
     }
     protocol.processes = options.processes.value_or(protocol.processes);
-    if (!options.seeds.empty()) {
-      const auto [first, last] = parse_seeds(options.seeds);
-      auto& seeds = protocol.seeds;
-      if (first >= seeds.size()) throw InputError(fmt::format("--seeds: the profile has {} of them", seeds.size()));
-      seeds.resize(std::min(seeds.size(), last));
-      seeds.erase(seeds.begin(), seeds.begin() + static_cast<std::ptrdiff_t>(first));
-    }
-    repeats_ = Repeats(protocol, process());
+    if (!options.seeds.empty()) filter_.seeds = parse_seeds(options.seeds);
+    if (filter_.seeds.first >= protocol.seeds.size())
+      throw InputError(fmt::format("--seeds: the profile has {} of them", protocol.seeds.size()));
+    const std::vector<std::uint64_t> own = seeds_of(protocol, process());
+    first_seed_ = own.empty() ? 0 : own.front();
+    repeats_ = Repeats(protocol, process(), first_seed_);
     if (!slowdown_.first.empty() && !known_implementation(*descriptor_.system, slowdown_.first))
       throw InputError(fmt::format("--test-slowdown: unknown implementation '{}' of {}; {}", slowdown_.first, descriptor_.system->name,
                                    hint(slowdown_.first, implementation_names(*descriptor_.system))));
-    filter_ = {.implementations = options.implementations,
-               .where = parse_where(options.where),
-               .shard = options.shard.empty() ? Shard{} : parse_shard(options.shard)};
+    filter_.implementations = options.implementations;
+    filter_.where = parse_where(options.where);
+    if (!options.shard.empty()) filter_.shard = parse_shard(options.shard);
     plan_ = make_plan(descriptor_, profile_, filter_, device::info().has_value(), process());
   }
 
@@ -155,14 +159,15 @@ class Experiment {
     for (const std::string& note : plan_.absent) fmt::print(stderr, "{}\n", note);
     if (!plan_.deviceless.empty()) fmt::print(stderr, "{}\n", deviceless_note(plan_.deviceless));
     if (plan_.jobs.empty() && filter_.shard.count > 1) {  // a small experiment has fewer pairs than there are shards
-      announce(0);
+      announce({});
       return exit_ok;
     }
     Recorder recorder(machine_folder(options_.results, identity) / (descriptor_.experiment + filter_.shard.suffix() + ".jsonl"));
     if (process() == 1) tell(recorder.damaged());
     Referee referee(*descriptor_.system, descriptor_.check);
     const std::vector<Job> jobs = unfinished(recorder, referee);
-    announce(jobs.size());
+    for (const Json& record : recorder.existing()) note_run(record);
+    announce(jobs);
     if (jobs.empty()) return exit_ok;
     store_environment(options_.results, identity);
     return measure_all(jobs, recorder, referee);
@@ -195,20 +200,25 @@ class Experiment {
     for (const Json& record : records_of(options_.results, descriptor_.experiment, is_current, cases)) recall_reference(record, referee);
   }
 
+  /// What is neither recorded nor left out.
   [[nodiscard]] std::vector<Job> unfinished(const Recorder& recorder, Referee& referee) {
     std::map<std::string, const Json*> known;
+    const auto record_of = [&](const Job& job) {
+      const auto found = known.find(resume_key(context_of(job), descriptor_, job, profile_.protocol));
+      return found == known.end() ? nullptr : found->second;
+    };
     for (const Json& record : recorder.existing()) {
       if (!options_.fresh) known[resume_key(record)] = &record;
       if (of_first_process(record)) repeats_.note_first_process(record);
     }
     std::vector<Job> jobs;
     for (const Job& job : plan_.jobs) {
-      const auto record = known.find(resume_key(context_of(job), descriptor_, job, profile_.protocol));
-      if (record != known.end())
-        repeats_.note(job, *record->second);
-      else
-        jobs.push_back(job);
+      if (record_of(job) == nullptr) jobs.push_back(job);
+      Job first = job;  // perhaps none of those chosen
+      first.seed = first_seed_;
+      if (const Json* record = record_of(first)) repeats_.note(first, *record);
     }
+    recorded_ = plan_.jobs.size() - jobs.size();
     recall(jobs, referee);
     std::erase_if(jobs, [&](const Job& job) { return !wanted(job, referee); });
     return jobs;
@@ -237,14 +247,26 @@ class Experiment {
     if (damaged.size() > most) fmt::print(stderr, "vicinity: warning: {} more damaged lines are left out\n", damaged.size() - most);
   }
 
-  void announce(std::size_t count) const {
-    const double most = most_seconds(profile_.protocol) * static_cast<double>(count);
+  /// How long one run of a case takes, whoever made it.
+  void note_run(const Json& record) {
+    const auto seconds = record.value("samples", Json::object()).value("wall", std::vector<double>());
+    if (seconds.empty() || !record.value("extrapolated", Json()).is_null()) return;
+    run_seconds_[record.value("case_key", "") + " " + record.value("implementation", "")] = median(seconds) * record.value("batch", 1);
+  }
+
+  void announce(const std::vector<Job>& jobs) const {
+    double likely = 0;
+    for (const Job& job : jobs) {
+      const auto run = run_seconds_.find(Repeats::key(job));
+      likely += likely_seconds(profile_.protocol, run == run_seconds_.end() || job.scaling ? 0 : run->second);
+    }
+    const std::size_t left_out = plan_.jobs.size() - jobs.size() - recorded_;
     std::string which = filter_.shard.count > 1 ? fmt::format(", shard {} of {}", filter_.shard.number, filter_.shard.count) : "";
     if (processes() > 1) which += fmt::format(", process {} of {}", process(), processes());
     const std::string number = part_.count > 1 ? fmt::format("[{}/{}] ", part_.number, part_.count) : "";
-    fmt::print(stderr, "{}{} [{}{}]: {} of {} to measure, {} recorded{}\n", number, descriptor_.experiment, options_.profile, which, count,
-               plan_.jobs.size(), plan_.jobs.size() - count,
-               count > 0 && most > 0 ? fmt::format("; about {} at most, and the checks", clock_text(most)) : "");
+    fmt::print(stderr, "{}{} [{}{}]: {} of {} to measure, {} recorded{}{}\n", number, descriptor_.experiment, options_.profile, which,
+               jobs.size(), plan_.jobs.size(), recorded_, left_out > 0 ? fmt::format(", {} left out as too long", left_out) : "",
+               likely > 0 ? fmt::format("; about {}, and the checks", clock_text(likely)) : "");
   }
 
   int measure_all(const std::vector<Job>& jobs, Recorder& recorder, Referee& referee) {
@@ -290,7 +312,10 @@ class Experiment {
   std::pair<std::string, double> slowdown_;
   Filter filter_;
   Plan plan_;
-  Repeats repeats_{Protocol{}, 1};
+  std::uint64_t first_seed_ = 0;  ///< of this process, chosen or not
+  Repeats repeats_{Protocol{}, 1, 0};
+  std::size_t recorded_ = 0;                   ///< jobs of the plan
+  std::map<std::string, double> run_seconds_;  ///< of cases and implementations
   RunContext context_;
   mutable std::map<std::string, std::string> sources_;  ///< of implementations
 };

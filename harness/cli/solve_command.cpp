@@ -37,13 +37,16 @@ class Solving {
         candidates_(candidates(system_, asked_.implementation, device::info().has_value())) {
     if (asked_.seconds && !(*asked_.seconds > 0 && std::isfinite(*asked_.seconds)))
       throw InputError(fmt::format("--time: {} is not a number of seconds above 0", *asked_.seconds));
+    if (std::none_of(candidates_.begin(), candidates_.end(), [](const Implementation* i) { return i->pace.has_value(); }))
+      case_.values.insert(solver_.better.begin(), solver_.better.end());  // of the solver's own method
     case_.values[solver_.work_axis] = given_work();
     clock_ = Stopwatch();
     constexpr double grace = 0.15;  // a small instance is read whatever the time is
     if (asked_.seconds) set_deadline(*asked_.seconds + grace, "vicinity: error: --time is over before the search begins; give more\n");
-    instance_ = with_settings(instance_of(system_, asked_.instance, systems));
-    set_deadline(INFINITY, "");  // a device takes its time to get ready; then the search has none left
+    instance_ = instance_of(system_, asked_.instance, systems);
     case_.problem = solver_.files->problem_of(*instance_);
+    instance_ = with_settings(instance_);
+    set_deadline(INFINITY, "");  // a device takes its time to get ready; then the search has none left
     scale_ = solver_.files->scale_of(*instance_);
     if (!asked_.plot.empty()) static_cast<void>(drawing({}));
     if (asked_.target) target_ = target_in_units(*asked_.target);
@@ -58,7 +61,9 @@ class Solving {
   int run() {
     const SolutionFile file(output_path(), instance_path(asked_.instance), asked_.force,
                             [this](const std::string& path) { return objective_in(path); });
-    if (!asked_.plot.empty()) plot_.emplace(asked_.plot, asked_.force);
+    if (!asked_.plot.empty())
+      plot_.emplace(asked_.plot, asked_.force,
+                    std::vector<std::filesystem::path>{instance_path(asked_.instance), file.path(), asked_.start});
     defer_interrupts("\nvicinity: stopping; once more ends it at once, without a solution\n");
     if (asked_.seconds) set_deadline(*seconds_left(), "");
     if (asked_.implementation.empty() && !anytime()) choose_implementation();
@@ -139,6 +144,11 @@ class Solving {
     return pace ? pace->anytime : solver_.anytime;
   }
 
+  [[nodiscard]] std::int64_t whole_work() const {
+    const auto& pace = prepared_.implementation->pace;
+    return (pace && pace->whole_work != nullptr ? pace->whole_work : solver_.whole_work)(case_);
+  }
+
   /// The user's file, else the instance's name in the current folder.
   [[nodiscard]] std::string output_path() const {
     if (!asked_.output.empty()) return asked_.output;
@@ -184,7 +194,7 @@ class Solving {
     report.c = case_;
     report.seed = options_.seed;
     report.work_by = work_by_;
-    report.whole_work = work_by_ == WorkBy::time && anytime() ? 0 : solver_.whole_work(case_);
+    report.whole_work = work_by_ == WorkBy::time && anytime() ? 0 : whole_work();
     report.time_limit = asked_.seconds;
     report.start = asked_.start;
     report.scale = scale_;
@@ -201,19 +211,26 @@ class Solving {
     return search(*prepared_.run, start_, seconds, target_, progress);
   }
 
+  /// Names of files may be no UTF-8.
+  static void print_json(const SolveReport& report) {
+    fmt::print("{}\n", summary_json(report).dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+
   int invalid(const SolveReport& report) const {
-    if (options_.json) fmt::print("{}\n", summary_json(report).dump());
+    if (options_.json) print_json(report);
     std::fflush(stdout);
-    fmt::print(stderr, "vicinity: INVALID: {} found no solution: {}; nothing is written\n", report.implementation->name,
+    fmt::print(stderr, "vicinity: {}{} found no solution: {}; nothing is written\n",
+               report.found.outcome.solution.empty() ? "" : "INVALID: ", report.implementation->name,
                report.found.outcome.complaint.empty() ? "the oracle rejects it" : report.found.outcome.complaint);
     return exit_check_failed;
   }
 
-  int stopped_too_soon(const SolveReport& report) const {
-    if (options_.json) fmt::print("{}\n", summary_json(report).dump());
-    std::fflush(stdout);
+  int stopped_too_soon(SolveReport& report) const {
     const bool by_signal = report.found.stop == Stop::signal;
-    fmt::print(stderr, "vicinity: {} before a first solution was made; nothing is written\n", by_signal ? "stopped" : "--time was over");
+    report.found.outcome.complaint = fmt::format("{} before a first solution was made", by_signal ? "stopped" : "--time was over");
+    if (options_.json) print_json(report);
+    std::fflush(stdout);
+    fmt::print(stderr, "vicinity: {}; nothing is written\n", report.found.outcome.complaint);
     return by_signal ? exit_interrupted : exit_input;
   }
 
@@ -229,7 +246,7 @@ class Solving {
     }
     const std::string no_plot = draw(report);
     if (options_.json) {
-      fmt::print("{}\n", summary_json(report).dump());
+      print_json(report);
     } else if (!asked_.quiet) {
       fmt::print("{}", summary_text(report));
     }

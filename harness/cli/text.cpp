@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <ctime>
 #include <numeric>
 #include <utility>
@@ -29,6 +30,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   }
   return row[b.size()];
 }
+
+/// To the three significant digits that are shown.
+double rounded(double value) { return std::strtod(fmt::format("{:.3g}", value).c_str(), nullptr); }
 
 }  // namespace
 
@@ -93,16 +97,18 @@ std::string hex16(std::uint64_t value) { return fmt::format("{:016x}", value); }
 
 std::string human_seconds(double seconds) {
   if (!std::isfinite(seconds)) return "-";
-  if (seconds < 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
-  if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
-  return seconds < 1000 ? fmt::format("{:.3g} s", seconds) : fmt::format("{:.0f} s", seconds);
+  const double shown = rounded(seconds);
+  if (shown < 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
+  if (shown < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
+  if (shown < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return shown < 1000 ? fmt::format("{:.3g} s", seconds) : fmt::format("{:.0f} s", seconds);
 }
 
 std::string human_count(double count) {
   if (!std::isfinite(count)) return "-";
   for (const auto& [unit, name] : {std::pair{1e12, " T"}, std::pair{1e9, " G"}, std::pair{1e6, " M"}, std::pair{1e3, " k"}}) {
-    if (count >= unit) return fmt::format("{:.3g}{}", count / unit, name);
+    if (rounded(count) < unit) continue;
+    return rounded(count / unit) < 1000 ? fmt::format("{:.3g}{}", count / unit, name) : fmt::format("{:.0f}{}", count / unit, name);
   }
   return fmt::format("{:.3g}", count);
 }

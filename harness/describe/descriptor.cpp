@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <regex>
 
 #include "core/api/device.hpp"
 #include "core/util/error.hpp"
@@ -383,6 +384,24 @@ const Profile& Descriptor::profile(const std::string& name) const {
   throw InputError(fmt::format("{}: unknown profile '{}'; {}", path, name, hint(name, names)));
 }
 
+namespace {
+
+/// The file's name is that of the experiment, and of the file of its records, whose shards have names of their own.
+std::string stem_of(const std::string& path) {
+  static const std::regex form("[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"), shard(R"(.*\.shard-[0-9]+-of-[0-9]+)");
+  const std::string stem = fs::path(path).stem().string();
+  if (!std::regex_match(stem, form))
+    throw InputError(
+        fmt::format("{}: a descriptor's file name is at most 100 letters, digits, '_', '.', '+' and '-', the first a letter, a "
+                    "digit or '_'; rename the file",
+                    path));
+  if (std::regex_match(stem, shard))
+    throw InputError(fmt::format("{}: named like the records of a shard (.shard-I-of-N); rename the file", path));
+  return stem;
+}
+
+}  // namespace
+
 Descriptor load_descriptor(const std::string& path, const std::vector<System>& systems) {
   constexpr std::uintmax_t most = 1 << 24;
   return parse_descriptor(read_input_file(path, most), path, systems);
@@ -399,7 +418,7 @@ Descriptor parse_descriptor(const std::string& text, const std::string& path, co
 
   Descriptor descriptor{.path = path,
                         .hash = sha256(text).substr(0, 16),
-                        .experiment = system.name + "/" + fs::path(path).stem().string(),
+                        .experiment = system.name + "/" + stem_of(path),
                         .title = root.at("title").text(),
                         .paper = root.at("paper").text(),
                         .problem = problem.name,

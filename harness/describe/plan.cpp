@@ -212,11 +212,12 @@ std::optional<Case> first_case(const Descriptor& descriptor, const Profile& prof
   return std::nullopt;
 }
 
-std::vector<std::uint64_t> seeds_of(const Protocol& protocol, int process) {
-  if (!protocol.seeds_divided) return protocol.seeds;
+std::vector<std::uint64_t> seeds_of(const Protocol& protocol, int process, const Numbers& chosen) {
+  const auto [first, step] = protocol.seeds_divided ? std::pair(process - 1, protocol.processes) : std::pair(0, 1);
   std::vector<std::uint64_t> own;
-  const auto count = protocol.seeds.size(), step = static_cast<std::size_t>(protocol.processes);
-  for (std::size_t k = static_cast<std::size_t>(process - 1) % count; k < count; k += step) own.push_back(protocol.seeds[k]);
+  for (auto k = static_cast<std::size_t>(first); k < std::min<std::size_t>(chosen.second, protocol.seeds.size());
+       k += static_cast<std::size_t>(step))
+    if (k >= chosen.first) own.push_back(protocol.seeds[k]);
   return own;
 }
 
@@ -273,6 +274,14 @@ class FirstOfRanks {
   std::unordered_set<std::string> seen_;
 };
 
+/// Each once.
+std::vector<std::string> implementations_of(const Profile& profile, const Filter& filter) {
+  std::vector<std::string> names;
+  for (const std::string& name : filter.implementations.empty() ? profile.implementations : filter.implementations)
+    if (!contains(names, name)) names.push_back(name);
+  return names;
+}
+
 /// Has the shard the pair, and does no entry of `left_out` name both its case and its implementation?
 bool takes(const Descriptor& descriptor, const Filter& filter, const Case& c, const std::string& implementation) {
   return filter.shard.has(c, implementation) &&
@@ -289,10 +298,9 @@ bool runs_here(const Implementation& implementation, bool has_device) {
 
 Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filter& filter, bool has_device, int process) {
   const System& system = *descriptor.system;
-  const auto& names = filter.implementations.empty() ? profile.implementations : filter.implementations;
   Plan plan;
   std::vector<const Implementation*> runnable;
-  for (const std::string& name : names) {
+  for (const std::string& name : implementations_of(profile, filter)) {
     if (!known_implementation(system, name))
       throw InputError(fmt::format("--implementation: unknown implementation '{}' of {}; {}", name, system.name,
                                    hint(name, implementation_names(system))));
@@ -309,7 +317,7 @@ Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filte
   if (!runnable.empty())
     std::rotate(runnable.begin(), runnable.begin() + (process - 1) % static_cast<std::ptrdiff_t>(runnable.size()), runnable.end());
   const std::vector<Case> cases = expand(descriptor, profile, filter);
-  const std::vector<std::uint64_t> seeds = seeds_of(profile.protocol, process);
+  const std::vector<std::uint64_t> seeds = seeds_of(profile.protocol, process, filter.seeds);
   if (const std::size_t count = cases.size() * seeds.size() * runnable.size(); count > most_jobs)
     throw InputError(fmt::format("{}: {} measurements; at most {} are planned at a time: choose some by --where or --implementation",
                                  descriptor.path, count, most_jobs));
@@ -323,13 +331,14 @@ Plan make_plan(const Descriptor& descriptor, const Profile& profile, const Filte
   return plan;
 }
 
-double most_seconds(const Protocol& protocol) {
-  return protocol.budget.seconds ? *protocol.budget.seconds * protocol.repetitions : protocol.max_seconds * 1.25;
+double likely_seconds(const Protocol& protocol, double run) {
+  const double limit = protocol.budget.seconds ? *protocol.budget.seconds * protocol.repetitions : protocol.max_seconds * 1.25;
+  return limit > 0 ? std::max(limit, run * std::min(protocol.min_repetitions, protocol.repetitions)) : 0;
 }
 
 double planned_seconds(const Protocol& protocol) {
-  const double most = most_seconds(protocol);
-  return most > 0 ? most : 1;
+  const double likely = likely_seconds(protocol);
+  return likely > 0 ? likely : 1;
 }
 
 Estimate estimate(const Descriptor& descriptor, const Profile& profile, const Filter& filter) {
@@ -339,10 +348,11 @@ Estimate estimate(const Descriptor& descriptor, const Profile& profile, const Fi
     return found == all.end() ? name.find("gpu") != std::string::npos : found->backend == Backend::gpu;  // not built: by its name
   };
   std::size_t seeds = 0;
-  for (int process = 1; process <= profile.protocol.processes; ++process) seeds += seeds_of(profile.protocol, process).size();
+  for (int process = 1; process <= profile.protocol.processes; ++process) seeds += seeds_of(profile.protocol, process, filter.seeds).size();
+  const std::vector<std::string> names = implementations_of(profile, filter);
   Estimate found;
   for (const Case& c : expand(descriptor, profile, filter))
-    for (const std::string& name : filter.implementations.empty() ? profile.implementations : filter.implementations)
+    for (const std::string& name : names)
       if (takes(descriptor, filter, c, name)) {
         found.measurements += seeds;
         found.gpu |= on_gpu(name);

@@ -29,11 +29,14 @@ struct Shard {
 /// anything else.
 [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> parse_seeds(const std::string& text);
 
+inline constexpr std::pair<std::uint64_t, std::uint64_t> all_seeds{0, UINT64_MAX};
+
 /// What the command line narrows.
 struct Filter {
-  std::vector<std::string> implementations;         ///< empty: those of the profile
+  std::vector<std::string> implementations;         ///< each counts once; empty: those of the profile
   std::map<std::string, std::vector<Value>> where;  ///< axis (or "instance") -> values kept
   Shard shard = {};
+  std::pair<std::uint64_t, std::uint64_t> seeds = all_seeds;  ///< as of parse_seeds()
 };
 
 /// From what the time of a case may be predicted, and when it must not be.
@@ -81,8 +84,10 @@ inline constexpr std::size_t most_cases = 100'000, most_jobs = 1'000'000;
 [[nodiscard]] std::optional<Case> first_case(const Descriptor& descriptor, const Profile& profile,
                                              const std::map<std::string, std::vector<Value>>& where);
 
-/// What a process, numbered from 1, runs: all seeds; where they are divided, each `processes`-th from its own on, and one at least.
-[[nodiscard]] std::vector<std::uint64_t> seeds_of(const Protocol& protocol, int process);
+/// What a process, numbered from 1, runs of the `chosen` seeds: all of them; where they are divided, each `processes`-th of the protocol's
+/// from its own on, whichever are chosen.
+[[nodiscard]] std::vector<std::uint64_t> seeds_of(const Protocol& protocol, int process,
+                                                  const std::pair<std::uint64_t, std::uint64_t>& chosen = all_seeds);
 
 /// Jobs of a profile. `has_device`: may GPU implementations run here? Throws InputError for an unknown implementation.
 /// `process`: its number among those of the protocol, from 1; each begins a case with the next implementation, so that none always comes
@@ -95,7 +100,7 @@ inline constexpr std::size_t most_cases = 100'000, most_jobs = 1'000'000;
 /// What a plan asks of a machine, also of one that is not at hand.
 struct Estimate {
   std::size_t measurements = 0;  ///< of all processes, recorded already or not
-  double seconds = 0;            ///< that they may take at most, without their checks; where there is no limit, a second each
+  double seconds = 0;            ///< that they take, about, without their checks; where there is no limit, a second each
   bool gpu = false;              ///< an implementation among them needs one
 
   Estimate& operator+=(const Estimate& other) {
@@ -109,9 +114,9 @@ struct Estimate {
 /// Of all implementations asked for, whether they are built and can run here or not.
 [[nodiscard]] Estimate estimate(const Descriptor& descriptor, const Profile& profile, const Filter& filter);
 
-/// The most seconds that a measurement may take: its budgets, or a quarter more than the limit of the protocol, for the warm-up. 0: no
-/// limit.
-[[nodiscard]] double most_seconds(const Protocol& protocol);
+/// The seconds that a measurement takes, about: its budgets, or a quarter more than the limit of the protocol, for the warm-up; or its
+/// fewest repetitions, where these are known to take longer: `run`, the seconds of one. 0: no limit.
+[[nodiscard]] double likely_seconds(const Protocol& protocol, double run = 0);
 /// The same for plans: a second where there is no limit.
 [[nodiscard]] double planned_seconds(const Protocol& protocol);
 

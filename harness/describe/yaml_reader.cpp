@@ -1,21 +1,53 @@
 #include "harness/describe/yaml_reader.hpp"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <set>
+#include <sstream>
 
 #include "core/util/error.hpp"
 #include "data/input_file.hpp"
 #include "harness/cli/text.hpp"
 
 namespace vicinity {
+namespace {
+
+/// Where the document begins that was read last.
+class Beginning : public YAML::EventHandler {
+ public:
+  int line = 0;
+
+  void OnDocumentStart(const YAML::Mark& mark) override { line = mark.line + 1; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+/// YAML::Load() reads the first document alone, and YAML::LoadAll() does not come to an end with every text.
+void require_one_document(const std::string& content, const std::string& path) {
+  std::istringstream text(content);
+  YAML::Parser parser(text);
+  Beginning last;
+  parser.HandleNextDocument(last);
+  if (parser.HandleNextDocument(last)) throw InputError(fmt::format("{}:{}: a second document; a descriptor is one", path, last.line));
+}
+
+}  // namespace
+
 YamlReader YamlReader::parse(const std::string& content, const std::string& path) {
   try {
     const YAML::Node root = YAML::Load(content);
+    require_one_document(content, path);
     if (!root.IsDefined() || root.IsNull()) throw InputError(fmt::format("{}:1: the file is empty", path));
     return {path, "the descriptor", root, 1};
   } catch (const YAML::Exception& error) {

@@ -1,8 +1,10 @@
 #include "harness/measure/sampler.hpp"
 
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include <exception>
+#include <stdexcept>
 
 namespace vicinity {
 namespace {
@@ -30,7 +32,7 @@ std::vector<Sample> sample(const std::function<Sample()>& repetition, int most,
       try {
         samples.push_back(repetition());
         state.SetIterationTime(samples.back().wall);
-        ended = enough(samples);
+        ended = static_cast<int>(samples.size()) >= most || enough(samples);
       } catch (...) {
         ended = true;
         failure = std::current_exception();
@@ -45,6 +47,9 @@ std::vector<Sample> sample(const std::function<Sample()>& repetition, int most,
   benchmark::RunSpecifiedBenchmarks(&silence);
   benchmark::ClearRegisteredBenchmarks();  // it held references to this frame
   if (failure) std::rethrow_exception(failure);
+  if (!ended)
+    throw std::runtime_error(
+        fmt::format("Google Benchmark made {} of {} repetitions; is a variable BENCHMARK_... set?", samples.size(), most));
   return samples;
 }
 

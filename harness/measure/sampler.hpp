@@ -14,7 +14,8 @@ struct Sample {
 };
 
 /// Calls `repetition` `most` times under Google Benchmark, or until `enough` says so of the samples taken, and returns what it measured, in
-/// order. Rethrows what `repetition` throws.
+/// order: never more of them, whatever the environment says. Rethrows what `repetition` throws. Throws std::runtime_error where it was not
+/// called so often.
 [[nodiscard]] std::vector<Sample> sample(
     const std::function<Sample()>& repetition, int most,
     const std::function<bool(const std::vector<Sample>&)>& enough = [](const std::vector<Sample>&) { return false; });

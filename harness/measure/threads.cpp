@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "harness/measure/cgroup.hpp"
 #include "harness/measure/cpu.hpp"
@@ -69,6 +70,15 @@ void allow(const std::vector<int>& processors) {
 
 const char* from_environment(const char* name) { return std::getenv(name); }
 
+/// Takes the variables of Google Benchmark out of the environment, which it reads when it is loaded. Were there any?
+bool forget_benchmark_settings() {
+  std::vector<std::string> found;
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    if (const std::string_view text = *variable; text.starts_with("BENCHMARK_")) found.emplace_back(text.substr(0, text.find('=')));
+  for (const std::string& name : found) unsetenv(name.c_str());
+  return !found.empty();
+}
+
 }  // namespace
 
 std::vector<int> usable_processors() {
@@ -112,17 +122,27 @@ std::map<std::string, std::string> thread_settings(const Cores& cores, std::opti
 }
 
 void settle_threads(char** argv) {
-  if (std::getenv(own_settings) != nullptr) return;
-  const std::vector<int> processors = usable_processors();
-  std::string mine;
-  for (const auto& [name, value] : thread_settings(cores_of(processors), cpu_quota(), from_environment)) {
-    setenv(name.c_str(), value.c_str(), 1);
-    mine += " " + name;
+  const bool settled = std::getenv(own_settings) != nullptr;
+  if (!forget_benchmark_settings() && settled) return;
+  if (!settled) {
+    const std::vector<int> processors = usable_processors();
+    std::string mine;
+    for (const auto& [name, value] : thread_settings(cores_of(processors), cpu_quota(), from_environment)) {
+      setenv(name.c_str(), value.c_str(), 1);
+      mine += " " + name;
+    }
+    setenv(own_settings, mine.c_str(), 1);
+    setenv(own_processors, ranges(processors).c_str(), 1);
   }
-  setenv(own_settings, mine.c_str(), 1);
-  setenv(own_processors, ranges(processors).c_str(), 1);
   unbind();
   execv("/proc/self/exe", argv);
+}
+
+void forget_thread_settings() {
+  const char* mine = std::getenv(own_settings);
+  std::istringstream set(mine == nullptr ? "" : mine);
+  for (std::string name; set >> name;) unsetenv(name.c_str());
+  for (const char* name : {own_settings, own_processors}) unsetenv(name);
 }
 
 std::map<std::string, ThreadSetting> current_thread_settings() {

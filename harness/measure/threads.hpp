@@ -26,9 +26,11 @@ using Cores = std::vector<std::vector<int>>;
 [[nodiscard]] std::map<std::string, std::string> thread_settings(const Cores& cores, std::optional<double> quota,
                                                                  const char* (*set)(const char* name));
 
-/// Starts this program again with those settings, unless it is that second start. Before anything else in main. Goes on as it is where no
-/// program can be started.
+/// Starts this program again with those settings, and without those of Google Benchmark (BENCHMARK_*), which change what is measured;
+/// unless it is that second start. Before anything else in main. Goes on as it is where no program can be started.
 void settle_threads(char** argv);
+/// Takes what settle_threads() set out of the environment: a program of others is to find what the user set.
+void forget_thread_settings();
 
 struct ThreadSetting {
   std::string value;

@@ -89,7 +89,10 @@ std::string ceiling_unit(const std::string& name) {
 
 Json ceilings_json(const std::map<std::string, double>& ceilings) {
   Json json = Json::object();
-  for (const auto& [name, value] : ceilings) json[name] = {{"value", value}, {"unit", ceiling_unit(name)}};
+  for (const auto& [name, value] : ceilings) {
+    json[name] = {{"value", value}, {"unit", ceiling_unit(name)}};
+    if (name.starts_with("cpu_")) json[name]["threads"] = name.ends_with("_core") ? 1 : omp_get_max_threads();
+  }
   return json;
 }
 

@@ -202,7 +202,8 @@ Json to_record(const RunContext& context, const Descriptor& descriptor, const Jo
 
 std::string resume_key(const RunContext& context, const Descriptor& descriptor, const Job& job, const Protocol& protocol) {
   return key_of(descriptor.experiment, job.asked.key(), job.implementation->name, context.profile, context.machine, context.sources,
-                descriptor.hash, protocol.repetitions, context.slowdown, job.seed, context.process);
+                descriptor.hash, protocol.repetitions, protocol.min_repetitions, protocol.precision, context.slowdown, job.seed,
+                context.process);
 }
 
 std::string resume_key(const Json& record) {
@@ -213,7 +214,8 @@ std::string resume_key(const Json& record) {
   const Json protocol = record.value("protocol", Json::object()), seeds = record.value("seeds", Json::array());
   const std::uint64_t seed = seeds.is_array() && seeds.size() == 1 && seeds[0].is_number_integer() ? seeds[0].get<std::uint64_t>() : 0;
   return key_of(text("experiment"), text("case_key"), text("implementation"), text("profile"), text("machine"), text("sources"),
-                text("descriptor"), protocol.value("repetitions", 0), protocol.value("test_slowdown", 1.0), seed,
+                text("descriptor"), protocol.value("repetitions", 0), protocol.value("min_repetitions", Protocol().min_repetitions),
+                protocol.value("precision", Protocol().precision), protocol.value("test_slowdown", 1.0), seed,
                 record.value("process", Json::object()).value("number", 1));
 }
 

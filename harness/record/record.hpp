@@ -26,7 +26,8 @@ struct RunContext {
                              const Result& result);
 
 /// Equal for two results that answer the same question: experiment, case, implementation, profile, machine, sources,
-/// descriptor, seed, repetitions asked for and number of the process. What decides whether a line need not be measured again.
+/// descriptor, seed, repetitions asked for (how many, how few, how precise) and number of the process. What decides whether a line need not
+/// be measured again.
 [[nodiscard]] std::string resume_key(const RunContext& context, const Descriptor& descriptor, const Job& job, const Protocol& protocol);
 /// The same key of a recorded line; empty when it is not a finished result (status ok or skipped): invalid, or its instance file was
 /// missing.

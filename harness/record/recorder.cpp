@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <optional>
@@ -15,29 +15,13 @@
 #include <string_view>
 #include <system_error>
 
+#include "harness/cli/interrupt.hpp"
 #include "harness/record/checked_json.hpp"
 
 namespace vicinity {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Holds Ctrl-C back while a line is being written.
-class SignalsHeld {
- public:
-  SignalsHeld() {
-    sigset_t held;
-    sigemptyset(&held);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&held, signal);
-    pthread_sigmask(SIG_BLOCK, &held, &before_);
-  }
-  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsHeld(const SignalsHeld&) = delete;
-  SignalsHeld& operator=(const SignalsHeld&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 /// Writes all of it; returns 0 or the error.
 int write_all(int file, std::string_view text) {
@@ -148,6 +132,9 @@ void Recorder::read_others() {
 
 /// Of another's file, a line without an end is not read: it is being written, or its own run will repair it.
 void Recorder::read(const fs::path& path, int file) {
+  struct stat about {};
+  if (::fstat(file, &about) == 0 && !S_ISREG(about.st_mode))  // a device may have no end
+    throw EnvironmentError(fmt::format("{}: not an ordinary file", path.string()));
   std::string text;
   try {
     text = read_all(file);
@@ -179,7 +166,7 @@ void Recorder::read(const fs::path& path, int file) {
 }
 
 void Recorder::append(const Json& record) {
-  const SignalsHeld held;
+  const InterruptsHeld held;
   const off_t whole_lines = ::lseek(file_, 0, SEEK_END);
   if (whole_lines < 0) fail("cannot be written", errno);
   int error = write_all(file_, record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");

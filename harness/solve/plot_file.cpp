@@ -15,10 +15,13 @@ constexpr const char* first_line = "<!-- drawn by vicinity solve -->";
 
 }  // namespace
 
-PlotFile::PlotFile(std::filesystem::path path, bool force) : path_(std::move(path)) {
+PlotFile::PlotFile(std::filesystem::path path, bool force, const std::vector<std::filesystem::path>& others) : path_(std::move(path)) {
   namespace fs = std::filesystem;
-  require_writable(path_);
   std::error_code error;
+  for (const fs::path& other : others)
+    if (!other.empty() && (fs::equivalent(path_, other, error) || fs::weakly_canonical(path_, error) == fs::weakly_canonical(other, error)))
+      throw InputError(fmt::format("--plot: {} is the instance or a solution; choose another file", path_.string()));
+  require_writable(path_);
   if (force || !fs::is_regular_file(path_, error) || fs::file_size(path_, error) == 0) return;
   std::ifstream there(path_);
   std::string line;

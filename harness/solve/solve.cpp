@@ -154,7 +154,6 @@ Case case_of(const Solver& solver, const std::vector<std::string>& settings) {
       throw InputError(fmt::format("--set: unknown axis '{}'; {}", axis, hint(axis, solver.settings)));
     if (!c.values.emplace(axis, parse_number(value)).second) throw InputError(fmt::format("--set: {} is given twice", axis));
   }
-  c.values.insert(solver.better.begin(), solver.better.end());
   return c;
 }
 
@@ -241,8 +240,8 @@ Prepared prepare_first(const std::vector<const Implementation*>& candidates, con
       return {implementation, implementation->prepare(c, instance)};
     } catch (const std::bad_alloc&) {
       if (last) throw EnvironmentError(fmt::format("{}: not enough host memory", implementation->name));
-    } catch (const DoesNotFit&) {
-      if (last) throw;
+    } catch (const DoesNotFit& complaint) {
+      if (last) throw DoesNotFit(fmt::format("{}: {}", implementation->name, complaint.what()));
     } catch (const InputError&) {
       if (last) throw;
     }

@@ -58,7 +58,8 @@ concept CostDomain = StateDomain<D> && requires(const D domain, const std::int32
 struct Generation {
   std::uint64_t seed = 0;                          ///< of the successor values; another in each generation
   Order order = Order::fixed;                      ///< of the assignment (section 3.5)
-  std::span<const std::uint32_t> parents{};        ///< [targets] source of each; empty: as many successors of each source, in order
+  std::span<const std::uint32_t> parents{};        ///< [targets] source of each; empty: as many successors of each source, in order;
+                                                   ///< the targets are a multiple of the sources then
   std::span<const std::uint32_t> states{};         ///< bits of the targets; one left out stays a clone of its parent
   std::span<const std::uint32_t> variables{};      ///< active ones: bit sets of the types one after the other, [active words] for all
                                                    ///< targets, or [targets][active words]
@@ -197,11 +198,12 @@ inline void require_size(std::size_t size, std::size_t needed, const char* what)
           std::string(what) + ": " + std::to_string(size) + " words, needed are none or " + std::to_string(needed));
 }
 
-/// Throws InputError, one line, for sizes out of range, spans of the wrong size, and parents that are no source.
+/// Throws InputError, one line, for sizes out of range, spans of the wrong size, parents that are no source, and targets that without
+/// parents cannot be as many of each source.
 [[nodiscard]] inline CallTables call_tables(std::span<const VariableType> types, std::uint32_t sources, std::uint32_t targets,
                                             const Generation& call) {
   require(sources > 0 && targets > 0, "a generation needs a source and a target");
-  CallTables tables{{0}, {0}, {}, {}, {}, divide_up(targets, sources)};
+  CallTables tables{{0}, {0}, {}, {}, {}, targets / sources};
   std::size_t possibility_words = 0;
   for (const VariableType& type : types) {
     require(type.variables > 0, "a variable type without variables");
@@ -213,6 +215,8 @@ inline void require_size(std::size_t size, std::size_t needed, const char* what)
   }
   const std::size_t active_words = tables.offsets.back();
   require_size(call.parents.size(), targets, "parents");
+  require(!call.parents.empty() || targets % sources == 0,
+          std::to_string(targets) + " targets are no multiple of " + std::to_string(sources) + " sources: name their parents");
   for (const std::uint32_t parent : call.parents)
     require(parent < sources, "parent " + std::to_string(parent) + " of " + std::to_string(sources) + " sources");
   require_size(call.states.size(), bit_words(targets), "mask of states");

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Program, error_line
+from conftest import Program, environment, error_line
 
 SLOW = {
     "implementations": "implementations: [cpu-slow]",
@@ -218,6 +218,65 @@ def test_torn_last_line_is_repaired(fake: Program) -> None:
     assert fake("run", descriptor, "--machine", "m").returncode == 0
     assert path.read_bytes().startswith(b"".join(lines[:5]))
     assert_each_case_once(fake)
+
+
+def test_what_cannot_be_printed_is_said(fake: Program) -> None:
+    """And what was recorded stays."""
+    descriptor = fake.descriptor()
+    commands = [
+        ("run", descriptor, "--machine", "m"),
+        ("run", descriptor, "--estimate"),
+        ("verify", "--random", "2", "--implementation", "cpu-openmp"),
+        ("environment",),
+        ("completion", "bash"),
+        ("--help",),
+    ]
+    for command in commands:
+        with Path("/dev/full").open("w") as full:
+            result = subprocess.run(
+                [fake.binary, *command],
+                cwd=fake.folder,
+                env=environment(),
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+        assert result.returncode == 3, command
+        error_line(result)
+    assert len(fake.records()) == 4
+
+
+def test_records_that_lead_to_a_device(fake: Program) -> None:
+    path = results_file(fake)
+    path.parent.mkdir(parents=True)
+    path.symlink_to("/dev/full")
+    result = fake("run", fake.descriptor(), "--machine", "m")
+    assert result.returncode == 3
+    assert error_line(result) == "results/m/fake/table.jsonl: not an ordinary file"
+
+
+def test_a_signal_reaches_an_experiment_that_ignores_ctrl_c(fake: Program, gate: Path) -> None:
+    """As what a shell starts in the background does."""
+    table, other = fake.descriptor(**SLOW), fake.descriptor("other")
+    process = subprocess.Popen(
+        [fake.binary, "run", table, other, "--machine", "m"],
+        cwd=fake.folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    wait_for_lines(fake, process, 4)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert len(fake.records()) == 4 and gate.exists()
 
 
 def test_verification_file_on_a_full_disk(fake: Program) -> None:

@@ -146,9 +146,12 @@ def test_time_that_is_over_while_the_instance_is_read(vicinity: Program) -> None
     assert not (vicinity.folder / "o").exists()
 
 
-def test_a_hang_up_that_is_ignored_stays_ignored(work: Program) -> None:
+def test_a_hang_up_or_ctrl_c_that_is_ignored_stays_ignored(work: Program) -> None:
+    ignored = (signal.SIGHUP, signal.SIGINT)
+
     def nohup() -> None:
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        for one in ignored:
+            signal.signal(one, signal.SIG_IGN)
 
     process = subprocess.Popen(
         [work.binary, "solve", *LONG["samples"], "--output", "o"],
@@ -159,7 +162,8 @@ def test_a_hang_up_that_is_ignored_stays_ignored(work: Program) -> None:
         preexec_fn=nohup,
     )
     begun(process)
-    process.send_signal(signal.SIGHUP)
+    for one in ignored:
+        process.send_signal(one)
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=ENDS)
     assert process.returncode == 130 and errors.count("stopping") == 1

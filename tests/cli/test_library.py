@@ -197,6 +197,20 @@ def test_only_the_headers_it_needs_are_installed(prefix: Path) -> None:
     assert not [name for name in headers if "/data/" in name or "/cpu_ref/" in name or "harness" in name]
 
 
+def test_a_project_may_have_headers_of_the_same_names(tmp_path: Path, prefix: Path) -> None:
+    installed = prefix / "include" / "vicinity"
+    headers = [path.relative_to(installed) for top in ("core", "kernels") for path in (installed / top).rglob("*.*")]
+    assert Path("core/util/rng.hpp") in headers
+    for header in headers:
+        (tmp_path / header).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / header).write_text("#error of the project\n")
+    (tmp_path / "mine.cpp").write_text("#include <vicinity/fang.hpp>\n")
+    flags = ("-std=c++20", "-fopenmp", "-fsyntax-only")
+    run("c++", *flags, "-I", tmp_path, "-I", prefix / "include", tmp_path / "mine.cpp")
+    for header in installed.rglob("*.*"):
+        assert not re.search(r'#include "(?!vicinity/)', header.read_text()), header
+
+
 @pytest.mark.skipif(not (shutil.which("nvcc") or Path("/usr/local/cuda/bin/nvcc").exists()), reason="no nvcc")
 def test_the_gpu_s_twin_compiles(tmp_path: Path, prefix: Path) -> None:
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"

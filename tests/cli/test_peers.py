@@ -155,6 +155,63 @@ def test_ctrl_c_ends_it_and_keeps_what_is_recorded(fake_peer):
     assert len(records(fake_peer.program)) == 3
 
 
+def is_gone(note: Path) -> bool:
+    """The process whose number the file has; perhaps nobody has asked for its exit code. It is given a moment."""
+    stat = Path("/proc") / note.read_text() / "stat"
+    for _ in range(500):
+        try:
+            if stat.read_text().rsplit(")", 1)[1].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+CHILD = (
+    "import subprocess; child = subprocess.Popen(['sleep', '1000']); pathlib.Path('pid').write_text(str(child.pid)); "
+)
+
+
+def test_what_an_adapter_leaves_behind_ends_with_it(fake_peer):
+    """It has the adapter's output, too: its end is not waited for."""
+    result = fake_peer(CHILD + GOOD)
+    assert result.returncode == 0, result.stderr
+    assert [r["status"] for r in records(fake_peer.program)] == ["ok", "ok"]
+    assert is_gone(fake_peer.program.folder / "pid")
+
+
+def test_ctrl_c_ends_an_adapter_that_does_not_listen(fake_peer):
+    folder = fake_peer.program.folder
+    fake_peer()  # writes the descriptor
+    deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    text = ADAPTER.format(action=deaf + CHILD + "time.sleep(1000)", reads="CVRPLIB .vrp")
+    (folder / "fake.py").write_text(text)
+    process = fake_peer.program.start(
+        "peer", "few.yaml", "--machine", "m", "--adapter", "python3 fake.py", "--results", "other"
+    )
+    while not (folder / "pid").exists() or not (folder / "pid").read_text():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130
+    process.communicate()
+    assert is_gone(folder / "pid")
+
+
+def test_its_environment_is_that_of_our_runs_and_the_adapters_the_users(fake_peer, monkeypatch):
+    ours = ("OMP_", "GOMP_", "VICINITY_THREAD", "VICINITY_PROC")
+    for name in [name for name in os.environ if name.startswith(ours)]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("OMP_DYNAMIC", "false")
+    note = f"import os; pathlib.Path('seen').write_text(' '.join(n for n in os.environ if n.startswith({ours}))); "
+    assert fake_peer(note + GOOD).returncode == 0
+    folder = fake_peer.program.folder
+    assert (folder / "seen").read_text() == "OMP_DYNAMIC"
+    stored = json.loads((folder / "results/m/environment.json").read_text())["cpu"]
+    assert stored == json.loads(fake_peer.program("environment", "--json").stdout)["cpu"]
+
+
 # --- the adapters, where their peers are installed
 
 PYTHON = Path(os.environ.get("VICINITY_PEERS_PYTHON", ROOT / "peers/.venv/bin/python"))

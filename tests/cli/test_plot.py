@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from xml.etree import ElementTree
 
 import pytest
@@ -71,6 +72,27 @@ def test_a_drawing_is_replaced_and_no_other_file(five: Program) -> None:
         assert result.returncode == 3 and "cannot be written" in error_line(result)
 
 
+def test_neither_the_instance_nor_a_solution_is_drawn_over(five: Program) -> None:
+    assert five(*SOLVE).returncode == 0
+    for place in ("five.vrp", "./five.sol", "new/../five.sol"):
+        before = (five.folder / "five.vrp").read_text(), (five.folder / "five.sol").read_text()
+        result = five(*SOLVE, "--force", "--plot", place)
+        assert result.returncode == 2 and "is the instance or a solution" in error_line(result)
+        assert before == ((five.folder / "five.vrp").read_text(), (five.folder / "five.sol").read_text())
+    (five.folder / "five.sol").unlink()
+    assert five(*SOLVE, "--plot", "five.sol").returncode == 2 and not (five.folder / "five.sol").exists()
+
+
+def test_names_that_are_no_text(five: Program) -> None:
+    name = os.fsdecode(b"caf\xe9 \xff\x01\xef\xbf\xbe \xc3\xa9.vrp")
+    (five.folder / "five.vrp").rename(five.folder / name)
+    result = five("solve", "alns", "--instance", name, "--calls", "5", "--plot", "r.svg", "--json", "--output", "a.sol")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["plot"] == "r.svg"
+    title = ElementTree.parse(five.folder / "r.svg").getroot().find(f"{SVG}text").text
+    assert title.startswith("caf? ????? \u00e9: ")
+
+
 def test_what_is_not_drawn(five: Program) -> None:
     numbers = "\n".join(" ".join("0" if i == j else "5" for j in range(6)) for i in range(6))
     explicit = VRP.replace("EUC_2D", "EXPLICIT\nEDGE_WEIGHT_FORMAT : FULL_MATRIX")
@@ -91,3 +113,25 @@ def test_another_fleet(five: Program) -> None:
     (five.folder / "five.vrp").write_text(VRP.replace("CAPACITY : 10", "CAPACITY : 10\nVEHICLES : 1"))
     assert five(*SOLVE).returncode == 2
     assert five(*SOLVE, "--set", "vehicles=-1").returncode == 2
+
+
+def test_distances_are_rounded_as_asked(five: Program) -> None:
+    found = {}
+    for rounding in ("none", "nearest"):
+        result = five(*SOLVE, "--json", "--force", "--set", f"rounding={rounding}")
+        assert result.returncode == 0, result.stderr
+        found[rounding] = json.loads(result.stdout)
+    assert found["nearest"]["size"].endswith(", whole distances") and found["nearest"]["objective"] % 1 == 0
+    assert "whole" not in found["none"]["size"] and found["none"]["objective"] % 1 != 0
+    result = five(*SOLVE, "--set", "rounding=up")
+    assert result.returncode == 2 and "rounding" in error_line(result)
+
+
+def test_far_customers_of_small_demand_are_served(five: Program) -> None:
+    far = VRP.replace(" 10", " 10000000").replace("CAPACITY : 10000000", "CAPACITY : 1")
+    for k in range(2, 7):
+        far = far.replace(f"\n{k} 4\n", f"\n{k} 1\n")
+    (five.folder / "five.vrp").write_text(far)
+    result = five(*SOLVE, "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["solution"].count(0) == 4

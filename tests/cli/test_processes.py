@@ -104,10 +104,34 @@ def test_fewer_seeds_where_it_is_told_so(fake: Program) -> None:
     assert sorted(seed for _, seed in seeds()) == [1, 2, 3, 4]
     assert fake(*run, "--seeds", "100").returncode == 0  # the others
     assert sorted(seed for _, seed in seeds()) == [1, 2, 3, 4, 5, 6]
+    assert fake(*run, "--seeds", "4-6").returncode == 0
+    assert fake(*run, "--seeds", "6").returncode == 0
+    assert len(seeds()) == 6
     for wrong in ("0", "x", "4-3", "0-2", "2-", "-2", "3x"):
         refused = fake(*run, f"--seeds={wrong}")
         assert refused.returncode == 2 and f"--seeds: '{wrong}' is neither" in refused.stderr, wrong
     assert "--seeds: the profile has 6 of them" in fake(*run, "--seeds", "7-9").stderr
+
+
+def test_a_later_seed_does_not_stand_for_the_first(fake: Program) -> None:
+    """cpu-straight says that it takes 7 s: its first seed is measured, and no other where that one is known."""
+    protocol = "protocol: {repetitions: 1, warmup: 0, time: kernel, seeds: {first: 1, count: 4, under: 1}}"
+    descriptor = fake.descriptor(protocol=protocol, implementations="implementations: [cpu-straight, cpu-serial]")
+    run = ("run", descriptor, "--machine", "m", "--where", "size=10")
+
+    def seeds() -> list[int]:
+        return [r["seeds"][0] for r in fake.records() if r["implementation"] == "cpu-straight"]
+
+    assert fake(*run, "--seeds", "2-2").returncode == 0
+    assert seeds() == [2]
+    result = fake(*run)
+    assert result.returncode == 0 and "6 of 8 to measure, 2 recorded\n" in result.stderr
+    assert seeds() == [2, 1]
+    again = fake(*run)
+    assert "0 of 8 to measure, 6 recorded, 2 left out as too long" in again.stderr
+    later = fake(*run, "--seeds", "3-4")
+    assert "0 of 4 to measure, 2 recorded, 2 left out as too long" in later.stderr
+    assert seeds() == [2, 1]
 
 
 def test_seeds_whose_reference_takes_long_are_left_out(fake: Program) -> None:
@@ -160,6 +184,43 @@ def test_a_narrow_interval_ends_the_repetitions(fake: Program) -> None:
     assert len(record["contended"]) < 400 or record["contended"].count(False) < 6
     fake("run", descriptor, "--machine", "m", "--implementation", "cpu-serial", "--repetitions", "12")
     assert {len(r["samples"]["kernel"]) for r in fake.records()[1:]} == {12}
+
+
+def test_exactly_so_many_repetitions(fake: Program) -> None:
+    """The profile's limit would end them at its fewest; what it recorded is no record of so many."""
+    limits = "min_repetitions: 2, max_seconds: 0.001"
+    descriptor = fake.descriptor(
+        protocol=f"protocol: {{repetitions: 6, warmup: 0, time: kernel, {limits}}}",
+        implementations="implementations: [cpu-slow]",
+        **{"  size": "  size: [2]\n  milliseconds: [2]"},
+    )
+    for _ in range(2):
+        assert fake("run", descriptor, "--machine", "m").returncode == 0
+    for _ in range(2):
+        assert fake("run", descriptor, "--machine", "m", "--repetitions", "6").returncode == 0
+    assert [len(r["samples"]["wall"]) for r in fake.records()] == [2, 6]
+
+
+def test_google_benchmarks_variables_change_nothing(fake: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BENCHMARK_FILTER", "nomatch")
+    monkeypatch.setenv("BENCHMARK_LIST_TESTS", "true")
+    monkeypatch.setenv("BENCHMARK_MIN_WARMUP_TIME", "0.1")
+    monkeypatch.setenv("BENCHMARK_OUT", "benchmark.json")
+    result = fake("run", fake.descriptor(), "--machine", "m")
+    assert result.returncode == 0, result.stderr
+    assert {len(r["samples"]["wall"]) for r in fake.records()} == {5}
+    assert not (fake.folder / "benchmark.json").exists()
+
+
+def test_how_long_it_takes_counts_the_fewest_repetitions(fake: Program) -> None:
+    """Known from what was recorded: six of a quarter of a second, whatever the limit says."""
+    descriptor = fake.descriptor(
+        protocol="protocol: {repetitions: 9, warmup: 0, time: kernel, min_repetitions: 6, max_seconds: 0.1}",
+        implementations="implementations: [cpu-slow]",
+        **{"  size": "  size: [2]\n  milliseconds: [250]"},
+    )
+    assert "; about 0:00, and the checks" in fake("run", descriptor, "--machine", "m").stderr
+    assert "; about 0:02, and the checks" in fake("run", descriptor, "--machine", "m", "--fresh").stderr
 
 
 def test_every_sample_says_whether_it_is_contended(fake: Program) -> None:

@@ -118,6 +118,19 @@ def test_what_can_be_neither_predicted_nor_run_whole_has_no_time(fake: Program) 
     assert record["message"].startswith("unmeasurable: its time cannot be predicted from size = 2 to 4 (")
 
 
+def test_an_implementation_asked_for_twice_is_measured_once(fake: Program) -> None:
+    twice = ("--implementation", "cpu-serial", "cpu-serial")
+    assert fake("run", fake.descriptor(), "--machine", "m", "--where", "size=10", *twice).returncode == 0
+    assert len(fake.records()) == 1
+
+
+def test_a_name_that_no_record_may_have_is_refused(fake: Program) -> None:
+    for name in ("a table", "table.shard-1-of-2"):
+        result = fake("run", fake.descriptor(name), "--machine", "m")
+        assert result.returncode == 2 and error_line(result).endswith("; rename the file")
+    assert not (fake.folder / "results").exists()
+
+
 def test_gpu_rows_come_from_records(fake: Program) -> None:
     result = fake("run", fake.descriptor(implementations="implementations: [cpu-serial, gpu]"), "--machine", "m")
     assert result.returncode == 0

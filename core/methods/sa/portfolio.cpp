@@ -16,9 +16,13 @@ std::int64_t steps_of(std::int32_t n) { return std::min<std::int64_t>(std::int64
 
 }  // namespace
 
+std::int64_t swaps_of(const Case& c) { return c.integer("iterations", 1, sa::most_iterations); }
+
 Task task_of(const Case& c, std::int32_t n) {
+  for (const char* axis : {"schedule", "t0", "tf", "samples"})
+    if (c.values.contains(axis)) throw DoesNotFit(std::string("has no ") + axis + ": that is of annealing");
   Task task;
-  task.swaps = c.integer("iterations", 1, sa::most_iterations);
+  task.swaps = swaps_of(c);
   task.searches = c.integer_or("chains", n <= most_on_gpu ? default_searches : default_searches_beyond, 1, 65536);
   task.steps = c.integer_or("leg", std::min(steps_of(n), divide_up(task.swaps, task.searches)), 1, most_steps);
   task.threads = c.integer_or("threads", 0, 0, 4096);

@@ -42,8 +42,10 @@ inline constexpr std::int64_t elites_per_search = 1, least_elites = 24;
 /// most_elites: a small population ends soon, at the best of small instances; a large one ends later and lower.
 inline constexpr std::int64_t most_idle_per_elite = 3, growth = 2, most_elites = 1 << 16;
 
+/// Of all searches.
+[[nodiscard]] std::int64_t swaps_of(const Case& c);
 /// For `vicinity solve`.
-inline const Implementation::Pace pace{.unit = "swaps", .default_work = 1'000'000'000, .anytime = true};
+inline const Implementation::Pace pace{.unit = "swaps", .default_work = 1'000'000'000, .anytime = true, .whole_work = swaps_of};
 
 // --- a search -------------------------------------------------------------------------------------------------------------
 

@@ -146,17 +146,39 @@ class Tree {
   std::vector<Node> nodes_;
 };
 
-/// nearest() of what lies in the tree.
-std::vector<std::int32_t> nearest_in(const Tree& tree, std::span<const std::int32_t> cities, std::int32_t k,
+/// For each of `cities` the `width` nearest others that lie in the tree.
+std::vector<std::int32_t> nearest_in(const Tree& tree, std::span<const std::int32_t> cities, std::size_t width,
                                      const std::function<void()>& check) {
   std::vector<std::int32_t> lists;
-  Nearest found(std::min(static_cast<std::size_t>(k), cities.size() - 1));
+  Nearest found(width);
   for (std::size_t i = 0; i < cities.size(); ++i) {
     if (i % between_checks == 0) check();
     tree.search(cities[i], found);
     found.move_to(lists);
   }
   return lists;
+}
+
+/// All cities, those at one place next to each other, in the order of their numbers.
+std::vector<std::int32_t> by_place(const std::vector<Place>& where) {
+  std::vector<std::int32_t> cities(where.size());
+  std::iota(cities.begin(), cities.end(), 0);
+  const auto place = [&](std::int32_t city) { return std::pair(where[static_cast<std::size_t>(city)], city); };
+  std::sort(cities.begin(), cities.end(), [&](std::int32_t a, std::int32_t b) { return place(a) < place(b); });
+  return cities;
+}
+
+/// All cities, but of those at one place the first two and the last alone.
+std::vector<std::int32_t> few_of_a_place(const std::vector<Place>& where) {
+  const std::vector<std::int32_t> all = by_place(where);
+  const auto same = [&](std::size_t i, std::size_t j) {
+    return where[static_cast<std::size_t>(all[i])] == where[static_cast<std::size_t>(all[j])];
+  };
+  std::vector<std::int32_t> few;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (i < 2 || !same(i - 2, i) || i + 1 == all.size() || !same(i, i + 1)) few.push_back(all[i]);
+  std::sort(few.begin(), few.end());
+  return few;
 }
 
 /// The path that each city is in; joins two of them.
@@ -195,14 +217,17 @@ std::vector<Place> places(const Tsp& tsp) {
 std::vector<std::int32_t> nearest(const Tsp& tsp, std::span<const std::int32_t> cities, std::int32_t k,
                                   const std::function<void()>& check) {
   const std::vector<Place> where = places(tsp);
-  if (!where.empty()) return nearest_in(Tree(where, cities, check), cities, k, check);
+  const std::size_t width = std::min(static_cast<std::size_t>(k), cities.size() - 1);
+  if (!where.empty()) return nearest_in(Tree(where, cities, check), cities, width, check);
   std::vector<std::int32_t> lists;
-  Nearest found(std::min(static_cast<std::size_t>(k), cities.size() - 1));
+  Nearest found(width);
+  const std::int32_t n = tsp.size();
   for (const std::int32_t city : cities) {
     check();
     for (const std::int32_t other : cities)
-      if (other != city) found.offer(static_cast<double>(distance_of(tsp, city, other)), other);
+      if (other != city) found.offer(static_cast<double>(distance_of(tsp, city, other)), (other - city + n) % n);
     found.move_to(lists);
+    for (auto behind = lists.end() - static_cast<std::ptrdiff_t>(width); behind != lists.end(); ++behind) *behind = (*behind + city) % n;
   }
   return lists;
 }
@@ -211,12 +236,13 @@ std::vector<std::int32_t> neighbor_lists(const Tsp& tsp, std::int32_t k, const s
   const auto n = static_cast<std::size_t>(tsp.size());
   std::vector<std::int32_t> all(n), quarters;
   std::iota(all.begin(), all.end(), 0);
-  if (tsp.metric() == Metric::matrix || tsp.metric() == Metric::geo) return nearest(tsp, all, k, check);
+  if (tsp.metric() == Metric::matrix) return nearest(tsp, all, k, check);
   const std::vector<Place> where = places(tsp);
-  const Tree tree(where, all, check);
-  std::vector<std::int32_t> lists = nearest_in(tree, all, k, check);
-  const std::size_t width = lists.size() / n;
-  if (width < static_cast<std::size_t>(k)) return lists;
+  const std::vector<std::int32_t> few = few_of_a_place(where);
+  const Tree tree(where, few, check);
+  const std::size_t width = std::min(static_cast<std::size_t>(k), few.size() - 1);
+  std::vector<std::int32_t> lists = nearest_in(tree, all, width, check);
+  if (tsp.metric() == Metric::geo || width < static_cast<std::size_t>(k)) return lists;
   Nearest found(2);
   for (std::size_t i = 0; i < n; ++i) {
     if (i % between_checks == 0) check();
@@ -258,7 +284,16 @@ Tour greedy_tour(const Tsp& tsp, std::vector<std::int32_t> lists, const std::fun
   std::size_t edges = 0;
   std::vector<std::int32_t> ends(n);
   std::iota(ends.begin(), ends.end(), 0);
-  for (;;) {
+  // Cities at one place: a path. All of them at one place: it begins with city 0.
+  const std::vector<Place> where = places(tsp);
+  const std::vector<std::int32_t> sorted = by_place(where);
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (where[static_cast<std::size_t>(sorted[i - 1])] != where[static_cast<std::size_t>(sorted[i])]) continue;
+    link(sorted[i - 1], sorted[i]);
+    paths.join(sorted[i - 1], sorted[i]);
+    ++edges;
+  }
+  while (edges + 1 < n) {
     std::vector<std::tuple<std::int64_t, std::int32_t, std::int32_t>> candidates;
     for (std::size_t i = 0; i < lists.size(); ++i) {
       const std::int32_t a = ends[i / (lists.size() / ends.size())], b = lists[i];
@@ -276,8 +311,7 @@ Tour greedy_tour(const Tsp& tsp, std::vector<std::int32_t> lists, const std::fun
       ++edges;
     }
     std::erase_if(ends, [&](std::int32_t city) { return degree(city) == 2; });
-    if (edges + 1 == n) break;
-    lists = nearest(tsp, ends, k, check);
+    if (edges + 1 < n) lists = nearest(tsp, ends, k, check);
   }
   Tour tour{ends.front()};
   for (std::int32_t before = -1; tour.size() < n;) {

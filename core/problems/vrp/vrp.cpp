@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -13,6 +14,9 @@
 
 namespace vicinity::vrp {
 namespace {
+
+constexpr std::int32_t most_scale = 1'000'000;
+constexpr double enough_units = 1000;  ///< of fixed point to the farthest customer
 
 bool whole(double number) { return number == std::floor(number); }
 
@@ -40,7 +44,8 @@ void check_matrix(const Data& data) {
   for (std::size_t i = 0; i < (data.matrix.empty() ? 0 : places); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (const double there = data.matrix[j * places + i], back = data.matrix[i * places + j]; there != back)
-        throw InputError(fmt::format("the distance from {} to {} is {}, back it is {}: it must be symmetric", j, i, there, back));
+        throw InputError(
+            fmt::format("the distance from node {} to node {} is {}, back it is {}: it must be symmetric", j + 1, i + 1, there, back));
 }
 
 void check_values(const Data& data) {
@@ -118,6 +123,25 @@ std::int64_t fixed_service(const Vrp& vrp, std::int32_t customer) {
 /// Fixed point as people write it.
 std::string shown(const Vrp& vrp, std::int64_t amount) { return fmt::format("{}", static_cast<double>(amount) / vrp.scale()); }
 
+/// From the depot to each place, over any others, without service times (Dijkstra).
+std::vector<std::int64_t> shortest_ways(const Vrp& vrp) {
+  std::vector<std::int64_t> way(static_cast<std::size_t>(vrp.size()) + 1, std::numeric_limits<std::int64_t>::max());
+  std::vector<std::int32_t> open(way.size());
+  std::iota(open.begin(), open.end(), 0);
+  way[0] = 0;
+  while (!open.empty()) {
+    const auto next = std::min_element(open.begin(), open.end(), [&](std::int32_t a, std::int32_t b) {
+      return way[static_cast<std::size_t>(a)] < way[static_cast<std::size_t>(b)];
+    });
+    const std::int32_t at = *next;
+    open.erase(next);
+    for (const std::int32_t to : open)
+      way[static_cast<std::size_t>(to)] =
+          std::min(way[static_cast<std::size_t>(to)], way[static_cast<std::size_t>(at)] + fixed_distance(vrp, at, to));
+  }
+  return way;
+}
+
 /// What is wrong with one route.
 std::string route_complaint(const Vrp& vrp, std::size_t number, const Route& route) {
   std::int64_t load = 0, duration = 0;
@@ -158,6 +182,9 @@ Vrp::Vrp(Data data) : data_(std::move(data)) {
     return most + served;
   };
   scale_ = whole_distances && all(data_.service, whole) ? 1 : 1000;
+  double farthest = 0;
+  for (std::int32_t i = 1; i <= size(); ++i) farthest = std::max(farthest, distance(0, i));
+  while (scale_ > 1 && scale_ < most_scale && farthest * scale_ < enough_units) scale_ *= 10;
   while (!(bound(scale_) < too_much)) {
     if (scale_ == 1) throw InputError("distances or service times are so large that costs could leave 31 bits");
     scale_ /= 10;
@@ -173,11 +200,17 @@ Vrp::Vrp(Data data) : data_(std::move(data)) {
     for (std::int32_t b = 0; b <= size(); ++b) distance_.push_back(static_cast<std::int32_t>(fixed_point(distance(a, b), scale_)));
     service_.push_back(static_cast<std::int32_t>(fixed_point(service(a), scale_)));
   }
+  const std::int64_t own_route = 2 * std::int64_t{*std::max_element(distance_.begin(), distance_.begin() + size() + 1)};
+  const std::int64_t heaviest =
+      std::max(std::int64_t{data_.capacity}, std::accumulate(data_.demand.begin(), data_.demand.end(), std::int64_t{0}));
+  const std::int64_t units = std::min(own_route / dearest_load + 1, std::numeric_limits<std::int32_t>::max() / heaviest);
+  capacity_ = static_cast<std::int32_t>(units * data_.capacity);
+  for (const std::int32_t demand : data_.demand) demand_.push_back(static_cast<std::int32_t>(units * demand));
 }
 
 View Vrp::view() const noexcept {
   const std::int32_t fleet = data_.vehicles ? std::min(*data_.vehicles, size()) : size();
-  return {distance_.data(), data_.demand.data(), service_.data(), size(), data_.capacity, limit_, fleet};
+  return {distance_.data(), demand_.data(), service_.data(), size(), capacity_, limit_, fleet};
 }
 
 double Vrp::distance(std::int32_t a, std::int32_t b) const {
@@ -255,10 +288,13 @@ std::string complaint(const Vrp& vrp, std::span<const std::int32_t> solution) {
 
 std::string unservable(const Vrp& vrp) {
   const Data& data = vrp.data();
+  std::vector<std::int64_t> nearest;  // made where a limit is below the way to a customer and back: others may lie on a shorter way
   for (std::int32_t i = 1; i <= vrp.size(); ++i) {
     if (const std::int32_t demand = data.demand[static_cast<std::size_t>(i)]; demand > data.capacity)
       return fmt::format("customer {} cannot be served: it demands {}, the capacity is {}", i, demand, data.capacity);
-    if (const std::int64_t trip = 2 * fixed_distance(vrp, 0, i) + fixed_service(vrp, i); trip > vrp.view().limit)
+    if (2 * fixed_distance(vrp, 0, i) + fixed_service(vrp, i) <= vrp.view().limit) continue;
+    if (nearest.empty()) nearest = shortest_ways(vrp);
+    if (const std::int64_t trip = 2 * nearest[static_cast<std::size_t>(i)] + fixed_service(vrp, i); trip > vrp.view().limit)
       return fmt::format("customer {} cannot be served: to it and back takes {}, the limit is {}", i, shown(vrp, trip), *data.limit);
   }
   const std::int64_t total = std::accumulate(data.demand.begin(), data.demand.end(), std::int64_t{0});

@@ -5,7 +5,8 @@
 // the duration of a route, not towards the cost. The depot is 0, customers are 1..n.
 //
 // Costs are whole numbers in fixed point, so that they sum up to the same in any order: a length times scale(), rounded half up. The scale
-// is 1 where all distances and service times are whole, else the largest of 1000, 100, 10 and 1 for which
+// is 1 where all distances and service times are whole, else 1000, or so many powers of ten more, up to 10^6, that the customer farthest
+// from the depot is 1000 units away; or, where that is too much, the largest power of ten below it for which
 //   (bound on the cost of any solution) + (all service times) < 2^31 - 1,                                                       (1)
 // where a solution is any partition of the customers into ordered routes, feasible or not. With it every cost, duration, part of either and
 // new edge of a delta fits 32 bits. The bound: every customer has one edge to its successor, and every route one from the depot. With a
@@ -28,6 +29,8 @@ namespace vicinity::vrp {
 using Route = std::vector<std::int32_t>;
 
 inline constexpr std::int32_t most_customers = 10'000;
+/// What a unit of load too much costs at most, in fixed point.
+inline constexpr std::int64_t dearest_load = std::int64_t{1} << 22;
 /// The route limit of an instance without one.
 inline constexpr std::int32_t no_limit = std::numeric_limits<std::int32_t>::max();
 
@@ -47,7 +50,8 @@ struct Data {
   std::optional<std::int32_t> vehicles;  ///< how many routes at most; empty: as many as are wanted
 };
 
-/// For kernels: in fixed point, see (1).
+/// For kernels: lengths in fixed point, see (1). Demands and capacity are the instance's times a whole number, 1 unless routes are so long
+/// that a route more could cost more than a unit of load too much at the greatest penalty.
 struct View {
   const std::int32_t* distance;  ///< [a * (n + 1) + b]
   const std::int32_t* demand;    ///< [customer]
@@ -87,9 +91,9 @@ class Vrp final : public Instance {
 
  private:
   Data data_;
-  std::int32_t scale_ = 1, limit_ = no_limit;
+  std::int32_t scale_ = 1, limit_ = no_limit, capacity_ = 0;
   std::int64_t largest_cost_ = 0;
-  std::vector<std::int32_t> distance_, service_;
+  std::vector<std::int32_t> distance_, demand_, service_;
 };
 
 /// A length in units of 1 / scale, rounded half up.

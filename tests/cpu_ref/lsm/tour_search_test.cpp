@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <numeric>
@@ -127,6 +128,36 @@ TEST(TourSearch, AStartIsNotMadeWorse) {
   EXPECT_FALSE(before.objective.better_than(after.objective));
   one.start->pop_back();
   EXPECT_THROW(outcome_of(fast().front(), one, at_once), InputError);
+}
+
+TEST(TourSearch, BeforeTheGreedyTourThereIsNone) {
+  const Trial one = trial(plane(9, 100, 1, tsp::Metric::euc_2d), {{"restarts", std::int64_t{2}}});
+  const std::atomic<bool> raised = true;
+  for (const Implementation& implementation : cpu_tour_implementations()) {
+    const auto run = implementation.prepare(one.c, *one.instance);
+    run->reset(3);
+    EXPECT_TRUE(run->execute({.stop = &raised}));
+    EXPECT_FALSE(run->outcome().feasible);
+    EXPECT_TRUE(run->outcome().solution.empty());
+    EXPECT_FALSE(run->trace().back().objective.has_value());
+    run->reset(3);
+    run->execute();
+    EXPECT_TRUE(run->outcome().feasible) << run->outcome().complaint;
+  }
+}
+
+/// Many cities at one place know the next place.
+TEST(TourSearch, CopiesOfCitiesCostNothing) {
+  const tsp::Tsp some = plane(60, 10'000, 3, tsp::Metric::euc_2d);
+  std::vector<double> x, y;
+  for (int copy = 0; copy < 20; ++copy) {
+    x.insert(x.end(), some.view().x, some.view().x + some.size());
+    y.insert(y.end(), some.view().y, some.view().y + some.size());
+  }
+  const std::map<std::string, Value> values{{"iterations", std::int64_t{20}}, {"kicks", std::int64_t{500}}};
+  const std::int64_t once = outcome_of(fast().front(), trial(some, values), at_once).objective.value();
+  const std::int64_t copied = outcome_of(fast().front(), trial({"c", x, y}, values), at_once).objective.value();
+  EXPECT_LE(copied, once + once / 50);
 }
 
 TEST(TourSearch, LeavesTheRestToOthers) {

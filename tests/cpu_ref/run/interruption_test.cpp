@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/util/error.hpp"
+#include "core/util/permutation.hpp"
 #include "systems/list.hpp"
 #include "tests/support/runs.hpp"
 
@@ -113,9 +114,11 @@ TEST(Interruption, BeforeTheFirstStepTheStartIsTheResult) {
     if (one.system == "alns" || one.system == "lns") continue;  // they make their first solutions themselves
     const System& system = system_named(one.system);
     const Trial trial = trial_of(system, one.problem, one.values);
+    Start start(3);
+    if (one.problem == "tsp") start.solution = shuffled(static_cast<std::int32_t>(trial.c.integer("size", 3, 30'000)), 3, 0);
     for (const Implementation* implementation : cpu_implementations(system, trial.c, *trial.instance)) {
       const auto run = implementation->prepare(trial.c, *trial.instance);
-      run->reset(3);
+      run->reset(start);
       EXPECT_TRUE(run->execute({.stop = &raised}));
       EXPECT_TRUE(run->execute({.stop = &raised}));  // and goes no further
       const Outcome outcome = run->outcome();

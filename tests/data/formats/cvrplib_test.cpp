@@ -180,7 +180,7 @@ TEST(Cvrplib, SaysWhatIsWrongInAFile) {
       {with(explicit3, "7 2 1", "7 -2 1"), "7: the distance -2 is negative"},
       {with(explicit3, "7 2 1", "7 2 1e10"), "6: distances or service times are so large that costs could leave 31 bits"},
       {with(explicit3, "EDGE_WEIGHT_SECTION\n7 2 1\n", ""), "12: the file has no EDGE_WEIGHT_SECTION"},
-      {matrix("FULL_MATRIX", "0 7 2\n7 0 1\n2 3 0\n"), "6: the distance from 1 to 2 is 1, back it is 3: it must be symmetric"}};
+      {matrix("FULL_MATRIX", "0 7 2\n7 0 1\n2 3 0\n"), "6: the distance from node 2 to node 3 is 1, back it is 3: it must be symmetric"}};
   EXPECT_GE(files.size(), 30u);
   for (const Hostile& file : files) EXPECT_EQ(rejection(file.text), file.what);
 }

@@ -52,7 +52,7 @@ qap::Permutation random_permutation(std::mt19937& random, std::int32_t n) {
 }
 
 TEST(Qaplib, ReadsNumbersWhereverTheLinesBreak) {
-  const qap::Qap qap = parse("\n 2\r\n0 -1\t2\n\n3\n4 5 6 2147483647");
+  const qap::Qap qap = parse("\xef\xbb\xbf\n 2\r\n0 -1\t+2\n\n3\n4 5 6 2147483647");
   EXPECT_EQ(qap.name(), "q");
   EXPECT_EQ(qap.size(), 2);
   const auto view = qap.view();
@@ -78,6 +78,8 @@ TEST(Qaplib, BadFilesAreRejectedWithFileAndLine) {
   EXPECT_EQ(rejection("46341\n"), "folder/q.dat:1: size 46341 is outside 2..46340");
   EXPECT_EQ(rejection("99999999999999999999\n"), "folder/q.dat:1: 99999999999999999999 does not fit 64 bits");
   EXPECT_EQ(rejection("2\n0 1\n1 x\n"), "folder/q.dat:3: expected a whole number, found 'x'");
+  for (const char* word : {"+-1", "++1", "+"})
+    EXPECT_EQ(rejection("2\n0 " + std::string(word)), "folder/q.dat:2: expected a whole number, found '" + std::string(word) + "'");
   EXPECT_EQ(rejection("2\n0 1.5 1 0\n"), "folder/q.dat:2: expected a whole number, found '1.5'");
   EXPECT_EQ(rejection("2\n0,1,1,0\n"), "folder/q.dat:2: expected a whole number, found '0,1,1,0'");
   EXPECT_EQ(rejection("2\n0 1\n3000000000 0\n"), "folder/q.dat:3: 3000000000 does not fit 32 bits");
@@ -90,8 +92,8 @@ TEST(Qaplib, BadFilesAreRejectedWithFileAndLine) {
 
 TEST(Qaplib, WhatIsNoTextIsShownPrintableAndShort) {
   EXPECT_EQ(rejection(std::string("2\n\x01\0\xff", 5)), "folder/q.dat:2: expected a whole number, found '" + std::string(3, '?') + "'");
-  EXPECT_EQ(rejection("\xef\xbb\xbf" + std::string("2\n")),
-            "folder/q.dat:1: expected a whole number, found '" + std::string(3, '?') + "2'");
+  EXPECT_EQ(rejection("2\n\xef\xbb\xbf" + std::string("0\n")),
+            "folder/q.dat:2: expected a whole number, found '" + std::string(3, '?') + "0'");
   EXPECT_EQ(rejection("2\n" + std::string(5000, 'y')), "folder/q.dat:2: expected a whole number, found '" + std::string(24, 'y') + "...'");
 }
 
@@ -116,7 +118,7 @@ TEST(QaplibSolution, EveryConventionGivesTheSamePermutation) {
   ASSERT_NE(objective, qap::cost(qap, inverse));
   const std::string head = "3 " + std::to_string(objective) + "\n";
   const std::vector<std::pair<std::string, std::string>> forms{
-      {"2 3 1", "1-based"}, {"1 2 0", "0-based"}, {"3,1,\n2", "1-based, inverse"}, {"2, 0, 1", "0-based, inverse"}};
+      {"+2 3 1", "1-based"}, {"1 2 0", "0-based"}, {"3,1,\n2", "1-based, inverse"}, {"2, 0, 1", "0-based, inverse"}};
   for (const auto& [text, convention] : forms) {
     const QaplibSolution read = solution(head + text, qap);
     EXPECT_EQ(read.permutation, p) << convention;

@@ -89,6 +89,7 @@ TEST(Tsplib, SaysWhatIsWrongWithANode) {
   EXPECT_EQ(rejection(head + "1 0 0 0\n"), "folder/t.tsp:8: expected 'node x y', found '1 0 0 0'");
   EXPECT_EQ(rejection(head + "a 0 0\n"), "folder/t.tsp:8: expected the number of a node, found 'a'");
   EXPECT_EQ(rejection(head + "1 0 0,5\n"), "folder/t.tsp:8: expected a coordinate, found '0,5'");
+  EXPECT_EQ(rejection(head + "1 +-10 0\n"), "folder/t.tsp:8: expected a coordinate, found '+-10'");
   EXPECT_EQ(rejection(head + "1 1e999 0\n"), "folder/t.tsp:8: expected a coordinate, found '1e999'");
   EXPECT_EQ(rejection(head + "1 nan 0\n"), "folder/t.tsp:8: a coordinate is not a finite number");
   EXPECT_EQ(rejection(head + "1 0 0\n2 1e9 0\n3 0 0\n"), "folder/t.tsp:7: cities are so far apart that distances leave 28 bits");
@@ -110,6 +111,18 @@ TEST(Tsplib, ReadsMatrices) {
   }
 }
 
+TEST(Tsplib, TheDiagonalOfAMatrixMeansNothing) {
+  const tsp::Tsp zeros = parse(explicit_head + "FULL_MATRIX\nEDGE_WEIGHT_SECTION\n0 5 7\n5 0 9\n7 9 0\n");
+  for (const char* text : {"FULL_MATRIX\nEDGE_WEIGHT_SECTION\n-1 5 7\n5 999999999 9\n7 9 0.5\n",
+                           "LOWER_DIAG_ROW\nEDGE_WEIGHT_SECTION\n-1 5 inf 7 9 0.5\nDISPLAY_DATA_SECTION :\n1 0 0\nEOF\n"})
+    EXPECT_EQ(parse(explicit_head + text).hash(), zeros.hash()) << text;
+}
+
+TEST(Tsplib, AByteOrderMarkIsNoText) {
+  EXPECT_EQ(parse("\xef\xbb\xbf" + head + nodes).hash(), parse(head + nodes).hash());
+  EXPECT_EQ(rejection(head + "\xef\xbb\xbf" + nodes), "folder/t.tsp:8: expected the number of a node, found '???1'");
+}
+
 TEST(Tsplib, SaysWhatIsWrongWithAMatrix) {
   const std::string full = "FULL_MATRIX\nEDGE_WEIGHT_SECTION\n";
   EXPECT_EQ(rejection(explicit_head + full + "0 5 7\n5 0 9\n7 8 0\n"),
@@ -120,6 +133,8 @@ TEST(Tsplib, SaysWhatIsWrongWithAMatrix) {
             "folder/t.tsp:8: unexpected '1' after the last distance of FULL_MATRIX");
   EXPECT_EQ(rejection(explicit_head + full + "0 -5 7\n"), "folder/t.tsp:6: the distance -5 is not a whole number from 0 to 2^28 - 1");
   EXPECT_EQ(rejection(explicit_head + full + "0 0.5 7\n"), "folder/t.tsp:6: the distance 0.5 is not a whole number from 0 to 2^28 - 1");
+  EXPECT_EQ(rejection(explicit_head + full + "0 5 7\n5 0 9\n7 9 0\nDISPLAY: DATA_SECTION\n"),
+            "folder/t.tsp:9: unexpected 'DISPLAY: DATA_SECTION' after the distances");
   EXPECT_EQ(rejection(explicit_head + full + "0 5 7\n5 0 9\n7 9 0\nmore\n"), "folder/t.tsp:9: unexpected 'more' after the distances");
   EXPECT_EQ(rejection(explicit_head + "FUNCTION\nEDGE_WEIGHT_SECTION\n"),
             "folder/t.tsp:5: EDGE_WEIGHT_SECTION needs its EDGE_WEIGHT_FORMAT before it");

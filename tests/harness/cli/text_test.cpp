@@ -37,12 +37,21 @@ TEST(Text, Counts) {
   EXPECT_EQ(human_count(812), "812");
   EXPECT_EQ(human_count(48.1e6), "48.1 M");
   EXPECT_EQ(human_count(3.25e9), "3.25 G");
+  EXPECT_EQ(human_count(999.4), "999");
+  EXPECT_EQ(human_count(999.7), "1 k");
+  EXPECT_EQ(human_count(999'700), "1 M");
+  EXPECT_EQ(human_count(1234e12), "1234 T");
 }
 
 TEST(Text, Units) {
   EXPECT_EQ(human_seconds(1.234e-3), "1.23 ms");
   EXPECT_EQ(human_seconds(5e-6), "5 us");
   EXPECT_EQ(human_seconds(123.4), "123 s");
+  EXPECT_EQ(human_seconds(0.9994), "999 ms");
+  EXPECT_EQ(human_seconds(0.9996), "1 s");
+  EXPECT_EQ(human_seconds(999.7e-9), "1 us");
+  EXPECT_EQ(human_seconds(999.7), "1000 s");
+  EXPECT_EQ(human_seconds(12345), "12345 s");
   EXPECT_EQ(clock_text(7), "0:07");
   EXPECT_EQ(clock_text(3725), "1:02:05");
   EXPECT_EQ(hex16(255), "00000000000000ff");

@@ -9,6 +9,7 @@
 
 #include "core/util/error.hpp"
 #include "tests/harness/fake_system.hpp"
+#include "tests/support/complaint.hpp"
 #include "tests/support/scratch.hpp"
 
 namespace vicinity {
@@ -90,6 +91,30 @@ TEST_F(DescriptorTest, ReadsEveryKey) {
   EXPECT_TRUE(full.protocol.flush_l2);
   EXPECT_EQ(full.protocol.seeds, (std::vector<std::uint64_t>{5, 6, 7}));
   EXPECT_DOUBLE_EQ(full.protocol.max_seconds, 1.5);
+}
+
+TEST_F(DescriptorTest, ItsFileNameIsThatOfRecords) {
+  const auto refusal = [](const std::string& path) {
+    return complaint<InputError>([&] { static_cast<void>(parse_descriptor(good, path, fake::systems())); });
+  };
+  for (const char* path : {"a.yaml", "my folder/T_1.2+x-y.yaml", "/dev/stdin", "x.shard-1.yaml"}) EXPECT_EQ(refusal(path), "") << path;
+  for (const char* path : {"ad 4.yaml", "-x.yaml", ".yaml", "gr\u00f6\u00dfe.yaml", "a\nb.yaml"})
+    EXPECT_EQ(refusal(path), std::string(path) +
+                                 ": a descriptor's file name is at most 100 letters, digits, '_', '.', '+' and '-', the first a letter, a "
+                                 "digit or '_'; rename the file");
+  EXPECT_NE(refusal(std::string(101, 'a') + ".yaml"), "");
+  EXPECT_EQ(refusal("t.shard-1-of-2.yaml"), "t.shard-1-of-2.yaml: named like the records of a shard (.shard-I-of-N); rename the file");
+}
+
+TEST_F(DescriptorTest, IsOneDocument) {
+  const std::string text = good;
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  for (const std::string more : {"---\nschema: 1\n", "...\njunk\n", "---\n"})
+    EXPECT_EQ(error_of(text + more),
+              fmt::format("table.yaml:{}: a second document; a descriptor is one", lines + (more.starts_with("...") ? 2 : 1)))
+        << more;
+  EXPECT_EQ(error_of("---\n" + text + "...\n# the end\n"), "no error");
+  EXPECT_EQ(error_of(",aaa"), "table.yaml:1: a second document; a descriptor is one");
 }
 
 TEST_F(DescriptorTest, WhenRepetitionsEndAndHowManyProcesses) {

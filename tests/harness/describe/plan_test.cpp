@@ -130,10 +130,39 @@ TEST(Plan, ProcessesShareSeedsOrHaveAllOfThem) {
   EXPECT_EQ(seeds_of(protocol, 2), (Seeds{2, 4}));
   protocol.processes = 7;
   EXPECT_EQ(seeds_of(protocol, 5), Seeds{5});
-  EXPECT_EQ(seeds_of(protocol, 7), Seeds{2}) << "a process without a seed would measure nothing";
+  EXPECT_EQ(seeds_of(protocol, 7), Seeds{});
   Descriptor d = descriptor();
   d.profiles["quick"].protocol = protocol;
   for (const Job& job : make_plan(d, d.profile("quick"), {}, true, 3).jobs) EXPECT_EQ(job.seed, 3);
+}
+
+/// What is measured in parts, by --seeds, is what would be measured at once.
+TEST(Plan, ASeedKeepsItsProcess) {
+  Descriptor d = descriptor();
+  Protocol& protocol = d.profiles["quick"].protocol;
+  protocol.seeds = {1, 2, 3, 4, 5, 6, 7};
+  using Seeds = std::vector<std::uint64_t>;
+  EXPECT_EQ(seeds_of(protocol, 1, parse_seeds("4-6")), (Seeds{4, 5, 6}));
+  protocol.seeds_divided = true;
+  protocol.processes = 3;
+  EXPECT_EQ(seeds_of(protocol, 1, parse_seeds("4-6")), Seeds{4});
+  EXPECT_EQ(seeds_of(protocol, 3, parse_seeds("4-6")), Seeds{6});
+  EXPECT_EQ(seeds_of(protocol, 1, parse_seeds("6-6")), Seeds{});
+  EXPECT_EQ(seeds_of(protocol, 3, parse_seeds("6-9")), Seeds{6});
+  const Filter sixth{.implementations = {"cpu-serial"}, .where = {}, .seeds = parse_seeds("6-6")};
+  EXPECT_TRUE(make_plan(d, d.profile("quick"), sixth, true, 1).jobs.empty());
+  EXPECT_EQ(make_plan(d, d.profile("quick"), sixth, true, 3).jobs.size(), 4U);
+  EXPECT_EQ(estimate(d, d.profile("quick"), sixth).measurements, 4U);
+}
+
+TEST(Plan, AnImplementationAskedForTwiceIsMeasuredOnce) {
+  const Descriptor d = descriptor();
+  const Filter twice{.implementations = {"gpu", "cpu-serial", "gpu"}, .where = {}};
+  const Plan plan = make_plan(d, d.profile("quick"), twice, true);
+  ASSERT_EQ(plan.jobs.size(), 8U);
+  EXPECT_EQ(plan.jobs[0].implementation->name, "gpu");
+  EXPECT_EQ(make_plan(d, d.profile("quick"), twice, false).deviceless, std::vector<std::string>{"gpu"});
+  EXPECT_EQ(estimate(d, d.profile("quick"), twice).measurements, 8U);
 }
 
 TEST(Plan, WhereKeepsMatchingCases) {
@@ -282,10 +311,13 @@ TEST(Plan, RanksAreSeenByThoseWhoHaveThem) {
 TEST(Plan, ASearchTakesItsBudget) {
   Protocol protocol;
   protocol.max_seconds = 2;
-  EXPECT_DOUBLE_EQ(most_seconds(protocol), 2.5);
+  EXPECT_DOUBLE_EQ(likely_seconds(protocol), 2.5);
+  EXPECT_DOUBLE_EQ(likely_seconds(protocol, 0.5), 2.5);
+  EXPECT_DOUBLE_EQ(likely_seconds(protocol, 10), 30) << "the fewest repetitions are made, however long one takes";
   protocol.repetitions = 3;
   protocol.budget.seconds = 60;
-  EXPECT_DOUBLE_EQ(most_seconds(protocol), 180);
+  EXPECT_DOUBLE_EQ(likely_seconds(protocol), 180);
+  EXPECT_DOUBLE_EQ(likely_seconds(Protocol(), 10), 0);
 }
 
 }  // namespace

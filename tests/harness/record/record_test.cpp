@@ -115,6 +115,13 @@ TEST_F(RecordTest, ResumesAtEqualKeysOnly) {
   protocol_.repetitions = 5;
   EXPECT_NE(key(), before);
   protocol_.repetitions = 30;
+  for (const auto& [fewest, precision] : {std::pair(30, 0.0), std::pair(3, 0.01)}) {
+    protocol_.min_repetitions = fewest;
+    protocol_.precision = precision;
+    EXPECT_NE(key(), before);
+    EXPECT_EQ(resume_key(record()), key());
+  }
+  protocol_.precision = 0;
   context_.process = 2;
   EXPECT_NE(key(), before);
   EXPECT_EQ(resume_key(record()), key());

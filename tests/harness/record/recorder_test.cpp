@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/complaint.hpp"
 #include "tests/support/scratch.hpp"
 
 namespace vicinity {
@@ -73,6 +74,15 @@ TEST(Recorder, OneWriterAFile) {
   const auto path = folder / "r.jsonl";
   const Recorder first(path);
   EXPECT_THROW(Recorder second(path), EnvironmentError);
+}
+
+/// It would be read for ever.
+TEST(Recorder, ADeviceIsNoFileOfRecords) {
+  const TemporaryFolder folder;
+  fs::create_symlink("/dev/full", folder / "r.jsonl");
+  const auto refusal = [](const fs::path& path) { return complaint<EnvironmentError>([&] { const Recorder recorder(path); }); };
+  EXPECT_EQ(refusal(folder / "r.jsonl"), (folder / "r.jsonl").string() + ": not an ordinary file");
+  EXPECT_EQ(refusal(folder / "r.shard-1-of-2.jsonl"), (folder / "r.jsonl").string() + ": not an ordinary file");
 }
 
 TEST(Recorder, FolderThatIsAFile) {

@@ -24,10 +24,10 @@ TEST_F(FangLibraryGpu, MasksOrdersAndGenerators) {
   for (const Slots& domain : domains) {
     States sources = make_states(domain, 5);
     assign_cpu(domain, domain.empty_states(1), sources, {3});
-    for (const MaskedCall& masks : masked_calls(domain, 5, 37))
+    for (const MaskedCall& masks : masked_calls(domain, 5, 35))
       for (const Order order : {Order::fixed, Order::permuted}) {
-        EXPECT_EQ(verify(domain, sources, 37, masks.call(9, order)), "") << masks.name;
-        EXPECT_EQ(verify<XorShift1024Star>(domain, sources, 37, masks.call(9, order)), "") << masks.name;
+        EXPECT_EQ(verify(domain, sources, 35, masks.call(9, order)), "") << masks.name;
+        EXPECT_EQ(verify<XorShift1024Star>(domain, sources, 35, masks.call(9, order)), "") << masks.name;
       }
   }
 }

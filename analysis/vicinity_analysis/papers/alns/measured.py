@@ -21,7 +21,8 @@ TABLES = (
         (time_in("s"),),
     ),
     MeasuredTable(
-        "The hybrid search on a GPU: gap to the best known cost, mean over the seeds, and time, median over them; a time without <sup>b</sup> is of runs that ended within 0.001 % of it",
+        "The hybrid search on a GPU: gap to the best known cost, mean over the seeds, and time, median over them; "
+        "a time without <sup>b</sup> is of runs that ended within 0.001 % of it",
         ("instance, time at most",),
         _rows("anytime_cmt_gpu", CMT, ", 5 s")
         + _rows("anytime_gpu", LI, ", 60 s")

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace vicinity::alns::hybrid {
@@ -53,23 +54,39 @@ std::vector<std::int32_t> nearest_neighbor_tour(const vrp::View& vrp) {
   return order;
 }
 
-/// Routes of the cheapest cut of an order into feasible routes; a customer that fits none alone is one, too.
-std::int32_t routes_of_cut(const vrp::View& vrp, const std::vector<std::int32_t>& order) {
+/// The cheapest cut of an order into feasible routes, of those the one of fewest; a customer that fits none alone is one, too.
+std::vector<vrp::Route> cut_of(const vrp::View& vrp, const std::vector<std::int32_t>& order) {
   const std::size_t n = order.size();
-  std::vector<std::pair<std::int64_t, std::int32_t>> best(n + 1, {std::numeric_limits<std::int64_t>::max(), 0});  // cost, routes
-  best[0] = {0, 0};
+  std::vector<std::tuple<std::int64_t, std::int32_t, std::size_t>> best(n + 1, {std::numeric_limits<std::int64_t>::max(), 0, 0});
+  best[0] = {0, 0, 0};  // cost, routes, where the last one begins
   for (std::size_t i = 0; i < n; ++i) {
-    std::int64_t load = 0, duration = 0, cost = best[i].first;
+    auto [cost, routes, begin] = best[i];
+    std::int64_t load = 0, duration = 0;
     for (std::size_t j = i; j < n; ++j) {
       const std::int32_t c = order[j], before = j == i ? 0 : order[j - 1];
       load += vrp.demand[c];
       duration += vrp(before, c) + vrp.service[c];
       cost += vrp(before, c);
       if (j > i && (load > vrp.capacity || duration + vrp(c, 0) > vrp.limit)) break;
-      best[j + 1] = std::min(best[j + 1], std::pair(cost + vrp(c, 0), best[i].second + 1));
+      best[j + 1] = std::min(best[j + 1], {cost + vrp(c, 0), routes + 1, i});
     }
   }
-  return best[n].second;
+  std::vector<vrp::Route> cut;
+  for (std::size_t end = n; end > 0; end = std::get<2>(best[end]))
+    cut.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(std::get<2>(best[end])), order.begin() + static_cast<std::ptrdiff_t>(end));
+  return cut;
+}
+
+bool is_feasible(const vrp::View& vrp, const std::vector<vrp::Route>& routes) {
+  return std::all_of(routes.begin(), routes.end(), [&](const vrp::Route& route) {
+    std::int64_t load = 0, duration = 0;
+    std::int32_t before = 0;
+    for (const std::int32_t c : route) {
+      load += vrp.demand[c];
+      duration += vrp(std::exchange(before, c), c) + vrp.service[c];
+    }
+    return load <= vrp.capacity && duration + vrp(before, 0) <= vrp.limit;
+  });
 }
 
 /// Of two customers, at least 1.
@@ -104,7 +121,9 @@ Granular::Granular(const vrp::Vrp& instance) {
   const std::vector<std::int32_t> order = instance.data().x.empty() ? nearest_neighbor_tour(vrp) : around_depot(instance);
   rank.assign(static_cast<std::size_t>(n) + 1, -1);
   for (std::size_t i = 0; i < order.size(); ++i) rank[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
-  routes = most_routes(vrp, routes_of_cut(vrp, order));
+  first = cut_of(vrp, order);
+  routes = most_routes(vrp, static_cast<std::int32_t>(first.size()));
+  if (first.size() > static_cast<std::size_t>(routes) || !is_feasible(vrp, first)) first.clear();
   spread = mean_distance(vrp);
   symmetries = symmetries_of(instance);
 }

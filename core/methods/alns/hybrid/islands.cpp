@@ -28,11 +28,13 @@ Islands::Islands(const vrp::Vrp& vrp, std::int32_t lines, std::int32_t removals,
   for (std::int32_t i = 0; i < all_islands(); ++i) shared_ = shared_ || shared(i);
   for (std::int32_t first = first_island_ * lines_of_island; first_line() < end_line() && first < end_line(); first += lines_of_island)
     islands_.emplace_back(vrp, granular_, removals, seed, first, std::min(lines_of_island, lines - first));
-  if (!given) return;
-  given->resize(at(granular_.routes));
-  const Individual individual = individual_of(vrp_, std::move(*given));
-  for (Island& island : islands_) island.begin_with(individual);
+  Routes first = given ? std::move(*given) : granular_.first;
+  if (first.empty()) return;
+  first.resize(at(granular_.routes));
+  const Individual individual = individual_of(vrp_, std::move(first));
   best_ = {individual.distance, -1, 0, individual.routes};
+  if (!given) return;  // lines begin at solutions of their own
+  for (Island& island : islands_) island.begin_with(individual);
   for (Island& island : islands_) island.know(best_);
 }
 

@@ -27,7 +27,7 @@ namespace vicinity::alns::hybrid {
 struct Penalties {
   std::int64_t load, duration;
 };
-inline constexpr std::int64_t most_penalty = std::int64_t{1} << 30;
+inline constexpr std::int64_t most_penalty = 256 * vrp::dearest_load;
 
 /// Of a route. Penalties are at most most_penalty: two products of 32 bits.
 VICINITY_HD std::int64_t penalty(const vrp::View& vrp, const Penalties& penalties, std::int32_t load, std::int32_t duration) {

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/util/error.hpp"
+#include "tests/support/complaint.hpp"
 
 namespace vicinity::portfolio {
 namespace {
@@ -107,6 +109,18 @@ TEST(Portfolio, TheGivenStartIsOneOfTheFirst) {
   EXPECT_EQ(population.start_of(0), given);
   EXPECT_EQ(population.best().cost, qap::cost(qap, given));
   EXPECT_THROW(Population(qap, Task{.swaps = 1, .searches = 2}, Start(1, Solution{0, 0, 1, 2, 3})), InputError);
+}
+
+TEST(Portfolio, WhatIsOfAnnealingIsRefused) {
+  const auto told = [](const std::string& axis, const Value& value) {
+    const Case c{"qap", "", {{"iterations", std::int64_t{100}}, {"chains", std::int64_t{2}}, {"leg", std::int64_t{7}}, {axis, value}}};
+    return complaint<DoesNotFit>([&] { EXPECT_EQ(task_of(c, 9).steps, 7); });
+  };
+  EXPECT_EQ(told("threads", std::int64_t{1}), "");
+  EXPECT_EQ(told("schedule", std::string("acceptance")), "has no schedule: that is of annealing");
+  EXPECT_EQ(told("t0", 5.0), "has no t0: that is of annealing");
+  EXPECT_EQ(told("tf", 5.0), "has no tf: that is of annealing");
+  EXPECT_EQ(told("samples", std::int64_t{10}), "has no samples: that is of annealing");
 }
 
 TEST(Portfolio, TheOracleFindsAWrongCost) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -14,6 +15,8 @@ namespace vicinity::tsp {
 namespace {
 
 const std::function<void()> nothing = [] {};
+
+const std::set<std::int32_t> few{0, 1, 8};  // the first two and the last of nine
 
 std::vector<std::int32_t> all(std::int32_t n) {
   std::vector<std::int32_t> cities(static_cast<std::size_t>(n));
@@ -79,6 +82,53 @@ TEST(Neighbors, TheGreedyTourIsATour) {
       const Tsp tsp = uniform("u", n, extent, 7);
       EXPECT_EQ(complaint(tsp, greedy_tour(tsp, neighbor_lists(tsp, 10, nothing), nothing)), "") << n;
     }
+}
+
+/// How often a greedy tour of the cities asks whether it is to go on: for many at one place, or at one distance, not more often than else.
+int checks_of(const Tsp& tsp) {
+  int checks = 0;
+  const std::vector<std::int32_t> lists = neighbor_lists(tsp, 10, nothing);
+  EXPECT_EQ(complaint(tsp, greedy_tour(tsp, lists, [&] { ++checks; })), "");
+  return checks;
+}
+
+TEST(Neighbors, AGreedyTourOfCoincidentCitiesTakesFewRounds) {
+  const Tsp uniform = tsp::uniform("u", 3000, 100'000, 7);
+  std::vector<double> x(uniform.view().x, uniform.view().x + 3000), y(uniform.view().y, uniform.view().y + 3000);
+  for (std::size_t i = 0; i < x.size(); i += 3) x[i] = y[i] = 0;
+  EXPECT_LE(checks_of(Tsp("third", x, y)), 4 * checks_of(uniform));
+  EXPECT_LE(checks_of(Tsp("all", std::vector<double>(3000, 5), std::vector<double>(3000, 5))), 1);
+}
+
+/// With a matrix each city of a round asks once.
+TEST(Neighbors, AGreedyTourOfEqualDistancesTakesFewRounds) {
+  constexpr std::int32_t n = 400;
+  EXPECT_LE(checks_of(Tsp("one", n, std::vector<std::int32_t>(n * n, 1))), n);
+  std::vector<std::int32_t> distances(n * n);
+  for (std::int32_t i = 0; i < n; ++i)
+    for (std::int32_t j = 0; j < n; ++j) distances[static_cast<std::size_t>(i * n + j)] = 1 + (i + j) * (i + j) % 7 % 2;
+  EXPECT_LE(checks_of(Tsp("two", n, distances)), n);
+}
+
+TEST(Neighbors, ListsHaveThreeOfAPlace) {
+  std::vector<double> x, y;  // 9 cities at each of 20 places
+  for (int i = 0; i < 180; ++i) {
+    x.push_back(i % 20 * (i % 20));
+    y.push_back(i % 20);
+  }
+  const Tsp tsp("c", x, y);
+  const std::vector<std::int32_t> lists = neighbor_lists(tsp, 10, nothing);
+  for (std::size_t i = 0; i < 1800; i += 10) {
+    std::map<std::int32_t, std::set<std::int32_t>> of_place;
+    for (std::size_t j = i; j < i + 10; ++j) of_place[lists[j] % 20].insert(lists[j] / 20);
+    for (const auto& [place, copies] : of_place) EXPECT_TRUE(std::includes(few.begin(), few.end(), copies.begin(), copies.end()));
+    EXPECT_GE(of_place.size(), 4u);
+  }
+}
+
+TEST(Neighbors, EqualEntriesOfAMatrixGoRound) {
+  const Tsp tsp("m", 6, std::vector<std::int32_t>(36, 1));
+  EXPECT_EQ(nearest(tsp, std::vector<std::int32_t>{0, 2, 3, 5}, 2, nothing), (std::vector<std::int32_t>{2, 3, 3, 5, 5, 0, 0, 2}));
 }
 
 /// On a line the shortest edges lead from each city to the next.

@@ -69,7 +69,29 @@ TEST(Vrp, TakesAMatrix) {
   EXPECT_EQ(cost(vrp, Solution{1, 2}), 7 + 1 + 2);
   EXPECT_EQ(vrp.view()(1, 1), 0);  // whatever the file has there
   EXPECT_EQ(vrp.largest_cost(), 7 + 7 + 2 + 2);
-  EXPECT_EQ(Vrp(matrix({0, 0.5, 0.5, 0}, 1)).scale(), 1000);
+  EXPECT_EQ(Vrp(matrix({0, 1.5, 1.5, 0}, 1)).scale(), 1000);
+}
+
+/// So many units of fixed point lie between the depot and the farthest customer, where distances are small, too.
+TEST(Vrp, SmallDistancesHaveMoreDecimals) {
+  EXPECT_EQ(Vrp(matrix({0, 0.5, 0.5, 0}, 1)).scale(), 10'000);
+  EXPECT_EQ(Vrp(matrix({0, 0.003, 0.003, 0}, 1)).scale(), 1'000'000);
+  EXPECT_EQ(Vrp(matrix({0, 3e-9, 3e-9, 0}, 1)).scale(), 1'000'000);
+}
+
+/// A unit of load too much costs more than a route of its own would, however far customers are.
+TEST(Vrp, LoadsAreHeavyWhereWaysAreLong) {
+  const auto view = [](const Vrp& vrp) { return std::pair(vrp.view().demand[1], vrp.view().capacity); };
+  EXPECT_EQ(view(Vrp(matrix({0, 1000, 1000, 0}, 1))), std::pair(1, 10));
+  const Vrp far(matrix({0, 1e7, 1e7, 0}, 1));
+  const auto [demand, capacity] = view(far);
+  EXPECT_EQ(capacity, 10 * demand);
+  EXPECT_GT(demand * dearest_load, 2 * 10'000'000);
+  EXPECT_LE(demand * dearest_load, 2 * 10'000'000 + dearest_load);
+  Data most = matrix({0, 1e7, 1e7, 0}, 1);
+  most.capacity = std::numeric_limits<std::int32_t>::max();
+  EXPECT_EQ(view(Vrp(most)), std::pair(1, most.capacity));
+  EXPECT_EQ(far.hash(), Vrp(matrix({0, 1e7, 1e7, 0}, 1)).hash());
 }
 
 TEST(Vrp, ScaleIsTheLargestThatFits) {
@@ -169,6 +191,15 @@ TEST(Vrp, SaysWhoCannotBeServed) {
             "customer 1 cannot be served: to it and back takes 10.25, the limit is 10");
   EXPECT_EQ(changed([](Data& data) { data.vehicles = 1; }), "the demands sum up to 60, 1 vehicles of capacity 50 carry 50");
   EXPECT_EQ(changed([](Data& data) { data.vehicles = 2; }), "");
+  // Over customer 1 the way to 2 is shorter.
+  const auto detour = [](double limit) {
+    Data data = matrix({0, 1, 100, 1, 0, 1, 100, 1, 0}, 2);
+    data.limit = limit;
+    return unservable(Vrp(data));
+  };
+  EXPECT_EQ(detour(102), "");
+  EXPECT_EQ(detour(4), "");
+  EXPECT_EQ(detour(3), "customer 2 cannot be served: to it and back takes 4, the limit is 3");
 }
 
 TEST(Vrp, EncodingIsCanonical) {
@@ -207,7 +238,7 @@ TEST(Vrp, RejectsWhatIsNoInstance) {
   EXPECT_EQ(vicinity::complaint<InputError>([] {
               (void)Vrp(matrix({0, 1, 2, 0}, 1));
             }),
-            "the distance from 0 to 1 is 1, back it is 2: it must be symmetric");
+            "the distance from node 1 to node 2 is 1, back it is 2: it must be symmetric");
   EXPECT_EQ(vicinity::complaint<InputError>([] { (void)Vrp(matrix({0, -1, -1, 0}, 1)); }), "a distance is negative or not a finite number");
 }
 

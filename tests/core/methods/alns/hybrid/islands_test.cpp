@@ -145,7 +145,10 @@ TEST(HybridIslands, OrdersOfAskingChangeNothing) {
 TEST(HybridIslands, TheBestIsKept) {
   const vrp::Vrp vrp = in_a_square(6, 2, 30);
   Islands islands(vrp, lines_of_island + 4, 200, 1, std::nullopt, false);
-  EXPECT_FALSE(islands.best_distance());
+  Routes first = islands.granular().first;
+  first.resize(static_cast<std::size_t>(islands.granular().routes));
+  EXPECT_EQ(islands.best(), first);
+  const std::int64_t least = islands.best_distance().value_or(0) - 100;
   const auto expect_best = [&](std::int64_t distance, const Routes& routes) {
     islands.agree_on_best(7);
     EXPECT_EQ(islands.best_distance(), distance);
@@ -153,14 +156,14 @@ TEST(HybridIslands, TheBestIsKept) {
     EXPECT_EQ(islands.evaluations(), 7);
   };
   const Routes a{{1, 2, 3}, {4, 5, 6}}, b{{6, 5, 4}, {1, 2, 3}};
-  islands.of(lines_of_island).offer(lines_of_island, true, 900, b);
-  expect_best(900, b);
-  islands.of(4).offer(4, true, 900, a);
-  EXPECT_FALSE(islands.of(5).improves(5, true, 900));
-  islands.of(lines_of_island).offer(lines_of_island + 1, true, 900, b);
-  expect_best(900, a);
-  islands.of(5).offer(5, true, 800, b);
-  expect_best(800, b);
+  islands.of(lines_of_island).offer(lines_of_island, true, least, b);
+  expect_best(least, b);
+  islands.of(4).offer(4, true, least, a);
+  EXPECT_FALSE(islands.of(5).improves(5, true, least));
+  islands.of(lines_of_island).offer(lines_of_island + 1, true, least, b);
+  expect_best(least, a);
+  islands.of(5).offer(5, true, least - 100, b);
+  expect_best(least - 100, b);
   EXPECT_FALSE(islands.of(lines_of_island).improves(lines_of_island, true, no_distance));
 }
 
