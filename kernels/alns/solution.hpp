@@ -28,7 +28,8 @@ struct Totals {
   std::int32_t bound;  ///< the artificial depots of tours from here on are unused (section 3.2)
 };
 
-/// A view of `ints(n, m)` words: the totals, load and duration a tour, the rows of the list. Changes are serial work of one thread but where they say otherwise.
+/// A view of `ints(n, m)` words: the totals, load and duration a tour, the rows of the list. Changes are serial work of one thread but
+/// where they say otherwise.
 template <class List>
 struct DeviceSolution {
   Totals* totals;

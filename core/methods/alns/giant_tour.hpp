@@ -11,8 +11,8 @@ namespace vicinity::alns {
 
 /// A view of 3 rows of n + m + 1 columns. Column 0 is the depot, 1 .. n the requests, n + 1 .. n + m the artificial depots, where tours
 /// begin; a tour ends at the next one's artificial depot, the last at the depot. Of a node in the solution next is at least 0, of others
-/// negative; a request that was removed keeps its tour, an artificial depot's is fixed, prev of both is free for use. next[0] is minus the first
-/// unused artificial depot, whose next is minus the one after it; end_of_unused ends them. They ascend.
+/// negative; a request that was removed keeps its tour, an artificial depot's is fixed, prev of both is free for use. next[0] is minus the
+/// first unused artificial depot, whose next is minus the one after it; end_of_unused ends them. They ascend.
 template <class Index>
 struct GiantTour {
   static constexpr Index end_of_unused = std::numeric_limits<Index>::min();
