@@ -8,6 +8,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -24,8 +25,14 @@ FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-pipe",
     "--no-first-run",
+    "--disable-renderer-backgrounding",
+    "--disable-backgrounding-occluded-windows",
 )
-PATIENCE = 240  # seconds for one answer; shared machines are slow
+PATIENCE = 150  # seconds for one answer; shared machines are slow
+
+
+class Stalled(RuntimeError):
+    """No answer in time: now and then a headless Chromium draws no frame any more."""
 
 
 def executable() -> str | None:
@@ -58,7 +65,7 @@ class Browser:
         while True:
             found = self._message(PATIENCE)
             if found is None:
-                raise RuntimeError(f"{method}: no answer in {PATIENCE} s")
+                raise Stalled(f"{method}: no answer in {PATIENCE} s")
             if found.get("id") == self._number:
                 if "error" in found:
                     raise RuntimeError(f"{method}: {found['error']['message']}")
@@ -108,7 +115,7 @@ class Browser:
         end = time.monotonic() + PATIENCE
         while not self._loaded:
             if self._message(max(0.0, end - time.monotonic())) is None:
-                raise RuntimeError(f"{page}: not loaded in {PATIENCE} s")
+                raise Stalled(f"{page}: not loaded in {PATIENCE} s")
         self.run("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))")
 
     def run(self, expression: str) -> Any:
@@ -117,6 +124,10 @@ class Browser:
         if "exceptionDetails" in found:
             raise RuntimeError(str(found["exceptionDetails"].get("exception", {}).get("description")))
         return found["result"].get("value")
+
+    def stop(self) -> None:
+        """Nothing is answered from here on: what a stalled browser does."""
+        self._process.send_signal(signal.SIGSTOP)
 
     def picture(self, whole: bool = False) -> bytes:
         """A PNG of the screen, or of the whole page."""
