@@ -11,23 +11,18 @@
 #include <vector>
 
 #include "core/util/error.hpp"
+#include "core/util/utf8.hpp"
 
 namespace vicinity {
 namespace {
 
 constexpr double longer_side = 960, margin = 20, caption = 28;  // pixels
 
-/// Bytes of the character at the begin of a text, 0 where it is none that XML may have: no UTF-8, a surrogate, U+FFFE or U+FFFF.
-std::size_t character(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const unsigned first = byte(0);
-  const std::size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xC0U) != 0x80U) return 0;
-  const unsigned start = first << 8U | byte(1);
-  const bool wrong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90) || start >= 0xF490 ||
-                     (start >= 0xEDA0 && first == 0xED) || (start == 0xEFBF && byte(2) >= 0xBE);
-  return length > 1 && wrong ? 0 : length;
+/// Bytes of the character that a text begins with; 0: it is none, or one that XML has no place for.
+std::size_t xml_character(std::string_view text) {
+  const unsigned char first = static_cast<unsigned char>(text.front());
+  if (first < 0x20 || first == 0x7F || text.starts_with("\xEF\xBF\xBE") || text.starts_with("\xEF\xBF\xBF")) return 0;
+  return character_length(text);
 }
 
 /// As text of XML, with ? for what has no place there.
@@ -35,7 +30,7 @@ std::string escaped(std::string_view text) {
   std::string result;
   for (std::size_t length = 0; !text.empty(); text.remove_prefix(std::max<std::size_t>(length, 1))) {
     const char c = text.front();
-    length = character(text);
+    length = xml_character(text);
     if (c == '&')
       result += "&amp;";
     else if (c == '<')
@@ -44,7 +39,7 @@ std::string escaped(std::string_view text) {
       result += "&gt;";
     else if (c == '"')
       result += "&quot;";
-    else if (length == 0 || static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
+    else if (length == 0)
       result += '?';
     else
       result += text.substr(0, length);

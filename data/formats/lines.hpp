@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "core/util/error.hpp"
+#include "core/util/utf8.hpp"
 
 namespace vicinity::text {
 
 inline constexpr std::string_view white_space = " \t\r\f\v";
-/// What some editors put before a text; it is not of it.
-inline constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 /// What a message may show of a word of the file: printable, and not a page of it.
 [[nodiscard]] inline std::string shown(std::string_view word) {

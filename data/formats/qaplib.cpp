@@ -27,7 +27,7 @@ class Numbers {
       : file_(file),
         text_(std::move(text)),
         separators_(separators),
-        at_(text_.starts_with(text::byte_order_mark) ? text::byte_order_mark.size() : 0) {}
+        at_(text_.starts_with(byte_order_mark) ? byte_order_mark.size() : 0) {}
 
   /// Line of the number read last.
   [[nodiscard]] int line() const noexcept { return line_; }

@@ -66,15 +66,14 @@ void recall_reference(const Json& record, Referee& referee) {
 class Repeats {
  public:
   static std::string key(const Job& job) { return key(job, job.implementation->name); }
+  static std::string key(const Json& record) { return record.value("case_key", "") + " " + record.value("implementation", ""); }
 
   /// `first`: the first seed of the process, also where it is none of those chosen.
   Repeats(const Protocol& protocol, int process, std::uint64_t first)
       : first_(first), seeds_under_(protocol.seeds_under), processes_under_(process > 1 ? protocol.processes_under : 0) {}
 
   /// Of a record of the first process; the last one counts.
-  void note_first_process(const Json& record) {
-    first_process_[record.value("case_key", "") + " " + record.value("implementation", "")] = chosen_median(record);
-  }
+  void note_first_process(const Json& record) { first_process_[key(record)] = chosen_median(record); }
   /// The first seed's record counts, the last of them.
   void note(const Job& job, const Json& record) {
     if (job.seed == first_) first_seed_[key(job)] = chosen_median(record);
@@ -251,7 +250,7 @@ class Experiment {
   void note_run(const Json& record) {
     const auto seconds = record.value("samples", Json::object()).value("wall", std::vector<double>());
     if (seconds.empty() || !record.value("extrapolated", Json()).is_null()) return;
-    run_seconds_[record.value("case_key", "") + " " + record.value("implementation", "")] = median(seconds) * record.value("batch", 1);
+    run_seconds_[Repeats::key(record)] = median(seconds) * record.value("batch", 1);
   }
 
   void announce(const std::vector<Job>& jobs) const {

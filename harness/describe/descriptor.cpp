@@ -388,14 +388,14 @@ namespace {
 
 /// The file's name is that of the experiment, and of the file of its records, whose shards have names of their own.
 std::string stem_of(const std::string& path) {
-  static const std::regex form("[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"), shard(R"(.*\.shard-[0-9]+-of-[0-9]+)");
+  static const std::regex form("[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}");
   const std::string stem = fs::path(path).stem().string();
   if (!std::regex_match(stem, form))
     throw InputError(
         fmt::format("{}: a descriptor's file name is at most 100 letters, digits, '_', '.', '+' and '-', the first a letter, a "
                     "digit or '_'; rename the file",
                     path));
-  if (std::regex_match(stem, shard))
+  if (!division_of(stem).count.empty())
     throw InputError(fmt::format("{}: named like the records of a shard (.shard-I-of-N); rename the file", path));
   return stem;
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <regex>
 #include <system_error>
 #include <unordered_set>
 
@@ -152,6 +153,12 @@ bool Shard::has(const Case& asked, const std::string& implementation) const {
   return digest.value() % count == number - 1;
 }
 
+Division division_of(const std::string& stem) {
+  static const std::regex shard(R"((.+)\.shard-[0-9]+-of-([0-9]+))");
+  std::smatch parts;
+  return std::regex_match(stem, parts, shard) ? Division{parts[1], parts[2]} : Division{stem, ""};
+}
+
 std::string Shard::suffix() const { return count == 1 ? "" : fmt::format(".shard-{}-of-{}", number, count); }
 
 Shard parse_shard(const std::string& text) {
@@ -162,7 +169,7 @@ Shard parse_shard(const std::string& text) {
   return {number, count};
 }
 
-Numbers parse_seeds(const std::string& text) {
+SeedRange parse_seeds(const std::string& text) {
   const auto [first, last] = two_numbers(text.find('-') == std::string::npos ? "1-" + text : text, '-').value_or(Numbers());
   if (first < 1 || last < first) throw InputError(fmt::format("--seeds: '{}' is neither a number from 1 on nor FIRST-LAST", text));
   return {first - 1, last};
@@ -212,7 +219,7 @@ std::optional<Case> first_case(const Descriptor& descriptor, const Profile& prof
   return std::nullopt;
 }
 
-std::vector<std::uint64_t> seeds_of(const Protocol& protocol, int process, const Numbers& chosen) {
+std::vector<std::uint64_t> seeds_of(const Protocol& protocol, int process, const SeedRange& chosen) {
   const auto [first, step] = protocol.seeds_divided ? std::pair(process - 1, protocol.processes) : std::pair(0, 1);
   std::vector<std::uint64_t> own;
   for (auto k = static_cast<std::size_t>(first); k < std::min<std::size_t>(chosen.second, protocol.seeds.size());

@@ -22,21 +22,29 @@ struct Shard {
   [[nodiscard]] std::string suffix() const;
 };
 
+/// The experiment that a file of records is of, by its name without the ending, and into how many shards it is divided there ("": not at
+/// all).
+struct Division {
+  std::string experiment, count;
+};
+[[nodiscard]] Division division_of(const std::string& stem);
+
 /// "2/8". Throws InputError for anything else, and for a number that is not among the parts.
 [[nodiscard]] Shard parse_shard(const std::string& text);
 
-/// Which of a profile's seeds, from 0 on, [first, last): "3" are the first three, "4-10" the fourth to the tenth. Throws InputError for
-/// anything else.
-[[nodiscard]] std::pair<std::uint64_t, std::uint64_t> parse_seeds(const std::string& text);
+/// Which of a profile's seeds, from 0 on: [first, second).
+using SeedRange = std::pair<std::uint64_t, std::uint64_t>;
+inline constexpr SeedRange all_seeds{0, UINT64_MAX};
 
-inline constexpr std::pair<std::uint64_t, std::uint64_t> all_seeds{0, UINT64_MAX};
+/// "3" are the first three, "4-10" the fourth to the tenth. Throws InputError for anything else.
+[[nodiscard]] SeedRange parse_seeds(const std::string& text);
 
 /// What the command line narrows.
 struct Filter {
   std::vector<std::string> implementations;         ///< each counts once; empty: those of the profile
   std::map<std::string, std::vector<Value>> where;  ///< axis (or "instance") -> values kept
   Shard shard = {};
-  std::pair<std::uint64_t, std::uint64_t> seeds = all_seeds;  ///< as of parse_seeds()
+  SeedRange seeds = all_seeds;
 };
 
 /// From what the time of a case may be predicted, and when it must not be.
@@ -86,8 +94,7 @@ inline constexpr std::size_t most_cases = 100'000, most_jobs = 1'000'000;
 
 /// What a process, numbered from 1, runs of the `chosen` seeds: all of them; where they are divided, each `processes`-th of the protocol's
 /// from its own on, whichever are chosen.
-[[nodiscard]] std::vector<std::uint64_t> seeds_of(const Protocol& protocol, int process,
-                                                  const std::pair<std::uint64_t, std::uint64_t>& chosen = all_seeds);
+[[nodiscard]] std::vector<std::uint64_t> seeds_of(const Protocol& protocol, int process, const SeedRange& chosen = all_seeds);
 
 /// Jobs of a profile. `has_device`: may GPU implementations run here? Throws InputError for an unknown implementation.
 /// `process`: its number among those of the protocol, from 1; each begins a case with the next implementation, so that none always comes

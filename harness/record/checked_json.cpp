@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/util/error.hpp"
+#include "core/util/utf8.hpp"
 #include "data/input_file.hpp"
 #include "harness/cli/text.hpp"
 #include "harness/record/recorder.hpp"
@@ -18,33 +19,15 @@
 namespace vicinity {
 namespace {
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
 std::string_view without_mark(std::string_view text) {
   return text.starts_with(byte_order_mark) ? text.substr(byte_order_mark.size()) : text;
 }
 
 /// The first byte that is no part of UTF-8; the size of the text when there is none.
 std::size_t valid_utf8(std::string_view text) {
-  const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
-  for (std::size_t at = 0; at < text.size();) {
-    const unsigned first = byte(at);
-    const std::size_t more = first < 0x80                    ? 0
-                             : first >= 0xC2 && first < 0xE0 ? 1
-                             : first >= 0xE0 && first < 0xF0 ? 2
-                             : first >= 0xF0 && first < 0xF5 ? 3
-                                                             : 9;
-    if (more > 3) return at;
-    const unsigned second = byte(at + 1);
-    for (std::size_t k = 1; k <= more; ++k)
-      if ((byte(at + k) & 0xC0u) != 0x80u) return at;
-    // no overlong forms, no surrogates, nothing beyond U+10FFFF
-    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) || (first == 0xF0 && second < 0x90) ||
-        (first == 0xF4 && second > 0x8F))
-      return at;
-    at += more + 1;
-  }
-  return text.size();
+  std::size_t at = 0;
+  while (const std::size_t length = character_length(text.substr(at))) at += length;
+  return at;
 }
 
 std::size_t line_at(std::string_view text, std::size_t byte) {

@@ -11,11 +11,11 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
-#include <regex>
 #include <string_view>
 #include <system_error>
 
 #include "harness/cli/interrupt.hpp"
+#include "harness/describe/plan.hpp"
 #include "harness/record/checked_json.hpp"
 
 namespace vicinity {
@@ -60,17 +60,9 @@ std::string read_all(int file) {
   }
 }
 
-/// The experiment that a file has records of, and into how many shards it is divided there ("": not at all).
-struct Division {
-  std::string experiment, count;
-};
-
-std::optional<Division> division_of(const fs::path& path) {
-  static const std::regex shard(R"((.+)\.shard-[0-9]+-of-([0-9]+))");
-  if (path.extension() != ".jsonl") return std::nullopt;
-  const std::string stem = path.stem().string();
-  std::smatch parts;
-  return std::regex_match(stem, parts, shard) ? Division{parts[1], parts[2]} : Division{stem, ""};
+/// Nothing of a file that has no records.
+std::optional<Division> division_at(const fs::path& path) {
+  return path.extension() == ".jsonl" ? std::optional(division_of(path.stem().string())) : std::nullopt;
 }
 
 /// The first text that follows this quoted name in a line of JSON, as it is written there.
@@ -111,17 +103,17 @@ void Recorder::fail(const std::string& what, int error) const {
 
 /// After its own lock is held: of two runs that begin together at least one sees the other.
 void Recorder::read_others() {
-  const auto own = division_of(path_);
+  const auto own = division_at(path_);
   std::vector<fs::path> others;
   for (const auto& entry : fs::directory_iterator(path_.parent_path())) {
-    const auto other = division_of(entry.path());
+    const auto other = division_at(entry.path());
     if (own && other && other->experiment == own->experiment && entry.path().filename() != path_.filename()) others.push_back(entry.path());
   }
   std::sort(others.begin(), others.end());
   for (const fs::path& path : others) {
     const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     const bool locked =
-        file >= 0 && division_of(path)->count != own->count && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        file >= 0 && division_at(path)->count != own->count && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (!locked) read(path, file);
     if (file >= 0) ::close(file);
     if (locked)

@@ -4,7 +4,7 @@ import heapq
 import json
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
@@ -458,19 +458,26 @@ def rank(profile: str) -> int:
 
 def select(records: list[Record], profile: str | None = None) -> dict[RecordKey, Record]:
     """The record that counts for each key, of all processes together; `profile` restricts to one profile."""
+    asked = [record for record in records if profile is None or record.profile == profile]
+    return {key: over_processes(found) for key, found in counting(asked, _is_as_good).items()}
+
+
+def _is_as_good(new: Record, old: Record) -> bool:
+    return rank(new.profile) <= rank(old.profile)
+
+
+def counting(records: Iterable[Record], replaces: Callable[[Record, Record], bool]) -> dict[RecordKey, list[Record]]:
+    """key -> of each process, in the order of their numbers, the record of the run that counts: of two, the later one
+    where it replaces the earlier one."""
     chosen: dict[RecordKey, Record] = {}
-    by_run: dict[tuple[RecordKey, str], dict[int, Record]] = {}  # key, what was run -> process number -> its last line
+    by_run: dict[tuple[RecordKey, str], dict[int, Record]] = {}  # key, what was run -> process number -> its record
     for record in records:
-        if profile is not None and record.profile != profile:
-            continue
-        old = chosen.get(record.key)
-        if old is None or rank(record.profile) <= rank(old.profile):
+        if record.key not in chosen or replaces(record, chosen[record.key]):
             chosen[record.key] = record
-        by_run.setdefault((record.key, record.run), {})[record.process_number] = record
-    return {
-        key: over_processes([one for _, one in sorted(by_run[key, record.run].items())])
-        for key, record in chosen.items()
-    }
+        processes, number = by_run.setdefault((record.key, record.run), {}), record.process_number
+        if number not in processes or replaces(record, processes[number]):
+            processes[number] = record
+    return {key: [one for _, one in sorted(by_run[key, record.run].items())] for key, record in chosen.items()}
 
 
 def load_machine(folder: Path) -> Machine:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from vicinity_analysis.errors import InputError
 from vicinity_analysis.inputs.files import lines, read_bytes
-from vicinity_analysis.inputs.records import SHARD, Machine, Record, RecordKey, load_machine, rank
+from vicinity_analysis.inputs.records import SHARD, Machine, Record, counting, load_machine, rank
 
 HELP = "join records measured elsewhere to a machine's, and drop what no longer counts"
 DESCRIPTION = """\
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
             files.setdefault(name, []).append(line)
     for name, known in sorted(files.items()):
         known.sort(key=lambda line: line.record.started)
-        kept = counting(known, args.one_build)
+        kept = lines_that_count(known, args.one_build)
         _write(args.into / name, "".join(line.text + "\n" for line in kept))
         print(f"{args.into / name}: {len(kept)} lines, {len(known) - len(kept)} counted no longer")
     for shard in args.into.glob("*/*.jsonl"):
@@ -71,23 +71,18 @@ def lines_of(machine: Machine) -> Iterator[tuple[str, Line]]:
         yield SHARD.sub(".jsonl", file), Line(record, texts[file][int(number)])
 
 
-def counting(known: list[Line], one_build: bool = False) -> list[Line]:
-    """Those that count, in the order of `known`, which is when they began."""
-    last: dict[RecordKey, Record] = {}
-    for record, _ in known:
-        old = last.get(record.key)
-        if old is None or _replaces(record, old):
-            last[record.key] = record
-    newest = {_case(record): record.data["sources"] for record in sorted(last.values(), key=lambda one: one.started)}
-    chosen: dict[tuple[RecordKey, int], Line] = {}  # of each process of the run that counts its last line
-    for line in known:
-        record, at = line.record, (line.record.key, line.record.process_number)
-        if record.run != last[record.key].run or (one_build and record.data["sources"] != newest[_case(record)]):
-            continue
-        if at not in chosen or _replaces(record, chosen[at].record):
-            chosen[at] = line
-    staying = {id(line) for line in chosen.values()}
-    return [line for line in known if id(line) in staying]
+def lines_that_count(known: list[Line], one_build: bool = False) -> list[Line]:
+    """In the order of `known`, which is when they began."""
+    found = counting((line.record for line in known), _replaces).values()
+    last = sorted((records[-1] for records in found), key=lambda record: record.started)
+    newest = {_case(record): record.data["sources"] for record in last}
+    staying = {
+        id(record)
+        for records in found
+        for record in records
+        if not one_build or record.data["sources"] == newest[_case(record)]
+    }
+    return [line for line in known if id(line.record) in staying]
 
 
 def _case(record: Record) -> tuple[str, str, str]:

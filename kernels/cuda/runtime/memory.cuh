@@ -10,6 +10,16 @@
 
 namespace vicinity::cuda {
 
+/// What an allocation came to. Throws DoesNotFit where there is not enough memory, with what it needs.
+template <class Need>
+void require_memory(cudaError_t status, const Need& need) {
+  if (status == cudaErrorMemoryAllocation) {
+    static_cast<void>(cudaGetLastError());
+    throw DoesNotFit("needs " + need());
+  }
+  VICINITY_CUDA_CHECK(status);
+}
+
 /// `size` uninitialised elements in device memory. Throws DoesNotFit when the device has not enough free memory.
 template <class T>
 class DeviceBuffer {
@@ -19,12 +29,8 @@ class DeviceBuffer {
     if (size == 0) return;
     std::size_t free = 0, total = 0;
     VICINITY_CUDA_CHECK(cudaMemGetInfo(&free, &total));
-    const cudaError_t status = bytes() > free ? cudaErrorMemoryAllocation : cudaMalloc(&data_, bytes());
-    if (status == cudaErrorMemoryAllocation) {
-      static_cast<void>(cudaGetLastError());
-      throw DoesNotFit("needs " + gigabytes(bytes()) + " of device memory, " + gigabytes(free) + " are free");
-    }
-    VICINITY_CUDA_CHECK(status);
+    require_memory(bytes() > free ? cudaErrorMemoryAllocation : cudaMalloc(&data_, bytes()),
+                   [&] { return gigabytes(bytes()) + " of device memory, " + gigabytes(free) + " are free"; });
   }
   /// A copy, which is there for every stream: by itself cudaMemcpy() may return before it has arrived, and our streams wait for no other.
   explicit DeviceBuffer(std::span<const T> host) : DeviceBuffer(host.size()) {
@@ -68,12 +74,7 @@ class HostBuffer {
  public:
   explicit HostBuffer(std::size_t size) : size_(size) {
     if (size == 0) return;
-    const cudaError_t status = cudaMallocHost(&data_, bytes());
-    if (status == cudaErrorMemoryAllocation) {
-      static_cast<void>(cudaGetLastError());
-      throw DoesNotFit("needs " + gigabytes(bytes()) + " of page-locked memory");
-    }
-    VICINITY_CUDA_CHECK(status);
+    require_memory(cudaMallocHost(&data_, bytes()), [&] { return gigabytes(bytes()) + " of page-locked memory"; });
   }
   ~HostBuffer() {
     if (data_ != nullptr) check_noexcept(cudaFreeHost(data_), "cudaFreeHost");

@@ -77,18 +77,6 @@ std::vector<vrp::Route> cut_of(const vrp::View& vrp, const std::vector<std::int3
   return cut;
 }
 
-bool is_feasible(const vrp::View& vrp, const std::vector<vrp::Route>& routes) {
-  return std::all_of(routes.begin(), routes.end(), [&](const vrp::Route& route) {
-    std::int64_t load = 0, duration = 0;
-    std::int32_t before = 0;
-    for (const std::int32_t c : route) {
-      load += vrp.demand[c];
-      duration += vrp(std::exchange(before, c), c) + vrp.service[c];
-    }
-    return load <= vrp.capacity && duration + vrp(before, 0) <= vrp.limit;
-  });
-}
-
 /// Of two customers, at least 1.
 std::int32_t mean_distance(const vrp::View& vrp) {
   std::int64_t sum = 0;
@@ -123,7 +111,7 @@ Granular::Granular(const vrp::Vrp& instance) {
   for (std::size_t i = 0; i < order.size(); ++i) rank[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
   first = cut_of(vrp, order);
   routes = most_routes(vrp, static_cast<std::int32_t>(first.size()));
-  if (first.size() > static_cast<std::size_t>(routes) || !is_feasible(vrp, first)) first.clear();
+  if (first.size() > static_cast<std::size_t>(routes)) first.clear();
   spread = mean_distance(vrp);
   symmetries = symmetries_of(instance);
 }

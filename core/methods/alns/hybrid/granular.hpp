@@ -22,7 +22,7 @@ struct Granular {
   /// from the depot, least (distance, number).
   std::vector<std::int32_t> rank;
   std::int32_t routes;            ///< most routes of a solution under way, m
-  std::vector<vrp::Route> first;  ///< customers by `rank` in their cheapest cut, a first solution; empty: it is not feasible
+  std::vector<vrp::Route> first;  ///< customers by `rank` in their cheapest cut; empty: it has more than so many
   std::int32_t spread;            ///< mean distance of two customers, at least 1: the unit of temperatures
   std::vector<Symmetry> symmetries;
   [[nodiscard]] std::int32_t moves() const noexcept { return k < move_neighbors ? k : move_neighbors; }

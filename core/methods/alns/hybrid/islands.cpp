@@ -32,6 +32,7 @@ Islands::Islands(const vrp::Vrp& vrp, std::int32_t lines, std::int32_t removals,
   if (first.empty()) return;
   first.resize(at(granular_.routes));
   const Individual individual = individual_of(vrp_, std::move(first));
+  if (!individual.feasible()) return;
   best_ = {individual.distance, -1, 0, individual.routes};
   if (!given) return;  // lines begin at solutions of their own
   for (Island& island : islands_) island.begin_with(individual);

@@ -32,9 +32,10 @@ inline constexpr std::int64_t most_idle_cycles = 6;
 
 class Islands {
  public:
-  /// `removals`: of steps_of(); `given`: a feasible solution to begin with; without one the best is that of Granular until lines find
-  /// better ones. `beside`: routes are recombined by a thread of their own beside the generations, to the same result. `team`: the ranks,
-  /// which call exchange(), agree_on_best() and end() together; null: this process has all lines. It outlives this.
+  /// `removals`: of steps_of(); `given`: a feasible solution to begin with; without one the best is Granular's cut, where it is
+  /// feasible, until lines find better ones. `beside`: routes are recombined by a thread of their own beside the generations, to the same
+  /// result. `team`: the ranks, which call exchange(), agree_on_best() and end() together; null: this process has all lines. It outlives
+  /// this.
   Islands(const vrp::Vrp& vrp, std::int32_t lines, std::int32_t removals, std::uint64_t seed, std::optional<Routes> given, bool beside,
           Team* team = nullptr);
   ~Islands() { stop_ = true; }
