@@ -36,13 +36,14 @@ const CatalogueEntry* entry_of(const vrp::Vrp& vrp) {
 
 /// What a case says of a random instance.
 struct RandomVrp {
-  std::int64_t size, number, sites, extent, demand_range, route_size, limit_percent, service, vehicles;
+  std::int64_t size, number, sites, extent, detours, demand_range, route_size, limit_percent, service, vehicles;
 
   explicit RandomVrp(const Case& c)
       : size(c.integer("size", 1, vrp::most_customers)),
         number(c.integer_or("instance_seed", 1, 0, std::int64_t{1} << 40)),
         sites(c.integer_or("sites", size, 1, size)),
         extent(c.integer_or("extent", 1000, 0, 100'000)),
+        detours(c.integer_or("detours", 0, 0, 100)),
         demand_range(c.integer_or("demand_range", 100, 1, 100'000)),
         route_size(c.integer_or("route_size", 10, 1, vrp::most_customers)),
         limit_percent(c.integer_or("limit_percent", 0, 0, 100'000)),
@@ -59,11 +60,11 @@ struct RandomVrp {
     vrp::Data data;
     data.name = fmt::format("random{}-{}", size, number);
     for (std::int64_t i = 0; i <= size; ++i) {
-      const std::int64_t site = i == 0 ? 0 : 1 + (i - 1) % sites;
-      data.x.push_back(static_cast<double>(draw(site, 0, extent + 1)));
-      data.y.push_back(static_cast<double>(draw(site, 1, extent + 1)));
+      data.x.push_back(static_cast<double>(draw(site(i), 0, extent + 1)));
+      data.y.push_back(static_cast<double>(draw(site(i), 1, extent + 1)));
       data.demand.push_back(i == 0 ? 0 : static_cast<std::int32_t>(1 + draw(i, 2, demand_range)));
     }
+    if (detours > 0) measure(data);
     if (service > 0) data.service.assign(data.demand.size(), static_cast<double>(service)), data.service[0] = 0;
     const std::int64_t total = std::accumulate(data.demand.begin(), data.demand.end(), std::int64_t{0});
     const std::int64_t wanted = (total * std::min(route_size, size) + size - 1) / size;
@@ -74,11 +75,31 @@ struct RandomVrp {
   }
 
  private:
+  /// Of a customer, from 1; that of the depot is 0.
+  [[nodiscard]] std::int64_t site(std::int64_t i) const { return i == 0 ? 0 : 1 + (i - 1) % sites; }
+  [[nodiscard]] static double straight(const vrp::Data& data, std::size_t i, std::size_t j) {
+    return std::hypot(data.x[i] - data.x[j], data.y[i] - data.y[j]);
+  }
+  /// A matrix in place of the coordinates, some of its distances drawn.
+  void measure(vrp::Data& data) const {
+    const std::size_t places = data.x.size();
+    data.matrix.assign(places * places, 0);
+    for (std::size_t i = 0; i < places; ++i)
+      for (std::size_t j = 0; j < i; ++j) {
+        const auto [low, high] = std::minmax({site(static_cast<std::int64_t>(i)), site(static_cast<std::int64_t>(j))});
+        const std::int64_t pair = high * (size + 1) + low;
+        const bool drawn = low != high && draw(pair, 3, 100) < detours;
+        data.matrix[i * places + j] = data.matrix[j * places + i] =
+            drawn ? static_cast<double>(draw(pair, 4, extent + 1)) : straight(data, i, j);
+      }
+    data.x.clear();
+    data.y.clear();
+  }
   /// The longest trip to one customer and back, with service.
   [[nodiscard]] double farthest(const vrp::Data& data) const {
     double most = 0;
-    for (std::size_t i = 1; i < data.x.size(); ++i)
-      most = std::max(most, 2 * std::ceil(std::hypot(data.x[i] - data.x[0], data.y[i] - data.y[0])) + static_cast<double>(service));
+    for (std::size_t i = 1; i < data.demand.size(); ++i)
+      most = std::max(most, 2 * std::ceil(data.matrix.empty() ? straight(data, i, 0) : data.matrix[i]) + static_cast<double>(service));
     return most;
   }
 };
@@ -86,6 +107,7 @@ struct RandomVrp {
 std::shared_ptr<const vrp::Vrp> random_instance(const Case& c) {
   vrp::Data data = RandomVrp(c).data();
   data.rounding = rounding_of(c).value_or(Rounding::none);
+  if (data.rounding != Rounding::none && !data.matrix.empty()) throw InputError(fmt::format("{}: detours are not rounded", c.key()));
   try {
     return std::make_shared<vrp::Vrp>(std::move(data));
   } catch (const InputError& error) {
@@ -137,6 +159,9 @@ std::vector<Axis> vrp_axes() {
           {"instance_seed", "number of the random instance (default 1)"},
           {"extent", "coordinates are from 0 to this: 0 to 100000 (default 1000)"},
           {"sites", "customers stand in turn at this many random places: 1 to size (default size)"},
+          {"detours",
+           "percent of the distances that are drawn from 0 to extent, so that a detour may be shorter than the way itself: 0 to 100 "
+           "(default 0)"},
           {"demand_range", "demands are from 1 to this: 1 to 100000 (default 100)"},
           {"route_size", "the capacity is this many mean demands, but not below the largest demand (default 10)"},
           {"limit_percent",

@@ -45,6 +45,8 @@ Case random_case(std::uint64_t seed) {
   if (below(2) == 0) c.values["removals"] = 1 + below(400);
   c.values["calls"] = 1 + below(3);
   if (size <= 40 && below(3) == 0) c.values["calls"] = 6 + below(6);  // enough for a child of gpu-genetic
+  if (!c.values.contains("rounding") && below(c.values.contains("limit_percent") ? 2 : 6) == 0)
+    c.values["detours"] = 1 + below(100);  // with a limit, removals make tours too long
   return c;
 }
 

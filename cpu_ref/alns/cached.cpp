@@ -152,7 +152,7 @@ class Cached {
       if (places_[j].first == no_insertion) return false;
       insert_place(j);
     }
-    return true;
+    return std::all_of(candidate_.tours.begin(), candidate_.tours.end(), [&](const Tour& tour) { return tour.duration <= vrp_.limit; });
   }
 
   [[nodiscard]] std::int64_t cost() const { return candidate_.cost; }

@@ -92,7 +92,7 @@ class Recompute {
       insert_after(position_of(key), request);
       keep_one_empty();
     }
-    return true;
+    return std::all_of(candidate_.duration.begin(), candidate_.duration.end(), [&](std::int32_t tour) { return tour <= vrp_.limit; });
   }
 
   [[nodiscard]] std::int64_t cost() const { return candidate_.cost; }

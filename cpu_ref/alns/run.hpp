@@ -63,7 +63,7 @@ concept Engine = requires(E& engine, const E& fixed, const Tours& tours, Destroy
   engine.load(tours);                          // the solution, and the candidate
   engine.begin();                              // the candidate becomes the solution again
   engine.destroy(destroy, k, draws, history);  // takes up to k requests from the candidate
-  // inserts all requests removed; false: some has no feasible position
+  // inserts all requests removed; false: the candidate is not complete
   { engine.repair(repair, interruption) } -> std::same_as<bool>;
   engine.commit();                                          // the candidate becomes the solution
   { fixed.cost() } -> std::same_as<std::int64_t>;           // of the candidate, which is complete

@@ -171,6 +171,17 @@ __device__ __forceinline__ std::uint64_t loss_of(std::uint64_t first, std::uint6
   return static_cast<std::uint64_t>(no_insertion - regret);
 }
 
+/// By a whole warp, after a repair: is a tour of the candidate longer than the limit? Removals alone can make it so. Each warp that asks
+/// reads the durations of all tours, so that no barrier is needed; where there is no limit it reads none.
+template <ProcessBlock B>
+[[nodiscard]] __device__ __forceinline__ bool exceeds_limit(const B& b) {
+  if (b.vrp.limit == vrp::no_limit) return false;
+  bool exceeds = false;
+#pragma unroll 1  // unrolled, registers of gpu-tuned spill
+  for (std::int32_t t = lane(); t < b.solution.totals->bound; t += 32) exceeds = exceeds || b.solution.duration[t] > b.vrp.limit;
+  return __any_sync(~0u, exceeds) != 0;
+}
+
 // --- first solutions -----------------------------------------------------------------------------------------------------------
 
 /// By one thread.

@@ -493,7 +493,7 @@ __global__ void __launch_bounds__(threads, blocks_a_multiprocessor)
     }
     __syncthreads();
     destroy(b, destroy_of(common.pair), common.wanted, draws, processes.kept);
-    const bool complete = repair(b, repair_of(common.pair));
+    const bool complete = repair(b, repair_of(common.pair)) && !exceeds_limit(b);
     if (complete) note_edges(b, processes.next);
     if (thread() == 0) {
       const std::int64_t cost = complete ? b.solution.totals->cost : 0;

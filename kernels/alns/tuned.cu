@@ -1190,7 +1190,7 @@ __global__ void __launch_bounds__(threads, Blocks)
     destroy(b, destroy_of(planned.pair), planned.removed, draws, processes.kept);
     __syncthreads();
     settle(b, ListedSolution(current, b.vrp.n, b.vrp.vehicles));
-    const bool complete = repair(b, repair_of(planned.pair));
+    const bool complete = repair(b, repair_of(planned.pair)) && !exceeds_limit(b);
     if (complete) note_edges(b, processes.next);
     if (thread() == 0) {
       const std::int64_t cost = complete ? b.solution.totals->cost : 0;

@@ -29,6 +29,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/methods/lns/instructions.hpp"
@@ -389,9 +390,9 @@ class TunedMethod {
   }
   void walk_blocks(const SearchView& search, const TunedView& view, const std::int32_t* subsets, std::int64_t step, std::int64_t first,
                    std::int64_t group, const cuda::Stream& stream) const {
-    const std::size_t bits = view.instructions.own == nullptr ? 0 : 4 * ProgramMaker<BlockTeam>::words_of(view.instructions);
     const std::int64_t walkers = group * task_.starts;
-    prepare_kernel<<<static_cast<unsigned>(group + 1), TunedPolicy::prepare_threads, bits, stream.get()>>>(search, view, subsets, group);
+    prepare_kernel<<<static_cast<unsigned>(group + 1), TunedPolicy::prepare_threads, mark_bytes(), stream.get()>>>(search, view, subsets,
+                                                                                                                   group);
     const auto blocks = static_cast<unsigned>(std::min(policy_.blocks, walkers)), threads = static_cast<unsigned>(policy_.threads);
     const auto walk = policy_.lanes ? improve_kernel : walk_kernel;
     walk<<<blocks, threads, policy_.shared_bytes, stream.get()>>>(search, view, subsets, step, first, walkers);
@@ -402,8 +403,10 @@ class TunedMethod {
                              4 * static_cast<std::size_t>(device_.view().levels + host_lanes_.view().segment_count);
     policy_.group = std::clamp<std::int64_t>(static_cast<std::int64_t>(TunedPolicy::most_prepared / std::max<std::size_t>(each, 1)), 1,
                                              std::min<std::int64_t>(task_.subsets, 1 << 20));
-    static_cast<void>(allow_most(prepare_kernel));
     if (choose_lanes()) return;
+    if (const std::size_t bits = mark_bytes(), most = allow_most(prepare_kernel); bits > most)
+      throw DoesNotFit("needs " + std::to_string(bits) + " bytes of shared memory for a bit an instruction, a block has " +
+                       std::to_string(most));
     if (choose_values()) return;
     const std::size_t most = allow_most(walk_kernel), bytes = sizes_.bytes();
     policy_.shared_bytes = bytes <= most ? bytes : 0;
@@ -426,7 +429,12 @@ class TunedMethod {
       policy_.blocks = std::min(walkers, resident * processors);
     }
   }
-  /// Shared memory of a block of K0 of assignments side by side.
+  /// Shared memory of a block of K0.
+  [[nodiscard]] std::size_t mark_bytes() const {
+    const InstructionsView view = device_.view();
+    return view.own == nullptr ? 0 : std::size_t{4} * ProgramMaker<BlockTeam>::words_of(view);
+  }
+  /// The same of assignments side by side.
   [[nodiscard]] std::size_t maker_bytes() const { return 4 * LaneProgramMaker<BlockTeam>::words_of(host_.view()); }
   /// Assignments of a walker, at most.
   [[nodiscard]] std::int64_t assignments() const {

@@ -254,22 +254,24 @@ template <ElementTypes Types>
 class Setup {
  public:
   Setup(const DeviceQap<typename Types::Entry>& qap, const annealing::Task& task)
-      : qap_(qap), task_(task), extremes_(static_cast<std::size_t>(task.chains)) {}
+      : qap_(qap),
+        task_(task),
+        states_(static_cast<std::size_t>(task.chains)),
+        none_(states_.size(), {~0ull, 0}),
+        extremes_(states_.size()) {}
 
   /// Fills states, current and best of all chains from `start` ([chains][n], on the device). `cooling`: given or calibrated; empty:
   /// sampled. Where `stop` is raised between two slices of samples, those taken so far set the temperatures.
   void launch(const Chains& chains, const std::int32_t* start, const std::vector<std::uint64_t>& seeds,
               const std::optional<annealing::Cooling>& cooling, const std::atomic<bool>* stop, const cuda::Stream& stream) {
     const auto count = static_cast<std::size_t>(task_.chains);
-    std::vector<ChainState> states(count);
-    for (std::size_t c = 0; c < count; ++c) states[c].seed = seeds[c];
-    const std::vector<Extremes> extremes(count, Extremes{~0ull, 0});
+    for (std::size_t c = 0; c < count; ++c) states_[c].seed = seeds[c];
     const auto copy = [&](void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
       VICINITY_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, kind, stream.get()));
     };
     const std::size_t bytes = count * static_cast<std::size_t>(qap_.n) * sizeof(std::int32_t);
-    copy(chains.state, states.data(), count * sizeof(ChainState), cudaMemcpyHostToDevice);
-    copy(extremes_.data(), extremes.data(), extremes_.bytes(), cudaMemcpyHostToDevice);
+    copy(chains.state, states_.data(), count * sizeof(ChainState), cudaMemcpyHostToDevice);
+    copy(extremes_.data(), none_.data(), extremes_.bytes(), cudaMemcpyHostToDevice);
     copy(chains.current, start, bytes, cudaMemcpyDeviceToDevice);
     copy(chains.best, start, bytes, cudaMemcpyDeviceToDevice);
     const auto grid = [&](std::int64_t blocks) {
@@ -296,6 +298,8 @@ class Setup {
 
   DeviceQap<typename Types::Entry> qap_;
   annealing::Task task_;
+  std::vector<ChainState> states_;  ///< before anything is known but seeds; copies to the device may read it after launch()
+  std::vector<Extremes> none_;      ///< likewise
   cuda::DeviceBuffer<Extremes> extremes_;
 };
 

@@ -252,6 +252,26 @@ TEST(MakeVrp, LimitsBindAndLeaveEveryCustomerServable) {
   EXPECT_GT(binding, 90);
 }
 
+TEST(MakeVrp, DetoursMayBeShorterThanTheWayItself) {
+  using I = std::int64_t;
+  const auto shorter = [](const vrp::Vrp& vrp) {
+    int count = 0;
+    for (std::int32_t a = 0; a <= vrp.size(); ++a)
+      for (std::int32_t b = 0; b < a; ++b)
+        for (std::int32_t over = 0; over <= vrp.size(); ++over)
+          count += vrp.distance(a, over) + vrp.distance(over, b) < vrp.distance(a, b) - 1e-6 ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(shorter(*make_vrp(random_case({}))), 0);
+  for (const I detours : {20, 60, 100}) {
+    const auto vrp = make_vrp(random_case({{"detours", detours}, {"sites", I{7}}, {"limit_percent", I{100}}}));
+    EXPECT_GT(shorter(*vrp), 0) << detours;
+    EXPECT_EQ(vrp->distance(3, 10), 0) << "they stand at the same place";
+    EXPECT_EQ(vrp->distance(3, 5), vrp->distance(10, 12)) << "so do these";
+  }
+  EXPECT_EQ(make_vrp(random_case({{"detours", I{0}}}))->hash(), make_vrp(random_case({}))->hash());
+}
+
 TEST(MakeVrp, RefusesWhatCannotBeServed) {
   using I = std::int64_t;
   EXPECT_NE(complaint<InputError>([] {
@@ -264,14 +284,15 @@ TEST(MakeVrp, RefusesWhatCannotBeServed) {
             std::string::npos);
   EXPECT_THROW((void)make_vrp(random_case({{"size", I{0}}})), InputError);
   EXPECT_THROW((void)make_vrp(random_case({{"sites", I{21}}})), InputError);
+  EXPECT_THROW((void)make_vrp(random_case({{"detours", I{5}}, {"rounding", std::string("nearest")}})), InputError);
   EXPECT_THROW((void)make_vrp(random_case({{"rounding", I{1}}})), InputError);
 }
 
 TEST(MakeVrp, EveryAxisIsListed) {
   std::set<std::string> names;
   for (const Axis& axis : vrp_axes()) names.insert(axis.name);
-  EXPECT_EQ(names, (std::set<std::string>{"size", "instance_seed", "extent", "sites", "demand_range", "route_size", "limit_percent",
-                                          "service", "vehicles", "rounding"}));
+  EXPECT_EQ(names, (std::set<std::string>{"size", "instance_seed", "extent", "sites", "detours", "demand_range", "route_size",
+                                          "limit_percent", "service", "vehicles", "rounding"}));
 }
 
 }  // namespace

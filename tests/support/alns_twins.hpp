@@ -19,8 +19,9 @@
 namespace vicinity::alns {
 
 /// The edge case; `full`: a customer a route, `all_same`: all customers at the depot.
-/// detours: some are shorter than the way without them, and tours are limited.
-enum class Kind { plain, coincident, full, one_vehicle, bound, limited, all_same, matrix, detours };
+/// detours: some are shorter than the way without them, and tours are limited; lengthening: so that tours come out above the limit where
+/// removals make them longer.
+enum class Kind { plain, coincident, full, one_vehicle, bound, limited, all_same, matrix, detours, lengthening };
 
 /// Customers in a square, what makes them hard to serve drawn as well.
 inline vrp::Vrp instance_of(std::uint64_t seed, std::int32_t n, Kind kind) {
@@ -45,11 +46,16 @@ inline vrp::Vrp instance_of(std::uint64_t seed, std::int32_t n, Kind kind) {
     data.service.front() = 0;
   }
   if (kind == Kind::detours) data.limit = 200 + below(100);
-  if (kind == Kind::matrix || kind == Kind::detours) {
+  if (kind == Kind::lengthening) {
+    data.limit = 200 + below(20);  // 2 x 50 + 99 < 200: each customer can be reached
+    for (std::int32_t i = 0; i <= n; ++i) data.service.push_back(i == 0 || below(3) == 0 ? 0 : below(100));
+  }
+  if (kind == Kind::matrix || kind == Kind::detours || kind == Kind::lengthening) {
     const auto size = static_cast<std::size_t>(n) + 1;
     data.matrix.assign(size * size, 0);
     for (std::size_t i = 0; i < size; ++i)
-      for (std::size_t j = 0; j < i; ++j) data.matrix[i * size + j] = data.matrix[j * size + i] = 1 + below(100);
+      for (std::size_t j = 0; j < i; ++j)
+        data.matrix[i * size + j] = data.matrix[j * size + i] = 1 + below(kind == Kind::lengthening && j == 0 ? 50 : 100);
     data.x.clear();
     data.y.clear();
   }
@@ -59,6 +65,19 @@ inline Trial trial(std::uint64_t seed, std::int32_t n, Kind kind, std::int64_t p
   Case c{"vrp", "", {{"processes", processes}, {"calls", calls}, {"threads", std::int64_t{2}}}};
   return {c, std::make_shared<vrp::Vrp>(instance_of(seed, n, kind)),
           "kind " + std::to_string(static_cast<int>(kind)) + ", n " + std::to_string(n)};
+}
+
+/// Each ends, after one call, with a tour above the limit where a repair takes such a solution for complete.
+inline std::vector<Trial> lengthening_trials(std::int64_t calls) {
+  const std::pair<std::int32_t, std::vector<std::uint64_t>> seeds_of[] = {{12, {101, 126, 134, 139}},
+                                                                          {16, {11, 39, 122, 130, 139, 140, 144}},
+                                                                          {24, {2, 25, 47, 91, 142, 149}},
+                                                                          {28, {2, 8, 17, 25, 52, 72, 80}},
+                                                                          {47, {22, 24, 29, 47, 72, 82, 85, 96, 111, 143}}};
+  std::vector<Trial> trials;
+  for (const auto& [n, seeds] : seeds_of)
+    for (const std::uint64_t seed : seeds) trials.push_back(trial(seed, n, Kind::lengthening, 3, calls));
+  return trials;
 }
 
 /// A random instance of the system, as its axes describe it.

@@ -85,7 +85,9 @@ VICINITY_HD std::int64_t edge_index(std::int32_t n, std::int32_t a, std::int32_t
 // --- repair ------------------------------------------------------------------------------------------------------------
 // greedy: of all requests removed and all positions the cheapest feasible insertion, least (delta, position, request), again and again.
 // regret: of the requests removed the one with the greatest regret, least (delta, position) of its best, then request; at its best
-// position. When some request has no feasible position, the solution is dropped.
+// position. The solution is complete when every request is served and every tour is within the limit: where a detour is shorter than the
+// way itself, removals may make tours longer, beyond the limit, and insertions shorter again. What is not complete is dropped: its cost is
+// 0, the history does not see it, and its operators get no points.
 
 /// (delta, position) in one word, whose order is the order of ties; no_insertion is above all.
 VICINITY_HD std::int64_t insertion_key(std::int32_t delta, std::int32_t position) {

@@ -399,7 +399,8 @@ class Generating {
   void place() {
     const Granular& granular = generations_->granular();
     const std::size_t count = generations_->own_lines().count;
-    if (lines_.nodes != generations_->nodes() || lines_.problem.routes != granular.routes) {
+    if (!placed_ || lines_.nodes != generations_->nodes() || lines_.problem.routes != granular.routes) {
+      placed_ = false;  // until all of it is there
       nearest_ = cuda::DeviceBuffer<Node>(std::span<const Node>(std::vector<Node>(granular.nearest.begin(), granular.nearest.end())));
       rank_ = cuda::DeviceBuffer<std::int32_t>(std::span<const std::int32_t>(granular.rank));
       lines_.problem = {instance_.view(), nearest_.data(), rank_.data(), granular.k, granular.moves(), granular.routes, 0};
@@ -422,6 +423,7 @@ class Generating {
       for (auto* buffer : {&inputs_, &current_, &best_, &handed_}) *buffer = cuda::DeviceBuffer<Node>(count * lines_.nodes);
       memory_ = cuda::DeviceBuffer<unsigned char>(shared_ ? 0 : count * lines_.bytes);
       if (shared_) cuda::allow_shared(blocks_.kernel, lines_.bytes);
+      placed_ = true;
     }
     lines_.jobs = jobs_.data();
     lines_.states = states_.data();
@@ -550,7 +552,7 @@ class Generating {
   std::optional<Generations> generations_;  // after shares_: it ends first, with what its threads do for them
   Lines lines_{};
   Blocks blocks_{};
-  bool shared_ = false, begun_ = false;
+  bool placed_ = false, shared_ = false, begun_ = false;
   bool stopped_ = false;  ///< a rank was interrupted
   std::int64_t limit_ = 0;
   cuda::DeviceBuffer<Node> nearest_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
+#include <utility>
 
 #include "core/api/device.hpp"
 #include "kernels/cuda/runtime/ceilings.cuh"
@@ -46,10 +48,19 @@ Info read_info() {
   return info;
 }
 
-/// The oldest architecture this program holds code for, as 10 * major + minor.
-int oldest_architecture() {
-  constexpr std::array architectures{__CUDA_ARCH_LIST__};
-  return *std::min_element(architectures.begin(), architectures.end()) / 10;
+/// Why this program has no code for the GPU; empty: it has. Machine code serves its own generation from its minor version on, PTX all later
+/// GPUs.
+std::string lacks_code(const Info& info) {
+  constexpr std::array architectures{__CUDA_ARCH_LIST__};  // 100 * major + 10 * minor
+  const auto [oldest, newest] = std::minmax_element(architectures.begin(), architectures.end());
+  const auto serves = [&](int architecture) {
+    return architecture / 10 <= info.compute_capability && (VICINITY_HAS_PTX || architecture / 100 == info.compute_capability / 10);
+  };
+  if (std::any_of(architectures.begin(), architectures.end(), serves)) return "";
+  if (info.compute_capability < *oldest / 10)
+    return info.name + " is older than sm_" + std::to_string(*oldest / 10) + ", the oldest GPU this program was built for";
+  return info.name + ": this program was built for GPUs of sm_" + std::to_string(*oldest / 10) + " to sm_" + std::to_string(*newest / 10) +
+         " alone; build it on this machine";
 }
 
 Probe probe() {
@@ -60,9 +71,7 @@ Probe probe() {
   if (status != cudaSuccess) return {std::nullopt, std::string("no usable NVIDIA GPU: ") + cudaGetErrorString(status)};
   try {
     const Info info = read_info();
-    if (info.compute_capability < oldest_architecture())
-      return {std::nullopt,
-              info.name + " is older than sm_" + std::to_string(oldest_architecture()) + ", the oldest GPU this program was built for"};
+    if (std::string lack = lacks_code(info); !lack.empty()) return {std::nullopt, std::move(lack)};
     return {info, ""};
   } catch (const cuda::CudaError& error) {
     return {std::nullopt, error.what()};

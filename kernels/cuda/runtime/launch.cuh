@@ -2,6 +2,7 @@
 // What the device offers to a launch, and launches whose blocks run at the same time: all of them, or those of a cluster.
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <utility>
 
 #include "kernels/cuda/runtime/stream.cuh"
@@ -21,9 +22,15 @@ namespace vicinity::cuda {
   return static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
 }
 
-/// Lets blocks of `kernel` have so much dynamic shared memory.
+/// Lets blocks of `kernel` have so much dynamic shared memory, and never less than before: another thread may have prepared a run that
+/// needs it.
 template <class... Parameters>
 void allow_shared(void (*kernel)(Parameters...), std::size_t bytes) {
+  static std::mutex mutex;  // of all kernels with these parameters
+  const std::lock_guard lock(mutex);
+  cudaFuncAttributes attributes{};
+  VICINITY_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+  if (static_cast<int>(bytes) <= attributes.maxDynamicSharedSizeBytes) return;
   VICINITY_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
 }
 

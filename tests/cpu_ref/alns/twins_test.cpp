@@ -15,7 +15,8 @@ TEST(AlnsCpu, RandomTwins) { expect_twins(reference(), cpu_implementations(), ra
 
 TEST(AlnsCpu, EdgeTwins) {
   std::vector<Trial> trials;
-  for (const Kind kind : {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same, Kind::detours})
+  for (const Kind kind :
+       {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same, Kind::detours, Kind::lengthening})
     for (const std::int32_t n : {1, 2, 3, 12, 47, 80}) trials.push_back(trial(static_cast<std::uint64_t>(n), n, kind, 3, 2));
   expect_twins(reference(), cpu_implementations(), trials);
 }
@@ -23,6 +24,8 @@ TEST(AlnsCpu, EdgeTwins) {
 TEST(AlnsCpu, TwinsAgreeWhereVehiclesMayNotSuffice) {
   expect_twins_where_vehicles_may_not_suffice(reference(), cpu_implementations(), 40, 2, 1);
 }
+
+TEST(AlnsCpu, NoTourIsLeftAboveTheLimit) { expect_twins(reference(), cpu_implementations(), lengthening_trials(1)); }
 
 TEST(AlnsCpu, TheStoppingRuleEndsTheSearch) {
   const Trial one = trial(5, 40, Kind::plain, 6, 0);

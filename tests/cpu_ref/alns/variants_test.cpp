@@ -31,8 +31,8 @@ void expect_variant_twins(const std::vector<Trial>& trials, const std::function<
 }
 std::vector<Trial> edge_trials(std::int64_t processes, std::int64_t calls) {
   std::vector<Trial> trials;
-  for (const Kind kind :
-       {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same, Kind::matrix, Kind::detours})
+  for (const Kind kind : {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same, Kind::matrix,
+                          Kind::detours, Kind::lengthening})
     for (const std::int32_t n : {1, 2, 3, 12, 33}) trials.push_back(trial(static_cast<std::uint64_t>(n), n, kind, processes, calls));
   return trials;
 }
@@ -46,6 +46,11 @@ TEST(AlnsVariants, RandomTwins) { expect_variant_twins(random_trials(systems::al
 TEST(AlnsVariants, EdgeTwins) { expect_variant_twins(edge_trials(3, 7)); }
 
 TEST(AlnsVariants, EdgeTwinsInSlices) { expect_variant_twins(edge_trials(2, 6), in_slices); }
+
+TEST(AlnsVariants, NoTourIsLeftAboveTheLimit) {
+  expect_variant_twins(lengthening_trials(1));
+  expect_variant_twins(lengthening_trials(7));
+}
 
 TEST(AlnsVariants, TheStoppingRuleEndsTheSearch) { expect_variant_twins({trial(5, 30, Kind::plain, 4, 0)}); }
 

@@ -26,7 +26,8 @@ const Implementation& fast_twin() {
 
 std::vector<Trial> edge_trials() {
   std::vector<Trial> trials;
-  for (const Kind kind : {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same, Kind::detours})
+  for (const Kind kind :
+       {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same, Kind::detours, Kind::lengthening})
     for (const std::int32_t n : {1, 2, 3, 12, 47, 80}) trials.push_back(trial(static_cast<std::uint64_t>(n), n, kind, 3, 2));
   return trials;
 }
@@ -76,6 +77,11 @@ TEST_F(AlnsGpu, LargeTwins) {
 
 TEST_F(AlnsGpu, TwinsAgreeWhereVehiclesMayNotSuffice) {
   expect_twins_where_vehicles_may_not_suffice(reference(), gpu_implementations(), 40, 2, 1);
+}
+
+TEST_F(AlnsGpu, NoTourIsLeftAboveTheLimit) {
+  expect_twins(fast_twin(), gpu_implementations(), lengthening_trials(1));
+  expect_twins(fast_twin(), gpu_implementations(), in_device_memory(lengthening_trials(3)));
 }
 
 TEST_F(AlnsGpu, TheStoppingRuleEndsTheSearch) {

@@ -27,8 +27,8 @@ void expect_variant_twins(const std::vector<Trial>& trials, const std::function<
 }
 std::vector<Trial> edge_trials(std::int64_t processes, std::int64_t calls) {
   std::vector<Trial> trials;
-  for (const Kind kind :
-       {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same, Kind::matrix, Kind::detours})
+  for (const Kind kind : {Kind::plain, Kind::coincident, Kind::full, Kind::one_vehicle, Kind::bound, Kind::all_same, Kind::matrix,
+                          Kind::detours, Kind::lengthening})
     for (const std::int32_t n : {1, 2, 3, 12, 33, 47, 80})
       trials.push_back(trial(static_cast<std::uint64_t>(n), n, kind, processes, calls));
   return trials;
@@ -77,6 +77,8 @@ TEST_F(AlnsGpuVariants, RestartsAndChildrenAreTheSame) {
   }
   expect_variant_twins({one});
 }
+
+TEST_F(AlnsGpuVariants, NoTourIsLeftAboveTheLimit) { expect_variant_twins(lengthening_trials(7)); }
 
 TEST_F(AlnsGpuVariants, TheStoppingRuleEndsTheSearch) {
   expect_variant_twins({trial(5, 40, Kind::plain, 6, 0), trial(6, 60, Kind::bound, 9, 0)});
