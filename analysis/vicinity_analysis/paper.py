@@ -37,4 +37,5 @@ class Paper:
     statements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ratios: Ratios = printed_ratios  # of the front page: how much faster than what the paper had
     unlike: Unlike = always_alike  # why a printed time is of other work than ours: its ratio counts nowhere
+    apart: bool = False  # no seed repeats another's work: what an evaluation takes depends on the seed
     measured: tuple[MeasuredTable, ...] = ()  # tables of the page of measured numbers

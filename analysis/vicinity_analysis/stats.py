@@ -28,6 +28,11 @@ class Estimate:
     high: float
     samples: int
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """None: of one sample."""
+        return (self.low, self.high) if self.samples > 1 else None
+
     def scaled(self, factor: float) -> "Estimate":
         return Estimate(self.value * factor, self.low * factor, self.high * factor, self.samples)
 

@@ -46,6 +46,7 @@ class Study:
     same_cases: tuple[str, ...] = ()  # experiments whose records count where its own are missing or contended
     suffix: str = ""  # of the names of tables and figures
     unlike: Unlike = always_alike
+    apart: bool = False  # no seed repeats another's work: what an evaluation takes depends on the seed
 
     @property
     def name(self) -> str:
@@ -93,7 +94,8 @@ class Study:
         """machine -> implementation -> case -> its record, with the samples of all seeds."""
         return {
             machine: {
-                name: {key: over_seeds(records) for key, records in cases.items()} for name, cases in series.items()
+                name: {key: over_seeds(records, self.apart) for key, records in cases.items()}
+                for name, cases in series.items()
             }
             for machine, series in self.runs.items()
         }

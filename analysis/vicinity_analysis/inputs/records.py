@@ -302,18 +302,21 @@ def first_of(runs: Sequence[Record]) -> Record:
 
 def over_seeds(runs: Sequence[Record], apart: bool = False) -> Record:
     """Runs of one case as one record with the samples of all seeds; runs without a time are left out, if others have
-    one. Result and counters are those of the first. `apart`: no seed repeats another's work, however alike they are."""
+    one. Result and counters are those of the first. `apart`: as of `of_different_work`."""
     kept = [run for run in runs if run.ok]
     if len(kept) <= 1:
         return first_of(runs)
     changes = {"seeds": [run.seed for run in kept]}
-    if apart or of_different_work(kept):
+    if of_different_work(kept, apart):
         changes["sample_works"] = [run.seed for run in kept for _ in run.processes]
     return _together(kept, changes)
 
 
-def of_different_work(runs: Sequence[Record]) -> bool:
-    """Does the seed decide how much is done, as where a search ends by a rule or at a target?"""
+def of_different_work(runs: Sequence[Record], apart: bool = False) -> bool:
+    """Does the seed decide how much is done, as where a search ends by a rule or at a target? `apart`: no seed repeats
+    another's work, however alike their counts are."""
+    if apart and len(runs) > 1:
+        return True
     done = ([run.data.get(what) or 0 for run in runs] for what in ("iterations", "evaluations"))
     return any(max(counts, default=0) > (1 + ALIKE) * min(counts, default=0) for counts in done)
 
@@ -342,19 +345,21 @@ def _together(runs: Sequence[Record], changes: dict[str, Any]) -> Record:
 def ratio(slow: Record, fast: Record) -> stats.Estimate:
     """t(slow) / t(fast) by the protocol's statistic, paired where the same processes measured both. Where seeds do
     different work, of those that both have."""
-    slow, fast = _of_common_seeds(slow, fast)
+    slow, fast = of_common_seeds([slow, fast])
     return stats.ratio(slow.by_process(), fast.by_process(), fast.protocol.get("statistic", "median"))
 
 
 def ratio_value(slow: Record, fast: Record) -> float:
     """The value of `ratio`, without its interval."""
-    slow, fast = _of_common_seeds(slow, fast)
+    slow, fast = of_common_seeds([slow, fast])
     return stats.ratio_value(slow.by_process(), fast.by_process(), fast.protocol.get("statistic", "median"))
 
 
-def _of_common_seeds(slow: Record, fast: Record) -> tuple[Record, Record]:
-    seeds = set(slow.data["seeds"]) & set(fast.data["seeds"])
-    return slow.of_seeds(seeds), fast.of_seeds(seeds)
+def of_common_seeds(records: Sequence[Record]) -> list[Record]:
+    """To be compared: where seeds do different work, each without the seeds that another lacks. All as they are where
+    no seed is common."""
+    seeds = set.intersection(*(set(record.data["seeds"]) for record in records))
+    return [record.of_seeds(seeds) for record in records]
 
 
 def shorten(sources: Iterable[str]) -> str:

@@ -92,7 +92,11 @@ def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Ma
     machines = [m for m in machines if _measures(declared, studies, m)] or machines[:1]
     several = len(declared.quantities) > 1
     rows = [_runs_of_row(declared, studies, machines, row) for row in declared.rows]
-    by_seed = not several and any(of_different_work(_timed(runs)) for row in rows for runs in row.values())
+    by_seed = not several and any(
+        of_different_work(_timed(runs), studies[row.experiment].apart)
+        for row, every in zip(declared.rows, rows, strict=True)
+        for runs in every.values()
+    )
     table, sources = Table("measured", declared.title, _columns(declared, machines, by_seed), []), []
     table.notes += [BY_SEED] if by_seed else []
     for row, every in zip(declared.rows, rows, strict=True):

@@ -13,7 +13,8 @@ from vicinity_analysis.inputs.records import PROFILES, Machine, Record, load_mac
 
 HELP = "print a recorded value with its interval"
 DESCRIPTION = """\
-Prints the statistic of the samples recorded for one case and implementation, with a 95% bootstrap interval.
+Prints the statistic of the samples recorded for one case and implementation, with a 95% bootstrap interval;
+one sample has none ("interval": null).
 Of several lines for the same case the best profile (full, quick, smoke) and then the last line counts.
 
 One match prints one JSON object; several matches print a JSON array of such objects (--list: always an array).
@@ -147,7 +148,7 @@ def answer(record: Record, part: str | None, statistic: str) -> dict[str, Any]:
         "time": part,
         "statistic": statistic,
         statistic: found.value if found else None,
-        "interval": [found.low, found.high] if found else None,
+        "interval": list(found.interval) if found and found.interval else None,
         "level": stats.LEVEL,
         "unit": "s",
         "samples": found.samples if found else 0,
@@ -169,12 +170,14 @@ def _line(item: dict[str, Any]) -> str:
     head = f"{item['experiment']} {axes} seed={item['seed']} {item['implementation']}:"
     if item["status"] != "ok":
         return f"{head} {item['status']}: {item['message']} [{item['record']}]"
-    low, high = (f"{1e3 * bound:.4g}" for bound in item["interval"])
+    bounds = ", ".join(f"{1e3 * bound:.4g}" for bound in item["interval"] or ())
+    interval = f" [{bounds}]" if bounds else ""
     flags = [name for name in ("extrapolated", "throttled", "contended") if item[name]]
     flags += [] if item["verified"] else ["unverified"]
+    count = f"{item['samples']} sample" + "s" * (item["samples"] > 1)
     return (
-        f"{head} {item['statistic']} {1e3 * item[item['statistic']]:.4g} ms [{low}, {high}] ({item['time']}, "
-        f"{item['samples']} samples, {', '.join([item['profile'], *flags])}) [{item['record']}]"
+        f"{head} {item['statistic']} {1e3 * item[item['statistic']]:.4g} ms{interval} ({item['time']}, "
+        f"{count}, {', '.join([item['profile'], *flags])}) [{item['record']}]"
     )
 
 

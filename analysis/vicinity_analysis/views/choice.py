@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from vicinity_analysis.inputs.records import SPECIAL, Machine
+from vicinity_analysis.inputs.records import SPECIAL, Machine, of_common_seeds
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import plain
 from vicinity_analysis.views.headline import counts
@@ -22,7 +22,7 @@ class Point:
 
     size: float
     setting: tuple[tuple[str, float], ...]  # the other numbers of the case
-    seconds: tuple[tuple[str, float], ...]  # fastest first
+    seconds: tuple[tuple[str, float], ...]  # fastest first, over the same seeds where these do different work
     source: str
 
     @property
@@ -95,11 +95,9 @@ def problems_of(studies: Iterable[Study], machine: Machine, sizes: Sizes) -> lis
     for study in studies:
         apart = of_own_paths(study.all_runs(machine))
         for key in dict.fromkeys(key for series in study.series(machine).values() for key in series):
-            records = {
-                name: series[key]
-                for name, series in study.series(machine).items()
-                if name not in apart and key in series and counts(series[key])
-            }
+            timed = [s[key] for n, s in study.series(machine).items() if n not in apart and key in s and s[key].whole]
+            same = of_common_seeds(timed) if timed else []
+            records = {record.implementation: record for record in same if counts(record)}
             if len(records) < 2:
                 continue
             case = next(iter(records.values())).case

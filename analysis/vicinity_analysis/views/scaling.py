@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vicinity_analysis.inputs.published import Key
-from vicinity_analysis.inputs.records import Machine, Record
+from vicinity_analysis.inputs.records import Machine, Record, ratio_value
 from vicinity_analysis.study import Study, number, without
 from vicinity_analysis.views.cells import Cell, Column, Table, plain, significant, with_unit
 from vicinity_analysis.views.tables import MISSING
@@ -103,17 +103,17 @@ def chosen(found: list[Panel]) -> list[Panel]:
     return [found[0], found[len(found) // 2], found[-1]]
 
 
-def fastest_cpu(series: Iterable[tuple[str, dict[Any, Record]]]) -> dict[Any, float]:
-    """point -> least time of any CPU implementation (small cases are faster on one core); none where that is a scaled
-    one."""
-    found: dict[Any, list[tuple[float, bool]]] = {}
+def fastest_cpu(series: Iterable[tuple[str, dict[Any, Record]]]) -> dict[Any, Record]:
+    """point -> the record with the least time of any CPU implementation (small cases are faster on one core); none
+    where that is a scaled one."""
+    found: dict[Any, list[Record]] = {}
     for name, points in series:
         if name.startswith("cpu-"):
             for at, record in points.items():
                 if record.ok:
-                    found.setdefault(at, []).append((record.typical(), record.whole))
-    least = {at: min(values) for at, values in found.items()}
-    return {at: seconds for at, (seconds, whole) in least.items() if whole}
+                    found.setdefault(at, []).append(record)
+    least = {at: min(records, key=Record.typical) for at, records in found.items()}
+    return {at: record for at, record in least.items() if record.whole}
 
 
 def speedups(panel: Panel) -> dict[tuple[str, str], dict[float, float]]:
@@ -122,8 +122,8 @@ def speedups(panel: Panel) -> dict[tuple[str, str], dict[float, float]]:
     for line in panel.lines:
         if line.implementation.startswith("gpu"):
             own = [(other.implementation, other.points) for other in panel.lines if other.machine == line.machine]
-            slow, fast = fastest_cpu(own), {at: r.typical() for at, r in line.points.items() if r.whole}
-            ratios = {at: slow[at] / fast[at] for at in fast if at in slow}
+            slow, fast = fastest_cpu(own), {at: r for at, r in line.points.items() if r.whole}
+            ratios = {at: ratio_value(slow[at], fast[at]) for at in fast if at in slow}
             if ratios:
                 result[(line.machine.title, line.implementation)] = ratios
     return result
@@ -225,7 +225,7 @@ def wins_table(study: Study) -> Table | None:
         slow = fastest_cpu(series.items())
         for name, records in series.items():
             kept = [(key, r) for key, r in records.items() if r.whole and key in slow]
-            pairs = [(record, slow[key] / record.typical()) for key, record in kept]
+            pairs = [(record, ratio_value(slow[key], record)) for key, record in kept]
             if name.startswith("gpu") and pairs:
                 table.rows.append([Cell(text) for text in (machine.title, name, *_wins(pairs))])
     bases = [f"{m.title}: {baseline(m)}" for m in study.machines if any(r[0].text == m.title for r in table.rows)]

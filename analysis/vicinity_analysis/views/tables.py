@@ -215,7 +215,7 @@ def _time_cell(record: Record, unit: str, part: str | None) -> Cell:
         return state_cell(record)
     found = record.estimate(part).scaled(1 / UNITS[unit])
     interval = f", 95% interval {significant(found.low, 4)} to {significant(found.high, 4)} {unit}"
-    title = provenance(record) + (interval if found.samples > 1 else "")
+    title = provenance(record) + (interval if found.interval else "")
     return Cell(significant(found.value), title, marks=record.marks)
 
 
@@ -361,19 +361,20 @@ SIGNS = {"faster": ("▲ ", "better"), "slower": ("▼ ", "worse"), "no differen
 def ratio_cell(ratio: stats.Estimate, title: str, marks: tuple[str, ...]) -> Cell:
     """▲ 27.3× [27.1, 27.5], with an arrow when the interval excludes 1; 27.3× where a side has one sample."""
     arrow, kind = SIGNS[verdict_of(ratio)]
-    interval = f"[{significant(ratio.low)}, {significant(ratio.high)}]" if ratio.samples > 1 else ""
+    interval = f"[{significant(ratio.low)}, {significant(ratio.high)}]" if ratio.interval else ""
     return Cell(f"{arrow}{significant(ratio.value)}×", title, interval, marks, kind)
 
 
 def verdict_of(ratio: stats.Estimate) -> str:
-    if ratio.samples == 1:
+    if ratio.interval is None:
         return ONE_RUN
     return "faster" if ratio.low > 1 else "slower" if ratio.high < 1 else "no difference"
 
 
 def bounds(found: stats.Estimate) -> dict[str, float | None]:
     """The interval; one sample has none."""
-    return {"low": found.low, "high": found.high} if found.samples > 1 else {"low": None, "high": None}
+    low, high = found.interval or (None, None)
+    return {"low": low, "high": high}
 
 
 def tidy_ratio(ratio: stats.Estimate) -> dict[str, Any]:

@@ -153,6 +153,7 @@ def test_seeds_do_different_work_where_their_counts_differ(tmp_path, iterations,
     runs = seeds(tmp_path, *((seed, [1.0], n, [False], 1) for seed, n in enumerate(iterations, start=1)))
     assert of_different_work(runs) == different
     assert not of_different_work(runs[:1]) and not of_different_work([])
+    assert of_different_work(runs, apart=True) and not of_different_work(runs[:1], apart=True)
 
 
 def test_evaluations_are_work_too(tmp_path):

@@ -29,9 +29,9 @@ def test_machines_with_the_papers_tables_have_limits_to_hold_them_against():
     assert not [machine.name for machine in found if not machine.environment.get("ceilings")]
 
 
-def page(root, table, folder=None):
+def page(root, table, folder=None, **particular):
     known = open_catalogue(root)
-    papers = {"fang": Paper("fang", "A paper", measured=(table,))}
+    papers = {"fang": Paper("fang", "A paper", measured=(table,), **particular)}
     return measured.page(type(known)(root, papers), [load_machine(folder or root / "results" / "gpu-a")])
 
 
@@ -102,6 +102,14 @@ def test_seeds_of_the_same_work_are_all_shown_and_not_told(root, tmp_path):
         root, MeasuredTable("Times", ("case",), LARGEST_ROW, names, (time_in("s"),)), of_seeds(tmp_path, *written)
     )
     assert "| largest | 10.0 | 1.50 |\n" in text and measured.BY_SEED not in text
+
+
+def test_a_paper_may_say_that_seeds_do_different_work(root, tmp_path):
+    """However alike their counts are."""
+    written = [("cpu-serial", 1, 10.0, 100, False), *(("gpu-tuned", k, 1.0 * k, 100, False) for k in (1, 2, 3))]
+    table = MeasuredTable("Times", ("case",), LARGEST_ROW, ("cpu-serial", "gpu-tuned"), (time_in("s"),))
+    text = page(root, table, of_seeds(tmp_path, *written), apart=True)
+    assert "| largest | 10.0 | 1.00 | 1 |\n" in text and measured.BY_SEED in text
 
 
 def test_without_a_common_seed_the_row_says_so(root, tmp_path):

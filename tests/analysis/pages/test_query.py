@@ -3,6 +3,7 @@ import json
 
 import pandas as pd
 import pytest
+import synthetic
 from vicinity_analysis.__main__ import main
 
 WHERE = ["--where", "states=4096", "variables=32", "possibilities=9800", "load=1"]
@@ -42,6 +43,20 @@ def test_a_line_for_people(root, capsys):
     assert ask(root, *WHERE, "--implementation", "cpu-serial") == 0
     line = capsys.readouterr().out
     assert "extrapolated" in line and "ms [" in line and line.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("samples", "interval", "shown"),
+    [([2e-3], None, "2 ms (kernel, 1 sample, "), ([2e-3] * 2, [2e-3] * 2, "2 ms [2, 2]")],
+)
+def test_one_sample_has_no_interval(tmp_path, capsys, samples, interval, shown):
+    case = {"load": 1, "states": 16, "variables": 8, "possibilities": 80}
+    folder = synthetic.write_records(tmp_path, "m", [synthetic.record("m", "fang/table1", case, "gpu", samples)])
+    assert main(["query", str(folder), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["median"], found["interval"], found["samples"]) == (2e-3, interval, len(samples))
+    assert main(["query", str(folder)]) == 0
+    assert shown in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -63,3 +63,19 @@ def test_a_variant_with_a_path_of_its_own_is_no_choice(tmp_path):
     studies = studies_of(root, "m")
     (problem,) = problems_of(studies, studies[0].machines[0], {})
     assert problem.advice == [("8 to 16", "gpu")]
+
+
+def test_implementations_are_compared_over_common_seeds(tmp_path):
+    """One core ran the long seed alone: over all of its seeds the GPU would look faster. A contended seed that is not
+    compared does not count."""
+
+    def records(size):
+        for name, found in {"gpu": {1: 8.0, 2: 1.0, 3: 1.0}, "cpu-serial": {1: 6.0}}.items():
+            for seed, seconds in found.items():
+                line = synthetic.record("m", "new/search", {"size": size}, name, [seconds] * 3, seeds=[seed])
+                yield line | {"iterations": int(100 * seconds), "objective": seed, "contended": [seed == 3] * 3}
+
+    synthetic.write_records(tmp_path / "results", "m", [r for size in (8, 16) for r in records(size)], "GPU")
+    studies = [study for study in studies_of(tmp_path, "m") if study.name == "new/search"]
+    (problem,) = problems_of(studies, studies[0].machines[0], {})
+    assert [p.seconds for p in problem.points] == [(("cpu-serial", 6.0), ("gpu", 8.0))] * 2

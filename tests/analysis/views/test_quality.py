@@ -226,7 +226,7 @@ def test_query_speaks_sa(root, capsys):
     arguments = ["query", str(root / "results" / "m"), "--experiment", "sa/quality", "--implementation", "gpu-tuned"]
     assert main([*arguments, "--where", "instance=tai100a", "iterations=1e6", "seed=4"]) == 0
     out = capsys.readouterr().out
-    assert "(wall, 1 samples, full" in out and "quality.jsonl:" in out
+    assert "(wall, 1 sample, full" in out and "quality.jsonl:" in out
 
 
 def test_a_variant_with_a_path_of_its_own_has_gaps_of_its_own(tmp_path):

@@ -71,3 +71,19 @@ def test_tables(study):
     assert [row[1].text for row in wins.rows] == ["gpu", "gpu-recompute", "gpu-tuned"]
     assert "AMD EPYC 9999, 16 cores" in wins.notes[0]
     assert len(scaling.crossover_table(study, "states").rows) == 9
+
+
+def test_the_gpu_wins_by_the_seeds_that_both_have(tmp_path):
+    """The seed decides how long a search is; the CPU ran the long one alone."""
+
+    def records(size):
+        for name, found in {"gpu": {1: 4.0, 2: 0.5, 3: 0.5}, "cpu-serial": {1: 8.0}}.items():
+            for seed, seconds in found.items():
+                line = synthetic.record("m", "new/search", {"size": size}, name, [seconds] * 3, seeds=[seed])
+                yield line | {"iterations": int(100 * seconds) * size, "evaluations": size}
+
+    synthetic.write_records(tmp_path / "results", "m", [r for n in (8, 16, 32) for r in records(n)], "GPU")
+    made = study_of(studies_of(tmp_path, "m"), "new/search")
+    assert [row[-1].text for row in scaling.wins_table(made).rows] == ["2.00×"]
+    (panel,) = scaling.panels(made, "size")
+    assert list(scaling.speedups(panel).values()) == [{8.0: 2.0, 16.0: 2.0, 32.0: 2.0}]

@@ -20,6 +20,7 @@ PAPER = Paper(
     views=VIEWS,
     pools=POOLS,
     unlike=of_other_work,
+    apart=True,
     measured=TABLES,
     statements={
         COLOURING: ("lns_table2.csv",),

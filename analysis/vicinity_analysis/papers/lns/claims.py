@@ -17,6 +17,7 @@ from vicinity_analysis.claims import (
     Finding,
     Series,
     finding,
+    of_same_seeds,
     runs_at,
     same_results,
     shares,
@@ -24,7 +25,7 @@ from vicinity_analysis.claims import (
     trend,
 )
 from vicinity_analysis.inputs.published import Key
-from vicinity_analysis.inputs.records import shorten
+from vicinity_analysis.inputs.records import ratio_value, shorten
 from vicinity_analysis.papers.lns.printed import (
     BENCHMARKS,
     CLOSE,
@@ -48,14 +49,16 @@ Tell = Callable[[Speedups], tuple[str, str]]
 
 
 def _speedups(evidence: Evidence) -> tuple[Speedups, tuple[Series, ...]]:
-    """GPU over one core, by case."""
+    """GPU over one core, by case; measured: over the seeds that both have."""
     if evidence.printed:
         gpu = evidence.named("gpu-lns")
         return (gpu.speedups, (gpu,)) if gpu else ({}, ())
     gpu, cpu = evidence.named("gpu"), evidence.named("cpu-serial")
-    if not gpu or not cpu:
+    same = of_same_seeds([gpu, cpu]) if gpu and cpu else []
+    if not same:
         return {}, ()
-    return {key: cpu.times[key] / gpu.times[key] for key in gpu.times if key in cpu.times}, (gpu, cpu)
+    gpu, cpu = same
+    return {key: ratio_value(cpu.records[key], record) for key, record in gpu.records.items()}, (gpu, cpu)
 
 
 def on_speedups(tell: Tell, compares: bool = True) -> Callable[[Evidence], list[Finding]]:

@@ -153,6 +153,28 @@ def test_cases_of_several_builds_are_not_compared(tmp_path):
     assert decided(findings(judged, "order-of-magnitude")) == {HOLDS}
 
 
+def test_speedups_are_of_the_seeds_that_both_have(tmp_path):
+    """Counts are alike, but what an evaluation takes depends on the seed; one core ran the first alone."""
+
+    def judged(folder, more):
+        records = [r for name in ("table1", "table2") for r in synthetic_lns.times("gpu-a", name, grows)]
+        synthetic_lns.make_root(folder)
+        synthetic_lns.make_machine(folder / "results", "gpu-a", [*records, *more(records)], GPU)
+        return judge(folder, "gpu-a")
+
+    one = judged(tmp_path / "one", lambda records: [])
+    five = judged(tmp_path / "five", synthetic_lns.further_seeds)
+    for name in ("order-of-magnitude", "grows-with-starting-points", "larger-neighbourhoods", "complete-first"):
+        assert findings(five, name) == findings(one, name), name
+    root = tmp_path / "none"
+    records = [
+        r | {"seeds": [2]} if r["implementation"] == "gpu" else r for r in synthetic_lns.times("gpu-a", "table1")
+    ]
+    synthetic_lns.make_root(root)
+    synthetic_lns.make_machine(root / "results", "gpu-a", records, GPU)
+    assert judge(root, "gpu-a")["order-of-magnitude"].measured[0][1] == []
+
+
 def test_better_but_later_is_in_part(tmp_path):
     found = findings(judge_everything(synthetic_lns, tmp_path, slower=1e4), "against-lns")
     assert decided(found) == {PART}

@@ -4,6 +4,7 @@ from vicinity_analysis.papers.lns import PAPER
 from vicinity_analysis.papers.lns.printed import maxima, why_impossible
 from vicinity_analysis.papers.lns.tables import quality_table, results_table
 from vicinity_analysis.views.headline import headline_of
+from vicinity_analysis.views.speedups import speedup_table
 from vicinity_analysis.views.usual import view_of
 from worlds import GPU, column, studies_of, study_of
 
@@ -32,6 +33,24 @@ def test_times_and_speedups_stand_beside_the_printed_ones(studies):
     last = [cell.text for cell in times.rows[-1]]
     assert last[:3] == ["30", "100", "100"] and {"8.683", "0.820"} <= set(last)
     assert [column.label for column in times.columns[:3]] == ["|N|", "t", "m"]
+
+
+def test_speedups_are_of_the_seeds_that_both_have(tmp_path):
+    """In the table and on the front page; a time is still that of all its seeds."""
+    root = synthetic_lns.make_root(tmp_path)
+    records = [*synthetic_lns.times("gpu-a", "table2", lambda case, ratio: 4.0)]
+    records = [r | {"implementation": "cpu-openmp"} for r in records if r["implementation"] != "gpu"] + records
+    records += list(synthetic_lns.further_seeds(records))
+    records += [r | {"implementation": "gpu-tuned"} for r in records if r["implementation"] == "gpu"]
+    synthetic_lns.make_machine(root / "results", "gpu-a", records, GPU)
+    study = study_of(studies_of(root, "gpu-a"), "lns/table2")
+    table = speedup_table(study)
+    for label in ("gpu over cpu-serial", "gpu-tuned over cpu-openmp"):
+        assert {cells[column(table, label)].text for cells in table.rows} == {"4.00×"}, label
+    assert headline_of([study], PAPER.ratios).split.cores == pytest.approx(4)
+    key, gpu = next(iter(study.series(study.machines[0])["gpu"].items()))
+    cpu = study.series(study.machines[0])["cpu-serial"][key]
+    assert gpu.typical() == pytest.approx((1 + 4 * 1.5) / 5 * cpu.typical() / 4)
 
 
 def test_every_row_of_table_2_is_a_case(studies):
