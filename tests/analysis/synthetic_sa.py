@@ -91,6 +91,14 @@ def quality(
                     yield run(machine, experiment, name, case, [seconds(name, n, i)], **changes)
 
 
+def further_seeds(records, backend="gpu", slower=2.0):
+    """To those of the first seed, of one side: as many iterations, each of which takes longer."""
+    for found in records:
+        if found["backend"] == backend:
+            samples = {part: [slower * value for value in values] for part, values in found["samples"].items()}
+            yield from (found | {"seeds": [seed], "samples": samples} for seed in range(2, 6))
+
+
 def steady(machine, names, swap=2e-6):
     """Exactly: 1 ns a rejected proposal, 2 us an accepted swap of its own, 1 ms before."""
     for t, rate in ((1, 0.0), (3000, 1e-3)):

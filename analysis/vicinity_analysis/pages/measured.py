@@ -29,7 +29,7 @@ medians (or the statistic the paper states) of runs that were checked first. CPU
 GPU that heads them; `cpu-openmp` takes as many of its cores as pay. The report of a machine has every case with its
 interval."""
 BY_SEED = (
-    "The seed decides how much a run does: on a machine, a row is of the seeds that all its implementations have, "
+    "The seed decides how much a run does: on a machine, a case is of the seeds that all its implementations have, "
     "as many as the column says, and each seed weighs the same."
 )
 VALUES = """\
@@ -92,7 +92,7 @@ def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Ma
     machines = [m for m in machines if _measures(declared, studies, m)] or machines[:1]
     several = len(declared.quantities) > 1
     rows = [_runs_of_row(declared, studies, machines, row) for row in declared.rows]
-    by_seed = not several and any(
+    by_seed = SEEDS not in declared.quantities and any(
         of_different_work(_timed(runs), studies[row.experiment].apart)
         for row, every in zip(declared.rows, rows, strict=True)
         for runs in every.values()
@@ -122,7 +122,8 @@ def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Ma
             for m in machines:
                 own = [_cell(q, study, m, found[m.name, name]) for name in names for q in declared.quantities]
                 if by_seed:
-                    own = _with_seeds(own, seeds[m.name])
+                    timed = any((record := found[m.name, name]) and record.ok for name in names)
+                    own = _with_seeds(own, seeds[m.name] if timed else None)
                 cells += own
             table.rows.append(cells)
     return table, sources
@@ -173,8 +174,9 @@ def _columns(declared: MeasuredTable, machines: list[Machine], by_seed: bool) ->
     columns += [Column(declared.fact.label)] if declared.fact else []
     columns += [Column(f"{short(device)}, {declared.unit}", "published") for device in declared.published]
     quantities = [f"time, {q.label}" if q.label in UNITS else q.label for q in declared.quantities]
-    names = [f"`{name}`" for name in declared.implementations] + [SEEDS.label] * by_seed
-    return columns + [Column(label, short(m.title)) for m in machines for label in (quantities if several else names)]
+    names = [f"`{name}`" for name in declared.implementations]
+    own = (quantities if several else names) + [SEEDS.label] * by_seed
+    return columns + [Column(label, short(m.title)) for m in machines for label in own]
 
 
 def record_of(study: Study, machine: Machine, implementation: str, row: Row) -> Record | None:

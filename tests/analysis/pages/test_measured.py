@@ -112,6 +112,22 @@ def test_a_paper_may_say_that_seeds_do_different_work(root, tmp_path):
     assert "| largest | 10.0 | 1.00 | 1 |\n" in text and measured.BY_SEED in text
 
 
+def test_rows_of_several_quantities_are_of_common_seeds_too(root, tmp_path):
+    """But where a column of the table says already of how many seeds its gap is."""
+    written = [("cpu-serial", 1, 10.0, 100, False), *(("gpu-tuned", k, 1.0 * k, 100, False) for k in (1, 2, 3))]
+    made = of_seeds(tmp_path, *written, objective=101, best_known=100)
+    names = ("cpu-serial", "gpu-tuned", "nobody")
+    table = MeasuredTable("Times", ("case",), LARGEST_ROW, names, (time_in("s"), time_in("ms")))
+    text = page(root, table, made, apart=True)
+    assert "| case | implementation | B: time, s | B: time, ms | B: seeds |" in text
+    assert "| largest | `cpu-serial` | 10.0 | 10,000 | 1 |" in text
+    assert "| largest | `gpu-tuned` | 1.00 | 1,000 | 1 |" in text
+    assert f"- {measured.BY_SEED}\n\nRecords: gpu-b/fang/table1.jsonl:1-2." in text
+    gaps = MeasuredTable("Gaps", ("case",), LARGEST_ROW, names, (MEAN_GAP, time_in("s"), SEEDS))
+    text = page(root, gaps, made, apart=True)
+    assert "| largest | `gpu-tuned` | 1.000 | 2.00 | 3 |" in text and measured.BY_SEED not in text
+
+
 def test_without_a_common_seed_the_row_says_so(root, tmp_path):
     written = [("cpu-serial", 7, 10.0, 700, False), *(("gpu-tuned", k, 1.0 * k, 100 * k, False) for k in (1, 2))]
     names = ("cpu-serial", "gpu-tuned", "nobody")

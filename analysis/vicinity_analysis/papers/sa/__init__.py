@@ -33,5 +33,6 @@ PAPER = Paper(
         "sa/crossover": ("sa/figure1", "sa/figure2"),
         "sa/quality": ("sa/quality_long", "sa/quality_times"),
     },
+    apart=True,
     measured=TABLES,
 )

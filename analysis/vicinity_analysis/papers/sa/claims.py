@@ -17,7 +17,6 @@ from vicinity_analysis.claims import (
     Evidence,
     Finding,
     Series,
-    runs_at,
     series_of,
     shares,
     shorten,
@@ -91,12 +90,8 @@ def _finding(evidence: Evidence, tell: Tell, slow: Baseline, fast: str, compares
 
 def _runs_of(evidence: Evidence, records: list[Record]) -> list[Record]:
     """Of every seed."""
-    sources = {record.source for record in records}
-    return [
-        run
-        for series in evidence.series
-        for run in runs_at([key for key, record in series.records.items() if record.source in sources], series)
-    ]
+    sources = {source for record in records for source in record.sources}
+    return [run for series in evidence.series for run in series.runs.values() if sources.issuperset(run.sources)]
 
 
 def _not_measured(evidence: Evidence, slow: Baseline, fast: str) -> Finding:

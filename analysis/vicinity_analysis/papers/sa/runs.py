@@ -3,13 +3,14 @@
 Such runs are told apart by N and I alone. Figure 1, Figure 2 and the crossover experiment measure them at different
 points; everything here draws on all of these."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from vicinity_analysis import stats
-from vicinity_analysis.claims import Evidence, measured_evidence, series_of
+from vicinity_analysis.claims import Evidence, Series, measured_evidence, series_of
 from vicinity_analysis.inputs.published import Key
-from vicinity_analysis.inputs.records import Machine, Record, ratio, ratio_value
+from vicinity_analysis.inputs.records import Machine, Record, over_seeds, ratio, ratio_value
 from vicinity_analysis.study import Study, number
 from vicinity_analysis.views import scaling
 from vicinity_analysis.views.tables import baseline_name
@@ -70,7 +71,7 @@ def grid(values: dict[Key, T]) -> Grid[T]:
 
 @dataclass(frozen=True)
 class Pair:
-    """The same run by two implementations on one machine."""
+    """The same runs by two implementations on one machine."""
 
     slow: Record
     fast: Record
@@ -88,19 +89,29 @@ class Pair:
 
 
 def pairs(evidence: Evidence, slow: Baseline, fast: str) -> Grid[Pair]:
-    """The fastest of the baseline over `fast`, wherever both were measured; what is extrapolated stands in only where
-    nothing else is there."""
+    """The fastest of the baseline over `fast`, over the seeds that all of them have; what is extrapolated stands in
+    only where nothing else is there."""
     series = evidence.named(fast)
     if series is None:
         return {}
     found: dict[Key, Pair] = {}
-    for key, record in series.records.items():
+    for key in series.records:
         measured = [s for name in slow.implementations if (s := evidence.named(name)) is not None and key in s.records]
-        others = [s.records[key] for s in measured]
-        if others and measured[0].implementation == slow.implementations[0]:
+        if not measured or measured[0].implementation != slow.implementations[0]:
+            continue
+        if same := _of_same_seeds(key, [*measured, series]):
+            *others, record = same
             best = min(others, key=lambda r: ("extrapolated" in r.marks, r.typical()))
             found[key] = Pair(best, record)
     return grid(found)
+
+
+def _of_same_seeds(key: Key, series: Sequence[Series]) -> list[Record]:
+    """A record of each, over the seeds that all ran this case with: how many swaps are accepted, and so the time,
+    depends on the seed. Empty: no seed is common."""
+    runs = [{seed: run for (at, seed), run in s.runs.items() if at == key} for s in series]
+    seeds = sorted(set.intersection(*map(set, runs)))
+    return [over_seeds([of[seed] for seed in seeds], apart=True) for of in runs] if seeds else []
 
 
 def values(found: Grid[Pair]) -> Grid[float]:

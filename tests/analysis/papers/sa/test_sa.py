@@ -7,10 +7,11 @@ import synthetic
 import synthetic_sa
 from vicinity_analysis import catalogue
 from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, OPEN, PART
-from vicinity_analysis.inputs.records import load_machine
+from vicinity_analysis.inputs.records import load_machine, ratio_value
 from vicinity_analysis.pages import compare
 from vicinity_analysis.papers.sa import PAPER, runs, steady, tables
 from vicinity_analysis.views import cells, limits
+from vicinity_analysis.views.choice import problems_of
 from vicinity_analysis.views.headline import headline_of
 from vicinity_analysis.views.usual import view_of
 from worlds import GPU, judge, studies_of, study_of
@@ -246,6 +247,89 @@ def test_tables_name_their_baseline_and_trace_their_numbers(studies):
     assert table.rows[0][3].note == ""  # one run each: no interval to show
     every = tables.improvement_table(study_of(studies, "sa/figure2"), studies)
     assert len(every.rows) == 4 * 6 and len(every.tidy) == 4 * 6 * 6
+
+
+def of_seeds(folder, more):
+    """Studies of a machine with Figure 1, each implementation's first seed and `more`."""
+    root = synthetic_sa.make_root(folder)
+    sweep = (100, 300), (10**3, 10**5, 10**7, 10**8)
+    records = list(synthetic_sa.figure("m", "sa/figure1", *sweep, synthetic_sa.ALL, cut=10**9))
+    synthetic_sa.make_machine(root / "results", "m", [*records, *more(records)], GPU)
+    return root
+
+
+def test_ratios_are_of_the_seeds_that_both_have(tmp_path):
+    """Counts are alike, but how many swaps are accepted depends on the seed: in tables, claims, on the front page."""
+    one = of_seeds(tmp_path / "one", lambda records: [])
+    five = of_seeds(tmp_path / "five", synthetic_sa.further_seeds)
+    heads, ratios, told = [], [], []
+    for root in (one, five):
+        studies = studies_of(root, "m")
+        heads.append([bar.value for bar in headline_of(studies, PAPER.ratios).bars])
+        table = tables.improvement_table(study_of(studies, "sa/figure2"), studies)
+        ratios.append([[cell.text for cell in row] for row in table.rows])
+        judged = judge(root, "m")
+        told.append({name: [(f.verdict, f.numbers) for f in judged[name].measured[0][1]] for name in FIGURES})
+    assert heads[0] == heads[1] and None not in heads[0]
+    assert ratios[0] == ratios[1]
+    assert told[0] == told[1]
+
+
+def test_without_a_common_seed_there_is_no_ratio_to_judge(tmp_path):
+    def change(record):
+        if record["implementation"] == "gpu":
+            record["seeds"] = [2]
+
+    for name in OF_THE_MATRIX:
+        found = measured(world(tmp_path / name, change=change), name)
+        assert (found.verdict == OPEN) == found.subject.startswith("gpu over"), name
+
+
+def test_builds_of_seeds_that_are_not_compared_do_not_count(tmp_path):
+    def more(records):
+        return [r | {"sources": "f" * 16} for r in synthetic_sa.further_seeds(records)]
+
+    found = measured(judge(of_seeds(tmp_path, more), "m"), "plateau")
+    assert found.verdict != NOT_JUDGED, found.numbers
+
+
+def test_the_papers_faster_code_is_chosen_over_common_seeds(tmp_path):
+    """cpu-traditional is the faster one of further seeds alone."""
+
+    def more(records):
+        own = [r for r in records if r["implementation"] == "cpu-traditional"]
+        return synthetic_sa.further_seeds(own, "cpu", 1e-6)
+
+    one, five = of_seeds(tmp_path / "one", lambda records: []), of_seeds(tmp_path / "five", more)
+    heads = [[bar.value for bar in headline_of(studies_of(root, "m"), PAPER.ratios).bars] for root in (one, five)]
+    assert heads[0] == heads[1]
+    for root in (one, five):
+        pair = runs.pairs(figure1_runs(studies_of(root, "m")), runs.PAPER, "gpu")[100][10**8]
+        assert pair.slow.implementation == "cpu-delta-matrix"
+
+
+def test_times_of_quality_are_compared_over_common_seeds(tmp_path):
+    """Twenty seeds of the GPU beside ten of the CPU, of equal counts; those that only the GPU ran are the slow ones."""
+
+    def records(names, first, last, factor):
+        sizes = {"tai20a": synthetic_sa.BEST["tai20a"], "tai100a": synthetic_sa.BEST["tai100a"]}
+        made = synthetic_sa.quality("m", names, sizes, (10**5,), last, experiment="sa/quality_times")
+        for record in made:
+            seed = record["case"].pop("seed") + 1
+            if first < seed:
+                samples = {part: [factor] for part in record["samples"]}
+                yield record | {"case_key": f"{record['case']}", "seeds": [seed], "samples": samples}
+
+    root = synthetic_sa.make_root(tmp_path)
+    both = [*records(["cpu-serial"], 0, 10, 3.0), *records(["gpu-tuned"], 0, 10, 1.0)]
+    synthetic_sa.make_machine(root / "results", "m", [*both, *records(["gpu-tuned"], 10, 20, 100.0)], GPU)
+    studies = studies_of(root, "m")
+    study = study_of(studies, "sa/quality_times")
+    slow, fast = (study.series(study.machines[0])[name] for name in ("cpu-serial", "gpu-tuned"))
+    assert len(fast) == 2 and {len(record.data["seeds"]) for record in fast.values()} == {20}
+    assert {ratio_value(slow[key], fast[key]) for key in fast} == {3.0}
+    (problem,) = problems_of(studies, study.machines[0], {"tai20a": 20, "tai100a": 100})
+    assert {point.seconds for point in problem.points} == {(("gpu-tuned", 1.0), ("cpu-serial", 3.0))}
 
 
 def test_acceptance(studies):
