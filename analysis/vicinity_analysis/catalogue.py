@@ -65,8 +65,18 @@ class Catalogue:
         for name in paper.statements.get(descriptor.experiment, ()):
             statements += load_statements(self.root, replace(descriptor, csv=name, mapping={}))
         pool, same_cases = (tuple(of.get(descriptor.experiment, ())) for of in (paper.pools, paper.same_cases))
-        shown = descriptor, published, machines, statements, printed, paper.notation, pool, same_cases
-        return Study(*shown, unlike=paper.unlike, apart=paper.apart)
+        return Study(
+            descriptor,
+            published,
+            machines,
+            statements,
+            printed,
+            paper.notation,
+            pool,
+            same_cases,
+            unlike=paper.unlike,
+            apart=paper.apart,
+        )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

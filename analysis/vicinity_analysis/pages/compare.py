@@ -199,7 +199,7 @@ def _normalised(ratio: float, measure: Measure, a: tuple[Machine, Record], b: tu
 
 
 def verdict_of(ratio: stats.Estimate) -> str:
-    if ratio.samples == 1:
+    if ratio.interval is None:
         return ONE_RUN
     if ratio.low > 1 and ratio.value > 1 + MARGIN:
         return "B faster"
