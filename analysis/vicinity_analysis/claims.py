@@ -44,6 +44,13 @@ class Series:
     speedups: dict[Key, float] = field(default_factory=dict)  # printed ones, over the paper's own baseline
     shares: dict[Key, dict[str, float]] = field(default_factory=dict)  # printed percentages of the time, by part
     device: str = ""  # of printed values
+    apart: bool = False  # as of its studies
+
+    def with_runs(
+        self, runs: dict[tuple[Key, int], Record], results: dict[tuple[Key, int], Record] | None = None
+    ) -> "Series":
+        """Of these runs in place of its own."""
+        return series_of(self.implementation, runs, results, self.apart)
 
 
 @dataclass(frozen=True)
@@ -180,8 +187,8 @@ def without_scaled(evidence: Evidence) -> tuple[Evidence, str]:
     ]
     if not told:
         return evidence, ""
-    kept = [(s.implementation, {at: run for at, run in s.runs.items() if run.whole}) for s in evidence.series]
-    series = tuple(series_of(name, runs) for name, runs in kept if runs)
+    kept = [(s, {at: run for at, run in s.runs.items() if run.whole}) for s in evidence.series]
+    series = tuple(s.with_runs(runs) for s, runs in kept if runs)
     return replace(evidence, series=series), f"scaled: not judged: {', '.join(told)}"
 
 
@@ -192,7 +199,7 @@ def _without_contended(evidence: Evidence) -> Evidence:
     for one in evidence.series:
         runs = {at: run for at, run in one.runs.items() if "contended" not in run.marks}
         results = {at: run for at, run in one.results.items() if at in runs or not run.protocol.get("budget")}
-        series += [series_of(one.implementation, runs, results)] if runs else []
+        series += [one.with_runs(runs, results)] if runs else []
     return replace(evidence, series=tuple(series))
 
 
@@ -227,7 +234,8 @@ def measured_evidence(studies: list[Study], machine: Machine) -> Evidence:
             for at, record in (((key, r.seed), r) for key, records in cases.items() for r in records if r.ok):
                 if at not in mine or _worth(record) > _worth(mine[at]):
                     mine[at] = record
-    series = tuple(series_of(name, runs) for name, runs in found.items() if runs)
+    apart = any(study.apart for study in studies)
+    series = tuple(series_of(name, runs, apart=apart) for name, runs in found.items() if runs)
     invalid = {r.source: r for study in studies for r in study.all_runs(machine) if r.data["status"] == "invalid"}
     return Evidence(machine.title, machine, series, tuple(invalid.values()), _statements(studies))
 
@@ -237,19 +245,23 @@ def _statements(studies: list[Study]) -> tuple[Observation, ...]:
 
 
 def series_of(
-    name: str, runs: dict[tuple[Key, int], Record], results: dict[tuple[Key, int], Record] | None = None
+    name: str,
+    runs: dict[tuple[Key, int], Record],
+    results: dict[tuple[Key, int], Record] | None = None,
+    apart: bool = False,
 ) -> Series:
     """Times are those of all seeds of a case together; counters and result those of the first. `results`: runs with
-    those whose times do not count."""
+    those whose times do not count. `apart`: as of `over_seeds`."""
     by_seed: dict[Key, list[Record]] = {}
     for (key, _), record in sorted(runs.items(), key=lambda item: item[0][1]):
         by_seed.setdefault(key, []).append(record)
-    records = {key: over_seeds(found) for key, found in by_seed.items()}
+    records = {key: over_seeds(found, apart) for key, found in by_seed.items()}
     times = {key: record.typical() for key, record in records.items()}
     sources = {key: record.source for key, record in records.items()}
     marks = frozenset(mark for record in records.values() for mark in record.marks)
     backend = next(iter(records.values())).backend
-    return Series(name, backend, name, times, sources, marks, records, runs, runs if results is None else results)
+    results = runs if results is None else results
+    return Series(name, backend, name, times, sources, marks, records, runs, results, apart=apart)
 
 
 def of_same_seeds(series: Sequence[Series]) -> list[Series]:
@@ -259,10 +271,7 @@ def of_same_seeds(series: Sequence[Series]) -> list[Series]:
     results = set.intersection(*(set(s.results) for s in series))
     if not runs:
         return []
-    return [
-        series_of(s.implementation, {at: s.runs[at] for at in runs}, {at: s.results[at] for at in results})
-        for s in series
-    ]
+    return [s.with_runs({at: s.runs[at] for at in runs}, {at: s.results[at] for at in results}) for s in series]
 
 
 def _worth(record: Record) -> tuple[bool, bool, int]:

@@ -17,7 +17,6 @@ from vicinity_analysis.claims import (
     Evidence,
     Finding,
     Series,
-    series_of,
     shares,
     shorten,
     span,
@@ -175,7 +174,7 @@ def suffers_at_low_iterations(evidence: Evidence) -> list[Finding]:
     series = evidence.named("gpu")
     if series is None or evidence.machine is None:
         return []
-    results = series_of(series.implementation, series.results).records
+    results = series.with_runs(series.results).records
     findings = [_acceptance_falls(results), _dearer_when_accepted(evidence.machine, series)]
     if OPEN in (finding.verdict for finding in findings):
         findings = [f if f.verdict == OPEN else replace(f, verdict=NOT_JUDGED) for f in findings]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from vicinity_analysis import stats
-from vicinity_analysis.claims import Evidence, Series, measured_evidence, series_of
+from vicinity_analysis.claims import Evidence, Series, measured_evidence
 from vicinity_analysis.inputs.published import Key
 from vicinity_analysis.inputs.records import Machine, Record, over_seeds, ratio, ratio_value
 from vicinity_analysis.study import Study, number
@@ -57,7 +57,7 @@ def pooled(study: Study, studies: list[Study], machine: Machine) -> Evidence:
     """All runs of random instances on a machine, by the experiment and its pool."""
     found = measured_evidence([other for other in studies if other.name in (study.name, *study.pool)], machine)
     kept = [(s, {at: r for at, r in s.runs.items() if {axis for axis, _ in at[0]} == AXES}) for s in found.series]
-    return Evidence(found.place, machine, tuple(series_of(s.implementation, runs) for s, runs in kept if runs))
+    return Evidence(found.place, machine, tuple(s.with_runs(runs) for s, runs in kept if runs))
 
 
 def grid(values: dict[Key, T]) -> Grid[T]:
