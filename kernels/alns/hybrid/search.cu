@@ -328,7 +328,8 @@ struct Blocks {
 class Generating {
  public:
   static constexpr std::int64_t first_slice = 1;
-  static constexpr double longest_slice = 0.5;  ///< seconds
+  static constexpr double longest_slice = 0.5;      ///< seconds
+  static constexpr std::int64_t least_slices = 10;  ///< before slices are that long
 
   /// `team`: of Generations; ranks are in step.
   Generating(const vrp::Vrp& vrp, const Task& task, Team* team) : vrp_(vrp), task_(task), team_(team), instance_(vrp.view()) {}
@@ -365,10 +366,10 @@ class Generating {
     return limit_ = limit;
   }
   [[nodiscard]] bool stopped() const { return stopped_; }
-  /// Up to where islands tell each other something, which all wait for anyway, unless that is far away.
+  /// Up to where islands tell each other something, which all wait for anyway, unless that is far away, or long beside what was.
   [[nodiscard]] std::int64_t slice(std::int64_t wanted) const {
     const std::int64_t until = generations_->until_end();
-    return generations_->count() > 0 &&
+    return least_slices * until <= generations_->count() &&
                    static_cast<double>(until) * all_seconds_ < longest_slice * static_cast<double>(generations_->count())
                ? until
                : wanted;

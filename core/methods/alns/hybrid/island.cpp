@@ -140,16 +140,33 @@ void Island::end_generation() {
   idle_ += children;
   if (children > 0) population_.adapt(children, load_feasible, duration_feasible);
   population_.rank();
-  if (idle_ < most_idle_children * patience_) return;
+  if (idle_ >= most_idle_children * patience_) end_start();
+}
+
+/// As a binary counter: two starts of one patience are joined, and go on with twice of it (1, 1, 2, 1, 1, 2, 4, ...: Luby, Sinclair,
+/// Zuckerman 1993).
+void Island::end_start() {
+  idle_ = 0;
+  if (!ended_.empty() && ended_.back().patience == patience_) {
+    for (Individual& member : ended_.back().members) population_.add(std::move(member));
+    ended_.pop_back();
+    population_.rank();
+    patience_ *= 2;
+    if (const std::optional<Individual> best = population_.cheapest()) distance_ = best->distance;
+    return;
+  }
+  Ended ended{patience_, {}};
+  population_.for_each([&](const Individual& member) { ended.members.push_back(member); });
+  ended_.push_back(std::move(ended));
   population_.clear();
-  children_ = idle_ = 0;
-  patience_ *= 2;
-  secluded_ = secluded_children * patience_;
+  children_ = 0;
+  patience_ = 1;
+  begun_anew_ = true;
   distance_.reset();
 }
 
 void Island::welcome(Individual individual) {
-  if (children_ < secluded_) return;
+  if (children_ < first_children || (begun_anew_ && patience_ == 1)) return;
   population_.add(std::move(individual));
   population_.rank();
 }

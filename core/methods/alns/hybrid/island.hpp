@@ -33,9 +33,9 @@ inline constexpr std::int32_t lines_of_island = 128, lines_of_kind = 4;
 /// Does line b anneal?
 [[nodiscard]] constexpr bool anneals(std::int32_t b) { return b % lines_of_kind == lines_of_kind - 1; }
 
-/// Children of an island that are cuts of drawn orders, after a start; children without a better solution after which it starts anew, and
-/// that it makes from then on before it takes in others' best, which would end it: both double with each start.
-inline constexpr std::int64_t first_children = 24, most_idle_children = 6'000, secluded_children = 5'000;
+/// Children of an island that are cuts of drawn orders, after a start; children without a better solution after which a start ends, twice
+/// as many where two were joined.
+inline constexpr std::int64_t first_children = 24, most_idle_children = 6'000;
 
 /// Lines of a search that names no number, on the CPU.
 inline constexpr std::int32_t default_lines = 16;
@@ -116,7 +116,7 @@ class Island {
   [[nodiscard]] const Incumbent& best() const noexcept { return best_; }
   /// That of all islands.
   void know(const Incumbent& best) { best_ = {best.distance, best.generation, best.place}; }
-  /// A solution from elsewhere, which an island that has just begun does not take.
+  /// A solution from elsewhere, which an island does not take that has just begun, or begun anew until it is joined.
   void welcome(Individual individual);
   /// One to begin with.
   void begin_with(const Individual& individual);
@@ -129,6 +129,13 @@ class Island {
   void align(Handed handed, std::size_t k);
   void add(std::size_t k, const Each& each);
   void end_generation();
+  void end_start();
+
+  /// What a start came to that waits for another of its patience.
+  struct Ended {
+    std::int64_t patience;
+    std::vector<Individual> members;
+  };
 
   vrp::View vrp_;
   const Granular* granular_;
@@ -142,9 +149,10 @@ class Island {
   std::vector<std::int64_t> distances_;                       ///< of take_distances()
   std::int64_t generations_ = 0;
   std::int64_t children_ = 0;                  ///< since its start
-  std::int64_t secluded_ = first_children;     ///< children before it takes in others' best
   std::int64_t idle_ = 0;                      ///< since its best was found
-  std::int64_t patience_ = 1;                  ///< 2^starts
+  std::int64_t patience_ = 1;                  ///< starts that were joined
+  std::vector<Ended> ended_;                   ///< of falling patience
+  bool begun_anew_ = false;                    ///< ever
   std::optional<std::int64_t> distance_ = {};  ///< of its best since its start
   Incumbent best_;                             ///< known here; with routes if it was offered here
 };

@@ -1,5 +1,5 @@
 #pragma once
-// All islands of a search, and what they tell each other (island.hpp has what each does by itself): every 10 generations the best of each
+// All islands of a search, and what they tell each other (island.hpp has what each does by itself): every 25 generations the best of each
 // goes on to the next one, every 50 the routes of all members are put together anew.
 //
 // Ranks share the lines: each has whole islands where there are as many as ranks, else lines. A rank keeps the islands that it has lines
@@ -26,7 +26,7 @@
 namespace vicinity::alns::hybrid {
 
 /// Generations between two migrations, and between two recombinations of pooled routes, which is how long the result of one takes to count.
-inline constexpr std::int64_t migration = 10, recombination = 50;
+inline constexpr std::int64_t migration = 25, recombination = 50;
 /// Cycles without a better solution that end a search without a limit.
 inline constexpr std::int64_t most_idle_cycles = 6;
 

@@ -167,6 +167,36 @@ TEST(HybridIslands, TheBestIsKept) {
   EXPECT_FALSE(islands.of(lines_of_island).improves(lines_of_island, true, no_distance));
 }
 
+/// Lines that always hand back the same: a start ends when its patience does, and joins the one before of the same patience.
+TEST(HybridIslands, StartsAreJoinedAsABinaryCounterCounts) {
+  const vrp::Vrp vrp = in_a_square(6, 2, 30);
+  const Granular granular(vrp);
+  constexpr std::int32_t lines = 4, genetic = 3;
+  Island island(vrp, granular, 200, 1, 0, lines);
+  const Individual stranger = individual_of(vrp.view(), cut(vrp.view(), {6, 1, 5, 2, 4, 3}, granular.routes).routes);
+  const auto same = [&](std::size_t) { return cut(vrp.view(), {1, 2, 3, 4, 5, 6}, granular.routes); };
+  const auto each = [](std::size_t count, const std::function<void(std::size_t)>& f) {
+    for (std::size_t i = 0; i < count; ++i) f(i);
+  };
+  constexpr std::int64_t patience = most_idle_children / genetic;
+  std::vector<std::int64_t> anew;
+  const auto is_taken = [&] {  // by a copy of the island's population
+    const std::size_t before = island.population().size();
+    Island copy = island;
+    copy.welcome(stranger);
+    return copy.population().size() > before;
+  };
+  std::vector<int> taken;
+  for (std::int64_t g = 1; g < 12 * patience; ++g) {
+    island.next();
+    island.merge(same, each);
+    if (island.population().empty()) anew.push_back(g / patience);
+    if (g % patience == patience / 2) taken.push_back(is_taken() ? 1 : 0);
+  }
+  EXPECT_EQ(anew, (std::vector<std::int64_t>{1, 4, 5}));
+  EXPECT_EQ(taken, (std::vector<int>{1, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1}));  // but by those alone: 1, 1, 2, 1, 1, 2 and 4 of joined ones
+}
+
 /// Of a rank that makes nothing.
 class Watcher final : public Team {
  public:
