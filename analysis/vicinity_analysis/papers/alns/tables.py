@@ -333,20 +333,20 @@ def quality_table(study: Study, studies: Sequence[Study]) -> Table | None:
 
 def lines_table(study: Study) -> Table | None:
     """Lines of the hybrid search a second over the GPUs of a host, and over one GPU with as many lines as each has."""
-    columns = [Column(label, kind="param") for label in ("machine", "instance", "GPUs", "lines")]
+    columns = [Column(label, kind="param") for label in ("machine", "instance", "generations", "GPUs", "lines")]
     columns += [Column("ms a generation"), Column("lines a second"), Column("over one GPU"), Column("efficiency, %")]
     table = Table(f"{study.slug}-lines", "Lines a second over the GPUs of a host", columns, [])
     for machine in study.machines:
         over = study.series(machine).get("mpi-gpu-islands", {}).values()
-        runs = {(r.case["instance"], r.case["processes"], r.case["ranks"]): r for r in over if r.ok}
-        for (instance, lines, ranks), record in sorted(
-            runs.items(), key=lambda item: (item[0][0], item[0][2], item[0][1])
-        ):
-            alone = runs.get((instance, lines // ranks, 1))
+        keys = ("instance", "calls", "ranks", "processes")
+        runs = {tuple(record.case[key] for key in keys): record for record in over if record.ok}
+        for (instance, generations, ranks, lines), record in sorted(runs.items()):
+            alone = runs.get((instance, generations, 1, lines // ranks))
             rate = _lines_a_second(record)
             ratio = rate / _lines_a_second(alone) if alone else None
-            cells = [Cell(str(text), kind="param") for text in (machine.title, instance, ranks, lines)]
-            of_generation = 1e3 * record.typical() / record.case["calls"]
+            params = (machine.title, instance, generations, ranks, lines)
+            cells = [Cell(str(text), kind="param") for text in params]
+            of_generation = 1e3 * record.typical() / generations
             title, marks = record.source, record.marks
             cells += [Cell(significant(value), title, marks=marks) for value in (of_generation, rate)]
             cells += [Cell(significant(ratio), title, marks=marks) if ratio else MISSING]
@@ -355,6 +355,7 @@ def lines_table(study: Study) -> Table | None:
             row = {
                 "machine": machine.name,
                 "instance": instance,
+                "generations": generations,
                 "ranks": ranks,
                 "lines": lines,
                 "lines_a_second": rate,
