@@ -35,7 +35,7 @@ inline constexpr std::int32_t lines_of_island = 128, lines_of_kind = 4;
 
 /// Children of an island that are cuts of drawn orders, after a start; children without a better solution after which a start ends, twice
 /// as many where two were joined.
-inline constexpr std::int64_t first_children = 24, most_idle_children = 12'000;
+inline constexpr std::int64_t first_children = 24, most_idle_children = 6'000;
 
 /// Lines of a search that names no number, on the CPU.
 inline constexpr std::int32_t default_lines = 16;
@@ -152,6 +152,7 @@ class Island {
   std::int64_t idle_ = 0;                      ///< since its best was found
   std::int64_t patience_ = 1;                  ///< starts that were joined
   std::vector<Ended> ended_;                   ///< of falling patience
+  bool begun_anew_ = false;                    ///< ever
   std::optional<std::int64_t> distance_ = {};  ///< of its best since its start
   Incumbent best_;                             ///< known here; with routes if it was offered here
 };
