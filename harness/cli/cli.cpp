@@ -65,7 +65,7 @@ Examples:
   vicinity peer SYSTEM/anytime --adapter "python peers/py_vrp.py" --profile smoke)";
 
 constexpr char verify_footer[] = R"(Runs every implementation that can run here and compares its result with the reference, bit for bit.
-Measures nothing. Without descriptors and without --random, all experiments are verified.
+Measures nothing. Without descriptors and without --random, all experiments are verified, or those of --system.
 
 Examples:
   vicinity verify --random 200 --json verification.json
@@ -73,8 +73,8 @@ Examples:
 
 /// {0}: a system that solves, {1}: its work axis, {2}: one of its settings.
 constexpr char solve_footer[] = R"(Searches, judges the best solution found by the problem's definition and writes it to a file. The same
-command and seed give the same solution on every machine and with every implementation (unless time
-cuts it short). Ctrl-C stops the search and writes the best so far.
+--implementation, work and seed give the same solution on every machine (unless time cuts it short), and
+so do all implementations of one method. Ctrl-C stops the search and writes the best so far.
 
 A solution file that exists is replaced by a better solution only, any other file never, unless --force
 says so. With --time alone the work is chosen so that the search ends within it: a search that is cut
@@ -175,7 +175,7 @@ void add_verify(CLI::App& app, Options& options, const std::vector<System>& syst
   verify->add_option(experiment_argument, options.descriptors, "Experiments by name (system/name) or descriptor file");
   words[verify->add_option("--profile", options.profile, "Profile of the experiments (default: smoke)")] = profiles;
   verify->add_option("--random", options.random_cases, "Random cases of each system")->check(CLI::Range(1, 10'000'000));
-  words[verify->add_option("--system", options.system, "Random cases of this system only")] = system_names(systems);
+  words[verify->add_option("--system", options.system, "Random cases, or all experiments, of this system only")] = system_names(systems);
   add_seed(*verify, options, "First seed of the random cases");
   words[verify->add_option("--implementation", options.implementations, "Only these implementations")] = all_implementations(systems);
   verify->add_option("--set", options.settings, "axis=value: of every case whose problem has the axis");

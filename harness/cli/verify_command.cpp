@@ -215,7 +215,10 @@ int verify_command(const Options& options, const std::vector<System>& systems) {
   if (!options.system.empty() && std::none_of(systems.begin(), systems.end(), known))
     throw InputError(fmt::format("--system: unknown system '{}'; {}", options.system, hint(options.system, system_names(systems))));
   const bool everything = options.descriptors.empty() && options.random_cases == 0;
-  for (const std::string& path : everything ? all_descriptors() : options.descriptors) verifier.experiment(path, systems);
+  for (const std::string& path : everything ? all_descriptors() : options.descriptors) {
+    if (everything && !options.system.empty() && !known(*load_descriptor(path, systems).system)) continue;
+    verifier.experiment(path, systems);
+  }
   for (const System& system : systems) {
     if (options.random_cases > 0 && system.random_case && (options.system.empty() || known(system)))
       verifier.random(system, options.random_cases, options.seed);

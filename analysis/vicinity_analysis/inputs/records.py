@@ -23,6 +23,7 @@ PROFILES = ("full", "quick", "smoke")  # best first
 SHARD = re.compile(r"\.shard-[0-9]+-of-[0-9]+\.jsonl$")  # the end of the name of a shard's file
 SPECIAL = ("problem", "instance")  # members of a case that are not numbers swept
 SENSES = ("minimise", "maximise")
+PLACES = re.compile(r"(.+?\.(?:jsonl|csv)):([0-9,-]+)(?: |$)")  # file and lines of each source; folders may have spaces
 ALIKE = 0.05  # relative: seeds whose iterations and evaluations differ by no more repeat the same work
 
 
@@ -78,7 +79,7 @@ class Record:
 
     @property
     def one_core(self) -> bool:
-        return uses_one_core(self.implementation)
+        return uses_one_core(self.implementation) and (self.threads or 1) == 1
 
     @property
     def case(self) -> dict[str, Any]:
@@ -332,11 +333,11 @@ def over_processes(runs: Sequence[Record]) -> Record:
 def _together(runs: Sequence[Record], changes: dict[str, Any]) -> Record:
     """The first with the samples of all, and their marks."""
     data = runs[0].data | changes
-    data["samples"] = {
-        part: [value for run in runs for value in run.data["samples"][part]] for part in runs[0].data["samples"]
-    }
+    parts = [part for part in runs[0].data["samples"] if all(part in run.data["samples"] for run in runs)]
+    data["samples"] = {part: [value for run in runs for value in run.data["samples"][part]] for part in parts}
     data["sample_processes"] = [process for run in runs for process in run.processes]
     data["contended"] = [bool(mark) for run in runs for mark in run.contended]
+    data["extrapolated"] = next((told for run in runs if (told := run.data.get("extrapolated"))), None)
     data["throttled"] = any(run.data.get("throttled") for run in runs)
     data["verified"] = all(run.data.get("verified") for run in runs)
     return Record(data, shorten(source for run in runs for source in run.sources), runs[0].order)
@@ -370,9 +371,8 @@ def shorten(sources: Iterable[str]) -> str:
 def _lines_of(sources: Iterable[str]) -> dict[str, set[int]]:
     """file -> its lines; of what `shorten` wrote, too."""
     files: dict[str, set[int]] = {}
-    for source in (one for several in sources for one in several.split(" ")):
-        file, _, lines = source.rpartition(":")
-        for first, _, last in (piece.partition("-") for piece in lines.split(",")):
+    for file, told in (place for several in sources for place in PLACES.findall(several)):
+        for first, _, last in (piece.partition("-") for piece in told.split(",")):
             files.setdefault(file, set()).update(range(int(first), int(last or first) + 1))
     return files
 
@@ -490,7 +490,9 @@ def load_machine(folder: Path) -> Machine:
     line costs that line, and is said."""
     folder = Path(folder)
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such results folder")
+        recorded = sorted(other.parent.name for other in folder.parent.glob("*/environment.json"))
+        told = f"; recorded: {', '.join(recorded)}" if recorded else ""
+        raise InputError(f"{folder}: no such results folder{told}")
     environment: dict[str, Any] = {"machine": folder.name}
     path = folder / "environment.json"
     if path.exists():

@@ -123,11 +123,16 @@ def _spread(group: list[Line]) -> list[str]:
 def left_out(a: Machine, b: Machine, lines: list[Line]) -> list[str]:
     """What counts nowhere: a sentence for each reason."""
     other = sum(not line.counts for line in lines)
+    given = sum(
+        first.ok and second.ok and ended_by_time(first, second)
+        for first, second in ((a.records[key], b.records[key]) for key in a.records.keys() & b.records.keys())
+    )
     one, two = _seeds(a), _seeds(b)
     seeds = sum(one[case].isdisjoint(two[case]) for case in one.keys() & two.keys())
     told = {
         f"{other} of {len(lines)} lines are of other sources in A than in B: no count, no median rests on them.": other,
         f"{seeds} cases in both have no seed in common: not compared.": seeds,
+        f"{given} searches had so many seconds, and did other work in A than in B: times are not compared.": given,
     }
     return [text for text, number in told.items() if number]
 
@@ -143,7 +148,8 @@ def _seeds(machine: Machine) -> dict[tuple[str, str, str], set[tuple[int, ...]]]
 
 def same_machine(a: Machine, b: Machine) -> bool:
     """Same GPU, CPU model and cores: probably one machine at two times; anything else is two machines."""
-    return all(_identity(a)[key] == _identity(b)[key] for key in _identity(a))
+    one, two = _identity(a), _identity(b)
+    return one == two and (any(one.values()) or a.name == b.name)
 
 
 def _identity(machine: Machine) -> dict[str, object]:
@@ -170,6 +176,8 @@ def compare(a: Machine, b: Machine) -> list[Line]:
         second = b.records.get(key)
         if second is None or not (first.ok and second.ok) or first.data["seeds"] != second.data["seeds"]:
             continue
+        if ended_by_time(first, second):
+            continue
         other = first.data.get("sources") != second.data.get("sources")
         ratio = stats.ratio(first.by_process(), second.by_process(), first.protocol.get("statistic", "median"))
         lines.append(
@@ -188,6 +196,12 @@ def compare(a: Machine, b: Machine) -> list[Line]:
             )
         )
     return lines
+
+
+def ended_by_time(first: Record, second: Record) -> bool:
+    """Searches that had so many seconds and did different work in them: their times say nothing."""
+    given = all((record.protocol.get("budget") or {}).get("seconds") for record in (first, second))
+    return given and first.data.get("iterations") != second.data.get("iterations")
 
 
 Measure = Callable[[Machine, Record], float | None]

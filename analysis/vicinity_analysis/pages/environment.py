@@ -139,7 +139,7 @@ def provenance_table(machines: list[Machine]) -> Table | None:
     table = Table("provenance", "Files of records", [Column(label, kind="text") for label in labels], [])
     table.columns[0] = Column("file", kind="param")
     for machine in machines:
-        used = {record.source for record in machine.records.values()}
+        used = {source for record in machine.records.values() for source in record.sources}
         files: dict[str, list] = {}
         for record in machine.all_records:
             files.setdefault(record.source.rpartition(":")[0], []).append(record)

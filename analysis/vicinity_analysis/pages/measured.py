@@ -24,10 +24,10 @@ from a record, with its machine; those scaled up from shorter runs are marked. T
 INTRODUCTION = """\
 # Measured numbers
 
-Written by `python -m vicinity_analysis measured --out docs/measured.md results/*`; a test keeps it true. Times are
-medians (or the statistic the paper states) of runs that were checked first. CPU columns are of the processor beside the
-GPU that heads them; `cpu-openmp` takes as many of its cores as pay. The report of a machine has every case with its
-interval."""
+Written by `.venv/bin/python -m vicinity_analysis measured --out docs/measured.md results/nvidia-*`; a test keeps it
+true. Times are medians (or the statistic the paper states) of runs that were checked first. CPU columns are of the
+processor beside the GPU that heads them; `cpu-openmp` takes as many of its cores as pay. The report of a machine has
+every case with its interval."""
 BY_SEED = (
     "The seed decides how much a run does: on a machine, a case is of the seeds that all its implementations have, "
     "as many as the column says, and each seed weighs the same."

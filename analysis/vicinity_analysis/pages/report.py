@@ -343,15 +343,18 @@ def _verification(machine: Machine) -> tuple[str, str]:
         return "nothing (no verification.json)", ""
     found = read_json(path, "verification")
     sums: dict[str, dict[str, int]] = {}
+    failed: dict[str, list[str]] = {}
     for one in found["checks"]:
         name = " ".join(word for word in one["name"].split() if "/" not in word)
         sums.setdefault(name, {"cases": 0, "failed": 0})
         for key in sums[name]:
             sums[name][key] += one[key]
-    words = [
-        f"{name}: {both['cases']} cases" + (f", {both['failed']} FAILED" if both["failed"] else "")
-        for name, both in sums.items()
-    ]
+        if one["failed"]:
+            failed.setdefault(name, []).extend(word for word in one["name"].split() if "/" in word)
+    words = []
+    for name, both in sums.items():
+        where = f" ({', '.join(failed.get(name, []))})" * bool(failed.get(name))
+        words.append(f"{name}: {both['cases']} cases" + (f", {both['failed']} FAILED{where}" if both["failed"] else ""))
     return "; ".join(words), found["sources"]
 
 

@@ -229,19 +229,21 @@ def _table(study: Study, machine: Machine, found: list[Curve]) -> Table:
     for curve in found:
         best = best_of([curve], curve.instance)
         sources = provenances(curve.records)
-        medians = [curve.percentile(time, best, MIDDLE) for time in times]
+        medians = [curve.percentile(time, best, MIDDLE) if time <= EARLY * curve.end else np.inf for time in times]
         cells = [Cell(curve.instance, kind="param"), Cell(curve.name, kind="param"), Cell(str(len(curve.records)))]
         marks = marks_of(curve.records)
         cells += [Cell(gap_text(study, gap), sources, marks=marks) if np.isfinite(gap) else MISSING for gap in medians]
         if any(energies.values()):
             joules = energies[id(curve)]
-            title = f"{sources}; the board's, of a whole run"
+            title = f"{sources}; the board's, of a whole run, which was given {significant(curve.end)} s"
             cells.append(Cell(significant(joules), title, marks=marks) if joules else MISSING)
         table.rows.append(cells)
         for time, gap in zip(times, medians, strict=True):
             row = {"machine": machine.name, "instance": curve.instance, "implementation": curve.name, "seconds": time}
             table.tidy.append(row | {"median_gap_percent": gap if np.isfinite(gap) else None})
-    table.notes.append("A dash: most seeds had no solution yet.")
+    table.notes.append("A dash: most seeds had no solution yet, or were not given so long.")
+    if any(energies.values()) and len({significant(curve.end) for curve in found}) > 1:
+        table.notes.append("Energy is that of a whole run, and programs were given different times.")
     table.notes += [told for curve in found if (told := _ended(curve))]
     return table
 

@@ -11,7 +11,7 @@ from vicinity_analysis.errors import printable
 
 # mark -> (sign printed at the value, what the legend says)
 MARKS = {
-    "extrapolated": ("e", "extrapolated: fewer states or iterations were run and the time scaled up"),
+    "extrapolated": ("e", "extrapolated: predicted by a straight line from shorter runs"),
     "throttled": ("t", "throttled: the GPU lowered its clock for power or heat around these samples"),
     "contended": (
         "c",

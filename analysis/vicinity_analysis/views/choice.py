@@ -89,9 +89,11 @@ class Problem:
 
 def problems_of(studies: Iterable[Study], machine: Machine, sizes: Sizes) -> list[Problem]:
     """In the order of the papers. Problems of one size only are left out, and so are variants that take a path of
-    their own: their times are of other work, and other results."""
+    their own: their times are of other work, and other results; and cases without a GPU's time, of a problem that has
+    others: who is fastest there is not known."""
     found: dict[tuple[str, str], Problem] = {}
     cases: dict[tuple[str, str], dict[tuple[Any, ...], Point]] = {}
+    with_gpu: set[Point] = set()
     for study in studies:
         apart = of_own_paths(study.all_runs(machine))
         for key in dict.fromkeys(key for series in study.series(machine).values() for key in series):
@@ -113,6 +115,7 @@ def problems_of(studies: Iterable[Study], machine: Machine, sizes: Sizes) -> lis
             )
             seconds = sorted(((n, r.typical()) for n, r in records.items()), key=lambda pair: pair[1])
             point = Point(size, setting, tuple(seconds), records[seconds[0][0]].source)
+            with_gpu |= {point} if any(record.backend == "gpu" for record in records.values()) else set()
             where = (study.descriptor.system, title)
             found.setdefault(where, Problem(*where, axis))
             mine = cases.setdefault(where, {})
@@ -120,7 +123,8 @@ def problems_of(studies: Iterable[Study], machine: Machine, sizes: Sizes) -> lis
             if known is None or len(known.seconds) < len(seconds):
                 mine[size, setting] = point
     for where, problem in found.items():
-        problem.points = sorted(cases[where].values(), key=lambda point: (point.size, point.setting))
+        told = set(cases[where].values()) & with_gpu or cases[where].values()
+        problem.points = sorted(told, key=lambda point: (point.size, point.setting))
     return [problem for problem in found.values() if len({point.size for point in problem.points}) > 1]
 
 

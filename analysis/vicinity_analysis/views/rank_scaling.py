@@ -66,11 +66,13 @@ class Line:
         return bool(policies) and all(policy.get("devices", 0) == policy.get("ranks") for policy in policies)
 
     def speedups(self) -> dict[int, float]:
+        """Over one rank, of those that the same sources made."""
         one = self.points.get(1)
         if one is None or not one.ok:
             return {}
-        base = one.typical()
-        return {ranks: base / record.typical() for ranks, record in self.points.items() if record.ok}
+        base, sources = one.typical(), one.data.get("sources")
+        same = {ranks: r for ranks, r in self.points.items() if r.ok and r.data.get("sources") == sources}
+        return {ranks: base / record.typical() for ranks, record in same.items()}
 
     def modelled(self) -> dict[int, float]:
         """Speed-up over hosts with one such rank each: what one rank computes, divided, and a meeting an iteration."""
@@ -144,7 +146,7 @@ def scaling_table(study: Study) -> Table | None:
             if size in placed or not runs:
                 cells.append(Cell("", "as above: no ranks share it" if runs else "not measured"))
                 continue
-            one = over_processes(runs)
+            one = over_processes(list({run.source: run for run in runs}.values()))  # one stands beside many ranks
             cells.append(value_cell(one, lambda record: significant(record.typical() / UNITS[unit])))
             if one.ok:
                 values = {"machine": machine.name, "implementation": name, "seconds": one.typical()}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import synthetic
 from vicinity_analysis import frame, stats
-from vicinity_analysis.inputs.records import load_machine, of_different_work, over_seeds, ratio, ratio_value
+from vicinity_analysis.inputs.records import load_machine, of_different_work, over_seeds, ratio, ratio_value, shorten
 
 CASE = {"load": 1, "states": 16, "variables": 8, "possibilities": 80}
 
@@ -206,3 +206,30 @@ def test_ratios_of_the_same_work_are_of_all_seeds(tmp_path):
 def test_whose_work_the_samples_are_is_not_believed(tmp_path):
     record = only(load_machine(folder(tmp_path, one([1.0, 2.0], sample_works=[1, 2]))))
     assert list(record.works) == [1, 1]
+
+
+def test_one_scaled_run_among_others_scales_them_all(tmp_path):
+    scaled = {"lengths": [1, 2, 4]}
+    for name, changes in (("first", ({"extrapolated": scaled}, {})), ("last", ({}, {"extrapolated": scaled}))):
+        records = [one([1.0] * 3, number, **change) for number, change in enumerate(changes, start=1)]
+        record = only(load_machine(folder(tmp_path / name, *records)))
+        assert not record.whole and "extrapolated" in record.marks
+
+
+def test_parts_that_one_process_lacks_are_left_out(tmp_path):
+    records = [one([1.0] * 3, number) for number in (1, 2)]
+    records[0]["samples"]["host"] = [0.5] * 3
+    assert "host" not in only(load_machine(folder(tmp_path, *records))).parts
+
+
+def test_the_folder_of_a_machine_may_have_a_space_in_its_name(tmp_path):
+    records = [one([1.0] * 3, number) for number in (1, 2, 3)]
+    record = only(load_machine(folder(tmp_path, *records).rename(tmp_path / "my copy 2 of it")))
+    assert record.sources == [f"my copy 2 of it/fang/table1.jsonl:{line}" for line in (1, 2, 3)]
+    assert len(shorten([record.source, "b.csv:1", "b.csv:2"]).split("jsonl")) == 2
+
+
+def test_one_core_is_one_thread(tmp_path):
+    for threads in (1, 16):
+        run = one([1.0] * 3, 1, "cpu-other", policy={"threads": threads})
+        assert only(load_machine(folder(tmp_path / str(threads), run))).one_core == (threads == 1)

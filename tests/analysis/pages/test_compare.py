@@ -144,3 +144,21 @@ def test_a_folder_that_cannot_be_written_is_one_line(root, capsys):
     a, b = (str(root / "results" / name) for name in ("gpu-a", "gpu-b"))
     assert main(["compare", a, b, "--markdown", "nowhere/x.md"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_searches_that_a_time_ended_are_not_compared(tmp_path):
+    def machine(name, iterations):
+        data = synthetic.record(name, "new/search", {"size": 8}, "gpu", [1.0] * 5, iterations=iterations)
+        data["protocol"] |= {"budget": {"seconds": 1.0}}
+        return load_machine(synthetic.write_records(tmp_path, name, [data], "GPU"))
+
+    a, same, other = machine("a", 100), machine("same", 100), machine("other", 300)
+    assert len(compare.compare(a, same)) == 1 and not compare.compare(a, other)
+    assert compare.left_out(a, other, [])[0].startswith("1 searches had so many seconds")
+
+
+def test_folders_that_say_nothing_of_their_machine_are_two(tmp_path):
+    a, b = (written(tmp_path, name, (8, 1, [1.0] * 5, name)) for name in ("a", "b"))
+    for machine in (a, b):
+        machine.environment.clear()
+    assert compare.same_machine(a, a) and not compare.same_machine(a, b)

@@ -118,3 +118,18 @@ def test_of_another_machine_or_with_damage_nothing_is_written(folder, capsys):
         assert main(["merge", str(into), str(source)]) == 2
         assert told in capsys.readouterr().err.splitlines()[-1]
     assert (into / "fang" / "table1.jsonl").read_bytes() == before
+
+
+def test_of_profiles_of_other_names_the_later_run_counts(folder):
+    into = folder({"profile": "mine"})
+    assert merged(into, folder({"seconds": 0.5, "start": 9, "profile": "other"})) == [(1, 1, 0.5)]
+
+
+def test_lines_of_a_program_that_told_no_sources_are_kept(folder):
+    into = folder({}, {"seed": 2})
+    file = into / "fang" / "table1.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for line in lines:
+        del line["sources"]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert merged(into, folder({"seed": 3, "start": 3})) == [(1, 1, 1.0), (2, 1, 1.0), (3, 1, 1.0)]

@@ -170,7 +170,7 @@ def test_checks_of_many_experiments_are_told_as_one(tmp_path):
     (root / "results/gpu-a/verification.json").write_text(json.dumps(found))
     assert write(root, "gpu-a", tmp_path / "out", "gpu-b") == 0
     text = (tmp_path / "out/report.md").read_text()
-    assert "twins smoke: 5 cases; compute-sanitizer racecheck: 1 cases, 1 FAILED (sources `0123`)" in text
+    assert "twins smoke: 5 cases; compute-sanitizer racecheck: 1 cases, 1 FAILED (a/b) (sources `0123`)" in text
     assert text.count("no verification.json") == 1
 
 

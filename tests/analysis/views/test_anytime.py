@@ -204,3 +204,13 @@ def test_a_run_that_ended_by_itself_is_told(world):
     study, studies = world(OURS)
     (table,) = anytime.anytime(study, studies).shown
     assert not any("ended by itself" in note for note in table.notes)
+
+
+def test_no_gap_is_told_of_a_time_that_was_not_given(world):
+    short = [run("gpu", "easy", seed, [(0.5, 1100)]) for seed in (1, 2, 3)]
+    for record_ in short:
+        record_["protocol"] |= {"budget": {"seconds": 1.0, "target": None}}
+    study, studies = world([*OURS, *short])
+    (table,) = anytime.anytime(study, studies).shown
+    rows = {row[1].text: [cell.text for cell in row[3:]] for row in table.rows}
+    assert rows["gpu"] == ["—", "10.000", "—"] and rows["cpu-serial"][-1] == "1.000"

@@ -79,3 +79,15 @@ def test_implementations_are_compared_over_common_seeds(tmp_path):
     studies = [study for study in studies_of(tmp_path, "m") if study.name == "new/search"]
     (problem,) = problems_of(studies, studies[0].machines[0], {})
     assert [p.seconds for p in problem.points] == [(("cpu-serial", 6.0), ("gpu", 8.0))] * 2
+
+
+def test_cases_without_a_gpu_are_no_advice_where_others_have_one(tmp_path):
+    def records(size, *names):
+        return [synthetic.record("m", "new/search", {"size": size}, name, [1.0 + len(name)] * 5) for name in names]
+
+    found = [record for size in (8, 16) for record in records(size, "gpu", "cpu-serial")]
+    found += records(32, "cpu-serial", "cpu-openmp")
+    synthetic.write_records(tmp_path / "results", "m", found, "GPU")
+    studies = [study for study in studies_of(tmp_path, "m") if study.name == "new/search"]
+    (problem,) = problems_of(studies, studies[0].machines[0], {})
+    assert problem.advice == [("8 to 16", "gpu")]

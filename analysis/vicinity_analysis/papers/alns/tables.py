@@ -343,7 +343,8 @@ def lines_table(study: Study) -> Table | None:
         for (instance, generations, ranks, lines), record in sorted(runs.items()):
             alone = runs.get((instance, generations, 1, lines // ranks))
             rate = _lines_a_second(record)
-            ratio = rate / _lines_a_second(alone) if alone else None
+            same = alone and alone.data.get("sources") == record.data.get("sources")
+            ratio = rate / _lines_a_second(alone) if same else None
             params = (machine.title, instance, generations, ranks, lines)
             cells = [Cell(str(text), kind="param") for text in params]
             of_generation = 1e3 * record.typical() / generations

@@ -28,9 +28,7 @@ INSTANCES = {
 }
 OTHERS = {BENCHMARKS: "jacop", QAP: "oscar"}
 NAMES = {"jacop": "JaCoP", "oscar": "OscaR", "gpu-lns": "GPU-LNS"}
-SAME_VALUES = "cpu-lns=gpu-lns"  # Table 2 prints one value for both
 CLOSE = 0.05  # relative: how far a mean objective may be from the printed one
-STRATEGIES = ("RL", "RP", "2P", "GS", "ICM", "CE")
 PERMUTATIONS = ("RP", "2P")
 # By the CPU's times of 10,000 starting points, one takes less than 1 % of its time in Table 1, and 2 % in RL's rows.
 FIXED = "one starting point: the printed times are fixed costs of the paper's program, on the CPU as on the GPU"

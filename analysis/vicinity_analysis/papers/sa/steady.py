@@ -37,7 +37,9 @@ class Steady:
         """None where the difference of the two runs does not exceed its own interval, or has none: noise."""
         if self.short is None:
             return self.long.typical()
-        found = stats.difference(self.long.times(), self.short.times(), self.long.protocol.get("statistic", "median"))
+        found = stats.difference(
+            self.long.counted(), self.short.counted(), self.long.protocol.get("statistic", "median")
+        )
         return found.value if found.samples > 1 and found.value > found.high - found.low else None
 
     @property
