@@ -354,13 +354,13 @@ int guarded_command_line(int argc, char** argv, const std::vector<System>& (*sys
   if (argc > 1 && std::find(measuring.begin(), measuring.end(), std::string_view(argv[1])) != measuring.end()) settle_threads(argv);
   const auto complain = [](const std::exception& error, int code) {
     std::fflush(stdout);
-    fmt::print(stderr, "vicinity: error: {}\n", printable(error.what()));
+    print_stderr("vicinity: error: {}\n", printable(error.what()));
     return code;
   };
   try {
     const int code = command_line(argc, argv, systems());
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-    fmt::print(stderr, "vicinity: error: what was printed could not be written\n");
+    print_stderr("vicinity: error: what was printed could not be written\n");
     return code == exit_ok ? exit_environment : code;
   } catch (const InputError& error) {
     return complain(error, exit_input);

@@ -25,12 +25,12 @@ std::string text(const Json& value) { return value.is_string() ? value.get<std::
 
 int ceilings_command(const Options& options) {
   const Identity identity = identify(options.machine);
-  fmt::print(stderr, "measuring the ceilings of {}: a few seconds\n", identity.machine);
+  print_stderr("measuring the ceilings of {}: a few seconds\n", identity.machine);
   std::map<std::string, double> ceilings = cpu_ceilings();
   if (device::info()) {
     ceilings.merge(device::ceilings());
   } else {
-    fmt::print(stderr, "no GPU ceilings: {}\n", device::absence());
+    print_stderr("no GPU ceilings: {}\n", device::absence());
   }
   store_environment(options.results, identity, ceilings_json(ceilings));
   for (const auto& [name, value] : ceilings) fmt::print("{:<20} {}\n", name, with_unit(value, ceiling_unit(name)));

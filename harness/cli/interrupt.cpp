@@ -109,6 +109,7 @@ void defer_interrupts(const char* note) {
   first_words = note;
   deferred = 1;
   install(on_interrupt, {SIGINT, SIGTERM, SIGHUP});
+  install(SIG_IGN, {SIGPIPE});  // who reads the progress may go
   install(on_deadline, {SIGALRM});
 }
 

@@ -69,8 +69,8 @@ class PeerExperiment {
     std::vector<PeerJob> jobs = all_jobs(identity);
     const std::size_t all = jobs.size();
     std::erase_if(jobs, [&](const PeerJob& job) { return known.contains(job.key); });
-    fmt::print(stderr, "{} [{}]: {} of {} to measure, {} recorded; about {}\n", descriptor_.experiment, options_.profile, jobs.size(), all,
-               all - jobs.size(), clock_text(static_cast<double>(jobs.size()) * *profile_.protocol.budget.seconds));
+    print_stderr("{} [{}]: {} of {} to measure, {} recorded; about {}\n", descriptor_.experiment, options_.profile, jobs.size(), all,
+                 all - jobs.size(), clock_text(static_cast<double>(jobs.size()) * *profile_.protocol.budget.seconds));
     if (jobs.empty()) return exit_ok;
     store_environment(options_.results, identity);
     return measure_all(jobs, recorder);

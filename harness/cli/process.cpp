@@ -15,6 +15,7 @@
 
 #include "core/api/budget.hpp"
 #include "harness/cli/interrupt.hpp"
+#include "harness/cli/text.hpp"
 #include "harness/measure/threads.hpp"
 #include "harness/record/recorder.hpp"
 
@@ -34,6 +35,7 @@ pid_t start_child(const std::string& what, Body body) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody would wait for it, and it would keep its file locked
     if (getppid() != parent) _exit(exit_interrupted);
     unbind();
+    std::signal(SIGPIPE, SIG_DFL);
     body();
     _exit(not_started);
   }
@@ -108,7 +110,7 @@ int run_again(const std::vector<std::string>& arguments, const std::string& what
   const std::vector<char*> pointers = pointers_to(all);
   const int status = status_of(start_child(what, [&] { execv(pointers[0], pointers.data()); }));
   if (has_exit_code(status)) return WEXITSTATUS(status);
-  fmt::print(stderr, "vicinity: error: {}: its process {}; recorded results are kept\n", what, end_of(status));
+  print_stderr("vicinity: error: {}: its process {}; recorded results are kept\n", what, end_of(status));
   return 3;
 }
 

@@ -77,7 +77,7 @@ Progress::Progress(const Descriptor& descriptor, const Profile& profile, const s
 Progress::~Progress() { clear_line(); }
 
 void Progress::clear_line() const {
-  if (terminal_) fmt::print(stderr, "\r\033[K");
+  if (terminal_) print_stderr("\r\033[K");
 }
 
 std::string Progress::remaining() const {
@@ -105,10 +105,10 @@ std::string Progress::comparison(const Json& record, double seconds) const {
 void Progress::begin(const Job& job) {
   constexpr double quiet_seconds = 10;  // plain output: a line now and then
   if (terminal_) {
-    fmt::print(stderr, "\r\033[K{}: {} {}", remaining(), job.implementation->name, describe(job, profile_));
+    print_stderr("\r\033[K{}: {} {}", remaining(), job.implementation->name, describe(job, profile_));
     std::fflush(stderr);
   } else if (since_line_.seconds() >= quiet_seconds) {
-    fmt::print(stderr, "{}\n", remaining());
+    print_stderr("{}\n", remaining());
     since_line_ = {};
   }
 }

@@ -50,7 +50,7 @@ bool said_before(const Recorder& recorder, const Json& record) {
 /// experiment, or on another machine.
 void recall_reference(const Json& record, Referee& referee) {
   const Json& objective = record.at("objective");
-  if (!record.at("verified").get<bool>() || !record.at("extrapolated").is_null() || objective.is_null()) return;
+  if (!record.at("verified").get<bool>() || !record.at("extrapolated").is_null() || !objective.is_number_integer()) return;
   if (record.at("digest") != record.at("reference_digest")) return;  // compared otherwise
   Outcome outcome;
   const auto& digest = record.at("digest").get_ref<const std::string&>();
@@ -155,8 +155,8 @@ class Experiment {
                 .started = utc_now(),
                 .process = process(),
                 .slowdown = 1};
-    for (const std::string& note : plan_.absent) fmt::print(stderr, "{}\n", note);
-    if (!plan_.deviceless.empty()) fmt::print(stderr, "{}\n", deviceless_note(plan_.deviceless));
+    for (const std::string& note : plan_.absent) print_stderr("{}\n", note);
+    if (!plan_.deviceless.empty()) print_stderr("{}\n", deviceless_note(plan_.deviceless));
     if (plan_.jobs.empty() && filter_.shard.count > 1) {  // a small experiment has fewer pairs than there are shards
       announce({});
       return exit_ok;
@@ -242,8 +242,8 @@ class Experiment {
   static void tell(const std::vector<std::string>& damaged) {
     constexpr std::size_t most = 20;
     for (std::size_t k = 0; k < std::min(most, damaged.size()); ++k)
-      fmt::print(stderr, "vicinity: warning: {}; the line is left out: mend or remove it\n", printable(damaged[k]));
-    if (damaged.size() > most) fmt::print(stderr, "vicinity: warning: {} more damaged lines are left out\n", damaged.size() - most);
+      print_stderr("vicinity: warning: {}; the line is left out: mend or remove it\n", printable(damaged[k]));
+    if (damaged.size() > most) print_stderr("vicinity: warning: {} more damaged lines are left out\n", damaged.size() - most);
   }
 
   /// How long one run of a case takes, whoever made it.
@@ -263,9 +263,9 @@ class Experiment {
     std::string which = filter_.shard.count > 1 ? fmt::format(", shard {} of {}", filter_.shard.number, filter_.shard.count) : "";
     if (processes() > 1) which += fmt::format(", process {} of {}", process(), processes());
     const std::string number = part_.count > 1 ? fmt::format("[{}/{}] ", part_.number, part_.count) : "";
-    fmt::print(stderr, "{}{} [{}{}]: {} of {} to measure, {} recorded{}{}\n", number, descriptor_.experiment, options_.profile, which,
-               jobs.size(), plan_.jobs.size(), recorded_, left_out > 0 ? fmt::format(", {} left out as too long", left_out) : "",
-               likely > 0 ? fmt::format("; about {}, and the checks", clock_text(likely)) : "");
+    print_stderr("{}{} [{}{}]: {} of {} to measure, {} recorded{}{}\n", number, descriptor_.experiment, options_.profile, which,
+                 jobs.size(), plan_.jobs.size(), recorded_, left_out > 0 ? fmt::format(", {} left out as too long", left_out) : "",
+                 likely > 0 ? fmt::format("; about {}, and the checks", clock_text(likely)) : "");
   }
 
   int measure_all(const std::vector<Job>& jobs, Recorder& recorder, Referee& referee) {

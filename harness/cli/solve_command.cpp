@@ -182,7 +182,7 @@ class Solving {
     case_.values[solver_.work_axis] = work;
     prepared_.run = prepared_.implementation->prepare(case_, *instance_);
     if (!asked_.quiet)
-      fmt::print(stderr, "{}: about {} s allow --{} {}\n", prepared_.implementation->name, *asked_.seconds, solver_.work_axis, work);
+      print_stderr("{}: about {} s allow --{} {}\n", prepared_.implementation->name, *asked_.seconds, solver_.work_axis, work);
   }
 
   [[nodiscard]] SolveReport report_before() const {
@@ -219,9 +219,9 @@ class Solving {
   int invalid(const SolveReport& report) const {
     if (options_.json) print_json(report);
     std::fflush(stdout);
-    fmt::print(stderr, "vicinity: {}{} found no solution: {}; nothing is written\n",
-               report.found.outcome.solution.empty() ? "" : "INVALID: ", report.implementation->name,
-               report.found.outcome.complaint.empty() ? "the oracle rejects it" : report.found.outcome.complaint);
+    print_stderr("vicinity: {}{} found no solution: {}; nothing is written\n",
+                 report.found.outcome.solution.empty() ? "" : "INVALID: ", report.implementation->name,
+                 report.found.outcome.complaint.empty() ? "the oracle rejects it" : report.found.outcome.complaint);
     return exit_check_failed;
   }
 
@@ -230,7 +230,7 @@ class Solving {
     report.found.outcome.complaint = fmt::format("{} before a first solution was made", by_signal ? "stopped" : "--time was over");
     if (options_.json) print_json(report);
     std::fflush(stdout);
-    fmt::print(stderr, "vicinity: {}; nothing is written\n", report.found.outcome.complaint);
+    print_stderr("vicinity: {}; nothing is written\n", report.found.outcome.complaint);
     return by_signal ? exit_interrupted : exit_input;
   }
 

@@ -1,10 +1,13 @@
 #pragma once
 // Text of the user interface: hints for mistyped names, units, times of day.
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace vicinity {
@@ -23,6 +26,13 @@ namespace vicinity {
 
 /// In one line, with control characters as their escapes: a text from outside must not act on a terminal.
 [[nodiscard]] std::string printable(std::string_view text);
+
+/// To the standard error. What cannot be written there (a terminal closed, a full disk) is left out: no search ends for it.
+void write_stderr(const std::string& text);
+template <class... Arguments>
+void print_stderr(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  write_stderr(fmt::format(format, std::forward<Arguments>(arguments)...));
+}
 
 /// 16 hexadecimal digits.
 [[nodiscard]] std::string hex16(std::uint64_t value);

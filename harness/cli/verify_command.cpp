@@ -38,7 +38,7 @@ class Verifier {
     const Profile& profile = descriptor.profile(options_.profile);
     const Plan plan = make_plan(descriptor, profile, {options_.implementations, parse_where(options_.where)}, has_device_);
     note_deviceless(plan.deviceless);
-    for (const std::string& note : plan.absent) fmt::print(stderr, "{}\n", note);
+    for (const std::string& note : plan.absent) print_stderr("{}\n", note);
     begin(*descriptor.system, fmt::format("twins {} {}", descriptor.experiment, options_.profile));
     Referee referee(*descriptor.system, descriptor.check);
     std::string previous;
@@ -178,7 +178,7 @@ class Verifier {
       if (i.backend == Backend::gpu && !has_device_) {
         deviceless.push_back(i.name);
       } else if (!i.absence.empty()) {
-        fmt::print(stderr, "{}: {}\n", i.name, i.absence);
+        print_stderr("{}: {}\n", i.name, i.absence);
       } else {
         list.push_back(&i);
       }
@@ -188,15 +188,14 @@ class Verifier {
   }
 
   static void note_deviceless(const std::vector<std::string>& names) {
-    if (!names.empty())
-      fmt::print(stderr, "{}: not verified, {}\n", join(names), device::built() ? "no GPU here" : "GPU code is not built");
+    if (!names.empty()) print_stderr("{}: not verified, {}\n", join(names), device::built() ? "no GPU here" : "GPU code is not built");
   }
 
   /// On a terminal only; cleared with all = 0.
   static void say_where(int index, int all) {
     if (isatty(STDERR_FILENO) == 0) return;
-    fmt::print(stderr, "\r\033[K");
-    if (all > 0) fmt::print(stderr, "[{}/{}]", index, all);
+    print_stderr("\r\033[K");
+    if (all > 0) print_stderr("[{}/{}]", index, all);
     std::fflush(stderr);
   }
 

@@ -205,8 +205,8 @@ void store_environment(const fs::path& results, const Identity& identity, const 
   now["builds"] = builds_of(before);
   now["builds"][identity.build] = build_json(now);
   if (const std::string known = hardware(before), here = hardware(now); !known.empty() && known != here)
-    fmt::print(stderr, "vicinity: warning: {}: other hardware recorded here before ({}; now {}); --machine NAME keeps them apart\n",
-               path.string(), printable(known), here);
+    print_stderr("vicinity: warning: {}: other hardware recorded here before ({}; now {}); --machine NAME keeps them apart\n",
+                 path.string(), printable(known), here);
   if (before.is_object()) {
     before["time"] = now["time"];
     if (before == now) return;

@@ -143,11 +143,12 @@ void Recorder::read(const fs::path& path, int file) {
     if (!ended && file != file_) return;
     ParsedJson parsed = parse_json(line);
     const bool whole = parsed.value.is_object();
-    if (!ended) {  // torn by a kill: drop the piece, or add the missing end of a line that is whole
+    if (!ended) {  // torn by a kill: drop the piece, or add the missing end of a line that is whole, or of several run together
+      const bool piece = !whole && line.find("}{") == std::string_view::npos;
       const int error =
-          whole ? write_all(file_, "\n") : (::ftruncate(file_, static_cast<off_t>(text.size() - line.size())) == 0 ? 0 : errno);
+          piece ? (::ftruncate(file_, static_cast<off_t>(text.size() - line.size())) == 0 ? 0 : errno) : write_all(file_, "\n");
       if (error != 0) fail("the torn last line cannot be repaired", error);
-      if (!whole) return;
+      if (piece) return;
     }
     if (!parsed.fault) parsed.fault = record_fault(parsed.value);
     if (parsed.fault)

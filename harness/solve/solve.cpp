@@ -116,6 +116,7 @@ double expected_seconds(const Solver& solver, const Implementation& implementati
     return Trial{work, std::max(time_of(seconds, solver, implementation, c, instance, seed), 1e-7)};
   };
   Trial before, last = trial(std::min(whole, least_work(solver)));
+  if (last.seconds >= seconds || stop_requested()) return last.seconds * whole / last.work;
   last = trial(last.work);
   for (double spent = last.seconds; last.work < whole && spent < seconds && !stop_requested(); spent += last.seconds)
     before = std::exchange(last, trial(std::min(whole, 8 * last.work)));
@@ -218,9 +219,9 @@ std::vector<const Implementation*> fastest_first(const std::vector<const Impleme
                                                  const Instance& instance, std::uint64_t seed, double seconds) {
   std::vector<std::pair<double, const Implementation*>> timed;
   for (const Implementation* implementation : twins) {
-    double expected = INFINITY;
+    double expected = INFINITY;  // also of those that nobody waits for any more
     try {
-      expected = expected_seconds(solver, *implementation, c, instance, seed, seconds);
+      if (!stop_requested()) expected = expected_seconds(solver, *implementation, c, instance, seed, seconds);
     } catch (const std::bad_alloc&) {  // whether one can run is said where it is prepared for the search
     } catch (const DoesNotFit&) {
     } catch (const InputError&) {

@@ -31,7 +31,7 @@ SolveProgress::SolveProgress(SolveGoal goal, bool quiet)
     : goal_(std::move(goal)), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0), interval_(terminal_ ? 0.5 : 10), due_(interval_) {}
 
 SolveProgress::~SolveProgress() {
-  if (terminal_ && !quiet_) fmt::print(stderr, "\r\033[K");
+  if (terminal_ && !quiet_) print_stderr("\r\033[K");
 }
 
 void SolveProgress::on_progress(Run& run, double elapsed) {
@@ -40,7 +40,7 @@ void SolveProgress::on_progress(Run& run, double elapsed) {
   const Stopwatch asking;
   const std::string text = progress_text(goal_, run.outcome(), elapsed);
   const double cost = asking.seconds();
-  fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ ? "" : "\n");
+  print_stderr("{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ ? "" : "\n");
   std::fflush(stderr);
   due_ = elapsed + std::max(interval_, share * cost);
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import signal
 import subprocess
 import time
@@ -167,3 +169,24 @@ def test_a_hang_up_or_ctrl_c_that_is_ignored_stays_ignored(work: Program) -> Non
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=ENDS)
     assert process.returncode == 130 and errors.count("stopping") == 1
+
+
+def test_a_terminal_that_is_closed_costs_no_solution(work: Program) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [work.binary, "solve", *LONG["annealing"], "--output", "o"], cwd=work.folder, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    assert os.read(ours, 1)
+    os.close(ours)
+    time.sleep(1.5)  # it tells how far it is twice a second
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(timeout=ENDS) in (3, 130)  # 3: nor can the summary be printed
+    assert (work.folder / "o").exists()
+
+
+@pytest.mark.parametrize("errors", ["2>/dev/full", "2>&-", "2>&1 >/dev/null | true"])
+def test_progress_that_nobody_reads_ends_no_search(work: Program, errors: str) -> None:
+    command = f"{work.binary} solve sa --instance mine.dat --time 1 --output o {errors}"
+    subprocess.run(["bash", "-c", command], cwd=work.folder, check=True, timeout=ENDS)
+    assert (work.folder / "o").exists()

@@ -99,6 +99,8 @@ def test_only_improvements_stay_in_the_trace(fake_peer):
         ("pass", "the adapter did not say how long its search took"),
         ("say(seconds=2, objective=1); say(seconds=1, objective=1)", "is no message of an adapter"),
         ("say(seconds=1e300)", "is no message of an adapter"),
+        ("say(seconds=0)", "is no message of an adapter"),
+        ("say(seconds=2, objective=1); say(seconds=1)", "is no message of an adapter"),
     ],
 )
 def test_what_cannot_be_believed_is_invalid_and_asked_again(fake_peer, action, message):

@@ -49,6 +49,15 @@ TEST(Recorder, DropsATornLastLine) {
   EXPECT_EQ(contents(path), line(1) + "\n" + line(3) + "\n");
 }
 
+TEST(Recorder, KeepsRecordsThatRanTogetherWhereTheLastLineLacksItsEnd) {
+  const TemporaryFolder folder;
+  const std::string text = line(1) + "\n" + line(2) + line(3), path = folder.write("r.jsonl", text);
+  const Recorder recorder(path);
+  EXPECT_EQ(recorder.existing().size(), 1U);
+  EXPECT_EQ(recorder.damaged().size(), 1U);
+  EXPECT_EQ(contents(path), text + "\n");
+}
+
 TEST(Recorder, KeepsAWholeLineThatOnlyLacksItsEnd) {
   const TemporaryFolder folder;
   const std::string path = folder.write("r.jsonl", line(1) + "\n" + line(2));
