@@ -424,7 +424,8 @@ class Machine:
     def cpu(self) -> str:
         """ "Model, n cores", to name a baseline."""
         cpu = self.environment.get("cpu") or {}
-        return f"{cpu.get('model', 'unknown CPU')}, {cpu.get('cores', '?')} cores"
+        cores = cpu.get("cores", "?")
+        return f"{cpu.get('model', 'unknown CPU')}, {cores} core{'s' * (cores != 1)}"
 
     @property
     def title(self) -> str:
