@@ -296,7 +296,7 @@ def trend(verdict: str, numbers: str, runs: Iterable[Record]) -> tuple[str, str]
     are checked against the reference, whatever the build."""
     builds: dict[str, set[str]] = {}
     for run in runs:
-        builds.setdefault(run.implementation, set()).add(run.data.get("sources", ""))
+        builds.setdefault(run.implementation, set()).add(run.made_by or "")
     several = [name for name, sources in builds.items() if len(sources) > 1]
     return (NOT_JUDGED, f"{SEVERAL_BUILDS}: {', '.join(several)}") if several else (verdict, numbers)
 

@@ -35,7 +35,6 @@ pid_t start_child(const std::string& what, Body body) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);  // nobody would wait for it, and it would keep its file locked
     if (getppid() != parent) _exit(exit_interrupted);
     unbind();
-    std::signal(SIGPIPE, SIG_DFL);
     body();
     _exit(not_started);
   }

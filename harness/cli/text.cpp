@@ -7,7 +7,6 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <numeric>
@@ -68,8 +67,6 @@ std::string hint(std::string_view unknown, const std::vector<std::string>& allow
   const std::string list = "allowed: " + join(allowed);
   return meant ? fmt::format("did you mean '{}'? {}", *meant, list) : list;
 }
-
-void write_stderr(const std::string& text) { static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr)); }
 
 std::string printable(std::string_view text) {
   std::string result;

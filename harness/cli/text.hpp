@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -28,10 +29,9 @@ namespace vicinity {
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// To the standard error. What cannot be written there (a terminal closed, a full disk) is left out: no search ends for it.
-void write_stderr(const std::string& text);
 template <class... Arguments>
 void print_stderr(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-  write_stderr(fmt::format(format, std::forward<Arguments>(arguments)...));
+  std::fputs(fmt::format(format, std::forward<Arguments>(arguments)...).c_str(), stderr);
 }
 
 /// 16 hexadecimal digits.

@@ -35,6 +35,7 @@ class Verifier {
 
   void experiment(const std::string& path, const std::vector<System>& systems) {
     const Descriptor descriptor = load_descriptor(path, systems);
+    if (options_.descriptors.empty() && !options_.system.empty() && descriptor.system->name != options_.system) return;
     const Profile& profile = descriptor.profile(options_.profile);
     const Plan plan = make_plan(descriptor, profile, {options_.implementations, parse_where(options_.where)}, has_device_);
     note_deviceless(plan.deviceless);
@@ -214,10 +215,7 @@ int verify_command(const Options& options, const std::vector<System>& systems) {
   if (!options.system.empty() && std::none_of(systems.begin(), systems.end(), known))
     throw InputError(fmt::format("--system: unknown system '{}'; {}", options.system, hint(options.system, system_names(systems))));
   const bool everything = options.descriptors.empty() && options.random_cases == 0;
-  for (const std::string& path : everything ? all_descriptors() : options.descriptors) {
-    if (everything && !options.system.empty() && !known(*load_descriptor(path, systems).system)) continue;
-    verifier.experiment(path, systems);
-  }
+  for (const std::string& path : everything ? all_descriptors() : options.descriptors) verifier.experiment(path, systems);
   for (const System& system : systems) {
     if (options.random_cases > 0 && system.random_case && (options.system.empty() || known(system)))
       verifier.random(system, options.random_cases, options.seed);

@@ -67,8 +67,9 @@ PeerAnswer ask(const Peer& peer, const PeerTask& task) {
   answer.failure = converse(peer.command, arguments, 2 * task.seconds + patience, [&](const Json& message) {
     const double seconds = number(message.at("seconds"));
     const bool ends = !message.contains("objective");
-    const bool later = answer.trace.empty() ? (ends ? seconds > 0 : seconds >= 0) : seconds >= answer.trace.back().seconds;
-    if (!later) throw Json::type_error::create(302, ends ? "a search takes time" : "times go forward", &message);
+    const double before = answer.trace.empty() ? 0 : answer.trace.back().seconds;
+    if (!(seconds >= before)) throw Json::type_error::create(302, "times go forward", &message);
+    if (ends && seconds == 0) throw Json::type_error::create(302, "a search takes time", &message);
     const auto iterations = static_cast<std::int64_t>(number(message.value("iterations", Json(0))));
     if (!ends) {
       answer.trace.push_back(

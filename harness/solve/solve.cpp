@@ -116,8 +116,7 @@ double expected_seconds(const Solver& solver, const Implementation& implementati
     return Trial{work, std::max(time_of(seconds, solver, implementation, c, instance, seed), 1e-7)};
   };
   Trial before, last = trial(std::min(whole, least_work(solver)));
-  if (last.seconds >= seconds || stop_requested()) return last.seconds * whole / last.work;
-  last = trial(last.work);
+  if (last.seconds < seconds && !stop_requested()) last = trial(last.work);
   for (double spent = last.seconds; last.work < whole && spent < seconds && !stop_requested(); spent += last.seconds)
     before = std::exchange(last, trial(std::min(whole, 8 * last.work)));
   return last.seconds + (whole - last.work) * slope(before, last);

@@ -23,7 +23,7 @@ PROFILES = ("full", "quick", "smoke")  # best first
 SHARD = re.compile(r"\.shard-[0-9]+-of-[0-9]+\.jsonl$")  # the end of the name of a shard's file
 SPECIAL = ("problem", "instance")  # members of a case that are not numbers swept
 SENSES = ("minimise", "maximise")
-PLACES = re.compile(r"(.+?\.(?:jsonl|csv)):([0-9,-]+)(?: |$)")  # file and lines of each source; folders may have spaces
+PLACES = re.compile(r"(.+?):([0-9,-]+)(?: |$)")  # file and lines of each source; folders may have spaces
 ALIKE = 0.05  # relative: seeds whose iterations and evaluations differ by no more repeat the same work
 
 
@@ -98,6 +98,16 @@ class Record:
     def sources(self) -> list[str]:
         """The line it stands on; several where the samples of several seeds or processes are together."""
         return [f"{file}:{line}" for file, lines in _lines_of([self.source]).items() for line in sorted(lines)]
+
+    @property
+    def made_by(self) -> str | None:
+        """The hash of the sources of its program; None where an older program did not say."""
+        return self.data.get("sources")
+
+    @property
+    def given_seconds(self) -> float | None:
+        """After so many its search was to end, if they were limited."""
+        return (self.protocol.get("budget") or {}).get("seconds")
 
     @property
     def key(self) -> RecordKey:
@@ -444,7 +454,7 @@ class Machine:
         builds = environment.get("builds") or {None: environment}
         if "build" in record.data:
             return builds.get(record.data["build"])
-        made = [build for build in builds.values() if build.get("sources") == record.data.get("sources")]
+        made = [build for build in builds.values() if build.get("sources") == record.made_by]
         return made[0] if len(made) == 1 and made[0].get("compilers") else None
 
     def ceiling(self, name: str) -> float | None:

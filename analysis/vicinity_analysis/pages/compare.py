@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from vicinity_analysis import stats
 from vicinity_analysis.errors import InputError, printable
-from vicinity_analysis.inputs.records import Machine, Record, load_machine
+from vicinity_analysis.inputs.records import Machine, Record, RecordKey, load_machine
 from vicinity_analysis.views import limits
 from vicinity_analysis.views.cells import MARKS, Cell, Column, Table, markdown, markdown_text, significant, slug
 from vicinity_analysis.views.tables import ONE_RUN, bounds
@@ -123,10 +123,7 @@ def _spread(group: list[Line]) -> list[str]:
 def left_out(a: Machine, b: Machine, lines: list[Line]) -> list[str]:
     """What counts nowhere: a sentence for each reason."""
     other = sum(not line.counts for line in lines)
-    given = sum(
-        first.ok and second.ok and ended_by_time(first, second)
-        for first, second in ((a.records[key], b.records[key]) for key in a.records.keys() & b.records.keys())
-    )
+    given = sum(ended_by_time(first, second) for _, first, second in _timed_in_both(a, b))
     one, two = _seeds(a), _seeds(b)
     seeds = sum(one[case].isdisjoint(two[case]) for case in one.keys() & two.keys())
     told = {
@@ -172,13 +169,10 @@ def clock(machine: Machine, record: Record) -> float | None:
 
 def compare(a: Machine, b: Machine) -> list[Line]:
     lines, two = [], not same_machine(a, b)
-    for key, first in a.records.items():
-        second = b.records.get(key)
-        if second is None or not (first.ok and second.ok) or first.data["seeds"] != second.data["seeds"]:
-            continue
+    for key, first, second in _timed_in_both(a, b):
         if ended_by_time(first, second):
             continue
-        other = first.data.get("sources") != second.data.get("sources")
+        other = first.made_by != second.made_by
         ratio = stats.ratio(first.by_process(), second.by_process(), first.protocol.get("statistic", "median"))
         lines.append(
             Line(
@@ -198,9 +192,17 @@ def compare(a: Machine, b: Machine) -> list[Line]:
     return lines
 
 
+def _timed_in_both(a: Machine, b: Machine) -> Iterator[tuple[RecordKey, Record, Record]]:
+    """What has a time in both, over the same seeds."""
+    for key, first in a.records.items():
+        second = b.records.get(key)
+        if second and first.ok and second.ok and first.data["seeds"] == second.data["seeds"]:
+            yield key, first, second
+
+
 def ended_by_time(first: Record, second: Record) -> bool:
     """Searches that had so many seconds and did different work in them: their times say nothing."""
-    given = all((record.protocol.get("budget") or {}).get("seconds") for record in (first, second))
+    given = bool(first.given_seconds and second.given_seconds)
     return given and first.data.get("iterations") != second.data.get("iterations")
 
 

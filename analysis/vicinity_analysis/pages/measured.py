@@ -217,7 +217,7 @@ def _marks(quantity: Quantity, study: Study, machine: Machine, record: Record) -
 
 def _took_its_budget(record: Record) -> bool:
     """Did any of its runs take all the seconds of its budget?"""
-    given = (record.protocol.get("budget") or {}).get("seconds")
+    given = record.given_seconds
     return bool(given) and bool((record.times("wall") >= given).any())
 
 

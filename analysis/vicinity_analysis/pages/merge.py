@@ -75,12 +75,12 @@ def lines_that_count(known: list[Line], one_build: bool = False) -> list[Line]:
     """In the order of `known`, which is when they began."""
     found = counting((line.record for line in known), _replaces).values()
     last = sorted((records[-1] for records in found), key=lambda record: record.started)
-    newest = {_case(record): record.data.get("sources") for record in last}
+    newest = {_case(record): record.made_by for record in last}
     staying = {
         id(record)
         for records in found
         for record in records
-        if not one_build or record.data.get("sources") == newest[_case(record)]
+        if not one_build or record.made_by == newest[_case(record)]
     }
     return [line for line in known if id(line.record) in staying]
 
@@ -93,7 +93,7 @@ def _replaces(new: Record, old: Record) -> bool:
     """Does a run that began later count instead?"""
     if new.profile != old.profile:
         return rank(new.profile) <= rank(old.profile)
-    return new.data.get("sources") != old.data.get("sources") or _sound(new) or not _sound(old)
+    return new.made_by != old.made_by or _sound(new) or not _sound(old)
 
 
 def _sound(record: Record) -> bool:

@@ -342,19 +342,16 @@ def _verification(machine: Machine) -> tuple[str, str]:
     if not path.exists():
         return "nothing (no verification.json)", ""
     found = read_json(path, "verification")
-    sums: dict[str, dict[str, int]] = {}
-    failed: dict[str, list[str]] = {}
+    groups: dict[str, list[dict]] = {}
     for one in found["checks"]:
         name = " ".join(word for word in one["name"].split() if "/" not in word)
-        sums.setdefault(name, {"cases": 0, "failed": 0})
-        for key in sums[name]:
-            sums[name][key] += one[key]
-        if one["failed"]:
-            failed.setdefault(name, []).extend(word for word in one["name"].split() if "/" in word)
+        groups.setdefault(name, []).append(one)
     words = []
-    for name, both in sums.items():
-        where = f" ({', '.join(failed.get(name, []))})" * bool(failed.get(name))
-        words.append(f"{name}: {both['cases']} cases" + (f", {both['failed']} FAILED{where}" if both["failed"] else ""))
+    for name, checks in groups.items():
+        words.append(f"{name}: {sum(one['cases'] for one in checks)} cases")
+        if failed := sum(one["failed"] for one in checks):
+            places = [word for one in checks if one["failed"] for word in one["name"].split() if "/" in word]
+            words[-1] += f", {failed} FAILED" + (f" ({', '.join(places)})" if places else "")
     return "; ".join(words), found["sources"]
 
 

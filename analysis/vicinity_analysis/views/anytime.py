@@ -48,7 +48,7 @@ class Curve:
     @property
     def end(self) -> float:
         """Seconds that every seed was given. One that ended before had nothing left to do, and keeps what it has."""
-        return min(max(record.trace[-1].seconds, _budget(record)) for record in self.records)
+        return min(max(record.trace[-1].seconds, record.given_seconds or 0) for record in self.records)
 
     def gaps(self, seconds: float, best: float) -> np.ndarray:
         """Of all seeds at that time; infinite where there is no solution yet."""
@@ -61,10 +61,6 @@ class Curve:
     def percentile(self, seconds: float, best: float, percent: float) -> float:
         """Infinite where so many seeds have no solution."""
         return float(np.percentile(self.gaps(seconds, best), percent, method="higher"))
-
-
-def _budget(record: Record) -> float:
-    return (record.protocol.get("budget") or {}).get("seconds") or 0.0
 
 
 def _gap_at(record: Record, seconds: float, best: float, maximises: bool) -> float:
@@ -251,7 +247,7 @@ def _table(study: Study, machine: Machine, found: list[Curve]) -> Table:
 def _ended(curve: Curve) -> str:
     """Of runs that took less than they were given: what they had, and the energy they took, is of that time."""
     times = [record.times("wall").max() for record in curve.records]
-    if not all(_budget(record) > EARLY * time for record, time in zip(curve.records, times, strict=True)):
+    if not all((record.given_seconds or 0) > EARLY * time for record, time in zip(curve.records, times, strict=True)):
         return ""
     seconds = " to ".join(dict.fromkeys(significant(time) for time in (min(times), max(times))))
     return (

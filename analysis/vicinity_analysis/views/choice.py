@@ -115,7 +115,8 @@ def problems_of(studies: Iterable[Study], machine: Machine, sizes: Sizes) -> lis
             )
             seconds = sorted(((n, r.typical()) for n, r in records.items()), key=lambda pair: pair[1])
             point = Point(size, setting, tuple(seconds), records[seconds[0][0]].source)
-            with_gpu |= {point} if any(record.backend == "gpu" for record in records.values()) else set()
+            if any(record.backend == "gpu" for record in records.values()):
+                with_gpu.add(point)
             where = (study.descriptor.system, title)
             found.setdefault(where, Problem(*where, axis))
             mine = cases.setdefault(where, {})

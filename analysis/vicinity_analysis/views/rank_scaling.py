@@ -70,9 +70,8 @@ class Line:
         one = self.points.get(1)
         if one is None or not one.ok:
             return {}
-        base, sources = one.typical(), one.data.get("sources")
-        same = {ranks: r for ranks, r in self.points.items() if r.ok and r.data.get("sources") == sources}
-        return {ranks: base / record.typical() for ranks, record in same.items()}
+        same = {ranks: record for ranks, record in self.points.items() if record.ok and record.made_by == one.made_by}
+        return {ranks: one.typical() / record.typical() for ranks, record in same.items()}
 
     def modelled(self) -> dict[int, float]:
         """Speed-up over hosts with one such rank each: what one rank computes, divided, and a meeting an iteration."""

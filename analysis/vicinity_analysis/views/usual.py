@@ -79,7 +79,7 @@ def shown_with(name: str) -> MakeView:
 def _by_budget(study: Study) -> bool:
     """Whether all searches ended when the seconds they were given were over."""
     runs = [record for machine in study.machines for record in study.all_runs(machine)]
-    return bool(runs) and all((record.protocol.get("budget") or {}).get("seconds") for record in runs)
+    return bool(runs) and all(record.given_seconds for record in runs)
 
 
 def view_of(study: Study, studies: list[Study], own: Mapping[str, MakeView]) -> View:

@@ -343,7 +343,7 @@ def lines_table(study: Study) -> Table | None:
         for (instance, generations, ranks, lines), record in sorted(runs.items()):
             alone = runs.get((instance, generations, 1, lines // ranks))
             rate = _lines_a_second(record)
-            same = alone and alone.data.get("sources") == record.data.get("sources")
+            same = alone and alone.made_by == record.made_by
             ratio = rate / _lines_a_second(alone) if same else None
             params = (machine.title, instance, generations, ranks, lines)
             cells = [Cell(str(text), kind="param") for text in params]
