@@ -142,9 +142,10 @@ Problem problem(const std::string& name, const std::string& meaning, const std::
       {"method", "tabu (default) or hill: hill climbing to the local optimum"},
       {"iterations", "moves of a tabu search: 1 to 10^9; the most of a hill climbing (0, the default: to the local optimum)"},
       {"restarts", "searches, with seeds one after the other: 1 to 65536 (default 1)"},
-      {"tenure", "iterations a move stays tabu: 1 to 10^9 (default an eighth of the neighbourhood)"},
+      {"tenure", "iterations a move stays tabu: 1 to 10^9 (0, the default: an eighth of the neighbourhood)"},
       {"threads",
-       "threads of cpu-openmp, and of each rank of mpi-openmp and mpi-chains: 1 to 4096 (default all cores, shared); others ignore it"},
+       "threads of cpu-openmp and cpu-ils, and of each rank of mpi-openmp and mpi-chains: 1 to 4096 (default all cores, shared); others "
+       "ignore it"},
       {"ranks", "processes of mpi-openmp, mpi-chains, mpi-gpu and mpi-gpu-chains: 1 to 4096 (default 2); others ignore it"},
       gpus_axis()};
   return {name, meaning, joined(axes, shared)};

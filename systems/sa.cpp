@@ -120,7 +120,8 @@ System systems::sa() {
       {"t0", "first temperature, above 0, together with tf (default: sampled or calibrated)"},
       {"tf", "last temperature, above 0 (default: sampled or calibrated)"},
       {"leg", "proposals of the schedule acceptance before it begins anew: 1 to 10^12 (default by the size)"},
-      {"threads", "threads of cpu-openmp, and of each rank of mpi-chains: 1 to 4096 (default all cores, shared); others ignore it"},
+      {"threads",
+       "threads of cpu-openmp and cpu-portfolio, and of each rank of mpi-chains: 1 to 4096 (default all cores, shared); others ignore it"},
       {"ranks", "processes of mpi-chains and mpi-gpu-chains: 1 to 4096 (default 2); others ignore it"},
       gpus_axis(),
       {"scope", "where gpu-tuned runs a chain: block, cluster or grid (default by its size); others ignore it"}};

@@ -226,10 +226,12 @@ class ProcessesState {
 
   /// 100 iterations of every process, and the boundary. Interrupted it takes the best so far.
   void call(const Interruption& interruption) {
+    cut_short_ = false;
     try {
       each_process([&](std::size_t p) { processes_[p].call(boundary_->calls(), history_, interruption); });
     } catch (const Interrupted&) {
       for (const auto& process : processes_) take(process);
+      cut_short_ = true;
       throw;
     }
     history_.end_call();
@@ -250,10 +252,11 @@ class ProcessesState {
   }
   [[nodiscard]] Search result() {
     if (!boundary_) return {};
-    if (!polished_) polish();
+    if (!polished_ && !cut_short_) polish();
     std::int64_t evaluations = 0;
     for (const auto& process : processes_) evaluations += process.engine().evaluations();
-    return {calls(), boundary_->restarts_made(), evaluations, digest(), best_cost_ + gain_, *polished_, children_};
+    const std::int64_t cost = polished_ ? best_cost_ + gain_ : best_cost_;
+    return {calls(), boundary_->restarts_made(), evaluations, digest(), cost, polished_ ? *polished_ : best_, children_};
   }
 
  private:
@@ -333,6 +336,7 @@ class ProcessesState {
   Tours best_;
   std::int64_t best_cost_ = 0;
   std::int64_t children_ = 0;
+  bool cut_short_ = false;         ///< in the last call: nobody waits for 2-opt, which takes long on long tours
   std::optional<Tours> polished_;  ///< the best after 2-opt
   std::int64_t gain_ = 0;          ///< of 2-opt, at most 0
 };

@@ -52,10 +52,11 @@ class TabuSearchOf final : public TabuSearch {
 
   void run(const qap::Permutation& start, std::uint64_t seed, std::int64_t round, std::int32_t b, std::int32_t steps,
            portfolio::Elite& best, const Interruption& interruption) override {
-    begin(start);
+    begin(start, interruption);
     best = {cost_, p_};
+    const std::int64_t pairs = std::int64_t{n_} * n_, between_looks = std::clamp<std::int64_t>(work_between_looks / pairs, 1, 64);
     for (std::int32_t t = 1; t <= steps; ++t) {
-      if (t % iterations_between_looks == 0) interruption.check();
+      if (t % between_looks == 0) interruption.check();
       const std::int64_t to_improve = std::max<std::int64_t>(best.cost - cost_, std::numeric_limits<Sum>::min());
       Choice choice = changed_ ? choose<true>(t, static_cast<Sum>(to_improve)) : choose<false>(t, static_cast<Sum>(to_improve));
       if (choice.delta == forbidden) choice = choose<false>(std::numeric_limits<std::int32_t>::max(), 0);  // every swap is: none then
@@ -72,8 +73,8 @@ class TabuSearchOf final : public TabuSearch {
   using Word = std::make_unsigned_t<Sum>;
 
   static constexpr std::int64_t listed_swaps = 64;
-  static constexpr std::int32_t iterations_between_looks = 64;
-  static constexpr Sum forbidden = std::numeric_limits<Sum>::max();  ///< key of what may not be chosen
+  static constexpr std::int64_t work_between_looks = std::int64_t{1} << 20;  ///< pairs, for the flag
+  static constexpr Sum forbidden = std::numeric_limits<Sum>::max();          ///< key of what may not be chosen
 
   struct Choice {
     Sum delta;
@@ -86,12 +87,13 @@ class TabuSearchOf final : public TabuSearch {
   [[nodiscard]] std::size_t pair(std::int32_t x, std::int32_t y) const { return at(std::min(x, y), std::max(x, y)); }
   [[nodiscard]] std::int32_t location(std::int32_t facility) const { return p_[static_cast<std::size_t>(facility)]; }
 
-  void begin(const qap::Permutation& start) {
+  void begin(const qap::Permutation& start, const Interruption& interruption) {
     p_ = start;
     cost_ = qap::cost(qap_, start);
     products_.begin(start);
     changed_ = false;
     for (std::int32_t i = 0; i < n_; ++i) {
+      interruption.check();
       make_row(i);
       std::copy(row_.begin(), row_.end(), deltas_.begin() + static_cast<std::ptrdiff_t>(at(i, 0)));
     }

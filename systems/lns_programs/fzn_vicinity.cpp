@@ -36,7 +36,9 @@ int main(int argc, char** argv) {
       std::ios::sync_with_stdio(false);
       vicinity::lns::solve_flatzinc(options, std::cout, std::cerr, stop, [] { std::_Exit(0); });
     }
-    return 0;
+    if (std::cout.flush()) return 0;
+    std::cerr << "fzn-vicinity: what was printed could not be written\n";
+    return 1;
   } catch (const std::exception& error) {
     std::cerr << "fzn-vicinity: " << error.what() << "\n";
     return 1;
