@@ -117,7 +117,7 @@ class Compiler {
       if (named_.size() <= static_cast<std::size_t>(v)) named_.resize(static_cast<std::size_t>(v) + 1, false);
       if (!variable.introduced) named_[static_cast<std::size_t>(v)] = true;
       draft_.restrict(v, clipped(intervals_of(variable.domain)));
-      if (variable.assigned && !variable.value.is(Is::variable)) draft_.restrict(v, Values{variable.value.value, variable.value.value});
+      if (variable.assigned && !variable.value.is(Is::variable)) draft_.restrict(v, clipped({variable.value.value, variable.value.value}));
     }
   }
   /// A set as intervals, ascending and apart.
@@ -393,7 +393,10 @@ class Compiler {
     if (condition.mode != Mode::always && known(condition.literal) == true) condition = {};
     if (condition.mode == Mode::implied && known(condition.literal) == false) return;
     if (terms.empty() || is_large(c))
-      if (const auto holds = whatever(relation, terms, c)) return decided(*holds, condition);
+      if (const auto holds = whatever(relation, terms, c)) {
+        for (const auto& [x, a] : terms) note_end(x, !*holds && condition.mode == Mode::always, a > 0 ? c : -c);
+        return decided(*holds, condition);
+      }
     std::int64_t divisor = 0;
     for (const auto& term : terms) divisor = std::gcd(divisor, term.second);
     const bool divides = c % divisor == 0;
@@ -435,8 +438,15 @@ class Compiler {
     else if (!holds)
       draft_.failed = true;
   }
+  /// x has no value beyond that end of its range where a constraint wants one: a model without a solution may have one there.
+  void note_end(Var x, bool fails, Wide wanted) {
+    if (fails && (wanted > greatest_value ? domain(x).upper == greatest_value : wanted < least_value && domain(x).lower == least_value))
+      result_.clipped = true;
+  }
   /// a x against c, a = 1 or -1: always or reified.
   void single(Relation relation, Var x, std::int64_t a, std::int64_t c, Condition condition) {
+    const bool beyond = relation == Relation::le ? c < least_value : relation == Relation::eq;
+    note_end(x, beyond && condition.mode == Mode::always, a > 0 ? c : -c);
     if (relation == Relation::le) {
       const std::int64_t most = a > 0 ? c : -c - 1;  // x <= most, or not
       const Literal l = a > 0 ? condition.literal : negated(condition.literal);

@@ -161,12 +161,12 @@ void Island::end_start() {
   population_.clear();
   children_ = 0;
   patience_ = 1;
+  begun_anew_ = true;
   distance_.reset();
 }
 
 void Island::welcome(Individual individual) {
-  const bool alone = patience_ == 1 && !ended_.empty();
-  if (children_ < first_children || alone) return;
+  if (children_ < first_children || (begun_anew_ && patience_ == 1)) return;
   population_.add(std::move(individual));
   population_.rank();
 }

@@ -152,6 +152,7 @@ class Island {
   std::int64_t idle_ = 0;                      ///< since its best was found
   std::int64_t patience_ = 1;                  ///< starts that were joined
   std::vector<Ended> ended_;                   ///< of falling patience
+  bool begun_anew_ = false;                    ///< ever
   std::optional<std::int64_t> distance_ = {};  ///< of its best since its start
   Incumbent best_;                             ///< known here; with routes if it was offered here
 };
