@@ -35,7 +35,7 @@ minizinc: setup  ## The solver for MiniZinc, registered for this user: minizinc 
 test-minizinc: minizinc  ## MiniZinc's own solver tests against it: MINIZINC_TESTS=folder of libminizinc's tests
 	@scripts/test_minizinc
 
-report: python  ## The report from recorded results, without building or running anything [MACHINE=name RESULTS=results]
+report: python  ## The report from recorded results, without building or running anything [MACHINE=name RESULTS=results BESIDE=results]
 	@scripts/report
 
 compare: python  ## Two recorded machines against each other: A=results/x B=results/y

@@ -355,6 +355,7 @@ def over_gpus(folder: Path, listed: str, **settings: str) -> subprocess.Popen[st
         "SKIP_BUILD": "1",
         "RESULTS": str(folder / "results"),
         "EXPERIMENTS": names,
+        "BESIDE": str(folder / "nothing"),
     }
     place |= {"PLAYED": str(folder / "played"), "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     return subprocess.Popen(

@@ -220,6 +220,22 @@ def test_a_model_may_come_through_a_pipe() -> None:
         assert result.stderr.startswith(printed[1])
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_what_cannot_be_written_is_an_error() -> None:
+    program = Path(os.environ["VICINITY_BUILD"]) / "fzn-vicinity"
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            [str(program), "-"],
+            input="var 1..2: n :: output_var;\nsolve maximize n;\n",
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert (result.returncode, result.stderr) == (1, "fzn-vicinity: what was printed could not be written\n")
+
+
 @pytest.mark.parametrize("options", [[], ["-f"]])
 def test_an_interrupt_prints_the_best(tmp_path: Path, options: list[str]) -> None:
     n = 100  # thirty limits: neither bounds nor a relaxation prove anything within a second

@@ -55,6 +55,18 @@ TEST(FlatzincProtocol, LimitsThatNothingReaches) {
   }
 }
 
+TEST(FlatzincProtocol, BeyondTheRangeOfVariablesNothingIsProved) {
+  const std::string end = "solve satisfy;\n", x = "var int: x;\n";
+  for (const char* constraint : {"int_eq(x,3000000000)", "int_eq(3000000000,x)", "int_le(3000000000,x)", "int_le(x,-3000000000)",
+                                 "int_lin_eq([-1],[x],3000000000)", "int_le(x,-3000000000000000000)"})
+    EXPECT_EQ(solved(x + "constraint " + constraint + ";\n" + end), "=====UNKNOWN=====\n") << constraint;
+  EXPECT_EQ(solved("var int: x = 3000000000;\n" + end), "=====UNKNOWN=====\n");
+  for (const char* constraint : {"int_eq(x,3000000000)", "int_le(3000000000,x)", "int_le(x,-3000000000)"})  // here none can be
+    EXPECT_EQ(solved("var 0..9: x;\nconstraint " + std::string(constraint) + ";\n" + end), "=====UNSATISFIABLE=====\n") << constraint;
+  EXPECT_EQ(solved(x + "constraint int_le(x,3000000000);\nconstraint int_eq(x,5);\nconstraint int_ne(x,5);\n" + end),
+            "=====UNSATISFIABLE=====\n");
+}
+
 TEST(FlatzincProtocol, Solutions) {
   FlatzincOptions all, two, both;
   all.all = true;

@@ -166,6 +166,24 @@ TEST(Interruption, AnInterruptedAlnsKeepsWhatItsProcessesFound) {
   }
 }
 
+TEST(Interruption, NobodyWaitsForTwoOptOfAnAlnsCutShort) {
+  const System& system = system_named("alns");
+  const Trial trial = trial_of(system, "vrp", {{"size", whole(300)}, {"processes", whole(1)}, {"calls", whole(1'000)}});
+  const std::atomic<bool> raised = true;
+  for (const Implementation* implementation : cpu_implementations(system, trial.c, *trial.instance)) {
+    if (implementation->reference == "cpu-hybrid") continue;  // has no 2-opt at its end
+    const auto ended = implementation->prepare(trial.c, *trial.instance), cut = implementation->prepare(trial.c, *trial.instance);
+    ended->reset(3);
+    cut->reset(3);
+    ASSERT_TRUE(ended->execute({.iterations = 1}));
+    ASSERT_TRUE(cut->execute({.iterations = 1}));
+    EXPECT_TRUE(cut->execute({.stop = &raised}));
+    const Outcome outcome = cut->outcome();
+    EXPECT_TRUE(outcome.feasible) << outcome.complaint;
+    EXPECT_TRUE(ended->outcome().objective.better_than(outcome.objective)) << implementation->name;  // by 2-opt
+  }
+}
+
 TEST(ForEachInParallel, AnInterruptedBodyEndsAll) {
   std::atomic<int> begun = 0;
   std::atomic<bool> over = false;

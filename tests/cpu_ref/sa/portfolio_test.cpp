@@ -134,6 +134,15 @@ TEST(CpuPortfolio, StopsWithTheBestSoFar) {
   EXPECT_LE(*outcome.objective, before);
 }
 
+TEST(CpuPortfolio, ASearchLooksAtTheFlagBeforeItsFirstSwap) {
+  const qap::Qap qap = qap_of_range(60, true, 100, 4);
+  portfolio::Draws draws(1, 0, 0);
+  const qap::Permutation start = portfolio::random_permutation(60, draws);
+  const std::atomic<bool> stop = true;
+  portfolio::Elite best;
+  EXPECT_THROW(make_tabu_search(qap)->run(start, 5, 2, 0, 1, best, Interruption(&stop)), Interrupted);
+}
+
 TEST(CpuPortfolio, SmallAndFlatInstances) {
   for (const std::int32_t n : {2, 3, 5})
     for (const bool symmetric : {true, false}) {
