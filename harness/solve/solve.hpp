@@ -41,6 +41,7 @@ namespace vicinity {
 struct Prepared {
   const Implementation* implementation = nullptr;
   std::unique_ptr<Run> run;
+  std::vector<std::string> refusals = {};  ///< "NAME: ..." of those before it that do not take such a case
 };
 
 /// The first of `candidates` that takes the case. Throws what the last one threw when none does.
