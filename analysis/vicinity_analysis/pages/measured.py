@@ -1,6 +1,7 @@
 """`measured`: a Markdown page of numbers from the records, as the packages of papers declare them."""
 
 import argparse
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +15,8 @@ from vicinity_analysis.pages.coverage import coverage_table
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import MARKS, STATES, Cell, Column, Table, markdown, markdown_text, significant
 from vicinity_analysis.views.quality import MEAN_GAP, SEEDS, averaged
-from vicinity_analysis.views.quantities import MeasuredTable, Quantity, Row
-from vicinity_analysis.views.tables import MISSING, marks_of, short, value_cell
+from vicinity_analysis.views.quantities import THREADS, MeasuredTable, Quantity, Row
+from vicinity_analysis.views.tables import MISSING, baseline_name, marks_of, short, value_cell
 
 HELP = "write the page of measured numbers"
 DESCRIPTION = """\
@@ -99,6 +100,7 @@ def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Ma
     )
     table, sources = Table("measured", declared.title, _columns(declared, machines, by_seed), []), []
     table.notes += [BY_SEED] if by_seed else []
+    runs_on = defaultdict[tuple[str, str], list[Record]](list)
     for row, every in zip(declared.rows, rows, strict=True):
         study = studies[row.experiment]
         seeds = {m.name: _common_seeds(every[m.name, name] for name in declared.implementations) for m in machines}
@@ -107,6 +109,8 @@ def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Ma
         found = {key: over_seeds(runs, apart=by_seed) if runs else None for key, runs in every.items()}
         known = [record for record in found.values() if record]
         sources += [source for record in known if record.ok for source in record.sources]
+        for key, record in found.items():
+            runs_on[key] += [record] if record and record.ok else []
         table.notes += [
             f"{', '.join(row.labels)}, {name} on {m.title}: {record.data['status']}: {record.data.get('message', '')}."
             for m in machines
@@ -126,6 +130,10 @@ def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Ma
                     own = _with_seeds(own, seeds[m.name] if timed else None)
                 cells += own
             table.rows.append(cells)
+    for m in machines if THREADS not in declared.quantities else ():
+        named = {name: baseline_name(m, name, runs_on[m.name, name]) for name in declared.implementations}
+        others = [text for name, text in named.items() if runs_on[m.name, name] and text != baseline_name(m, name)]
+        table.notes += [f"{m.title}: {', '.join(others)}."] if others else []
     return table, sources
 
 

@@ -67,6 +67,23 @@ def test_a_value_that_was_skipped_says_why(root, tmp_path):
     assert "\n\n- largest, cpu-serial on NVIDIA B: skipped: it may take &lt;b>4116 s.\n\nRecords: " in text
 
 
+def test_a_column_says_on_how_many_cores_it_ran_where_they_are_not_the_machine_s(root, tmp_path):
+    case = {"states": 4096, "variables": 32, "possibilities": 9800}
+    rows = (Row(("largest",), "fang/table1", case),)
+
+    def told(threads, quantities):
+        run = synthetic.record("gpu-b", "fang/table1", case, "cpu-openmp", [1.0], policy={"threads": threads})
+        place = tmp_path / f"{threads} {len(quantities)}"
+        folder = synthetic.write_records(place, "gpu-b", [run], "NVIDIA B")
+        cpu = load_machine(folder).environment["cpu"]
+        return page(root, MeasuredTable("Times", ("case",), rows, ("cpu-openmp",), quantities), folder), cpu
+
+    text, cpu = told(3, (time_in("ms"),))
+    assert f"\n- NVIDIA B: cpu-openmp (3 of {cpu['cores']} cores, {cpu['model']}).\n" in text
+    assert "cpu-openmp (" not in told(cpu["cores"], (time_in("ms"),))[0]
+    assert "cpu-openmp (" not in told(3, (time_in("ms"), THREADS))[0]
+
+
 LARGEST = {"states": 4096, "variables": 32, "possibilities": 9800}
 LARGEST_ROW = (Row(("largest",), "fang/table1", LARGEST),)
 
