@@ -39,20 +39,29 @@ class Process:
     records: dict[RecordKey, Record]
     control: dict[str, list[float]] = field(default_factory=dict)  # backend -> seconds of the control kernel
     failure: str = ""  # why it had to be started a second time
-    _levels: dict[RecordKey, float | None] = field(default_factory=dict, compare=False)
+    _levels: dict[tuple[RecordKey, str], float | None] = field(default_factory=dict, compare=False)
 
-    def level(self, key: RecordKey) -> float | None:
-        """What it counts for in a case, seconds; NaN: too few usable samples; None: no times."""
-        if key not in self._levels:
+    def part(self, key: RecordKey) -> str:
+        """Of a run, which its descriptor times."""
+        record = self.records.get(key)
+        return record.timed if record else ""
+
+    def level(self, key: RecordKey, part: str) -> float | None:
+        """What it counts for in a case, seconds of that part; NaN: too few usable samples; None: no times."""
+        if (key, part) not in self._levels:
             record = self.records.get(key)
-            samples = usable(record) if record is not None and record.ok else None
-            self._levels[key] = None if samples is None else judging.typical(samples) if len(samples) else math.nan
-        return self._levels[key]
+            samples = usable(record, part) if record is not None and record.ok else None
+            level = None if samples is None else judging.typical(samples) if len(samples) else math.nan
+            self._levels[key, part] = level
+        return self._levels[key, part]
 
 
-def usable(record: Record) -> np.ndarray:
-    """The samples taken neither while the device throttled nor beside other load; none where too few are."""
-    times = record.times()
+def usable(record: Record, part: str) -> np.ndarray:
+    """The samples taken neither while the device throttled nor beside other load; none where too few are, or where
+    that part of a run was not timed."""
+    if part not in ("total", *record.data["samples"]):
+        return np.zeros(0)
+    times = record.times(part)
     contended = np.asarray(record.data.get("contended") or np.zeros(len(times)), dtype=bool)
     if len(contended) != len(times):
         raise HarnessError(f"{record.source}: {len(contended)} marks of contention for {len(times)} samples")

@@ -104,7 +104,8 @@ class Series:
         """The cases that have times in every process."""
         judged = []
         for key in self.keys:
-            base, candidate = ([process.level(key) for process in side] for side in (self.base, self.candidate))
+            part = self.base[0].part(key)  # a candidate whose descriptor times another one is compared by this
+            base, candidate = ([process.level(key, part) for process in side] for side in (self.base, self.candidate))
             if None not in base + candidate:
                 judged.append(judging.judge(key, _rounds(base, candidate), self.floor))
         return judging.decide(judged)
@@ -315,8 +316,8 @@ def _recorded(stored: Machine, first: Process, candidate: Command) -> dict[Recor
 def _judge_stored(records: dict[RecordKey, Record], processes: list[Process], floor: float) -> list[Judgement]:
     judged = []
     for key, record in records.items():
-        levels = [process.level(key) for process in processes]
+        levels = [process.level(key, record.timed) for process in processes]
         if record.ok and None not in levels:
             kept = [level for level in levels if not math.isnan(level)]
-            judged.append(judging.judge_stored(key, usable(record), kept, floor))
+            judged.append(judging.judge_stored(key, usable(record, record.timed), kept, floor))
     return judging.decide(judged)

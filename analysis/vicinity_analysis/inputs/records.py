@@ -263,9 +263,14 @@ class Record:
     def parts(self) -> list[str]:
         return [name for name in self.data.get("samples", {}) if name != "wall"]
 
+    @property
+    def timed(self) -> str:
+        """The part that the protocol asks for."""
+        return str(self.protocol.get("time", "kernel"))
+
     def times(self, part: str | None = None) -> np.ndarray:
         """Samples in seconds: of one part, of "wall", or of "total" (all parts added). Default: the protocol's."""
-        part = part or self.protocol.get("time", "kernel")
+        part = part or self.timed
         samples = self.data["samples"]
         if part == "total":
             return np.sum([np.asarray(samples[name], dtype=float) for name in self.parts], axis=0)

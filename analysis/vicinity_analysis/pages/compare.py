@@ -13,7 +13,7 @@ from vicinity_analysis.errors import InputError, printable
 from vicinity_analysis.inputs.records import Machine, Record, RecordKey, load_machine
 from vicinity_analysis.views import limits
 from vicinity_analysis.views.cells import MARKS, Cell, Column, Table, markdown, markdown_text, significant, slug
-from vicinity_analysis.views.tables import ONE_RUN, bounds
+from vicinity_analysis.views.tables import TOO_FEW, bounds
 
 HELP = "what got faster or slower between two results folders"
 DESCRIPTION = """\
@@ -21,14 +21,15 @@ Compares results folder A with B: time(A) / time(B) for every case and implement
 plain and normalised. Normalised by bandwidth (or by SM x clock) means divided by what the machines' copy bandwidths
 (or multiprocessors x clock; for CPU implementations the integer throughput of the cores used) alone would explain:
 1 means "just as the hardware promises". A pair of records of other sources tells of the sources too: between two
-machines it is marked and counts nowhere. Seeds are compared one by one. One sample on a side is no verdict: "one run".
+machines it is marked and counts nowhere, as does a scaled or contended one. Seeds are compared one by one. Fewer than
+six samples on a side are no verdict: "few samples".
 A summary by system and implementation is printed, of at most 40 lines; everything, case by case, is written to a file.
 The exit status is 0 whatever the outcome: two recorded runs are not a regression test (see `regress`)."""
 
 MOST = 40  # printed lines
 MARGIN = 0.05  # smaller differences are called "same", whatever the interval says
 OTHER_SOURCES = "other sources"  # the verdict where the machines are not all that differs
-VERDICTS = ("B faster", "same", "B slower", ONE_RUN)
+VERDICTS = ("B faster", "same", "B slower", TOO_FEW)
 SPREAD = (("median", np.median), ("smallest", np.min), ("largest", np.max))
 SOURCES = "sources: A and B ran other sources of the implementation; between two machines such a ratio counts nowhere"
 LEGEND = MARKS | {"sources": ("", SOURCES)}
@@ -55,8 +56,12 @@ class Line:
     record_b: str
 
     @property
+    def sound(self) -> bool:
+        return not {"extrapolated", "contended"} & set(self.marks.split())
+
+    @property
     def counts(self) -> bool:
-        return self.verdict != OTHER_SOURCES
+        return self.verdict != OTHER_SOURCES and self.sound
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -110,7 +115,7 @@ def digest(a: Machine, b: Machine, lines: list[Line]) -> list[str]:
 
 def _counts(group: list[Line]) -> list[str]:
     """Lines that count, of each verdict, and lines that do not."""
-    verdicts = [sum(line.verdict == verdict for line in group) for verdict in (*VERDICTS, OTHER_SOURCES)]
+    verdicts = [sum(line.verdict == verdict and line.sound for line in group) for verdict in (*VERDICTS, OTHER_SOURCES)]
     return [str(sum(line.counts for line in group)), *map(str, verdicts)]
 
 
@@ -122,12 +127,16 @@ def _spread(group: list[Line]) -> list[str]:
 
 def left_out(a: Machine, b: Machine, lines: list[Line]) -> list[str]:
     """What counts nowhere: a sentence for each reason."""
-    other = sum(not line.counts for line in lines)
+    other = sum(line.verdict == OTHER_SOURCES and line.sound for line in lines)
+    unsound = sum(not line.sound for line in lines)
+    parts = sum(first.timed != second.timed for _, first, second in _timed_in_both(a, b))
     given = sum(ended_by_time(first, second) for _, first, second in _timed_in_both(a, b))
     one, two = _seeds(a), _seeds(b)
     seeds = sum(one[case].isdisjoint(two[case]) for case in one.keys() & two.keys())
     told = {
         f"{other} of {len(lines)} lines are of other sources in A than in B: no count, no median rests on them.": other,
+        f"{unsound} of {len(lines)} lines are scaled or contended: no count, no median rests on them.": unsound,
+        f"{parts} cases have another part timed in A than in B: not compared.": parts,
         f"{seeds} cases in both have no seed in common: not compared.": seeds,
         f"{given} searches had so many seconds, and did other work in A than in B: times are not compared.": given,
     }
@@ -170,7 +179,7 @@ def clock(machine: Machine, record: Record) -> float | None:
 def compare(a: Machine, b: Machine) -> list[Line]:
     lines, two = [], not same_machine(a, b)
     for key, first, second in _timed_in_both(a, b):
-        if ended_by_time(first, second):
+        if ended_by_time(first, second) or first.timed != second.timed:
             continue
         other = first.made_by != second.made_by
         ratio = stats.ratio(first.by_process(), second.by_process(), first.protocol.get("statistic", "median"))
@@ -216,7 +225,7 @@ def _normalised(ratio: float, measure: Measure, a: tuple[Machine, Record], b: tu
 
 def verdict_of(ratio: stats.Estimate) -> str:
     if ratio.interval is None:
-        return ONE_RUN
+        return TOO_FEW
     if ratio.low > 1 and ratio.value > 1 + MARGIN:
         return "B faster"
     if ratio.high < 1 and ratio.value < 1 / (1 + MARGIN):

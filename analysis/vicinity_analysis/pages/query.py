@@ -135,7 +135,7 @@ def same_value(recorded: object, asked: str) -> bool:
 
 def answer(record: Record, part: str | None, statistic: str) -> dict[str, Any]:
     data = record.data
-    part = part or record.protocol.get("time", "kernel")
+    part = part or record.timed
     found = record.estimate(part, statistic) if record.ok else None
     return {
         "experiment": record.experiment,

@@ -60,7 +60,12 @@ class Curve:
 
     def percentile(self, seconds: float, best: float, percent: float) -> float:
         """Infinite where so many seeds have no solution."""
-        return float(np.percentile(self.gaps(seconds, best), percent, method="higher"))
+        return percentile(self.gaps(seconds, best), percent)
+
+
+def percentile(values: np.ndarray, percent: float) -> float:
+    """The median; others are one of the values, the next above, as some may be infinite."""
+    return float(np.median(values) if percent == MIDDLE else np.percentile(values, percent, method="higher"))
 
 
 def _gap_at(record: Record, seconds: float, best: float, maximises: bool) -> float:

@@ -92,7 +92,8 @@ class Split:
     ratio: Ratio
     base: float | None  # the paper's algorithm: the printed program on its card to ours of it on this one
     algorithm: float | None  # ours over the paper's, on this card
-    cores: float | None  # ours over all cores of its host
+    cores: float | None  # ours over cpu-openmp on its host
+    over: str  # on how many cores
 
     @property
     def case(self) -> str:
@@ -197,4 +198,5 @@ def _split(best: Sequence[Ratio], papers: Sequence[Ratio]) -> Split | None:
     series = top.study.series(top.machine)
     ours, cores = (series.get(name, {}).get(top.key) for name in (OURS, ALL_CORES))
     over = ratio_value(cores, ours) if ours and cores and cores.ok and counts(cores) else None
-    return Split(top, base, top.value / base if base else None, over)
+    named = f"{cores.threads} cores" if cores and cores.threads else "all cores"
+    return Split(top, base, top.value / base if base else None, over, named)

@@ -16,7 +16,7 @@ from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
 
 MISSING = Cell("—", "not measured", marks=("missing",), kind="state")
-ONE_RUN = "one run"  # the verdict where a side of a ratio has one sample: no interval tells how sure it is
+TOO_FEW = "few samples"  # the verdict where a side of a ratio has too few for an interval
 
 
 def rows_of(study: Study) -> list[tuple[str, Key]]:
@@ -355,7 +355,7 @@ def ratio_table(study: Study) -> Table | None:
     return table
 
 
-SIGNS = {"faster": ("▲ ", "better"), "slower": ("▼ ", "worse"), "no difference": ("≈ ", ""), ONE_RUN: ("", "")}
+SIGNS = {"faster": ("▲ ", "better"), "slower": ("▼ ", "worse"), "no difference": ("≈ ", ""), TOO_FEW: ("", "")}
 
 
 def ratio_cell(ratio: stats.Estimate, title: str, marks: tuple[str, ...]) -> Cell:
@@ -367,7 +367,7 @@ def ratio_cell(ratio: stats.Estimate, title: str, marks: tuple[str, ...]) -> Cel
 
 def verdict_of(ratio: stats.Estimate) -> str:
     if ratio.interval is None:
-        return ONE_RUN
+        return TOO_FEW
     return "faster" if ratio.low > 1 else "slower" if ratio.high < 1 else "no difference"
 
 

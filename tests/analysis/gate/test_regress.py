@@ -321,10 +321,24 @@ def test_contended_samples_decide_nothing(in_process, gate):
     assert status == 1 and len(found["confirmed"]) == 2
 
 
+def test_a_candidate_whose_descriptor_times_another_part_is_compared_by_the_base_s():
+    samples = {"wall": [4.0] * 6, "kernel": [2.0] * 6, "clone": [0.1] * 6}
+
+    def process(part, **other):
+        run = {"status": "ok", "samples": samples | other, "protocol": {"time": part}, "backend": "gpu"}
+        return processes.Process({"key": Record(run, "here:1", 1)})
+
+    series = regress.Series(["key"], 0.01)
+    series.base, series.candidate = [process("kernel")] * 6, [process("clone", kernel=[3.0] * 6)] * 6
+    (judged,) = series.judge()
+    assert judged.ratio == pytest.approx(1.5)
+    assert math.isnan(process("kernel").level("key", "transfer"))  # inconclusive
+
+
 def test_marks_that_fit_no_sample_are_a_harness_error():
     times = {"samples": {"wall": [1.0, 2.0]}, "protocol": {"time": "wall"}, "contended": [True]}
     with pytest.raises(processes.HarnessError, match="1 marks of contention for 2 samples"):
-        processes.usable(Record(times, "here:1", 1))
+        processes.usable(Record(times, "here:1", 1), "wall")
 
 
 @pytest.mark.parametrize(
@@ -412,7 +426,7 @@ def test_the_real_program():
     keys = [key for key in first.records if (key.experiment, key.implementation) in zip(OWN, names, strict=True)]
     again = command.narrowed(keys).execute()
     assert set(again.records) == set(keys) and {key.experiment for key in keys} == set(OWN)
-    levels = [first.level(key) for key in first.records]  # NaN: too few samples that nobody disturbed
+    levels = [first.level(key, first.part(key)) for key in first.records]  # NaN: too few samples that nobody disturbed
     assert all(level > 0 or math.isnan(level) for level in levels) and set(first.control) >= {"cpu"}
     assert verdicts.changes({key: verdicts.facts(first.records[key]) for key in keys}, [again], "candidate") == []
 

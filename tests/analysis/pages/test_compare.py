@@ -53,7 +53,7 @@ def test_nothing_in_common(tmp_path, capsys):
 def test_seeds_are_compared_one_by_one(tmp_path, capsys):
     for name in ("a", "b"):
         runs = [
-            synthetic.record(name, "new/search", {"size": 8}, "gpu", [seed * 1.0] * 5, seeds=[seed]) for seed in (1, 2)
+            synthetic.record(name, "new/search", {"size": 8}, "gpu", [seed * 1.0] * 6, seeds=[seed]) for seed in (1, 2)
         ]
         synthetic.write_records(tmp_path, name, runs, "GPU")
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--json", str(tmp_path / "c.json")]) == 0
@@ -72,8 +72,8 @@ def written(results, name, *runs, gpu="GPU"):
 
 
 def test_other_sources_of_two_machines_are_marked_and_count_nowhere(tmp_path):
-    a = written(tmp_path, "a", (8, 1, [2.0] * 5, "old"), (9, 1, [3.0] * 5, "same"))
-    b = written(tmp_path, "b", (8, 1, [1.0] * 5, "new"), (9, 1, [1.0] * 5, "same"), gpu="another GPU")
+    a = written(tmp_path, "a", (8, 1, [2.0] * 6, "old"), (9, 1, [3.0] * 6, "same"))
+    b = written(tmp_path, "b", (8, 1, [1.0] * 6, "new"), (9, 1, [1.0] * 6, "same"), gpu="another GPU")
     lines = compare.compare(a, b)
     assert [(x.ratio, x.verdict, x.marks) for x in lines] == [
         (2, "other sources", "sources"),
@@ -91,26 +91,49 @@ def test_other_sources_of_two_machines_are_marked_and_count_nowhere(tmp_path):
 
 
 def test_other_sources_of_one_machine_are_what_is_compared(tmp_path):
-    a = written(tmp_path, "a", (8, 1, [2.0] * 5, "old"))
-    b = written(tmp_path, "b", (8, 1, [1.0] * 5, "new"))
+    a = written(tmp_path, "a", (8, 1, [2.0] * 6, "old"))
+    b = written(tmp_path, "b", (8, 1, [1.0] * 6, "new"))
     lines = compare.compare(a, b)
     assert [(x.verdict, x.marks) for x in lines] == [("B faster", "sources")]
     assert not compare.left_out(a, b, lines) and "- sources: " in compare.describe(a, b, lines)
 
 
-def test_one_sample_has_no_interval_and_no_verdict(tmp_path):
-    a = written(tmp_path, "a", (8, 1, [2.0], "same"), (9, 1, [2.0] * 5, "same"))
-    b = written(tmp_path, "b", (8, 1, [1.0] * 5, "same"), (9, 1, [1.0], "same"))
+def test_few_samples_have_no_interval_and_no_verdict(tmp_path):
+    a = written(tmp_path, "a", (8, 1, [2.0], "same"), (9, 1, [2.0] * 6, "same"))
+    b = written(tmp_path, "b", (8, 1, [1.0] * 6, "same"), (9, 1, [1.0] * 5, "same"))
     lines = compare.compare(a, b)
-    assert {(x.ratio, x.verdict, x.low, x.high) for x in lines} == {(2, "one run", None, None)}
+    assert {(x.ratio, x.verdict, x.low, x.high) for x in lines} == {(2, "few samples", None, None)}
     assert [row[6].text for row in compare.cases_table(lines).rows] == ["", ""]
     (row,) = (line.split() for line in compare.digest(a, b, lines) if line.startswith("new"))
     assert row[2:8] == ["2", "0", "0", "0", "2", "0"]
 
 
+def test_scaled_and_contended_lines_count_nowhere(tmp_path):
+    runs = [(size, 1, [size / 8] * 6, "same") for size in (8, 9, 10)]
+    a, b = (written(tmp_path, name, *runs) for name in ("a", "b"))
+    scaled, contended, _ = b.all_records
+    scaled.data["extrapolated"] = {"from": 10, "to": 100}
+    contended.data["contended"] = [True] * 6
+    lines = compare.compare(a, b)
+    assert [(x.marks, x.counts) for x in lines] == [("extrapolated", False), ("contended", False), ("", True)]
+    (row,) = (line.split() for line in compare.digest(a, b, lines) if line.startswith("new"))
+    assert row[2:8] == ["1", "0", "1", "0", "0", "0"]
+    told = "2 of 3 lines are scaled or contended: no count, no median rests on them."
+    assert told in compare.digest(a, b, lines)
+
+
+def test_other_parts_are_not_compared(tmp_path):
+    runs = [(8, 1, [1.0] * 6, "same"), (9, 1, [1.0] * 6, "same")]
+    a, b = (written(tmp_path, name, *runs) for name in ("a", "b"))
+    b.all_records[0].protocol["time"] = "clone"
+    lines = compare.compare(a, b)
+    assert [(x.case_key, x.ratio) for x in lines] == [("problem=grid-path;size=9", 1.0)]
+    assert "1 cases have another part timed in A than in B: not compared." in compare.digest(a, b, lines)
+
+
 def test_cases_without_a_common_seed_are_counted(tmp_path):
-    a = written(tmp_path, "a", (8, 1, [1.0] * 5, "same"), (8, 2, [9.0] * 5, "same"), (9, 1, [1.0] * 5, "same"))
-    b = written(tmp_path, "b", (8, 1, [1.0] * 5, "same"), (9, 2, [1.0] * 5, "same"))
+    a = written(tmp_path, "a", (8, 1, [1.0] * 6, "same"), (8, 2, [9.0] * 6, "same"), (9, 1, [1.0] * 6, "same"))
+    b = written(tmp_path, "b", (8, 1, [1.0] * 6, "same"), (9, 2, [1.0] * 6, "same"))
     lines = compare.compare(a, b)
     assert [(x.case_key, x.seed, x.ratio) for x in lines] == [("problem=grid-path;size=8", 1, 1.0)]
     told = "1 cases in both have no seed in common: not compared."
@@ -148,7 +171,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(root, capsys):
 
 def test_searches_that_a_time_ended_are_not_compared(tmp_path):
     def machine(name, iterations):
-        data = synthetic.record(name, "new/search", {"size": 8}, "gpu", [1.0] * 5, iterations=iterations)
+        data = synthetic.record(name, "new/search", {"size": 8}, "gpu", [1.0] * 6, iterations=iterations)
         data["protocol"] |= {"budget": {"seconds": 1.0}}
         return load_machine(synthetic.write_records(tmp_path, name, [data], "GPU"))
 
@@ -158,7 +181,7 @@ def test_searches_that_a_time_ended_are_not_compared(tmp_path):
 
 
 def test_folders_that_say_nothing_of_their_machine_are_two(tmp_path):
-    a, b = (written(tmp_path, name, (8, 1, [1.0] * 5, name)) for name in ("a", "b"))
+    a, b = (written(tmp_path, name, (8, 1, [1.0] * 6, name)) for name in ("a", "b"))
     for machine in (a, b):
         machine.environment.clear()
     assert compare.same_machine(a, a) and not compare.same_machine(a, b)

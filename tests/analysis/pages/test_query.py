@@ -47,9 +47,13 @@ def test_a_line_for_people(root, capsys):
 
 @pytest.mark.parametrize(
     ("samples", "interval", "shown"),
-    [([2e-3], None, "2 ms (kernel, 1 sample, "), ([2e-3] * 2, [2e-3] * 2, "2 ms [2, 2]")],
+    [
+        ([2e-3], None, "2 ms (kernel, 1 sample, "),
+        ([2e-3] * 5, None, "2 ms (kernel, 5 samples, "),
+        ([2e-3] * 6, [2e-3] * 2, "2 ms [2, 2]"),
+    ],
 )
-def test_one_sample_has_no_interval(tmp_path, capsys, samples, interval, shown):
+def test_few_samples_have_no_interval(tmp_path, capsys, samples, interval, shown):
     case = {"load": 1, "states": 16, "variables": 8, "possibilities": 80}
     folder = synthetic.write_records(tmp_path, "m", [synthetic.record("m", "fang/table1", case, "gpu", samples)])
     assert main(["query", str(folder), "--json"]) == 0

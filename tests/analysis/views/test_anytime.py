@@ -77,6 +77,12 @@ def test_a_run_is_a_step_function_and_the_median_is_over_seeds(world):
     assert ours.percentile(10, 1000, 50) == pytest.approx(1)
 
 
+def test_the_median_of_an_even_number_is_between_the_two_in_the_middle():
+    values = np.array([3.0, np.inf, 1.0, 2.0])
+    assert anytime.percentile(values, 50) == 2.5 and anytime.percentile(values, 75) == np.inf
+    assert anytime.percentile(np.array([1.0, np.inf]), 50) == np.inf
+
+
 def test_more_is_better_where_it_is_maximised(world):
     steps = [(1.0, 800), (2.0, 950)]
     study, _ = world([run("cpu-serial", "easy", 1, steps, objective_sense="maximise")])

@@ -1,7 +1,7 @@
 """Tables 1, 2 and B.3 to B.10, row by row: published beside measured."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -79,11 +79,20 @@ class Measured:
     def of(self, metric: str) -> dict[str, Spread]:
         return {instance: spread_of(records, metric) for instance, records in self.runs.items()}
 
+    @property
+    def head(self) -> str:
+        """Of its columns: on how many cores it ran, where these are several."""
+        cores = sorted({record.threads for records in self.runs.values() for record in records if record.threads})
+        several = cores and cores[-1] > 1 and f" on {cores[0]}{f' to {cores[-1]}' * (len(cores) > 1)} cores"
+        return f"{self.machine.title}, {self.name}{several or ''}"
+
     def title(self, instance: str) -> str:
         return provenances(self.runs[instance])
 
-    def marks(self, instance: str, metric: str) -> tuple[str, ...]:
-        return (marks_of if metric == "time" else marks_of_results)(self.runs[instance])
+    def marks(self, instances: Iterable[str], metric: str) -> tuple[str, ...]:
+        """Of the value of these together."""
+        records = [record for instance in instances for record in self.runs[instance]]
+        return (marks_of if metric == "time" else marks_of_results)(records)
 
 
 def measured_of(study: Study) -> list[Measured]:
@@ -137,7 +146,7 @@ def comparison_table(study: Study, studies: Sequence[Study] = ()) -> Table:
     for name in baselines:
         columns += [Column(label, f"Δ {NAMES[name]}, published") for label in ("cost, %", "τ")]
     labels = ("error to BKS, %", "error to best known, %", "time, s", "GPU-ALNS ÷ ours")
-    columns += [Column(label, f"{one.machine.title}, {one.name}") for one in every for label in labels]
+    columns += [Column(label, one.head) for one in every for label in labels]
     table = Table(f"{study.slug}-comparison", f"{study.descriptor.title}: errors and times", columns, [])
     table.notes = [ERRORS, RATIOS, TOTALS, RUNS, *_seeds(every), *gaps(study), *reasons([study])]
     best = best_known_of(study, studies)
@@ -199,9 +208,7 @@ def _measured_comparison(table: Table, printed: Printed, one: Measured, instance
     }
     row = {"instance": instance, "machine": one.machine.name, "implementation": one.name, "seeds": len(records)}
     table.tidy.append(row | values | {"record": shorten(costs.sources)})
-    marks = [one.marks(instance, metric) for metric in ("cost", "cost", "time", "time")]
-    texts = _comparison_texts(values.values())
-    return [Cell(text, one.title(instance), marks=mark) for text, mark in zip(texts, marks, strict=True)]
+    return _comparison_cells(values.values(), one, [instance], one.title(instance))
 
 
 def _measured_total(printed: Printed, one: Measured, instances: list[str]) -> list[Cell]:
@@ -217,13 +224,15 @@ def _measured_total(printed: Printed, one: Measured, instances: list[str]) -> li
         times.mean,
         sum(theirs) / times.mean,
     ]
-    return [Cell(text, "of the sums") for text in _comparison_texts(values)]
+    return _comparison_cells(values, one, instances, "of the sums")
 
 
-def _comparison_texts(values: Sequence[float | None]) -> list[str]:
+def _comparison_cells(values: Iterable[float | None], one: Measured, instances: list[str], title: str) -> list[Cell]:
     to_bks, to_best, seconds, ratio = values
     texts = ["—" if error is None else f"{error:z.2f}" for error in (to_bks, to_best)]
-    return [*texts, significant(seconds), "—" if ratio is None else f"{significant(ratio)}×"]
+    texts += [significant(seconds), "—" if ratio is None else f"{significant(ratio)}×"]
+    marks = [one.marks(instances, metric) for metric in ("cost", "cost", "time", "time")]
+    return [Cell(text, title, marks=mark) for text, mark in zip(texts, marks, strict=True)]
 
 
 def appendix_tables(study: Study) -> list[Table]:
@@ -240,7 +249,7 @@ def _appendix_table(study: Study, place: str) -> Table:
     columns += [Column("BKS", "published")] if bks else []
     columns += [Column(WORDS[s], f"{NAMES[name]}, published") for name in ("gpu-alns", baseline) for s in STATS]
     columns += [Column(WORDS[s], f"{compared} to {NAMES[baseline]}, published") for s in STATS]
-    columns += [Column(WORDS[s], f"{one.machine.title}, {one.name}") for one in every for s in STATS]
+    columns += [Column(WORDS[s], one.head) for one in every for s in STATS]
     unit = ", s" if metric == "time" else ""
     name = f"{study.slug}-{place.removeprefix('Table ').replace('.', '').lower()}"
     notes = [DEVIATION, TOTALS] + ([] if study.name in PLACES else [LIKE_BHS, RUNS, *_seeds(every), *gaps(study)])
@@ -255,7 +264,8 @@ def _appendix_table(study: Study, place: str) -> Table:
     for one in every:
         spreads = one.of(metric)
         sums = total(spreads.values()) if set(spreads) == set(instances) else None
-        last += [_text_cell(sums.of(stat) if sums else None, "of the sums", metric) for stat in STATS]
+        marks = one.marks(spreads, metric)
+        last += [_text_cell(sums.of(stat) if sums else None, "of the sums", metric, marks) for stat in STATS]
     table.footer = [last]
     return table
 
@@ -267,7 +277,7 @@ def _measured_spreads(table: Table, every: list[Measured], instance: str, metric
             cells += [MISSING] * 4
             continue
         spread = spread_of(one.runs[instance], metric)
-        title, marks = one.title(instance), one.marks(instance, metric)
+        title, marks = one.title(instance), one.marks([instance], metric)
         cells += [_text_cell(spread.of(stat), title, metric, marks) for stat in STATS]
         row = {"instance": instance, "machine": one.machine.name, "implementation": one.name, "metric": metric}
         row |= {WORDS[stat]: spread.of(stat) for stat in STATS} | {"seeds": len(spread.sources)}
@@ -319,7 +329,7 @@ def quality_table(study: Study, studies: Sequence[Study]) -> Table | None:
         for machine, name in names:
             curve = by_key.get((machine, name, instance))
             good = mean.value * SCALE * (1 + ROUNDING)
-            seconds = np.percentile(curve.seconds_to(good), 50, method="higher") if curve else np.inf
+            seconds = np.median(curve.seconds_to(good)) if curve else np.inf
             marks = marks_of(curve.records) if curve else ()
             told = curve and np.isfinite(seconds)
             cells.append(

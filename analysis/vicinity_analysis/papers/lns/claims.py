@@ -200,7 +200,8 @@ def better_than_other(experiment: str, faster: bool) -> Callable[[Evidence], lis
             numbers += f"{NAMES[other]} {theirs.text} in {their_time.text} s"
             ruled_out = why or why_impossible(theirs)
             if ruled_out:
-                verdict, numbers = NOT_JUDGED, f"{numbers}: impossible: {ruled_out}"
+                whose = "the first" if why else f"that of {NAMES[other]}"
+                verdict, numbers = NOT_JUDGED, f"{numbers}: {whose} is impossible: {ruled_out}"
             elif not evidence.printed and not same:
                 verdict, numbers = NOT_JUDGED, f"{numbers}: the paper's instance is not known"
             else:

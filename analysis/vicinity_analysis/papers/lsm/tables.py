@@ -115,19 +115,16 @@ CACHED = "global memory is read through the same first-level cache as textures s
 TRIALS = "its trials take some thousand iterations, and the size of a block matters to the kernel's share of one only"
 
 
-def gain_sentences(study: Study, fast: str, slow: str, why: str, trials: bool = False) -> list[str]:
-    """t(slow) / t(fast) over the rows, and what bears on it. `trials`: `fast` makes some first, whose time must not be
-    scaled up."""
+def gain_sentences(study: Study, fast: str, slow: str, why: str) -> list[str]:
+    """t(slow) / t(fast) over the rows where both were run whole, and what bears on it."""
     told = []
     for machine in study.machines:
         series = study.series(machine)
         ours, theirs = series.get(fast, {}), series.get(slow, {})
-        common = [key for key in ours if key in theirs and ours[key].ok and theirs[key].ok]
-        common = [key for key in common if whole(ours[key])] if trials else common
+        common = [key for key in ours if key in theirs and whole(ours[key]) and whole(theirs[key])]
         if common:
             ratios = [theirs[key].typical() / ours[key].typical() for key in common]
-            where = ", where all iterations were run" if trials else ""
-            told.append(f"{fast} over {slow}, {machine.title}{where}: {span(ratios)}; {why}.")
+            told.append(f"{fast} over {slow}, {machine.title}, where all iterations were run: {span(ratios)}; {why}.")
     return told
 
 

@@ -8,7 +8,7 @@ from vicinity_analysis.views.tables import times_table
 from vicinity_analysis.views.usual import MakeView, View, along_axes, existing, printed_table
 
 TEXTURE = ("gpu-texture", "gpu", tables.CACHED)
-CONTROL = ("gpu-thread-control", "gpu-texture", tables.TRIALS, True)
+CONTROL = ("gpu-thread-control", "gpu-texture", tables.TRIALS)
 
 
 def _whole(study: Study) -> View:

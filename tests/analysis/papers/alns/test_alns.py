@@ -231,8 +231,23 @@ def test_contention_marks_times_and_no_costs(tmp_path):
     study = alns(studies_of(root, "gpu-a"), "table1")
     cells = tables.comparison_table(study).rows[0][-4:]
     assert [cell.marks for cell in cells] == [(), (), ("contended",), ("contended",)]
+    totals = tables.comparison_table(study).footer[0][-4:]
+    assert [cell.marks for cell in totals] == [(), (), ("contended",), ("contended",)]
     costs, times = tables.appendix_tables(study)
     assert costs.rows[0][-1].marks == () and times.rows[0][-1].marks == ("contended",)
+    assert costs.footer[0][-4].marks == () and times.footer[0][-4].marks == ("contended",)
+
+
+def test_columns_say_on_how_many_cores_they_ran(tmp_path):
+    root = synthetic_alns.make_root(tmp_path)
+    records = []
+    for threads, instances in ((8, ("CMT1", "CMT2")), (16, ("CMT3",))):
+        model = {"cpu-openmp": PAPER["cpu-serial"], "gpu": PAPER["gpu"]}
+        made = synthetic_alns.experiment("gpu-a", "table1", model=model, policy={"threads": threads})
+        records += [record for record in made if record["case"]["instance"] in instances]
+    synthetic_alns.make_machine(root / "results", "gpu-a", records, GPU)
+    groups = {column.group for column in tables.comparison_table(alns(studies_of(root, "gpu-a"), "table1")).columns}
+    assert {f"{GPU}, cpu-openmp on 8 to 16 cores", f"{GPU}, gpu"} <= groups
 
 
 def test_lines_a_second_over_gpus(tmp_path):

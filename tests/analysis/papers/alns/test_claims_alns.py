@@ -159,7 +159,8 @@ def test_times_are_compared_seed_by_seed(tmp_path):
     ((verdict, told),) = numbers(judged, "ratio-grows")
     assert verdict == HOLDS and "65.5× at 1200 requests; rank correlation 1.00" in told
     assert "to 65.5× (" in numbers(judged, "faster-on-all")[0][1]
-    assert "to 65.5× (" in numbers(judged, "worst-below-best")[0][1]
+    verdict, told = numbers(judged, "worst-below-best")[0]
+    assert verdict == NOT_JUDGED and told.startswith("fewer than 5 seeds of ")  # of one run the worst is the best
 
 
 def test_without_a_common_seed_nothing_is_judged(tmp_path):
