@@ -138,7 +138,7 @@ void add_run(CLI::App& app, Options& options, const std::vector<System>& systems
   run->add_option("--seeds", options.seeds, "3: at most so many of the profile's seeds; 4-10: the fourth to the tenth of them");
   run->add_option("--shard", options.shard, "I/N: part I of N of the (case, implementation) pairs, which no other part has");
   run->add_flag("--estimate", options.estimate,
-                "Only print, as JSON, how much there is to measure, for about how long, and whether on a GPU");
+                "Only print, as JSON, how much there is to measure where nothing is recorded, for about how long, and whether on a GPU");
   run->add_flag("--fresh", options.fresh, "Measure again what is already recorded");
   run->add_flag("--control", options.control, "Time control kernels before and after each case");
   run->add_option("--test-slowdown", options.slowdown)->group("");

@@ -55,8 +55,6 @@ class Solving {
       start_objective_ = solver_.files->objective_of(*instance_, *start_.solution).value();
     }
     prepared_ = prepare_first(candidates_, case_, *instance_);
-    if (!asked_.settings.empty() && !asked_.quiet)  // one of them may be why
-      for (const std::string& refusal : prepared_.refusals) print_stderr("vicinity: {}; another method is taken\n", refusal);
     keep_pace();
   }
 

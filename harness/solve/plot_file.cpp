@@ -18,8 +18,11 @@ constexpr const char* first_line = "<!-- drawn by vicinity solve -->";
 PlotFile::PlotFile(std::filesystem::path path, bool force, const std::vector<std::filesystem::path>& others) : path_(std::move(path)) {
   namespace fs = std::filesystem;
   std::error_code error;
+  const auto whole = [&](const fs::path& one) {
+    return fs::weakly_canonical(fs::absolute(one), error);  // also where there is no such file yet
+  };
   for (const fs::path& other : others)
-    if (!other.empty() && (fs::equivalent(path_, other, error) || fs::weakly_canonical(path_, error) == fs::weakly_canonical(other, error)))
+    if (!other.empty() && (fs::equivalent(path_, other, error) || whole(path_) == whole(other)))
       throw InputError(fmt::format("--plot: {} is the instance or a solution; choose another file", path_.string()));
   require_writable(path_);
   if (force || !fs::is_regular_file(path_, error) || fs::file_size(path_, error) == 0) return;

@@ -234,18 +234,14 @@ std::vector<const Implementation*> fastest_first(const std::vector<const Impleme
 }
 
 Prepared prepare_first(const std::vector<const Implementation*>& candidates, const Case& c, const Instance& instance) {
-  std::vector<std::string> refusals;
   for (const Implementation* implementation : candidates) {
     const bool last = implementation == candidates.back();
     try {
-      return {implementation, implementation->prepare(c, instance), std::move(refusals)};
+      return {implementation, implementation->prepare(c, instance)};
     } catch (const std::bad_alloc&) {
       if (last) throw EnvironmentError(fmt::format("{}: not enough host memory", implementation->name));
     } catch (const DoesNotFit& complaint) {
       if (last) throw DoesNotFit(fmt::format("{}: {}", implementation->name, complaint.what()));
-    } catch (const InputError& complaint) {
-      if (last) throw;
-      refusals.push_back(fmt::format("{}: {}", implementation->name, complaint.what()));
     }
   }
   throw EnvironmentError("no implementation can run here");

@@ -41,10 +41,10 @@ namespace vicinity {
 struct Prepared {
   const Implementation* implementation = nullptr;
   std::unique_ptr<Run> run;
-  std::vector<std::string> refusals = {};  ///< "NAME: ..." of those before it that do not take such a case
 };
 
-/// The first of `candidates` that takes the case. Throws what the last one threw when none does.
+/// The first of `candidates` that the case fits. Throws what the last one threw when none does, and InputError for a value that is wrong
+/// for one, whatever the next ones make of it.
 [[nodiscard]] Prepared prepare_first(const std::vector<const Implementation*>& candidates, const Case& c, const Instance& instance);
 
 /// What iterations are for people.

@@ -57,6 +57,12 @@ def test_routes_are_drawn(five: Program) -> None:
     assert sum(int(title.split("load ")[1].split(" ")[0]) for title in routes) == 20
 
 
+def test_a_drawing_is_not_put_over_the_solution_to_come(five: Program) -> None:
+    result = five(*SOLVE, "--plot", "./five.sol")
+    assert result.returncode == 2 and not (five.folder / "five.sol").exists()
+    assert error_line(result) == "--plot: ./five.sol is the instance or a solution; choose another file"
+
+
 def test_a_drawing_is_replaced_and_no_other_file(five: Program) -> None:
     assert five(*SOLVE, "--plot", "r.svg").returncode == 0
     assert five(*SOLVE, "--plot", "r.svg").returncode == 0

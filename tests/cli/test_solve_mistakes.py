@@ -136,12 +136,13 @@ def test_solution_that_cannot_be_written_is_printed(mine: Program) -> None:
     assert answer["output"] is None and answer["objective"] == cost(12, answer["solution"])
 
 
-def test_a_value_that_the_best_method_refuses_is_told(vicinity: Program) -> None:
+def test_a_value_that_is_wrong_for_the_best_method_is_an_error(vicinity: Program) -> None:
     points = "".join(f"{k} {k * k % 7} {k}\n" for k in range(1, 8))
     text = f"NAME : seven\nTYPE : TSP\nDIMENSION : 7\nEDGE_WEIGHT_TYPE : EUC_2D\nNODE_COORD_SECTION\n{points}EOF\n"
     (vicinity.folder / "seven.tsp").write_text(text)
-    words = ("solve", "lsm", "--instance", "seven.tsp", "--iterations", "10", "--force")
-    refusal = "cpu-ils: tsp: walkers = 100000 is not a whole number from 0 to 65536; another method is taken\n"
-    assert refusal in vicinity(*words, "--set", "walkers=100000").stderr
-    assert "another method" not in vicinity(*words, "--set", "walkers=100").stderr
-    assert "another method" not in vicinity(*words, "--set", "walkers=100000", "--quiet").stderr
+    words = ("solve", "lsm", "--instance", "seven.tsp", "--iterations", "10")
+    for value in ("100000", "many"):
+        result = vicinity(*words, "--set", f"walkers={value}")
+        assert result.returncode == 2 and result.stdout == ""
+        assert error_line(result) == f"tsp: walkers = {value} is not a whole number from 0 to 65536"
+    assert vicinity(*words, "--set", "walkers=100").returncode == 0

@@ -241,6 +241,10 @@ def load_published(root: Path, descriptor: Descriptor) -> dict[str, Published]:
         found.setdefault(observation.metric, []).append(observation)
     if not found[descriptor.metric]:
         raise InputError(f"{path}: no rows with metric '{descriptor.metric}' (asked by {descriptor.path})")
+    known = {name for rows in found.values() for observation in rows for name in observation.params}
+    for name in descriptor.mapping:
+        if name not in known:
+            raise InputError(f"{path}: no rows with a parameter '{name}' (asked by {descriptor.path})")
     return {metric: Published(descriptor, rows) for metric, rows in found.items()}
 
 

@@ -216,6 +216,8 @@ TEST_F(DescriptorTest, ErrorsNameLineAndWhatIsAllowed) {
   EXPECT_EQ(error("size: [10, 13]", "size: [10, 10]"), "table.yaml:11: value 10 appears twice");
   EXPECT_EQ(error("schema: 1", "schema: 2"), "table.yaml:1: schema: '2' is not a whole number from 1 to 1");
   EXPECT_EQ(error("{states: size}", "{states: sizes}"), "table.yaml:8: unknown axis 'sizes'; did you mean 'size'? allowed: size, mode");
+  EXPECT_EQ(error("{states: size}", "{stats: size}"), "table.yaml:8: no row of fang_table1.csv has a parameter 'stats'");
+  EXPECT_EQ(error("metric: time", "metric: tmie"), "table.yaml:9: no row of fang_table1.csv has the metric 'tmie'");
   EXPECT_EQ(error("csv: fang_table1.csv", "csv: fang_table9.csv"), "table.yaml:7: 'fang_table9.csv' is not a file of data/published/");
   EXPECT_EQ(error("kind: tolerance", "kind: identical"), "table.yaml:20: tolerance must be 0, or the kind 'tolerance'");
   EXPECT_EQ(error("  full: {}\n", ""), "table.yaml:21: profile 'full' is missing; every descriptor has smoke, quick and full");
