@@ -125,7 +125,7 @@ class Session {
                                    : read_flatzinc(std::filesystem::path(options.file))) {}
 
   void run() {
-    if (const std::optional<Directive> directive = directive_of(model_); directive && model_.goal != cp::Goal::satisfy)
+    if (const std::optional<Directive> directive = directive_of(model_); directive && !options_.free && model_.goal != cp::Goal::satisfy)
       return run_neighborhoods(*directive);
     // Without variables an assignment is empty, which is how neighbourhoods say that there is none.
     if (options_.free && !model_.variables.empty() &&
@@ -152,7 +152,7 @@ class Session {
       if (wanted > 0 && search.statistics().solutions >= wanted) break;
     }
     if (goal && search.found() && !each && wanted == 0) print(search, compiled);
-    conclude(status, search.found(), compiled.clipped);
+    conclude(status, search.found(), compiled.proves(search.found()));
     if (options_.statistics) statistics(search, network, true);
     out_.flush();
   }
@@ -181,7 +181,7 @@ class Session {
     ready_ = Clock::now();
     const CpSearch::Status status = search.next(limits);
     leaving_.answer();
-    if (status != CpSearch::Status::solution) return conclude(status, false, compiled.clipped);
+    if (status != CpSearch::Status::solution) return conclude(status, false, compiled.proves(false));
     check(compiled, search.values());
     const auto run = search_from(problem, task, values_);
     run->reset(options_.seed);
@@ -213,7 +213,7 @@ class Session {
       outcome = run->outcome();
     }
     const bool proved = outcome.counters["proved"] != 0;
-    conclude(proved ? CpSearch::Status::exhausted : CpSearch::Status::limit, outcome.feasible, false, model_.goal != cp::Goal::satisfy);
+    conclude(proved ? CpSearch::Status::exhausted : CpSearch::Status::limit, outcome.feasible, true, model_.goal != cp::Goal::satisfy);
     if (options_.statistics) statistics(outcome);
     out_.flush();
   }
@@ -252,9 +252,9 @@ class Session {
     out_.flush();
   }
   /// `whole`: what is proved is that no other solution is wanted.
-  void conclude(CpSearch::Status status, bool found, bool clipped, bool whole = true) {
+  void conclude(CpSearch::Status status, bool found, bool proves, bool whole = true) {
     leaving_.answer();
-    const bool proved = status == CpSearch::Status::exhausted && !clipped;
+    const bool proved = status == CpSearch::Status::exhausted && proves;
     if (proved && (whole || !found))
       out_ << (found ? "==========\n" : "=====UNSATISFIABLE=====\n");
     else if (!found)

@@ -190,7 +190,8 @@ class Names {
 struct Type {
   enum class Base : std::uint8_t { boolean, integer, set } base = Base::integer;
   bool var = false;
-  Expression domain;  ///< a set
+  bool unbounded = false;  ///< `int` alone
+  Expression domain;       ///< a set
 };
 
 class Reader {
@@ -248,7 +249,7 @@ class Reader {
       model_.goal = tokens_.is("minimize") ? cp::Goal::minimise : cp::Goal::maximise;
       tokens_.next();
       model_.objective = expression(false);
-      if (!is_of(model_.objective, {Type::Base::integer, true, {}})) tokens_.fail("the objective is no int variable");
+      if (!is_of(model_.objective, {Type::Base::integer, true, false, {}})) tokens_.fail("the objective is no int variable");
     } else {
       tokens_.expected("satisfy, minimize or maximize");
     }
@@ -269,6 +270,7 @@ class Reader {
     cp::Variable variable;
     variable.name = name;
     variable.boolean = declared.base == Type::Base::boolean;
+    variable.unbounded = declared.unbounded;
     variable.domain = declared.domain;
     variable.annotations = notes;
     variable.introduced = has(notes, is_introduced_);
@@ -358,6 +360,7 @@ class Reader {
     } else if (tokens_.is("int")) {
       tokens_.next();
       declared.domain = interval(cp::least_value, cp::greatest_value);
+      declared.unbounded = true;
     } else if (tokens_.is("float") || tokens_.kind() == Token::real) {
       refuse_float();
     } else if (tokens_.kind() == Token::integer || tokens_.is('{')) {

@@ -96,6 +96,9 @@ TEST(FlatzincProtocol, LargeNeighborhoodSearchProvesNothing) {
   EXPECT_EQ(solved(searched, two), solved(searched, all));
   EXPECT_NE(solved(searched, statistics).find("%%%mzn-stat: objective=35\n"), std::string::npos);
   EXPECT_NE(solved(searched, statistics).find("%%%mzn-stat: steps=10\n"), std::string::npos);
+  FlatzincOptions free;
+  free.free = true;  // whatever the model says
+  EXPECT_EQ(solved(searched, free), "x = 9;\ny = 1;\n----------\n==========\n");
   EXPECT_EQ(solved(searched, {}, true), "=====UNKNOWN=====\n");
   EXPECT_EQ(solved("var 1..9: x;\nconstraint int_ne(x,x);\nsolve :: lns(1,9,rl(1),1,1,0,0) minimize x;\n"), "=====UNSATISFIABLE=====\n");
 }
@@ -144,12 +147,34 @@ TEST(FlatzincProtocol, NumbersBeyondThoseOfVariables) {
            {x + "constraint int_le(x,3000000000);\nsolve maximize x;\n", "x = 10;\n"},
            {x + "constraint int_lt(-9223372036854775807,x);\nsolve minimize x;\n", "x = 0;\n"},
            {x + b + "constraint int_le_reif(x,-3000000000,b);\nsolve maximize x;\n", "x = 10;\nb = false;\n"},
-           {x + "var int: y :: output_var;\nconstraint array_int_element(x,[5,3000000000,7],y);\nsolve maximize y;\n",
+           {x + "var 0..9: y :: output_var;\nconstraint array_int_element(x,[5,3000000000,7],y);\nsolve maximize y;\n",
             "x = 3;\ny = 7;\n"}}) {
     EXPECT_EQ(solved(model), best + "----------\n==========\n") << model;
     EXPECT_EQ(solved(model, free), best + "----------\n==========\n") << model;
   }
-  EXPECT_EQ(solved("var int: x = 3000000000;\nsolve satisfy;\n", free), "=====UNSATISFIABLE=====\n");
+}
+
+TEST(FlatzincProtocol, WhatNothingBoundsIsNotProved) {
+  FlatzincOptions free;
+  free.free = true;
+  const std::string hundred = "var 0..100000: x;\nvar 0..100000: y;\nvar int: z :: output_var;\nconstraint int_times(x,y,z);\n";
+  for (const auto& [model, best] : std::vector<std::pair<std::string, std::string>>{
+           {"var int: z :: output_var;\nsolve minimize z;\n", "z = -2147483646;\n----------\n"},
+           {hundred + "solve maximize z;\n", "z = 2147483646;\n----------\n"},
+           {"var 1..3: x;\nvar int: y :: output_var;\nconstraint array_int_element(x,[5,3000000000,7],y);\nsolve maximize y;\n",
+            "y = 7;\n----------\n"},
+           {hundred + "constraint int_eq(x,100000);\nconstraint int_eq(y,100000);\nsolve minimize z;\n", "=====UNKNOWN=====\n"},
+           {"var int: x;\nvar int: y;\nconstraint int_lin_le([-1,1],[x,y],-3000000000);\nconstraint int_le(0,y);\nsolve satisfy;\n",
+            "=====UNKNOWN=====\n"},
+           {"var int: x :: output_var;\nconstraint int_le(10,x);\nsolve minimize x;\n", "x = 10;\n----------\n==========\n"},
+           {"var int: x :: output_var;\nconstraint int_le(10,x);\nsolve maximize x;\n", "x = 2147483646;\n----------\n"},
+           {"var 0..9: x;\nvar 0..9: y;\nvar int: z :: output_var;\nconstraint int_times(x,y,z);\nsolve maximize z;\n",
+            "z = 81;\n----------\n==========\n"}}) {
+    EXPECT_EQ(solved(model), best) << model;
+    if (!best.ends_with("----------\n")) {
+      EXPECT_EQ(solved(model, free), best) << model;  // others go on for good
+    }
+  }
 }
 
 TEST(FlatzincProtocol, TheTimeLimitHoldsAmidPropagation) {

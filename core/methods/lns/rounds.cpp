@@ -360,7 +360,7 @@ Outcome judge(const cp::Problem& problem, const std::vector<Result>& results) {
   }
   Outcome outcome = lns::judge(problem, searches);
   if (results.empty()) return outcome;
-  const bool proved = results.front().proved && !problem.compiled().clipped;
+  const bool proved = results.front().proved && problem.compiled().proves(!results.front().search.best.empty());
   outcome.counters["proved"] = proved ? 1 : 0;
   outcome.counters["failures"] = results.front().failures;
   if (results.front().search.best.empty()) outcome.complaint = proved ? "the model has no solution" : "no first solution is found";

@@ -44,7 +44,7 @@ constexpr std::size_t most_matrix_values = std::size_t{1} << 24;
 
 class Compiler {
  public:
-  explicit Compiler(const Model& model) : model_(model), result_{nullptr, {}, true_var, false} {}
+  explicit Compiler(const Model& model) : model_(model), result_{nullptr, {}} {}
 
   CompiledModel compile() {
     unite();
@@ -60,8 +60,10 @@ class Compiler {
     place_elements();
     join_elements();
     if (model_.goal != Goal::satisfy) result_.objective = var(model_.objective);
+    const std::vector<Var> open = open_ended();
     try {
       result_.network = std::make_shared<Network>(std::move(draft_));
+      note_open_ended(open);
     } catch (const InputError& error) {
       throw InputError(fmt::format("{}: {}", model_.file, error.what()));
     }
@@ -120,6 +122,30 @@ class Compiler {
       if (variable.assigned && !variable.value.is(Is::variable)) draft_.restrict(v, clipped({variable.value.value, variable.value.value}));
     }
   }
+  [[nodiscard]] static bool at_an_end(std::int64_t lower, std::int64_t upper) { return lower == least_value || upper == greatest_value; }
+  /// Variables without a domain that nothing bounds so far.
+  [[nodiscard]] std::vector<Var> open_ended() const {
+    std::vector<Var> open;
+    for (std::size_t x = 0; x < model_.variables.size(); ++x) {
+      const Var v = result_.variable_of[x];
+      if (model_.variables[x].unbounded && at_an_end(domain(v).lower, domain(v).upper)) open.push_back(v);
+    }
+    return open;
+  }
+  /// Where propagation does not bound them either, values beyond the ends may solve what these do not.
+  void note_open_ended(const std::vector<Var>& open) {
+    const NetworkView root = result_.network->view();
+    for (const Var v : open) {
+      const bool failed = result_.network->failed(), below = failed || root.lower[v] == least_value,
+                 above = failed || root.upper[v] == greatest_value;
+      result_.clipped = result_.clipped || below || above;
+      // Beyond its other end an objective is worse.
+      const bool goal = model_.goal != Goal::satisfy && v == result_.objective;
+      result_.best_clipped = result_.best_clipped || (below && !(goal && model_.goal == Goal::maximise)) ||
+                             (above && !(goal && model_.goal == Goal::minimise));
+    }
+  }
+  void note_cut() { result_.clipped = result_.best_clipped = true; }
   /// A set as intervals, ascending and apart.
   [[nodiscard]] Values intervals_of(const Expression& set) const {
     Values intervals;
@@ -138,7 +164,7 @@ class Compiler {
   }
   [[nodiscard]] Values clipped(Values intervals) {
     if (intervals.empty() || (intervals.front() >= least_value && intervals.back() <= greatest_value)) return intervals;
-    result_.clipped = true;
+    note_cut();
     Values inside;
     for (std::size_t k = 0; k < intervals.size(); k += 2) {
       const std::int64_t low = std::max<std::int64_t>(intervals[k], least_value),
@@ -441,7 +467,7 @@ class Compiler {
   /// x has no value beyond that end of its range where a constraint wants one: a model without a solution may have one there.
   void note_end(Var x, bool fails, Wide wanted) {
     if (fails && (wanted > greatest_value ? domain(x).upper == greatest_value : wanted < least_value && domain(x).lower == least_value))
-      result_.clipped = true;
+      note_cut();
   }
   /// a x against c, a = 1 or -1: always or reified.
   void single(Relation relation, Var x, std::int64_t a, std::int64_t c, Condition condition) {
@@ -598,6 +624,7 @@ class Compiler {
     const auto elements = array(1);
     if (elements.empty()) return void(draft_.failed = true);
     draft_.restrict(i, Values{1, static_cast<std::int64_t>(elements.size())});
+    for (const Expression& e : elements) note_end(z, is_number(e), e.value);
     if (std::all_of(elements.begin(), elements.end(), is_number)) return elements_.push_back({i, z, arguments_[1]});
     Vars all{i, z};
     for (const Var x : vars(1)) all.push_back(x);

@@ -12,7 +12,11 @@ struct CompiledModel {
   std::shared_ptr<const Network> network;
   std::vector<Var> variable_of;  ///< [variable of the model]
   Var objective = true_var;      ///< where there is a goal
-  bool clipped = false;  ///< a domain reaches beyond least_value or greatest_value and was cut: what has no solution here may have one
+  /// A domain reaches beyond least_value or greatest_value and was cut: what has no solution here may have one; and a better one.
+  bool clipped = false, best_clipped = false;
+
+  /// Does a search of the whole tree, which found a solution or none, prove that there is no better one?
+  [[nodiscard]] bool proves(bool found) const noexcept { return found ? !best_clipped : !clipped; }
 };
 
 /// Gives each constraint of the model its propagators: FlatZinc's builtins over ints and bools, their reified and half-reified forms, and

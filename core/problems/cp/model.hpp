@@ -57,6 +57,7 @@ struct Variable {
   bool introduced = false;  ///< by the compiler of the model (var_is_introduced)
   bool defined = false;     ///< a constraint defines it (is_defined_var)
   bool assigned = false;    ///< `value` is what it equals
+  bool unbounded = false;   ///< `var int` alone: its domain is what there is of values
   Expression domain;        ///< a set; of a bool 0..1
   Expression value;         ///< a literal or another variable
   Stretch annotations;

@@ -86,7 +86,7 @@ void GeneticSearch::work(std::int32_t b, Workspace& workspace, const Interruptio
 
 void GeneticSearch::make_child(const Job& job, Line& line, Workspace& workspace, const Interruption& interruption) const {
   Tours& tours = workspace.tours;
-  tours.load_all(split(vrp_, islands_.granular(), job.penalties, job.order));
+  tours.load_all(split(vrp_, islands_.granular(), job.penalties, job.order, interruption));
   workspace.search.improve(tours, job.penalties, interruption);
   line.handed.load_feasible = tours.excess_load() == 0;
   line.handed.duration_feasible = tours.excess_duration() == 0;
@@ -98,7 +98,7 @@ void GeneticSearch::make_child(const Job& job, Line& line, Workspace& workspace,
 void GeneticSearch::anneal(std::int32_t b, const Job& job, Line& line, Workspace& workspace, const Interruption& interruption) const {
   Tours& tours = workspace.tours;
   if (job.begins()) {
-    tours.load_all(job.order.empty() ? job.routes : split(vrp_, islands_.granular(), job.penalties, job.order));
+    tours.load_all(job.order.empty() ? job.routes : split(vrp_, islands_.granular(), job.penalties, job.order, interruption));
     if (!job.order.empty()) workspace.search.improve(tours, job.penalties, interruption);
     line.current = tours.routes();
     line.best = feasible(tours) ? line.current : Routes(line.current.size());

@@ -64,13 +64,15 @@ void dissolve_surplus(const vrp::View& vrp, const Penalties& penalties, std::siz
 
 }  // namespace
 
-Routes split(const vrp::View& vrp, const Granular& granular, const Penalties& penalties, const std::vector<std::int32_t>& order) {
+Routes split(const vrp::View& vrp, const Granular& granular, const Penalties& penalties, const std::vector<std::int32_t>& order,
+             const Interruption& interruption) {
   const std::size_t n = order.size();
   const std::int64_t most_load = vrp.capacity + std::int64_t{vrp.capacity} / 2, most_duration = vrp.limit + std::int64_t{vrp.limit} / 2;
   std::vector<std::int64_t> cost(n + 1, std::numeric_limits<std::int64_t>::max());
   std::vector<std::size_t> predecessor(n + 1, 0);
   cost[0] = 0;
   for (std::size_t i = 0; i < n; ++i) {
+    interruption.check();
     std::int64_t load = 0, duration = 0, distance = 0;
     for (std::size_t j = i; j < n; ++j) {
       const std::int32_t c = order[j], before = j == i ? 0 : order[j - 1];

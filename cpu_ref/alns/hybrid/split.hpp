@@ -6,6 +6,7 @@
 #include "core/methods/alns/hybrid/granular.hpp"
 #include "core/methods/alns/hybrid/moves.hpp"
 #include "core/methods/alns/hybrid/population.hpp"
+#include "core/util/interruption.hpp"
 
 namespace vicinity::alns::hybrid {
 
@@ -13,6 +14,6 @@ namespace vicinity::alns::hybrid {
 /// lasts longer than 3/2 of the limit, but for single customers. When there are more routes than may be, those of least (load, -number) are
 /// dissolved, and their customers inserted in order where that costs least: least (change of cost and penalty, route, position).
 [[nodiscard]] Routes split(const vrp::View& vrp, const Granular& granular, const Penalties& penalties,
-                           const std::vector<std::int32_t>& order);
+                           const std::vector<std::int32_t>& order, const Interruption& interruption = Interruption());
 
 }  // namespace vicinity::alns::hybrid

@@ -54,8 +54,13 @@ std::vector<std::int32_t> nearest_neighbor_tour(const vrp::View& vrp) {
   return order;
 }
 
+struct Cut {
+  std::int64_t cost;
+  std::vector<vrp::Route> routes;
+};
+
 /// The cheapest cut of an order into feasible routes, of those the one of fewest; a customer that fits none alone is one, too.
-std::vector<vrp::Route> cut_of(const vrp::View& vrp, const std::vector<std::int32_t>& order) {
+Cut cut_of(const vrp::View& vrp, const std::vector<std::int32_t>& order) {
   const std::size_t n = order.size();
   std::vector<std::tuple<std::int64_t, std::int32_t, std::size_t>> best(n + 1, {std::numeric_limits<std::int64_t>::max(), 0, 0});
   best[0] = {0, 0, 0};  // cost, routes, where the last one begins
@@ -71,9 +76,10 @@ std::vector<vrp::Route> cut_of(const vrp::View& vrp, const std::vector<std::int3
       best[j + 1] = std::min(best[j + 1], {cost + vrp(c, 0), routes + 1, i});
     }
   }
-  std::vector<vrp::Route> cut;
+  Cut cut{std::get<0>(best[n]), {}};
   for (std::size_t end = n; end > 0; end = std::get<2>(best[end]))
-    cut.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(std::get<2>(best[end])), order.begin() + static_cast<std::ptrdiff_t>(end));
+    cut.routes.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(std::get<2>(best[end])),
+                            order.begin() + static_cast<std::ptrdiff_t>(end));
   return cut;
 }
 
@@ -106,12 +112,14 @@ Granular::Granular(const vrp::Vrp& instance) {
                       [&](std::int32_t a, std::int32_t b) { return std::pair(vrp(u, a), a) < std::pair(vrp(u, b), b); });
     std::copy_n(others.begin(), k, nearest.begin() + static_cast<std::ptrdiff_t>(u) * k);
   }
-  const std::vector<std::int32_t> order = instance.data().x.empty() ? nearest_neighbor_tour(vrp) : around_depot(instance);
+  const std::vector<std::int32_t> tour = nearest_neighbor_tour(vrp), order = instance.data().x.empty() ? tour : around_depot(instance);
   rank.assign(static_cast<std::size_t>(n) + 1, -1);
   for (std::size_t i = 0; i < order.size(); ++i) rank[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
-  first = cut_of(vrp, order);
-  routes = most_routes(vrp, static_cast<std::int32_t>(first.size()));
-  if (first.size() > static_cast<std::size_t>(routes)) first.clear();
+  Cut cut = cut_of(vrp, order), of_tour = cut_of(vrp, tour);  // the first is far from good where routes are long
+  routes = most_routes(vrp, static_cast<std::int32_t>(cut.routes.size()));
+  const auto fits = [&](const Cut& one) { return one.routes.size() <= static_cast<std::size_t>(routes); };
+  if (fits(of_tour) && (!fits(cut) || of_tour.cost < cut.cost)) cut = std::move(of_tour);
+  if (fits(cut)) first = std::move(cut.routes);
   spread = mean_distance(vrp);
   symmetries = symmetries_of(instance);
 }

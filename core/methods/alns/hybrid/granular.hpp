@@ -21,9 +21,10 @@ struct Granular {
   /// [customer] 0 .. n-1: by the angle around the depot, then distance from it and number; without coordinates by a nearest-neighbour tour
   /// from the depot, least (distance, number).
   std::vector<std::int32_t> rank;
-  std::int32_t routes;            ///< most routes of a solution under way, m
-  std::vector<vrp::Route> first;  ///< customers by `rank` in their cheapest cut; empty: it has more than so many
-  std::int32_t spread;            ///< mean distance of two customers, at least 1: the unit of temperatures
+  std::int32_t routes;  ///< most routes of a solution under way, m
+  /// The cheaper one of the cheapest cuts of the customers by `rank` and of the nearest-neighbour tour; empty: both have more routes.
+  std::vector<vrp::Route> first;
+  std::int32_t spread;  ///< mean distance of two customers, at least 1: the unit of temperatures
   std::vector<Symmetry> symmetries;
   [[nodiscard]] std::int32_t moves() const noexcept { return k < move_neighbors ? k : move_neighbors; }
 };

@@ -87,7 +87,7 @@ Symmetry symmetry_of(const vrp::View& vrp, const std::vector<Point>& places, con
 
 std::vector<Symmetry> symmetries_of(const vrp::Vrp& vrp) {
   std::vector<Symmetry> found;
-  if (vrp.data().x.empty() || vrp.size() < 2) return found;
+  if (vrp.data().x.empty() || !vrp.data().matrix.empty() || vrp.size() < 2) return found;  // a matrix need not fit the drawing
   const std::vector<Point> places = places_of(vrp.data());
   double most = 0;
   for (const Point place : places) most = std::max({most, std::abs(place.real()), std::abs(place.imag())});

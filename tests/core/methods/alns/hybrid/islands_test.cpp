@@ -38,6 +38,28 @@ TEST(HybridGranular, AnglesAreExact) {
   EXPECT_EQ(Granular(vrp).rank, (std::vector<std::int32_t>{-1, 2, 1, 0}));
 }
 
+/// A grid, seen from a corner: the next customer around the depot is far.
+TEST(HybridGranular, TheFirstSolutionOfLongRoutesFollowsATour) {
+  std::vector<double> x{0}, y{0};
+  for (int i = 1; i <= 90; ++i) {
+    x.push_back((i % 10) * 10 + 1);
+    y.push_back((i / 10) * 10 + 1 + i % 2);
+  }
+  const vrp::Vrp vrp = at(x, y);
+  const vrp::View view = vrp.view();
+  std::vector<std::int32_t> polar(91);
+  const Granular granular(vrp);
+  for (std::int32_t c = 1; c <= 90; ++c) polar[static_cast<std::size_t>(granular.rank[static_cast<std::size_t>(c)])] = c;
+  std::int64_t around = view(0, polar[0]) + view(polar[89], 0);  // one route takes all
+  for (std::size_t i = 1; i < 90; ++i) around += view(polar[i - 1], polar[i]);
+  ASSERT_EQ(granular.first.size(), 1u);
+  const vrp::Route& route = granular.first[0];
+  std::int64_t first = view(0, route.front()) + view(route.back(), 0);
+  for (std::size_t i = 1; i < route.size(); ++i) first += view(route[i - 1], route[i]);
+  EXPECT_EQ(std::set<std::int32_t>(route.begin(), route.end()).size(), 90u);
+  EXPECT_LT(3 * first, 2 * around);
+}
+
 TEST(HybridCrossover, KeepsTheSegmentAndTheOtherOrder) {
   const std::vector<std::int32_t> a{1, 2, 3, 4, 5, 6, 7, 8}, b{8, 6, 4, 2, 7, 5, 3, 1};
   for (std::uint64_t seed = 0; seed < 50; ++seed) {

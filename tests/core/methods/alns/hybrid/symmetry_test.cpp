@@ -35,6 +35,14 @@ TEST(HybridSymmetry, RingsTurnAndAreReflected) {
   EXPECT_EQ(symmetries_of(rings(84, 2, 1)).size(), most_symmetries);
 }
 
+TEST(HybridSymmetry, AMatrixNeedNotFitTheDrawing) {
+  vrp::Data data = rings(12, 1, 1).data();
+  data.matrix.assign(13 * 13, 7);
+  for (std::size_t i = 0; i < 13; ++i) data.matrix[i * 13 + i] = 0;
+  data.matrix[1 * 13 + 2] = data.matrix[2 * 13 + 1] = 1;
+  EXPECT_TRUE(symmetries_of(vrp::Vrp(data)).empty());
+}
+
 TEST(HybridSymmetry, ImagesAreAsFarApart) {
   const vrp::Vrp vrp = rings(12, 3, 5);
   const vrp::View view = vrp.view();
