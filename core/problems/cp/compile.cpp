@@ -419,10 +419,7 @@ class Compiler {
     if (condition.mode != Mode::always && known(condition.literal) == true) condition = {};
     if (condition.mode == Mode::implied && known(condition.literal) == false) return;
     if (terms.empty() || is_large(c))
-      if (const auto holds = whatever(relation, terms, c)) {
-        for (const auto& [x, a] : terms) note_end(x, !*holds && condition.mode == Mode::always, a > 0 ? c : -c);
-        return decided(*holds, condition);
-      }
+      if (const auto holds = whatever(relation, terms, c)) return decided(*holds, condition);
     std::int64_t divisor = 0;
     for (const auto& term : terms) divisor = std::gcd(divisor, term.second);
     const bool divides = c % divisor == 0;
@@ -464,15 +461,8 @@ class Compiler {
     else if (!holds)
       draft_.failed = true;
   }
-  /// x has no value beyond that end of its range where a constraint wants one: a model without a solution may have one there.
-  void note_end(Var x, bool fails, Wide wanted) {
-    if (fails && (wanted > greatest_value ? domain(x).upper == greatest_value : wanted < least_value && domain(x).lower == least_value))
-      note_cut();
-  }
   /// a x against c, a = 1 or -1: always or reified.
   void single(Relation relation, Var x, std::int64_t a, std::int64_t c, Condition condition) {
-    const bool beyond = relation == Relation::le ? c < least_value : relation == Relation::eq;
-    note_end(x, beyond && condition.mode == Mode::always, a > 0 ? c : -c);
     if (relation == Relation::le) {
       const std::int64_t most = a > 0 ? c : -c - 1;  // x <= most, or not
       const Literal l = a > 0 ? condition.literal : negated(condition.literal);
@@ -624,7 +614,10 @@ class Compiler {
     const auto elements = array(1);
     if (elements.empty()) return void(draft_.failed = true);
     draft_.restrict(i, Values{1, static_cast<std::int64_t>(elements.size())});
-    for (const Expression& e : elements) note_end(z, is_number(e), e.value);
+    if (at_an_end(domain(z).lower, domain(z).upper) && std::any_of(elements.begin(), elements.end(), [](const Expression& e) {
+          return is_number(e) && e.value != std::clamp<std::int64_t>(e.value, least_value, greatest_value);
+        }))
+      note_cut();
     if (std::all_of(elements.begin(), elements.end(), is_number)) return elements_.push_back({i, z, arguments_[1]});
     Vars all{i, z};
     for (const Var x : vars(1)) all.push_back(x);
