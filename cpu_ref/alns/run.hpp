@@ -255,8 +255,7 @@ class ProcessesState {
     if (!polished_ && !cut_short_) polish();
     std::int64_t evaluations = 0;
     for (const auto& process : processes_) evaluations += process.engine().evaluations();
-    const std::int64_t cost = polished_ ? best_cost_ + gain_ : best_cost_;
-    return {calls(), boundary_->restarts_made(), evaluations, digest(), cost, polished_ ? *polished_ : best_, children_};
+    return {calls(), boundary_->restarts_made(), evaluations, digest(), best_cost_ + gain_, polished_.value_or(best_), children_};
   }
 
  private:
@@ -313,6 +312,7 @@ class ProcessesState {
     best_cost_ = process.incumbent_cost();
     best_ = process.incumbent();
     polished_.reset();
+    gain_ = 0;
   }
   void polish() {
     polished_ = best_;

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <regex>
 
@@ -212,13 +210,10 @@ Check read_check(const YamlReader& node, const System& system) {
   return check;
 }
 
-/// Have the table's rows such a value in a column, or, with `parameter`, a parameter of that name (or are they of instances)?
-bool has_rows(const std::string& table, const std::string& name, bool parameter) {
-  if (!parameter) return table.find("," + name + ",") != std::string::npos;
-  if (name == "instance") return true;
-  for (const char* before : {",", ";", "\""})
-    if (table.find(before + name + "=") != std::string::npos) return true;
-  return false;
+/// Has any row of a published table a parameter of that name? Each may have an instance.
+bool has_parameter(const std::string& table, const std::string& name) {
+  const auto stands_behind = [&](const char* before) { return table.find(before + name + "=") != std::string::npos; };
+  return name == "instance" || stands_behind(",") || stands_behind(";") || stands_behind("\"");
 }
 
 Published read_published(const YamlReader& node, const Profile& base) {
@@ -228,13 +223,12 @@ Published read_published(const YamlReader& node, const Profile& base) {
   const bool leads_out = fs::path(published.csv).has_parent_path();
   if (leads_out || !fs::is_regular_file(data_folder() / "published" / published.csv))
     csv.fail(fmt::format("'{}' is not a file of data/published/", published.csv));
-  std::ifstream file(data_folder() / "published" / published.csv);
-  const std::string table{std::istreambuf_iterator<char>(file), {}};
-  if (!has_rows(table, published.metric, false))
+  const std::string table = read_input_file(data_folder() / "published" / published.csv);
+  if (table.find("," + published.metric + ",") == std::string::npos)
     node.at("metric").fail(fmt::format("no row of {} has the metric '{}'", published.csv, published.metric));
   if (const auto axes = node.find("axes")) {
     for (const auto& [parameter, axis] : axes->entries()) {
-      if (!has_rows(table, parameter, true)) axis.fail(fmt::format("no row of {} has a parameter '{}'", published.csv, parameter));
+      if (!has_parameter(table, parameter)) axis.fail(fmt::format("no row of {} has a parameter '{}'", published.csv, parameter));
       published.axes[parameter] = axis.one_of("axis", names_with_instance(base));
     }
   }

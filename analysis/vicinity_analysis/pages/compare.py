@@ -129,8 +129,9 @@ def left_out(a: Machine, b: Machine, lines: list[Line]) -> list[str]:
     """What counts nowhere: a sentence for each reason."""
     other = sum(line.verdict == OTHER_SOURCES and line.sound for line in lines)
     unsound = sum(not line.sound for line in lines)
-    parts = sum(first.timed != second.timed for _, first, second in _timed_in_both(a, b))
-    given = sum(ended_by_time(first, second) for _, first, second in _timed_in_both(a, b))
+    both = list(_timed_in_both(a, b))
+    parts = sum(first.timed != second.timed for _, first, second in both)
+    given = sum(ended_by_time(first, second) for _, first, second in both)
     one, two = _seeds(a), _seeds(b)
     seeds = sum(one[case].isdisjoint(two[case]) for case in one.keys() & two.keys())
     told = {

@@ -2,7 +2,7 @@
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -130,11 +130,16 @@ def _table(declared: MeasuredTable, studies: dict[str, Study], machines: list[Ma
                     own = _with_seeds(own, seeds[m.name] if timed else None)
                 cells += own
             table.rows.append(cells)
-    for m in machines if THREADS not in declared.quantities else ():
-        named = {name: baseline_name(m, name, runs_on[m.name, name]) for name in declared.implementations}
-        others = [text for name, text in named.items() if runs_on[m.name, name] and text != baseline_name(m, name)]
-        table.notes += [f"{m.title}: {', '.join(others)}."] if others else []
+    if THREADS not in declared.quantities:
+        table.notes += [note for m in machines if (note := _ran_on(m, declared.implementations, runs_on))]
     return table, sources
+
+
+def _ran_on(machine: Machine, names: Sequence[str], runs: Mapping[tuple[str, str], list[Record]]) -> str:
+    """On how many cores, where these are not all of the machine's."""
+    named = {name: baseline_name(machine, name, runs[machine.name, name]) for name in names if runs[machine.name, name]}
+    others = [text for name, text in named.items() if text != baseline_name(machine, name)]
+    return f"{machine.title}: {', '.join(others)}." if others else ""
 
 
 def _runs_of_row(

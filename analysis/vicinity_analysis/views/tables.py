@@ -391,17 +391,26 @@ def summary_rows(width: int, collected: list[list[float]]) -> list[list[Cell]]:
     return rows
 
 
+def threads_of(records: Iterable[Record]) -> list[int]:
+    """On how many these ran, ascending, each number once."""
+    return sorted({threads for record in records if (threads := record.threads) is not None})
+
+
+def ends_of(numbers: Sequence[int]) -> str:
+    """ "8", or "8 to 16": the least and the most of what ascends."""
+    return " to ".join(map(str, dict.fromkeys((numbers[0], numbers[-1]))))
+
+
 def baseline_name(machine: Machine, implementation: str, records: Iterable[Record] = ()) -> str:
     """A speed-up always says over what: implementation, cores (as many as `records` were run on), CPU model."""
     cpu = machine.environment.get("cpu") or {}
     total = cpu.get("cores", "?")
-    used = sorted({threads for record in records if (threads := record.threads) is not None})
+    used = threads_of(records)
     if uses_one_core(implementation):
         cores = "1 core"
     elif used in ([], [total]):
         cores = f"{total} cores"
     else:
-        span = f"{used[0]}" if len(used) == 1 else f"{used[0]} to {used[-1]}"
         more = isinstance(total, int) and used[-1] > total  # hosts of one name differ; `cpu` is of one of them
-        cores = f"{span} cores" if more else f"{span} of {total} cores"
+        cores = f"{ends_of(used)} cores" if more else f"{ends_of(used)} of {total} cores"
     return f"{implementation} ({cores}, {cpu.get('model', 'unknown CPU')})"

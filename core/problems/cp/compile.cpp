@@ -44,7 +44,7 @@ constexpr std::size_t most_matrix_values = std::size_t{1} << 24;
 
 class Compiler {
  public:
-  explicit Compiler(const Model& model) : model_(model), result_{nullptr, {}} {}
+  explicit Compiler(const Model& model) : model_(model) {}
 
   CompiledModel compile() {
     unite();
@@ -122,6 +122,7 @@ class Compiler {
       if (variable.assigned && !variable.value.is(Is::variable)) draft_.restrict(v, clipped({variable.value.value, variable.value.value}));
     }
   }
+  [[nodiscard]] static bool is_value(std::int64_t value) { return least_value <= value && value <= greatest_value; }
   [[nodiscard]] static bool at_an_end(std::int64_t lower, std::int64_t upper) { return lower == least_value || upper == greatest_value; }
   /// Variables without a domain that nothing bounds so far.
   [[nodiscard]] std::vector<Var> open_ended() const {
@@ -138,11 +139,9 @@ class Compiler {
     for (const Var v : open) {
       const bool failed = result_.network->failed(), below = failed || root.lower[v] == least_value,
                  above = failed || root.upper[v] == greatest_value;
-      result_.clipped = result_.clipped || below || above;
-      // Beyond its other end an objective is worse.
-      const bool goal = model_.goal != Goal::satisfy && v == result_.objective;
-      result_.best_clipped = result_.best_clipped || (below && !(goal && model_.goal == Goal::maximise)) ||
-                             (above && !(goal && model_.goal == Goal::minimise));
+      const auto is_goal = [&](Goal goal) { return model_.goal == goal && v == result_.objective; };  // beyond its other end it is worse
+      result_.clipped |= below || above;
+      result_.best_clipped |= (below && !is_goal(Goal::maximise)) || (above && !is_goal(Goal::minimise));
     }
   }
   void note_cut() { result_.clipped = result_.best_clipped = true; }
@@ -190,8 +189,7 @@ class Compiler {
     throw InputError(fmt::format("{}:{}: {}", model_.file, constraint_ == nullptr ? 1 : constraint_->line, what));
   }
   void check_range(std::int64_t value) const {
-    if (value < least_value || value > greatest_value)
-      fail(fmt::format("{} is outside {}..{}, the range of variables", value, least_value, greatest_value));
+    if (!is_value(value)) fail(fmt::format("{} is outside {}..{}, the range of variables", value, least_value, greatest_value));
   }
   [[noreturn]] void wrong(std::size_t k, const char* expected) const {
     fail(fmt::format("argument {} of {} is no {}", k + 1, model_.text(constraint_->predicate), expected));
@@ -614,10 +612,8 @@ class Compiler {
     const auto elements = array(1);
     if (elements.empty()) return void(draft_.failed = true);
     draft_.restrict(i, Values{1, static_cast<std::int64_t>(elements.size())});
-    if (at_an_end(domain(z).lower, domain(z).upper) && std::any_of(elements.begin(), elements.end(), [](const Expression& e) {
-          return is_number(e) && e.value != std::clamp<std::int64_t>(e.value, least_value, greatest_value);
-        }))
-      note_cut();
+    const auto is_cut = [](const Expression& e) { return is_number(e) && !is_value(e.value); };
+    if (at_an_end(domain(z).lower, domain(z).upper) && std::any_of(elements.begin(), elements.end(), is_cut)) note_cut();
     if (std::all_of(elements.begin(), elements.end(), is_number)) return elements_.push_back({i, z, arguments_[1]});
     Vars all{i, z};
     for (const Var x : vars(1)) all.push_back(x);
@@ -632,7 +628,6 @@ class Compiler {
       const std::int64_t sign = -data[k + 1];
       if (std::abs(sign) != 1 || (at < named_.size() && named_[at])) continue;
       const std::size_t x = k == 0 ? 1 : 0, y = k == 2 ? 1 : 2;
-      const auto is_value = [](std::int64_t value) { return least_value <= value && value <= greatest_value; };
       if (!is_value(data[0]) || !is_value(data[x + 1]) || !is_value(data[y + 1])) continue;
       indices_.try_emplace(i, Index{terms[x].first, terms[y].first, sign * data[x + 1], sign * data[y + 1], -sign * data[0]});
     }

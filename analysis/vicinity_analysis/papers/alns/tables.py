@@ -27,7 +27,16 @@ from vicinity_analysis.papers.alns.spreads import (
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.anytime import curves, pool_of
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
-from vicinity_analysis.views.tables import MISSING, gaps, marks_of, marks_of_results, provenances, reasons
+from vicinity_analysis.views.tables import (
+    MISSING,
+    ends_of,
+    gaps,
+    marks_of,
+    marks_of_results,
+    provenances,
+    reasons,
+    threads_of,
+)
 
 WORDS = {"avg": "mean", "min": "least", "max": "most", "std": "sd"}
 BASELINES = {"alns/table1": ("pra",), "alns/table2": ("pra", "pra-8"), "alns/table_b9": ("pra-8",)}
@@ -82,9 +91,9 @@ class Measured:
     @property
     def head(self) -> str:
         """Of its columns: on how many cores it ran, where these are several."""
-        cores = sorted({record.threads for records in self.runs.values() for record in records if record.threads})
-        several = cores and cores[-1] > 1 and f" on {cores[0]}{f' to {cores[-1]}' * (len(cores) > 1)} cores"
-        return f"{self.machine.title}, {self.name}{several or ''}"
+        cores = threads_of(record for records in self.runs.values() for record in records)
+        several = f" on {ends_of(cores)} cores" if cores and cores[-1] > 1 else ""
+        return f"{self.machine.title}, {self.name}{several}"
 
     def title(self, instance: str) -> str:
         return provenances(self.runs[instance])
