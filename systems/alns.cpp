@@ -55,9 +55,7 @@ const vrp::Vrp& as_vrp(const Instance& instance) { return dynamic_cast<const vrp
 class VrpFiles final : public FileFormat, public SolutionDrawing, public InstanceSettings {
  public:
   [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override {
-    const auto instance = read_vrp(file);
-    if (const std::string what = vrp::unservable(*instance); !what.empty()) throw InputError(file + ": " + what);
-    return instance;
+    return read_vrp(file);
   }
   [[nodiscard]] std::string problem_of(const Instance&) const override { return "vrp"; }
   [[nodiscard]] std::string size_of(const Instance& instance) const override { return size_text(as_vrp(instance)); }
@@ -95,9 +93,10 @@ class VrpFiles final : public FileFormat, public SolutionDrawing, public Instanc
       if (vehicles > 0) data.vehicles = static_cast<std::int32_t>(vehicles);
     }
     auto changed = std::make_shared<const vrp::Vrp>(std::move(data));
-    if (const std::string what = vrp::unservable(*changed); !what.empty()) throw InputError("vehicles: " + what);
+    if (const std::string what = unsolvable(*changed); other_fleet && !what.empty()) throw InputError("vehicles: " + what);
     return changed;
   }
+  [[nodiscard]] std::string unsolvable(const Instance& instance) const override { return vrp::unservable(as_vrp(instance)); }
 };
 
 Solver solver() {

@@ -16,12 +16,14 @@ class SolutionDrawing {
   [[nodiscard]] virtual std::string drawing_of(const Instance& instance, const Solution& solution) const = 0;
 };
 
-/// Settings that change the instance.
+/// Settings that change the instance, and may mend one that nothing solves.
 class InstanceSettings {
  public:
   virtual ~InstanceSettings() = default;
   /// As the case's values want it. Throws InputError (without a file's name).
   [[nodiscard]] virtual std::shared_ptr<const Instance> with_settings(std::shared_ptr<const Instance> instance, const Case& c) const = 0;
+  /// Why nothing solves it; empty where something may.
+  [[nodiscard]] virtual std::string unsolvable(const Instance& instance) const = 0;
 };
 
 }  // namespace vicinity

@@ -79,10 +79,12 @@ class Solving {
     const auto* files = dynamic_cast<const InstanceSettings*>(solver_.files.get());
     if (files == nullptr) return instance;
     try {
-      return files->with_settings(std::move(instance), case_);
+      instance = files->with_settings(std::move(instance), case_);
     } catch (const InputError& complaint) {
       throw InputError(std::string("--set: ") + complaint.what());
     }
+    if (const std::string what = files->unsolvable(*instance); !what.empty()) throw InputError(asked_.instance + ": " + what);
+    return instance;
   }
 
   [[nodiscard]] std::string drawing(const Solution& solution) const {

@@ -117,7 +117,9 @@ def test_another_fleet(five: Program) -> None:
     result = five(*SOLVE, "--set", "vehicles=1")
     assert result.returncode == 2 and "--set: vehicles: the demands sum up to 20" in error_line(result)
     (five.folder / "five.vrp").write_text(VRP.replace("CAPACITY : 10", "CAPACITY : 10\nVEHICLES : 1"))
-    assert five(*SOLVE).returncode == 2
+    result = five(*SOLVE)
+    assert result.returncode == 2 and "five.vrp: the demands sum up to 20" in error_line(result)
+    assert five(*SOLVE, "--set", "vehicles=3", "--force").returncode == 0  # mends it
     assert five(*SOLVE, "--set", "vehicles=-1").returncode == 2
 
 
