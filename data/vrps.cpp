@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <regex>
 
 #include "core/util/error.hpp"
 #include "core/util/rng.hpp"
@@ -32,6 +33,15 @@ vrp::Data generated(const CatalogueEntry& entry) {
 /// The entry with this content.
 const CatalogueEntry* entry_of(const vrp::Vrp& vrp) {
   return entry_of_content("cvrplib", "customers", vrp.size(), [&] { return vrp_content(vrp); });
+}
+
+/// By how CVRPLIB's sets name their files: costs of "E-n51-k5" are of rounded distances, also where the same customers are in another set,
+/// those of "tai75a" are not.
+std::optional<Rounding> rounding_of_set(const std::string& name) {
+  static const std::regex rounded("[A-Z]-n[0-9]+-k[0-9]+"), exact("tai[0-9]+[a-d]");
+  return std::regex_match(name, rounded) ? std::optional(Rounding::nearest)
+         : std::regex_match(name, exact) ? std::optional(Rounding::none)
+                                         : std::nullopt;
 }
 
 /// What a case says of a random instance.
@@ -135,6 +145,7 @@ std::shared_ptr<const vrp::Vrp> load_vrp(const std::string& name, std::optional<
 }
 
 std::shared_ptr<const vrp::Vrp> read_vrp(const std::string& file, std::optional<Rounding> euclidean) {
+  if (!euclidean) euclidean = rounding_of_set(std::filesystem::path(file).stem().string());
   auto instance = std::make_shared<vrp::Vrp>(read_cvrplib(std::filesystem::path(file), euclidean.value_or(Rounding::nearest)));
   const CatalogueEntry* known = euclidean ? nullptr : entry_of(*instance);
   if (known == nullptr || known->rounding != "none") return instance;

@@ -54,9 +54,7 @@ const vrp::Vrp& as_vrp(const Instance& instance) { return dynamic_cast<const vrp
 
 class VrpFiles final : public FileFormat, public SolutionDrawing, public InstanceSettings {
  public:
-  [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override {
-    return read_vrp(file);
-  }
+  [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override { return read_vrp(file); }
   [[nodiscard]] std::string problem_of(const Instance&) const override { return "vrp"; }
   [[nodiscard]] std::string size_of(const Instance& instance) const override { return size_text(as_vrp(instance)); }
   [[nodiscard]] std::optional<std::int64_t> best_known_of(const Instance& instance) const override {
@@ -79,12 +77,14 @@ class VrpFiles final : public FileFormat, public SolutionDrawing, public Instanc
   [[nodiscard]] std::string drawing_of(const Instance& instance, const Solution& solution) const override {
     return drawing_of_routes(as_vrp(instance), solution);
   }
-  /// The fleet, 0 is as many vehicles as are wanted, and whether distances of the plane are rounded.
+  /// The fleet, 0 is as many vehicles as are wanted, and whether distances of the plane are rounded. Fixed point is the finest, so that
+  /// what is said of a solution and a target are of its length.
   [[nodiscard]] std::shared_ptr<const Instance> with_settings(std::shared_ptr<const Instance> instance, const Case& c) const override {
     const bool other_fleet = c.values.contains("vehicles");
     const auto rounding = rounding_of(c);
-    if (!other_fleet && !rounding) return instance;
+    if (!other_fleet && !rounding && as_vrp(*instance).scale() == 1) return instance;
     vrp::Data data = as_vrp(*instance).data();
+    data.finest = true;
     if (rounding && !data.matrix.empty()) throw InputError("rounding: the instance has a matrix of distances");
     data.rounding = rounding.value_or(data.rounding);
     if (other_fleet) {
@@ -128,7 +128,8 @@ System systems::alns() {
   system.title = "Adaptive large neighbourhood search for vehicle routing (Bach, Hasle, Schulz)";
   const std::vector<Axis> own{
       {"processes",
-       "independent searches, a block each on a GPU: 1 to 65536 (default 28, the paper's); lines of cpu-hybrid (default 16) and gpu-hybrid "
+       "independent searches, a block each on a GPU: 1 to 65536 (default 28, the paper's); lines of cpu-hybrid (default 16, 4 on up to "
+       "four threads) and gpu-hybrid "
        "(default 256)"},
       {"calls",
        "calls of 100 iterations a process, generations of cpu-hybrid and gpu-hybrid; 0 (default): until the stopping rule of section 3.5, "
@@ -140,7 +141,7 @@ System systems::alns() {
       gpus_axis(),
       {"removals",
        "of cpu-hybrid and gpu-hybrid: string removals of an annealing line in a generation, in percent of the customers: 1 to 10000 "
-       "(default 20); others ignore it"},
+       "(default 20, with fewer than 16 lines more from 400 customers on); others ignore it"},
       {"memory", "where GPUs keep solutions: shared or global (default shared where they fit); others ignore it"}};
   system.problems = {
       {"vrp", "capacitated vehicle routing with route limits: instances of the catalogue, or random ones", joined(vrp_axes(), own)}};

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "harness/cli/text.hpp"
@@ -14,7 +15,9 @@ std::string objective_text(const Objective& objective, std::optional<std::int64_
   if (!objective) return "none";
   const auto gap = gap_percent(objective, best_known);
   const std::string text = objective_text(*objective, scale);
-  return gap ? fmt::format("{} (gap {:.2f} %)", text, *gap) : text;
+  if (!gap) return text;
+  constexpr double shows = 0.005;  // without it, -0.00
+  return fmt::format("{} (gap {:.2f} %)", text, std::abs(*gap) < shows ? 0 : *gap);
 }
 
 std::string progress_text(const SolveGoal& goal, const Outcome& outcome, double elapsed) {

@@ -174,6 +174,12 @@ TEST(Vrps, FilesOfUsersAreRoundedAsTsplibSays) {
   EXPECT_EQ(read_vrp(own.string())->data().rounding, Rounding::nearest);
   EXPECT_EQ(read_vrp(own.string(), Rounding::none)->data().rounding, Rounding::none);
   EXPECT_EQ(best_known_of(*read_vrp(own.string(), Rounding::none)), std::nullopt);
+  // CVRPLIB's sets say by their names what their costs are of.
+  const auto rounded = folder.write("E-n561-k10.vrp", cvrplib_text(*load_vrp("Li_21"))),
+             exact = folder.write("tai75a.vrp", cvrplib_text(vrp::Vrp(data)));
+  EXPECT_EQ(read_vrp(rounded.string())->data().rounding, Rounding::nearest);
+  EXPECT_EQ(best_known_of(*read_vrp(rounded.string())), std::nullopt);
+  EXPECT_EQ(read_vrp(exact.string())->data().rounding, Rounding::none);
 }
 
 TEST(Vrps, WhatIsNoneAndWhatTheGeneratorDoesNotReproduceIsRefused) {

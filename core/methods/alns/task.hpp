@@ -25,7 +25,7 @@ struct Task {
   std::int32_t processes = 28;  ///< independent searches; two a multiprocessor on the paper's card
   std::int64_t calls = 0;       ///< of 100 iterations a process; 0: until the stopping rule of section 3.5
   std::int64_t threads = 0;     ///< of cpu-openmp; 0: all
-  std::int32_t removals = 20;   ///< of the hybrid search: steps of an annealing line in a generation, for 100 customers
+  std::int32_t removals = 0;    ///< of the hybrid search: steps of an annealing line in a generation, for 100 customers; 0: its choice
   std::string memory = {};      ///< where GPUs keep solutions: shared or global; empty: shared where they fit
   Variant variant = Variant::published;
 

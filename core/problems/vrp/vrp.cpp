@@ -16,7 +16,7 @@ namespace vicinity::vrp {
 namespace {
 
 constexpr std::int32_t most_scale = 1'000'000;
-constexpr double enough_units = 1000;  ///< of fixed point to the farthest customer
+constexpr double enough_units = 1000;  ///< of fixed point to the farthest customer, where it need not be finest
 
 bool whole(double number) { return number == std::floor(number); }
 
@@ -172,7 +172,7 @@ Vrp::Vrp(Data data) : data_(std::move(data)) {
   const std::vector<double> longest = longest_edges(data_);
   double most = 0, served = 0;
   const auto bound = [&](std::int32_t scale) {  // sums of whole numbers: exact while they matter
-    most = plane ? size() : 0;
+    most = plane ? std::int64_t{size()} * (data_.rounding == Rounding::none ? 1 : scale) : 0;
     served = 0;
     for (std::int32_t i = 1; i <= size(); ++i) {
       const double from_depot = fixed_point(distance(0, i), scale);
@@ -184,7 +184,7 @@ Vrp::Vrp(Data data) : data_(std::move(data)) {
   scale_ = whole_distances && all(data_.service, whole) ? 1 : 1000;
   double farthest = 0;
   for (std::int32_t i = 1; i <= size(); ++i) farthest = std::max(farthest, distance(0, i));
-  while (scale_ > 1 && scale_ < most_scale && farthest * scale_ < enough_units) scale_ *= 10;
+  while (scale_ > 1 && scale_ < most_scale && (data_.finest || farthest * scale_ < enough_units)) scale_ *= 10;
   while (!(bound(scale_) < too_much)) {
     if (scale_ == 1) throw InputError("distances or service times are so large that costs could leave 31 bits");
     scale_ /= 10;

@@ -6,12 +6,13 @@
 //
 // Costs are whole numbers in fixed point, so that they sum up to the same in any order: a length times scale(), rounded half up. The scale
 // is 1 where all distances and service times are whole, else 1000, or so many powers of ten more, up to 10^6, that the customer farthest
-// from the depot is 1000 units away; or, where that is too much, the largest power of ten below it for which
+// from the depot is 1000 units away, or 10^6 where finest; or, where that is too much, the largest power of ten below it for which
 //   (bound on the cost of any solution) + (all service times) < 2^31 - 1,                                                       (1)
 // where a solution is any partition of the customers into ordered routes, feasible or not. With it every cost, duration, part of either and
 // new edge of a delta fits 32 bits. The bound: every customer has one edge to its successor, and every route one from the depot. With a
 // matrix they cost at most the sum over customers i of max_j d(i,j) + d(0,i). In the plane d(i,j) <= d(i,0) + d(0,j), and rounding (half up
-// or up) adds at most 1 to that, so that a solution costs at most 2 sum_i d(0,i) + n.
+// or up) adds at most 1 to that, in fixed point or, where distances are whole, of length: a solution costs at most 2 sum_i d(0,i) + n times
+// as much.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -48,6 +49,7 @@ struct Data {
   std::optional<double> limit;           ///< of distance and service times of a route
   std::vector<double> service;           ///< 0 at the depot; empty: there are none
   std::optional<std::int32_t> vehicles;  ///< how many routes at most; empty: as many as are wanted
+  bool finest = false;                   ///< fixed point as fine as it may be
 };
 
 /// For kernels: lengths in fixed point, see (1). Demands and capacity are the instance's times a whole number, 1 unless routes are so long

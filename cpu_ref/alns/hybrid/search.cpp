@@ -2,7 +2,7 @@
 //
 // What a line does, and what becomes of it, says core/methods/alns/hybrid/island.hpp. Within a generation no line looks at another, so
 // that threads share nothing but the populations, which they only read. Ranks share lines likewise (islands.hpp). Cost: a genetic line
-// makes one local search, an annealing one n / 5 steps of string removal (axis removals), each of which takes the same time at any number
+// makes one local search, an annealing one n / 5 steps of string removal (axis removals), each of which is the same work at any number
 // of customers.
 #include "cpu_ref/alns/hybrid/search.hpp"
 
@@ -27,9 +27,10 @@ bool feasible(const Tours& tours) { return tours.excess_load() == 0 && tours.exc
 
 }  // namespace
 
-Task task_of(const Case& c) {
+Task task_of(const Case& c, std::optional<int> cores) {
   Task task = alns::task_of(c);
-  if (!c.values.contains("processes")) task.processes = default_lines;
+  if (cores && task.threads == 0) task.threads = *cores;
+  if (!c.values.contains("processes")) task.processes = cores ? default_lines_of(task.threads) : default_lines;
   return task;
 }
 

@@ -2,7 +2,7 @@
 //
 // Data: routes as rings of nodes, each with the length of the edge behind it, and load and duration of a route: a removal or insertion
 // takes O(1), and is taken back by its inverse in reverse order. Cost: a step touches some ten customers, and two positions beside each of
-// their 40 neighbours: its time does not grow with the number of customers.
+// their 40 neighbours: its work does not grow with the number of customers.
 #include "cpu_ref/alns/hybrid/string_removal.hpp"
 
 #include <algorithm>

@@ -20,13 +20,13 @@ std::int32_t way_of(const Population& population, Stream& stream) {
 
 }  // namespace
 
-Island::Island(const vrp::Vrp& vrp, const Granular& granular, std::int32_t removals, std::uint64_t seed, std::int32_t first,
-               std::int32_t lines)
+Island::Island(const vrp::Vrp& vrp, const Granular& granular, const Pace& pace, std::uint64_t seed, std::int32_t first, std::int32_t lines)
     : vrp_(vrp.view()),
       granular_(&granular),
       seed_(seed),
       first_(first),
-      schedule_(vrp.size(), removals),
+      hastens_(pace.hastens),
+      schedule_(vrp.size(), pace),
       population_(vrp, granular),
       arrivals_(at(lines)),
       handed_(at(lines)),
@@ -58,8 +58,11 @@ Job Island::job(std::int32_t b) const {
   Stream stream(seed_, 2 * generations_, b);
   const bool drawn = anneals(b) ? fresh : children_ < first_children || population_.empty();
   const std::int32_t way = anneals(b) ? way_of(population_, stream) : ways;
-  if (drawn) {
-    job.order = first_order(anneals(b), stream);
+  if (drawn && anneals(b) && hastens_ && generations_ == 0 && !granular_->first.empty()) {
+    job.routes = granular_->first;
+    job.routes.resize(at(granular_->routes));
+  } else if (drawn) {
+    job.order = first_order(anneals(b) || (hastens_ && b % lines_of_kind == 0), stream);
   } else {
     const Individual& first = population_.parent(stream);
     if (way == way_member) {

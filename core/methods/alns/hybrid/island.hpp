@@ -37,8 +37,12 @@ inline constexpr std::int32_t lines_of_island = 128, lines_of_kind = 4;
 /// as many where two were joined.
 inline constexpr std::int64_t first_children = 24, most_idle_children = 6'000;
 
-/// Lines of a search that names no number, on the CPU.
+/// Lines of a search that names no number, on the CPU: of one process with so many threads, of ranks. What many cores need, few have not
+/// the generations for.
 inline constexpr std::int32_t default_lines = 16;
+[[nodiscard]] constexpr std::int32_t default_lines_of(std::int64_t threads) {
+  return threads <= lines_of_kind ? lines_of_kind : default_lines;
+}
 
 /// What an infeasible local optimum is improved under: ten times the penalties, and then the strictest.
 [[nodiscard]] VICINITY_HD Penalties stricter(const Penalties& penalties) {
@@ -81,8 +85,8 @@ struct Incumbent {
 
 class Island {
  public:
-  /// Lines first .. first + lines - 1 of the search; `removals`: of steps_of(). `granular` outlives it.
-  Island(const vrp::Vrp& vrp, const Granular& granular, std::int32_t removals, std::uint64_t seed, std::int32_t first, std::int32_t lines);
+  /// Lines first .. first + lines - 1 of the search. `granular` outlives it.
+  Island(const vrp::Vrp& vrp, const Granular& granular, const Pace& pace, std::uint64_t seed, std::int32_t first, std::int32_t lines);
 
   [[nodiscard]] std::int32_t first() const noexcept { return first_; }
   [[nodiscard]] std::int32_t lines() const noexcept { return static_cast<std::int32_t>(fresh_.size()); }
@@ -141,6 +145,7 @@ class Island {
   const Granular* granular_;
   std::uint64_t seed_;
   std::int32_t first_;
+  bool hastens_;
   Schedule schedule_;
   Population population_;
   std::vector<std::optional<Population::Arrival>> arrivals_;  ///< [line]

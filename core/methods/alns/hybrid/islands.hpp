@@ -32,7 +32,7 @@ inline constexpr std::int64_t most_idle_cycles = 6;
 
 class Islands {
  public:
-  /// `removals`: of steps_of(); `given`: a feasible solution to begin with; without one the best is Granular's cut, where it is
+  /// `removals`: of Pace; `given`: a feasible solution to begin with; without one the best is Granular's cut, where it is
   /// feasible, until lines find better ones. `beside`: routes are recombined by a thread of their own beside the generations, to the same
   /// result. `team`: the ranks, which call exchange(), agree_on_best() and end() together; null: this process has all lines. It outlives
   /// this.
@@ -96,6 +96,7 @@ class Islands {
   Team* team_;
   std::int32_t lines_;
   Granular granular_;
+  Pace pace_;
   Schedule schedule_;
   std::vector<Island> islands_;  ///< those here
   std::int32_t first_island_;

@@ -33,15 +33,29 @@ inline constexpr double hottest = 0.2, reheated = 0.055, coldest = 0.002;
 /// base^(part / whole), 0 <= part < whole, from square roots: the same on every machine.
 [[nodiscard]] double power(double base, std::int64_t part, std::int64_t whole);
 
-/// Steps of the first cycle, for each customer.
-inline constexpr std::int64_t first_steps = 200;
+/// How a search goes ahead. Few lines mean few cores, and many customers few generations: steps of string removal then take about as long
+/// as children, and cycles end sooner. Of many lines each waits for the longest of a generation, which steps are not to be.
+struct Pace {
+  static constexpr std::int32_t few_lines = 15, few_customers = 400;
+
+  /// `wanted`: removals; 0: as it chooses.
+  constexpr Pace(std::int32_t n, std::int32_t lines, std::int32_t wanted)
+      : hastens(lines <= few_lines && n > few_customers),
+        removals(wanted > 0 ? wanted
+                 : hastens  ? std::min(20 + n - few_customers, 2000)
+                            : 20),
+        first_steps(hastens ? std::max(80'000 / n, 20) : 200) {}
+
+  bool hastens;              ///< annealing lines begin with Granular::first, and of four drawn orders one is around the depot
+  std::int32_t removals;     ///< of steps_of()
+  std::int64_t first_steps;  ///< of the first cycle, for each customer
+};
 
 /// A cycle: the annealing lines begin anew, anneal, and hand over what they found. Lengths, in generations, double every second cycle.
 class Schedule {
  public:
-  /// `removals`: of steps_of.
-  Schedule(std::int32_t n, std::int32_t removals)
-      : steps_(steps_of(n, removals)), first_(std::max<std::int64_t>(1, first_steps * n / steps_)), length_(first_) {}
+  Schedule(std::int32_t n, const Pace& pace)
+      : steps_(steps_of(n, pace.removals)), first_(std::max<std::int64_t>(1, pace.first_steps * n / steps_)), length_(first_) {}
 
   [[nodiscard]] std::int64_t steps() const noexcept { return steps_; }  ///< of a generation
 

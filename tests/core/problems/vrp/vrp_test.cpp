@@ -155,6 +155,50 @@ TEST(Vrp, LimitIsTheLastThatIsNotAbove) {
   EXPECT_EQ(Vrp(rounded).view().limit, 12);
 }
 
+/// Distances rounded to 1, further than the customers are from the depot: with fractions of service, a unit is less than 1.
+TEST(Vrp, RoundedDistancesCountInTheBound) {
+  Data data;
+  data.x = {0, 0.4, -0.2, -0.2};
+  data.y = {0, 0, 0.3464, -0.3464};
+  data.demand = {0, 1, 1, 1};
+  data.capacity = 10;
+  data.rounding = Rounding::nearest;
+  data.service = {0, 0.1, 0.1, 0.1};
+  data.limit = 1.5;
+  const Vrp vrp(data);
+  EXPECT_GT(vrp.scale(), 1);
+  EXPECT_EQ(complaint(vrp, Solution{1, 2, 3}), "route 1 takes 2.3, the limit is 1.5");
+  EXPECT_EQ(cost(vrp, Solution{1, 2, 3}), 2 * std::int64_t{vrp.scale()});
+  const std::size_t many = 3001;
+  data.x.assign(many, 0);
+  data.y.assign(many, 0);
+  for (std::size_t i = 1; i < many; ++i) {
+    data.x[i] = 0.45 * std::cos(static_cast<double>(i));
+    data.y[i] = 0.45 * std::sin(static_cast<double>(i));
+  }
+  data.demand.assign(many, 0);
+  data.service.assign(many, 0.1);
+  data.service[0] = 0;
+  data.limit.reset();
+  const Vrp circle(data);
+  EXPECT_LE(circle.scale(), 500'000);  // each edge may be 1 long
+  EXPECT_EQ(circle.view().limit, no_limit);
+}
+
+TEST(Vrp, TheFinestUnitIsALength) {
+  const auto finest = [](double stretch) {
+    return Vrp(with(square(), [&](Data& data) {
+      data.finest = true;
+      for (double& x : data.x) x *= stretch;
+      for (double& y : data.y) y *= stretch;
+    }));
+  };
+  EXPECT_EQ(finest(1).scale(), 1'000'000);
+  EXPECT_EQ(cost(finest(1), Solution{1, 2, 3}), 14'541'381);  // 3 + 4 + sqrt(9.25) + 4.5
+  EXPECT_EQ(finest(1000).scale(), 10'000);                    // twice 12,500 from the depot, and what rounding adds, below 2^31
+  EXPECT_EQ(Vrp(with(square(), [](Data& data) { data.rounding = Rounding::nearest, data.finest = true; })).scale(), 1);
+}
+
 TEST(Vrp, SaysWhatIsWrongWithASolution) {
   const Vrp vrp(with(square(), [](Data& data) {
     data.limit = 15;

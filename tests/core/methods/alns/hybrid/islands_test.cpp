@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -80,6 +81,8 @@ TEST(HybridCrossover, KeepsTheSegmentAndTheOtherOrder) {
   }
 }
 
+Schedule schedule_of(std::int32_t n, std::int32_t removals) { return {n, Pace(n, lines_of_island, removals)}; }
+
 std::vector<std::int64_t> lengths_of(Schedule schedule) {
   std::vector<std::int64_t> lengths;
   std::int64_t length = 0;
@@ -95,18 +98,32 @@ std::vector<std::int64_t> lengths_of(Schedule schedule) {
 }
 
 TEST(HybridSchedule, CyclesDoubleEverySecondTime) {
-  EXPECT_EQ(lengths_of(Schedule(10, 200)), (std::vector<std::int64_t>{100, 100, 200, 200, 400, 400}));
+  EXPECT_EQ(lengths_of(schedule_of(10, 200)), (std::vector<std::int64_t>{100, 100, 200, 200, 400, 400}));
 }
 
 TEST(HybridSchedule, CyclesOfShortGenerationsHaveMoreOfThem) {
-  EXPECT_EQ(Schedule(10, 50).steps(), 5);
-  EXPECT_EQ(lengths_of(Schedule(10, 50)), (std::vector<std::int64_t>{400, 400, 800, 800, 1600, 1600}));
-  EXPECT_EQ(Schedule(1, 1).steps(), 1);
-  EXPECT_EQ(lengths_of(Schedule(10, 10'000)), (std::vector<std::int64_t>{2, 2, 4, 4, 8, 8}));
+  EXPECT_EQ(schedule_of(10, 50).steps(), 5);
+  EXPECT_EQ(lengths_of(schedule_of(10, 50)), (std::vector<std::int64_t>{400, 400, 800, 800, 1600, 1600}));
+  EXPECT_EQ(schedule_of(1, 1).steps(), 1);
+  EXPECT_EQ(lengths_of(schedule_of(10, 10'000)), (std::vector<std::int64_t>{2, 2, 4, 4, 8, 8}));
+}
+
+TEST(HybridSchedule, FewLinesHastenWithManyCustomers) {
+  const auto pace = [](std::int32_t n, std::int32_t lines, std::int32_t wanted) {
+    const Pace chosen(n, lines, wanted);
+    return std::vector<std::int64_t>{static_cast<std::int64_t>(chosen.hastens), chosen.removals, chosen.first_steps};
+  };
+  using Numbers = std::vector<std::int64_t>;
+  EXPECT_EQ(pace(1000, 16, 0), (Numbers{0, 20, 200}));
+  EXPECT_EQ(pace(400, 4, 0), (Numbers{0, 20, 200}));
+  EXPECT_EQ(pace(401, 4, 0), (Numbers{1, 21, 199}));
+  EXPECT_EQ(pace(1000, 4, 0), (Numbers{1, 620, 80}));
+  EXPECT_EQ(pace(10'000, 4, 0), (Numbers{1, 2000, 20}));
+  EXPECT_EQ(pace(10'000, 4, 30), (Numbers{1, 30, 20}));
 }
 
 TEST(HybridSchedule, SaysHowManyGenerationsAreLeft) {
-  Schedule schedule(10, 10'000);
+  Schedule schedule = schedule_of(10, 10'000);
   std::vector<std::int64_t> left;
   for (int g = 0; g < 8; ++g) {
     left.push_back(schedule.left());
@@ -189,12 +206,43 @@ TEST(HybridIslands, TheBestIsKept) {
   EXPECT_FALSE(islands.of(lines_of_island).improves(lines_of_island, true, no_distance));
 }
 
+/// Customers in a circle, numbered around it.
+TEST(HybridIslands, FewLinesBeginNearASolution) {
+  std::vector<double> x{0}, y{0};
+  for (int i = 0; i < 401; ++i) {
+    x.push_back(1000 * std::cos(i * 2 * M_PI / 401));
+    y.push_back(1000 * std::sin(i * 2 * M_PI / 401));
+  }
+  const vrp::Vrp vrp = at(x, y);
+  for (const std::int32_t lines : {4, 16}) {
+    Islands islands(vrp, lines, 0, 1, std::nullopt, false);
+    islands.here().front().next();
+    const auto job = [&](std::int32_t b) { return islands.of(b).job(b); };
+    const auto around = [&](std::int32_t b) {  // each but one is followed by its neighbour
+      const std::vector<std::int32_t> order = job(b).order;
+      int neighbours = 0;
+      for (std::size_t i = 1; i < order.size(); ++i) neighbours += static_cast<int>(order[i] == order[i - 1] % 401 + 1);
+      return neighbours == 400;
+    };
+    const bool few = lines == 4;
+    EXPECT_EQ(around(0), few);
+    EXPECT_FALSE(around(1));
+    EXPECT_EQ(job(3).order.empty(), few);
+    EXPECT_EQ(job(3).routes.empty(), !few);
+    if (few) {
+      EXPECT_EQ(job(3).routes.front(), islands.granular().first.front());
+      EXPECT_EQ(job(3).routes.size(), static_cast<std::size_t>(islands.granular().routes));
+    }
+    EXPECT_EQ(job(3).steps, few ? 84 : 80);
+  }
+}
+
 /// Lines that always hand back the same: a start ends when its patience does, and joins the one before of the same patience.
 TEST(HybridIslands, StartsAreJoinedAsABinaryCounterCounts) {
   const vrp::Vrp vrp = in_a_square(6, 2, 30);
   const Granular granular(vrp);
   constexpr std::int32_t lines = 4, genetic = 3;
-  Island island(vrp, granular, 200, 1, 0, lines);
+  Island island(vrp, granular, Pace(6, lines, 200), 1, 0, lines);
   const Individual stranger = individual_of(vrp.view(), cut(vrp.view(), {6, 1, 5, 2, 4, 3}, granular.routes).routes);
   const auto same = [&](std::size_t) { return cut(vrp.view(), {1, 2, 3, 4, 5, 6}, granular.routes); };
   const auto each = [](std::size_t count, const std::function<void(std::size_t)>& f) {
