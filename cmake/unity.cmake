@@ -1,5 +1,7 @@
 # With VICINITY_UNITY the sources of a folder are compiled as one, but for those that define a name that another of the folder defines, and
-# for kernels that would get other registers beside others. Of a system these stand in systems/NAME.alone.
+# for kernels that would get other registers beside others. Of a system these stand in systems/NAME.alone. nvcc reads the headers three times
+# for each file: with VICINITY_QUICK_CUDA the .cu of a system are compiled as one, also those of which the list says "registers", but for the
+# folders that it names.
 set(VICINITY_ALONE
     data/formats/flatzinc.cpp data/formats/qaplib.cpp data/qaps.cpp data/tsps.cpp data/vrps.cpp kernels/cuda/runtime/ceilings_latency.cu
     tests/core/problems/qap/qap_test.cpp tests/data/formats/dimacs_test.cpp tests/data/formats/flatzinc_test.cpp
@@ -8,6 +10,10 @@ file(GLOB lists CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/systems/*.alone)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${lists})
 foreach(list ${lists})
   file(STRINGS ${list} paths REGEX "^[^#]")
+  if(VICINITY_QUICK_CUDA)
+    list(FILTER paths EXCLUDE REGEX " registers$")
+  endif()
+  list(TRANSFORM paths REPLACE " registers$" "")
   list(APPEND VICINITY_ALONE ${paths})
 endforeach()
 
@@ -17,6 +23,8 @@ function(vicinity_unity_folder source variable)
   cmake_path(GET path PARENT_PATH folder)
   if(path IN_LIST VICINITY_ALONE OR path MATCHES "^\\.\\.")
     set(folder "")
+  elseif(VICINITY_QUICK_CUDA AND path MATCHES "\\.cu$" AND NOT folder IN_LIST VICINITY_ALONE)
+    string(REGEX REPLACE "^([^/]+/[^/]+)/.*" "\\1" folder ${folder})
   endif()
   set(${variable} "${folder}" PARENT_SCOPE)
 endfunction()
