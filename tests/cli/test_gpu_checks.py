@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -61,6 +62,7 @@ for words, (text, status, seconds) in json.load(open("@FOLDER@/plays.json")).ite
 """
 
 
+@functools.cache
 def hashes() -> dict[str, str]:
     command = ["cmake", "-P", "cmake/source_hash.cmake"]
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
