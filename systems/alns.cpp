@@ -1,5 +1,6 @@
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "core/api/device.hpp"
+#include "core/methods/alns/hybrid/island.hpp"
 #include "core/methods/alns/task.hpp"
 #include "core/util/error.hpp"
 #include "core/util/rng.hpp"
@@ -52,7 +54,7 @@ Case random_case(std::uint64_t seed) {
 
 const vrp::Vrp& as_vrp(const Instance& instance) { return dynamic_cast<const vrp::Vrp&>(instance); }
 
-class VrpFiles final : public FileFormat, public SolutionDrawing, public InstanceSettings {
+class VrpFiles final : public FileFormat, public SolutionDrawing, public InstanceSettings, public TimedSettings {
  public:
   [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override { return read_vrp(file); }
   [[nodiscard]] std::string problem_of(const Instance&) const override { return "vrp"; }
@@ -96,6 +98,11 @@ class VrpFiles final : public FileFormat, public SolutionDrawing, public Instanc
     if (const std::string what = unsolvable(*changed); other_fleet && !what.empty()) throw InputError("vehicles: " + what);
     return changed;
   }
+  /// Few threads have not the generations that many lines need.
+  [[nodiscard]] std::map<std::string, Value> timed(const std::string& implementation, std::int64_t threads) const override {
+    if (implementation != "cpu-hybrid" || threads > hybrid::lines_of_kind) return {};
+    return {{"processes", std::int64_t{hybrid::lines_of_kind}}};
+  }
   [[nodiscard]] std::string unsolvable(const Instance& instance) const override { return vrp::unservable(as_vrp(instance)); }
 };
 
@@ -128,8 +135,7 @@ System systems::alns() {
   system.title = "Adaptive large neighbourhood search for vehicle routing (Bach, Hasle, Schulz)";
   const std::vector<Axis> own{
       {"processes",
-       "independent searches, a block each on a GPU: 1 to 65536 (default 28, the paper's); lines of cpu-hybrid (default 16, 4 on up to "
-       "four threads) and gpu-hybrid "
+       "independent searches, a block each on a GPU: 1 to 65536 (default 28, the paper's); lines of cpu-hybrid (default 16) and gpu-hybrid "
        "(default 256)"},
       {"calls",
        "calls of 100 iterations a process, generations of cpu-hybrid and gpu-hybrid; 0 (default): until the stopping rule of section 3.5, "

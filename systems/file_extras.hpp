@@ -1,6 +1,8 @@
 #pragma once
 // What the FileFormat of a system may offer `vicinity solve` beside what all do: it is one of these classes, too. Nothing here computes a
 // result, and so the hash of sources leaves this file out.
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -24,6 +26,14 @@ class InstanceSettings {
   [[nodiscard]] virtual std::shared_ptr<const Instance> with_settings(std::shared_ptr<const Instance> instance, const Case& c) const = 0;
   /// Why nothing solves it; empty where something may.
   [[nodiscard]] virtual std::string unsolvable(const Instance& instance) const = 0;
+};
+
+/// Settings of a search that time ends, so that it is the same on no two machines anyway.
+class TimedSettings {
+ public:
+  virtual ~TimedSettings() = default;
+  /// What suits so many threads, where the user says nothing.
+  [[nodiscard]] virtual std::map<std::string, Value> timed(const std::string& implementation, std::int64_t threads) const = 0;
 };
 
 }  // namespace vicinity

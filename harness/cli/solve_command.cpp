@@ -9,6 +9,7 @@
 
 #include "core/api/device.hpp"
 #include "core/util/error.hpp"
+#include "core/util/parallel.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/interrupt.hpp"
 #include "harness/cli/text.hpp"
@@ -40,6 +41,7 @@ class Solving {
     if (std::none_of(candidates_.begin(), candidates_.end(), [](const Implementation* i) { return i->pace.has_value(); }))
       case_.values.insert(solver_.better.begin(), solver_.better.end());  // of the solver's own method
     case_.values[solver_.work_axis] = given_work();
+    if (work_by_ == WorkBy::time) suit_threads();
     clock_ = Stopwatch();
     constexpr double grace = 0.15;  // a small instance is read whatever the time is
     if (asked_.seconds) set_deadline(*asked_.seconds + grace, "vicinity: error: --time is over before the search begins; give more\n");
@@ -75,6 +77,14 @@ class Solving {
   }
 
  private:
+  void suit_threads() {
+    const auto* files = dynamic_cast<const TimedSettings*>(solver_.files.get());
+    if (files == nullptr) return;
+    const auto given = case_.values.find("threads");
+    const auto* const threads = given == case_.values.end() ? nullptr : std::get_if<std::int64_t>(&given->second);
+    case_.values.merge(files->timed(candidates_.front()->name, threads != nullptr ? *threads : static_cast<std::int64_t>(usable_cores())));
+  }
+
   [[nodiscard]] std::shared_ptr<const Instance> with_settings(std::shared_ptr<const Instance> instance) const {
     const auto* files = dynamic_cast<const InstanceSettings*>(solver_.files.get());
     if (files == nullptr) return instance;

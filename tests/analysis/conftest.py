@@ -7,6 +7,13 @@ for name in ("VICINITY_PAPERS", "VICINITY_EXPERIMENTS"):  # the tests are about 
     os.environ.pop(name, None)
 
 
+LONGEST = ("test_browser.py", "test_report.py")  # a worker each, from the beginning
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+
+
 @pytest.fixture(scope="session")
 def root(tmp_path_factory):
     """A repository with two GPU machines and one without; tests must not write into it."""

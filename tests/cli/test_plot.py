@@ -143,3 +143,16 @@ def test_far_customers_of_small_demand_are_served(five: Program) -> None:
     result = five(*SOLVE, "--json")
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["solution"].count(0) == 4
+
+
+def test_few_threads_have_few_lines_where_time_ends_the_search(five: Program) -> None:
+    def settings(*more: str) -> dict[str, object]:
+        named = ("--instance", "five.vrp", "--output", "five.sol", "--force", "--implementation", "cpu-hybrid")
+        result = five("solve", "alns", *named, "--quiet", "--json", *more)
+        assert result.returncode == 0, result.stderr
+        return json.loads(result.stdout)["settings"]
+
+    assert settings("--time", "0.3", "--set", "threads=2") == {"threads": 2, "processes": 4}
+    assert settings("--time", "0.3", "--set", "threads=2", "--set", "processes=7") == {"threads": 2, "processes": 7}
+    assert settings("--time", "0.3", "--set", "threads=5") == {"threads": 5}
+    assert settings("--calls", "2", "--set", "threads=2") == {"threads": 2}

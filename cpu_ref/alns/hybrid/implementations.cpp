@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "core/methods/alns/task.hpp"
@@ -58,7 +57,7 @@ Implementation on_ranks(Backend backend, const char* name, const char* summary, 
 }
 
 std::unique_ptr<Run> prepare(const Case& c, const Instance& instance, int cores, Team* team) {
-  const Task task = hybrid::task_of(c, team == nullptr ? std::optional(cores) : std::nullopt);
+  const Task task = hybrid::task_of(c);
   const auto threads = static_cast<int>(std::min<std::int64_t>(task.threads > 0 ? task.threads : cores, task.processes));
   std::vector<std::unique_ptr<HybridSearch::Method>> methods;
   methods.push_back(std::make_unique<HybridSearch::Method>(threads));

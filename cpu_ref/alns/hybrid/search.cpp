@@ -27,10 +27,9 @@ bool feasible(const Tours& tours) { return tours.excess_load() == 0 && tours.exc
 
 }  // namespace
 
-Task task_of(const Case& c, std::optional<int> cores) {
+Task task_of(const Case& c) {
   Task task = alns::task_of(c);
-  if (cores && task.threads == 0) task.threads = *cores;
-  if (!c.values.contains("processes")) task.processes = cores ? default_lines_of(task.threads) : default_lines;
+  if (!c.values.contains("processes")) task.processes = default_lines;
   return task;
 }
 

@@ -14,9 +14,8 @@
 
 namespace vicinity::alns::hybrid {
 
-/// What a case asks for: of `processes`, lines; `calls` are generations. `cores`: threads of the one process, unless it says; empty: there
-/// are ranks. Throws InputError.
-[[nodiscard]] Task task_of(const Case& c, std::optional<int> cores = std::nullopt);
+/// What a case asks for: of `processes`, lines, 16 unless it says; `calls` are generations. Throws InputError.
+[[nodiscard]] Task task_of(const Case& c);
 
 /// A search under way.
 class GeneticSearch {

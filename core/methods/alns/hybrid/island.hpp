@@ -37,12 +37,8 @@ inline constexpr std::int32_t lines_of_island = 128, lines_of_kind = 4;
 /// as many where two were joined.
 inline constexpr std::int64_t first_children = 24, most_idle_children = 6'000;
 
-/// Lines of a search that names no number, on the CPU: of one process with so many threads, of ranks. What many cores need, few have not
-/// the generations for.
+/// Lines of a search that names no number, on the CPU.
 inline constexpr std::int32_t default_lines = 16;
-[[nodiscard]] constexpr std::int32_t default_lines_of(std::int64_t threads) {
-  return threads <= lines_of_kind ? lines_of_kind : default_lines;
-}
 
 /// What an infeasible local optimum is improved under: ten times the penalties, and then the strictest.
 [[nodiscard]] VICINITY_HD Penalties stricter(const Penalties& penalties) {
