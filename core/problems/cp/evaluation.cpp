@@ -31,7 +31,7 @@ class EvaluationMaker {
       line_ = constraint.line;
       add(constraint);
     }
-    if (model_.goal != Goal::satisfy && model_.objective.is(Is::variable)) define(static_cast<std::int32_t>(model_.objective.value));
+    define_others();
     order();
   }
 
@@ -143,16 +143,27 @@ class EvaluationMaker {
     draft.result = x;
   }
 
-  /// An objective that no annotation defines: by the first constraint that can.
-  void define(std::int32_t x) {
-    const auto defines = [x](const Draft& draft) { return draft.use == Use::define && draft.result == x; };
-    if (std::any_of(drafts_.begin(), drafts_.end(), defines)) return;
+  /// Variables that are said to be defined, and the objective, where no constraint says that it defines them (MiniZinc leaves that out
+  /// for elements of arrays of two dimensions): by the first constraint that can.
+  void define_others() {
+    std::vector<char> wanted(model_.variables.size());
+    for (std::size_t x = 0; x < wanted.size(); ++x) wanted[x] = static_cast<char>(model_.variables[x].defined);
+    if (model_.goal != Goal::satisfy && model_.objective.is(Is::variable)) wanted[static_cast<std::size_t>(model_.objective.value)] = 1;
+    const auto wants = [&](std::int32_t slot) {
+      return static_cast<std::size_t>(slot) < wanted.size() && wanted[static_cast<std::size_t>(slot)] != 0;
+    };
+    const auto done = [&](const Draft& draft) {
+      if (draft.use == Use::define && wants(draft.result)) wanted[static_cast<std::size_t>(draft.result)] = 0;
+    };
+    for (const Draft& draft : drafts_) done(draft);
     for (Draft& draft : drafts_) {
-      if (draft.use == Use::agree && draft.result == x)
+      if (draft.use != Use::agree) continue;
+      if (wants(draft.result))
         draft.otherwise = std::exchange(draft.use, Use::define);
-      else if (draft.operation == Operation::sum_eq && draft.use == Use::agree && draft.result == one())
-        solve_for(x, draft);
-      if (draft.use == Use::define && draft.result == x) return;
+      else if (draft.operation == Operation::sum_eq && draft.result == one())
+        for (std::size_t k = 0; k < draft.arguments.size() && draft.use == Use::agree; ++k)
+          if (wants(draft.arguments[k])) solve_for(draft.arguments[k], draft);
+      done(draft);
     }
   }
 

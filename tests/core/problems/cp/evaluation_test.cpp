@@ -82,6 +82,41 @@ TEST(Evaluation, AnObjectiveIsDefinedWithoutAnnotation) {
   }
 }
 
+/// As MiniZinc writes elements of arrays of two dimensions: the variable says that it is defined, no constraint that it defines it.
+TEST(Evaluation, VariablesAreDefinedWithoutAnnotationOfTheConstraint) {
+  ModelMaker maker;
+  const Expression i = maker.integer(1, 3), e = maker.integer(0, 99), s = maker.integer(0, 99), twice = maker.integer(0, 99);
+  maker.constraint("array_int_element", {i, maker.numbers({5, 7, 9}), e});
+  maker.constraint("int_lin_eq", {maker.numbers({2, -1, -1}), maker.array({e, i, s}), Expression::integer(0)});
+  maker.constraint("int_plus", {s, s, twice});
+  Model model = maker.model();
+  EXPECT_EQ(Evaluation(model).free_variables().size(), 4u);
+  for (const Expression& one : {e, s, twice}) model.variables[static_cast<std::size_t>(one.value)].defined = true;
+  const Evaluation evaluation(model);
+  ASSERT_EQ((std::vector<std::int32_t>(evaluation.free_variables().begin(), evaluation.free_variables().end())),
+            std::vector<std::int32_t>{static_cast<std::int32_t>(i.value)});
+  std::vector<std::int32_t> slots = evaluation.slots();
+  slots[static_cast<std::size_t>(i.value)] = 2;
+  EXPECT_EQ(evaluation.evaluate(slots), 0);
+  EXPECT_EQ(slots[static_cast<std::size_t>(twice.value)], 2 * (2 * 7 - 2));
+}
+
+TEST(Evaluation, WhateverIsSaidToBeDefined) {
+  const auto all = predicates(true);
+  std::int64_t solutions = 0;
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    Draws draws(seed + 7777);
+    Pool pool(draws, false);
+    for (std::int64_t k = draws.from(1, 4); k > 0; --k)
+      all[static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(all.size())))].second(pool);
+    Model model = pool.maker.model();
+    for (Variable& variable : model.variables) variable.defined = draws.below(2) == 0;
+    examine(model, pool.maker, draws, solutions);
+    if (::testing::Test::HasFailure()) FAIL() << described(model);
+  }
+  EXPECT_GT(solutions, 5000);
+}
+
 TEST(Evaluation, LevelsFollowDefinitions) {
   ModelMaker maker;
   const Expression a = maker.integer(0, 9), b = maker.integer(0, 9), c = maker.integer(0, 99), d = maker.integer(0, 999),
