@@ -95,7 +95,7 @@ class VrpFiles final : public FileFormat, public SolutionDrawing, public Instanc
       if (vehicles > 0) data.vehicles = static_cast<std::int32_t>(vehicles);
     }
     auto changed = std::make_shared<const vrp::Vrp>(std::move(data));
-    if (const std::string what = unsolvable(*changed); other_fleet && !what.empty()) throw InputError("vehicles: " + what);
+    if (const std::string what = other_fleet ? unsolvable(*changed) : ""; !what.empty()) throw InputError("vehicles: " + what);
     return changed;
   }
   /// Few threads have not the generations that many lines need.

@@ -2,8 +2,8 @@
 //
 // What a line does, and what becomes of it, says core/methods/alns/hybrid/island.hpp. Within a generation no line looks at another, so
 // that threads share nothing but the populations, which they only read. Ranks share lines likewise (islands.hpp). Cost: a genetic line
-// makes one local search, an annealing one n / 5 steps of string removal (axis removals), each of which is the same work at any number
-// of customers.
+// makes one local search, an annealing one as many steps of string removal as Pace says (axis removals), each of which is the same work at
+// any number of customers.
 #include "cpu_ref/alns/hybrid/search.hpp"
 
 #include <omp.h>

@@ -19,16 +19,16 @@ Islands::Islands(const vrp::Vrp& vrp, std::int32_t lines, std::int32_t removals,
       team_(team),
       lines_(lines),
       granular_(vrp),
-      pace_(vrp.size(), lines, removals),
-      schedule_(vrp.size(), pace_),
+      schedule_(vrp.size(), Pace(vrp.size(), lines, removals)),
       first_island_(first_line() / lines_of_island),
       shared_(false),
       pool_(vrp_),
       beside_(beside) {
   if (given) granular_.routes = std::max(granular_.routes, static_cast<std::int32_t>(given->size()));
   for (std::int32_t i = 0; i < all_islands(); ++i) shared_ = shared_ || shared(i);
+  const Pace pace(vrp.size(), lines, removals);
   for (std::int32_t first = first_island_ * lines_of_island; first_line() < end_line() && first < end_line(); first += lines_of_island)
-    islands_.emplace_back(vrp, granular_, pace_, seed, first, std::min(lines_of_island, lines - first));
+    islands_.emplace_back(vrp, granular_, pace, seed, first, std::min(lines_of_island, lines - first));
   Routes first = given ? std::move(*given) : granular_.first;
   if (first.empty()) return;
   first.resize(at(granular_.routes));

@@ -96,7 +96,6 @@ class Islands {
   Team* team_;
   std::int32_t lines_;
   Granular granular_;
-  Pace pace_;
   Schedule schedule_;
   std::vector<Island> islands_;  ///< those here
   std::int32_t first_island_;

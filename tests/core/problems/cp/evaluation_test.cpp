@@ -43,21 +43,32 @@ TEST(Evaluation, EachPredicateAsTheOracleSays) {
   EXPECT_GT(solutions, 5000);
 }
 
-TEST(Evaluation, DefinitionsWhateverTheyDefine) {
+/// Models of up to four constraints: note(pool, draws) after each, say(model, draws) at last.
+template <class Note, class Say>
+void examine_models(std::uint64_t seeds, Note note, Say say) {
   const auto all = predicates(true);
   std::int64_t solutions = 0;
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
-    Draws draws(seed + 77);
+    Draws draws(seed + seeds);
     Pool pool(draws, false);
     for (std::int64_t k = draws.from(1, 4); k > 0; --k) {
       all[static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(all.size())))].second(pool);
-      const auto& variables = draws.below(2) != 0 ? pool.integers : pool.booleans;  // often one that it cannot define, or that is defined
-      pool.maker.defines(variables[static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(variables.size())))]);
+      note(pool, draws);
     }
-    examine(pool.maker.model(), pool.maker, draws, solutions);
-    if (::testing::Test::HasFailure()) FAIL() << described(pool.maker.model());
+    Model model = pool.maker.model();
+    say(model, draws);
+    examine(model, pool.maker, draws, solutions);
+    if (::testing::Test::HasFailure()) FAIL() << described(model);
   }
   EXPECT_GT(solutions, 5000);
+}
+
+TEST(Evaluation, DefinitionsWhateverTheyDefine) {
+  const auto note = [](Pool& pool, Draws& draws) {
+    const auto& variables = draws.below(2) != 0 ? pool.integers : pool.booleans;  // often one that it cannot define, or that is defined
+    pool.maker.defines(variables[static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(variables.size())))]);
+  };
+  examine_models(77, note, [](Model&, Draws&) {});
 }
 
 TEST(Evaluation, AnObjectiveIsDefinedWithoutAnnotation) {
@@ -102,19 +113,11 @@ TEST(Evaluation, VariablesAreDefinedWithoutAnnotationOfTheConstraint) {
 }
 
 TEST(Evaluation, WhateverIsSaidToBeDefined) {
-  const auto all = predicates(true);
-  std::int64_t solutions = 0;
-  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
-    Draws draws(seed + 7777);
-    Pool pool(draws, false);
-    for (std::int64_t k = draws.from(1, 4); k > 0; --k)
-      all[static_cast<std::size_t>(draws.below(static_cast<std::int64_t>(all.size())))].second(pool);
-    Model model = pool.maker.model();
+  const auto say = [](Model& model, Draws& draws) {
     for (Variable& variable : model.variables) variable.defined = draws.below(2) == 0;
-    examine(model, pool.maker, draws, solutions);
-    if (::testing::Test::HasFailure()) FAIL() << described(model);
-  }
-  EXPECT_GT(solutions, 5000);
+  };
+  examine_models(
+      7777, [](Pool&, Draws&) {}, say);
 }
 
 TEST(Evaluation, LevelsFollowDefinitions) {
