@@ -119,7 +119,7 @@ System systems::sa() {
       {"samples", "swaps that set the temperatures of the schedule connolly (default 1000)"},
       {"t0", "first temperature, above 0, together with tf (default: sampled or calibrated)"},
       {"tf", "last temperature, above 0 (default: sampled or calibrated)"},
-      {"leg", "proposals of the schedule acceptance before it begins anew: 1 to 10^12 (default by the size)"},
+      {"leg", "proposals of the schedule acceptance before it begins anew, every third time hotter: 1 to 10^12 (default by the size)"},
       {"threads",
        "threads of cpu-openmp and cpu-portfolio, and of each rank of mpi-chains: 1 to 4096 (default all cores, shared); others ignore it"},
       {"ranks", "processes of mpi-chains and mpi-gpu-chains: 1 to 4096 (default 2); others ignore it"},

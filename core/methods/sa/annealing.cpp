@@ -53,7 +53,7 @@ std::int64_t leg_of(const Task& task, std::int32_t n) {
 
 Cooling cooling_in(const Window& window, const Task& task, std::int32_t n) {
   if (task.schedule == Schedule::connolly) return cooling_between(window.hot, window.cold, task.iterations);
-  return legs_between(window.hot, window.cold, leg_of(task, n));
+  return legs_between(window.hot, window.cold, std::max(window.hot, window.hottest), leg_of(task, n));
 }
 
 double fewest_operations(const qap::Qap& qap, std::int64_t proposals, std::int64_t accepted, std::int64_t bits) {

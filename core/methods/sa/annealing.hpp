@@ -86,11 +86,13 @@ enum class Schedule : std::uint8_t { connolly, acceptance };
 
 /// 1/T of proposal q. Of the schedule connolly (leg = 0) it is first + q * step (T <- T / (1 + beta T) in closed form), until the search
 /// freezes. Of the schedule acceptance T falls from its first value to its last by nearly the same factor a proposal, `leg` proposals long,
-/// and then begins anew: 1/T is (first + (q mod leg) * step)^16, the same for all pairs of a row, and nothing freezes.
+/// and then begins anew: 1/T is (first + (q mod leg) * step)^16, the same for all pairs of a row, and nothing freezes. The second of every
+/// three legs begins at a higher temperature, which takes apart what the others only rearrange.
 struct Cooling {
   double first;
   double step;
   std::int64_t leg = 0;
+  double hotter_first = 0, hotter_step = 0;
 
   [[nodiscard]] VICINITY_HD bool freezes() const { return leg == 0; }
 };
@@ -101,11 +103,12 @@ VICINITY_HD Cooling cooling_between(double hot, double cold, std::int64_t iterat
   return {first, over(plus(over(1.0, cold), -first), static_cast<double>(iterations))};
 }
 
-/// The schedule acceptance from `hot` to `cold`, within `leg` proposals.
-VICINITY_HD Cooling legs_between(double hot, double cold, std::int64_t leg) {
-  const auto sixteenth_root = [](double x) { return root(root(root(root(x)))); };
-  const double first = sixteenth_root(over(1.0, hot));
-  return {first, over(plus(sixteenth_root(over(1.0, cold)), -first), static_cast<double>(leg)), leg};
+/// The schedule acceptance from `hot` to `cold`, within `leg` proposals; the hotter legs begin at `hottest`.
+VICINITY_HD Cooling legs_between(double hot, double cold, double hottest, std::int64_t leg) {
+  const auto inverse_root = [](double t) { return root(root(root(root(over(1.0, t))))); };
+  const double first = inverse_root(hot), hotter = inverse_root(hottest), last = inverse_root(cold);
+  const auto step_from = [&](double begin) { return over(plus(last, -begin), static_cast<double>(leg)); };
+  return {first, step_from(first), leg, hotter, step_from(hotter)};
 }
 
 /// T0 = dmin + (dmax - dmin)/10, Tf = dmin over `iterations` proposals; dmin and dmax are the least and the largest positive delta of the
@@ -128,7 +131,8 @@ struct RowTemperature {
 /// Of the row whose first pair is proposal `first_proposal`.
 VICINITY_HD RowTemperature row_temperature(const Cooling& cooling, std::int64_t first_proposal) {
   const double at = static_cast<double>(since_reheat(cooling, first_proposal));
-  double inverse = plus(cooling.first, times(at, cooling.step));
+  const bool hotter = !cooling.freezes() && first_proposal / cooling.leg % 3 == 1;
+  double inverse = plus(hotter ? cooling.hotter_first : cooling.first, times(at, hotter ? cooling.hotter_step : cooling.step));
   if (cooling.freezes()) return {static_cast<float>(inverse), static_cast<float>(cooling.step)};
   for (int doubling = 0; doubling < 4; ++doubling) inverse = times(inverse, inverse);
   return {static_cast<float>(inverse), 0.0f};
@@ -153,7 +157,7 @@ VICINITY_HD float least_inverse_temperature(const Cooling& cooling, std::int64_t
     const auto last = static_cast<float>(plus(cooling.first, times(static_cast<double>(to), cooling.step)));
     return here < last ? here : last;
   }
-  return since_reheat(cooling, from) + (to - from) < cooling.leg ? here : row_temperature(cooling, 0).base;
+  return since_reheat(cooling, from) + (to - from) < cooling.leg ? here : row_temperature(cooling, cooling.leg).base;
 }
 
 /// After n(n-1)/2 rejections in a row the temperature stays at that of proposal `best` (-1: no improvement yet, T0).
@@ -169,9 +173,10 @@ VICINITY_HD bool accepts(Delta delta, float inverse_temperature, float threshold
 
 // --- a run -------------------------------------------------------------------------------------------------------------
 
-/// The first and the last temperature.
+/// The first and the last temperature; of the hotter legs the first one, where it is above `hot`.
 struct Window {
   double hot, cold;
+  double hottest = 0;
 };
 
 /// What a case asks for.

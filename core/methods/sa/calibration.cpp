@@ -81,7 +81,7 @@ Window calibrated(const qap::FromScratch& from_scratch, std::int32_t n, std::int
   Probe probe(from_scratch, n, stop);
   const std::int64_t stage = stage_of(n, iterations);
   const double start = probe.mean_magnitude();
-  if (start == 0) return {1, 1};
+  if (start == 0) return {.hot = 1, .cold = 1};
   double warm = 0, t = start;  // warm: where first_share is accepted
   while (!probe.stopped()) {
     const double share = probe.share_uphill(t, stage);
@@ -89,7 +89,7 @@ Window calibrated(const qap::FromScratch& from_scratch, std::int32_t n, std::int
     if (share < last_share) break;
     t *= stage_factor;
   }
-  return {std::max(warm * first_part, t), t};
+  return {.hot = std::max(warm * first_part, t), .cold = t, .hottest = start};
 }
 
 std::optional<Cooling> known_cooling(const qap::FromScratch& from_scratch, std::int32_t n, const Task& task,

@@ -14,7 +14,8 @@
 namespace vicinity::annealing {
 
 /// A leg begins at a third of the temperature at which this share of the proposals is accepted uphill, and ends where this one is. The
-/// third is little where acceptance hardly depends on T (tai*b), and spares what is accepted without gain where it falls steeply (tai*a).
+/// third spares what is accepted without gain where acceptance falls steeply with T (tai*a). Where it hardly does (els19, tai*b) a third
+/// never leaves a valley; the hotter legs, which begin at the mean magnitude of the deltas at random, do.
 inline constexpr double first_share = 0.2, first_part = 1.0 / 3, last_share = 0.002;
 
 /// Proposals of the probe at one temperature: a sweep, unless that is much of the search.

@@ -103,26 +103,29 @@ TEST(Cooling, StaysWhereTheBestWasOnceFrozen) {
   EXPECT_EQ(inverse_temperature(frozen(before, 20, -1), 20, 77), static_cast<float>(before.first)) << "no improvement: T0";
 }
 
-/// (first + (q mod leg) step)^16, the same on every machine; 1/T of the first and the last proposal of a leg.
+/// (first + (q mod leg) step)^16, the same on every machine; 1/T of the first and the last proposal of a leg. The second of three is
+/// hotter.
 TEST(Legs, KnownAnswers) {
-  const Cooling cooling = legs_between(100, 0.5, 1000);
+  const Cooling cooling = legs_between(100, 0.5, 400, 1000);
   EXPECT_FALSE(cooling.freezes());
-  const auto at = [&](std::int64_t row_start) { return row_temperature(cooling, row_start); };
-  for (const std::int64_t q : {0, 137, 500, 999}) {
-    const double exact =
-        std::pow(std::pow(0.01, 1 / 16.0) + static_cast<double>(q) / 1000 * (std::pow(2, 1 / 16.0) - std::pow(0.01, 1 / 16.0)), 16);
-    EXPECT_NEAR(at(q).base, exact, 1e-6 * exact) << q;
-    EXPECT_EQ(at(q).step, 0.0f);
-    EXPECT_EQ(at(q + 1000).base, at(q).base);
-    EXPECT_EQ(at(q + 7000).base, at(q).base);
-  }
+  const auto exact = [](double first, std::int64_t q) {
+    const double begin = std::pow(1 / first, 1 / 16.0), end = std::pow(2, 1 / 16.0);
+    return std::pow(begin + static_cast<double>(q) / 1000 * (end - begin), 16);
+  };
+  for (std::int64_t leg = 0; leg < 9; ++leg)
+    for (const std::int64_t q : {0, 137, 500, 999}) {
+      const RowTemperature at = row_temperature(cooling, 1000 * leg + q);
+      const double expected = exact(leg == 1 || leg == 4 || leg == 7 ? 400 : 100, q);
+      EXPECT_NEAR(at.base, expected, 1e-6 * expected) << leg << " " << q;
+      EXPECT_EQ(at.step, 0.0f);
+    }
 }
 
 /// Temperatures never rise but where a leg ends, and pairs of a row share theirs.
 TEST(Legs, TemperaturesFallButAtReheats) {
   for (const auto& [n, leg] : {std::pair(2, std::int64_t{1}), std::pair(3, std::int64_t{7}), std::pair(12, std::int64_t{66}),
                                std::pair(12, std::int64_t{1000}), std::pair(30, std::int64_t{40})}) {
-    const Cooling cooling = legs_between(40, 0.03, leg);
+    const Cooling cooling = legs_between(40, 0.03, 90, leg);
     float before = 0;
     std::int64_t began = 0, reheats = 0;
     for (std::int64_t q = 0; q < 5000; ++q) {
@@ -131,7 +134,7 @@ TEST(Legs, TemperaturesFallButAtReheats) {
       const std::int64_t row = q - (index - row_start(n, swap.r));
       const float here = inverse_temperature(cooling, n, q);
       ASSERT_EQ(here, row_temperature(cooling, row).base);
-      ASSERT_GE(here, row_temperature(cooling, 0).base);
+      ASSERT_GE(here, row_temperature(cooling, leg).base);
       ASSERT_LE(here, 1 / 0.03f * 1.00001f);
       if (here < before) {
         ASSERT_NE(row / leg, began / leg) << "n " << n << ", leg " << leg << ", proposal " << q;
@@ -140,12 +143,12 @@ TEST(Legs, TemperaturesFallButAtReheats) {
       before = here;
       began = row;
     }
-    EXPECT_EQ(reheats > 0, leg > 1) << n << " " << leg;
+    EXPECT_GT(reheats, 0) << n << " " << leg;
   }
 }
 
 TEST(Legs, OneTemperature) {
-  const Cooling cooling = legs_between(3, 3, 100);
+  const Cooling cooling = legs_between(3, 3, 3, 100);
   for (const std::int64_t q : {0, 1, 99, 100, 12345}) EXPECT_NEAR(row_temperature(cooling, q).base, 1 / 3.0, 1e-6);
 }
 
@@ -174,7 +177,7 @@ TEST(Legs, AreAsLongAsTheSizeAsks) {
 TEST(LeastInverseTemperature, IsABoundOfEveryRange) {
   constexpr std::int32_t n = 9;
   for (const Cooling& cooling : {cooling_between(50, 2, 3000), cooling_between(2, 2, 10), frozen(cooling_between(50, 2, 3000), n, 700),
-                                 legs_between(50, 0.1, 500), legs_between(50, 0.1, 37), legs_between(5, 5, 1)})
+                                 legs_between(50, 0.1, 120, 500), legs_between(50, 0.1, 50, 37), legs_between(5, 5, 9, 1)})
     for (std::int64_t sweep = 0; sweep < 20; ++sweep)
       for (std::int32_t row = 0; row < n - 1; ++row)
         for (const std::int64_t length : {1, 8, 36, 100, 600}) {

@@ -36,6 +36,7 @@ TEST(Calibration, KnownAnswer) {
   const Window window = window_of(uniform(20), 1'000'000);
   EXPECT_DOUBLE_EQ(window.hot, 2605.3829544959999);
   EXPECT_DOUBLE_EQ(window.cold, 1937.4348645718198);
+  EXPECT_DOUBLE_EQ(window.hottest, 13187.272000000001);
 }
 
 /// A walk accepts as many of its proposals uphill as is asked, about.
@@ -65,6 +66,7 @@ TEST(Calibration, FollowsTheUnitOfTheCost) {
   const Window one = window_of(uniform(15), 100'000), eight = window_of(uniform(15, 8), 100'000);
   EXPECT_EQ(eight.hot, 8 * one.hot);
   EXPECT_EQ(eight.cold, 8 * one.cold);
+  EXPECT_EQ(eight.hottest, 8 * one.hottest);
 }
 
 TEST(Calibration, TakesTheSmallestAndShortest) {
@@ -78,6 +80,7 @@ TEST(Calibration, TakesTheSmallestAndShortest) {
       EXPECT_GT(window.cold, 0) << qap.name() << " " << iterations;
       EXPECT_GE(window.hot, window.cold) << qap.name() << " " << iterations;
       EXPECT_TRUE(std::isfinite(window.hot)) << qap.name() << " " << iterations;
+      EXPECT_GE(window.hottest, window.hot) << qap.name() << " " << iterations;
     }
 }
 
