@@ -48,7 +48,8 @@ Json to_json(const vrp::Vrp& vrp) {
   const vrp::Data& data = vrp.data();
   Json json{{"kind", "vrp"},         {"name", data.name},         {"x", data.x},
             {"y", data.y},           {"matrix", data.matrix},     {"rounding", static_cast<int>(data.rounding)},
-            {"demand", data.demand}, {"capacity", data.capacity}, {"service", data.service}};
+            {"demand", data.demand}, {"capacity", data.capacity}, {"service", data.service},
+            {"finest", data.finest}};
   if (data.limit) json["limit"] = *data.limit;
   if (data.vehicles) json["vehicles"] = *data.vehicles;
   return json;
@@ -84,6 +85,7 @@ std::unique_ptr<Instance> made_of(const Json& json) {
     data.demand = numbers("demand");
     data.capacity = whole("capacity");
     data.service = reals("service");
+    data.finest = json.at("finest");
     if (json.contains("limit")) data.limit = json.at("limit").get<double>();
     if (json.contains("vehicles")) data.vehicles = whole("vehicles");
     return std::make_unique<vrp::Vrp>(std::move(data));

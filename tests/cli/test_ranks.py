@@ -44,6 +44,7 @@ def long_search(folder: Path, system: str, implementation: str) -> tuple[str, ..
         write_qap(folder / "mine.dat", 60)
     asked = ("--implementation", implementation, "--set", "ranks=3", "--set", shared)
     instance, work = ("mine.vrp", "--calls") if system == "alns" else ("mine.dat", "--iterations")
+    asked += ("--set", "rounding=none") if system == "alns" else ()
     return "solve", system, "--instance", instance, *asked, work, "1e9"
 
 
@@ -72,6 +73,26 @@ def for_each(*names: tuple[str, str]) -> pytest.MarkDecorator:
 
 
 needs_mpi = pytest.mark.skipif(bool(absence("lsm", "mpi-openmp")), reason=absence("lsm", "mpi-openmp"))
+
+
+@needs_mpi
+def test_a_rank_that_fails_ends_though_its_input_stays_open() -> None:
+    rank = subprocess.Popen(
+        [Path(os.environ["VICINITY_BUILD"]) / "lsm-ranks"],
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert rank.stdin and rank.stderr
+    try:
+        rank.stdin.write('{"do":"prepare","implementation":"none-such"}\n')
+        rank.stdin.flush()
+        assert rank.wait(60) != 0
+        assert "rank 0: no ranks of none-such" in rank.stderr.read()
+    finally:
+        rank.kill()
+
 
 
 @pytest.fixture

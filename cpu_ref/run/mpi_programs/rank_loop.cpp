@@ -488,13 +488,15 @@ int serve_as_rank(int argc, char** argv, const std::string& program, const std::
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &threads);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::optional<Rank> self;  // outlives the catch: its threads end with the input, which may stay open
   try {
     if (threads < MPI_THREAD_MULTIPLE) throw std::runtime_error("this MPI has no MPI_THREAD_MULTIPLE");
-    Rank(rank, ranks, parts).serve();
+    self.emplace(rank, ranks, parts).serve();
   } catch (const std::exception& error) {  // on this rank alone, it may be
     std::cerr << program << ": rank " << rank << ": " << error.what() << std::endl;
     MPI_Abort(MPI_COMM_WORLD, 3);
   }
+  self.reset();
   MPI_Finalize();
   return 0;
 }
