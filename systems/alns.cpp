@@ -54,7 +54,7 @@ Case random_case(std::uint64_t seed) {
 
 const vrp::Vrp& as_vrp(const Instance& instance) { return dynamic_cast<const vrp::Vrp&>(instance); }
 
-class VrpFiles final : public FileFormat, public SolutionDrawing, public InstanceSettings, public TimedSettings {
+class VrpFiles final : public FileFormat, public SolutionDrawing, public SolutionWords, public InstanceSettings, public TimedSettings {
  public:
   [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override { return read_vrp(file); }
   [[nodiscard]] std::string problem_of(const Instance&) const override { return "vrp"; }
@@ -79,6 +79,11 @@ class VrpFiles final : public FileFormat, public SolutionDrawing, public Instanc
   [[nodiscard]] std::string drawing_of(const Instance& instance, const Solution& solution) const override {
     return drawing_of_routes(as_vrp(instance), solution);
   }
+  [[nodiscard]] std::string words_of(const Solution& solution) const override {
+    const std::size_t routes = vrp::routes_of(solution).size();
+    return fmt::format("{} route{}", routes, routes == 1 ? "" : "s");
+  }
+  [[nodiscard]] std::vector<std::string> options() const override { return {"vehicles"}; }
   /// The fleet, 0 is as many vehicles as are wanted, and whether distances of the plane are rounded. Fixed point is the finest, so that
   /// what is said of a solution and a target are of its length.
   [[nodiscard]] std::shared_ptr<const Instance> with_settings(std::shared_ptr<const Instance> instance, const Case& c) const override {

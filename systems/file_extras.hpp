@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/api/run.hpp"
 
@@ -18,10 +19,20 @@ class SolutionDrawing {
   [[nodiscard]] virtual std::string drawing_of(const Instance& instance, const Solution& solution) const = 0;
 };
 
+/// What people ask of a solution beside its objective.
+class SolutionWords {
+ public:
+  virtual ~SolutionWords() = default;
+  /// "12 routes".
+  [[nodiscard]] virtual std::string words_of(const Solution& solution) const = 0;
+};
+
 /// Settings that change the instance, and may mend one that nothing solves.
 class InstanceSettings {
  public:
   virtual ~InstanceSettings() = default;
+  /// Of them, those that are options, too: --vehicles=5 is --set vehicles=5.
+  [[nodiscard]] virtual std::vector<std::string> options() const = 0;
   /// As the case's values want it. Throws InputError (without a file's name).
   [[nodiscard]] virtual std::shared_ptr<const Instance> with_settings(std::shared_ptr<const Instance> instance, const Case& c) const = 0;
   /// Why nothing solves it; empty where something may.

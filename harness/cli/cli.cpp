@@ -213,6 +213,14 @@ void add_solve(CLI::App& app, Options& options, const std::vector<System>& syste
   words[solve->add_option("--implementation", own.implementation, "Default: the one that vicinity list names")] =
       all_implementations(searching);
   solve->add_option("--set", own.settings, "axis=value: a parameter of the search");
+  for (const System& system : searching) {
+    const auto* files = dynamic_cast<const InstanceSettings*>(system.solver->files.get());
+    if (files == nullptr) continue;
+    for (const std::string& axis : files->options())
+      solve->add_option_function<std::string>(
+          "--" + axis, [&own, axis](const std::string& value) { own.settings.push_back(axis + "=" + value); },
+          fmt::format("Of {}: as --set {}=", system.name, axis));
+  }
   solve->add_option("--output", own.output, "Solution file (default: the instance's name, in the current folder)")->type_name(file_type);
   solve->add_option("--plot", own.plot, "Draw the solution into this SVG file (" + join(drawing_systems(searching)) + ")")
       ->type_name(file_type);

@@ -217,7 +217,8 @@ class Solving {
 
   [[nodiscard]] Found searched(const SolveReport& report) {
     const std::optional<double> seconds = seconds_left();
-    SolveProgress progress({report.whole_work, unit_of(solver_, *prepared_.implementation), seconds, report.best_known, scale_},
+    SolveProgress progress({report.whole_work, unit_of(solver_, *prepared_.implementation), seconds, report.best_known, scale_,
+                            dynamic_cast<const SolutionWords*>(solver_.files.get())},
                            asked_.quiet);
     const Unbound unbound(prepared_.implementation->backend == Backend::gpu);
     return search(*prepared_.run, start_, seconds, target_, progress);

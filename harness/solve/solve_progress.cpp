@@ -26,8 +26,13 @@ std::string progress_text(const SolveGoal& goal, const Outcome& outcome, double 
   const double by_time = goal.seconds ? elapsed / *goal.seconds : 0;
   const double part = std::min(1.0, std::max(by_work, by_time));
   const std::string left = part > 0 ? clock_text(elapsed / part - elapsed) : "?";
-  return fmt::format("{:3.0f} %, {} left, best {}, {} {}/s", 100 * part, left,
-                     objective_text(outcome.objective, goal.best_known, goal.scale), human_count(speed), goal.unit);
+  return fmt::format("{:3.0f} %, {} left, best {}{}, {} {}/s", 100 * part, left,
+                     objective_text(outcome.objective, goal.best_known, goal.scale), solution_text(goal.words, outcome), human_count(speed),
+                     goal.unit);
+}
+
+std::string solution_text(const SolutionWords* words, const Outcome& outcome) {
+  return words == nullptr || outcome.solution.empty() ? "" : ", " + words->words_of(outcome.solution);
 }
 
 SolveProgress::SolveProgress(SolveGoal goal, bool quiet)

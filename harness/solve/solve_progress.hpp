@@ -5,6 +5,7 @@
 #include <string>
 
 #include "harness/solve/solve.hpp"
+#include "systems/file_extras.hpp"
 
 namespace vicinity {
 
@@ -15,10 +16,14 @@ struct SolveGoal {
   std::optional<double> seconds;
   std::optional<std::int64_t> best_known;
   std::int32_t scale = 1;  ///< of objectives
+  const SolutionWords* words = nullptr;
 };
 
-/// " 42 %, 0:35 left, best 21125314 (gap 0.38 %), 48.1 M proposals/s".
+/// " 42 %, 0:35 left, best 21125314 (gap 0.38 %), 48.1 M proposals/s"; after the best what `words` say of it.
 [[nodiscard]] std::string progress_text(const SolveGoal& goal, const Outcome& outcome, double elapsed);
+
+/// ", 12 routes"; empty where nothing is found, or asked.
+[[nodiscard]] std::string solution_text(const SolutionWords* words, const Outcome& outcome);
 
 /// "21125314 (gap 0.38 %)"; without the gap when nothing is known.
 [[nodiscard]] std::string objective_text(const Objective& objective, std::optional<std::int64_t> best_known, std::int32_t scale);

@@ -83,7 +83,8 @@ std::string summary_text(const SolveReport& report) {
   add("instance", report.size.empty() ? report.instance : fmt::format("{} ({})", report.instance, report.size));
   add("implementation", fmt::format("{}, seed {}", report.implementation->name, report.seed));
   if (report.start_objective) add("start", fmt::format("{} ({})", objective_text(*report.start_objective, report.scale), report.start));
-  add("best found", objective_text(outcome.objective, report.best_known, report.scale));
+  const auto* words = dynamic_cast<const SolutionWords*>(report.system->solver->files.get());
+  add("best found", objective_text(outcome.objective, report.best_known, report.scale) + solution_text(words, outcome));
   if (report.best_known) add("best known", objective_text(*report.best_known, report.scale));
   add(unit_of(*report.system->solver, *report.implementation), work_text(report));
   add("time", fmt::format("{}, {} {}/s", human_seconds(report.found.seconds), human_count(report.found.speed()),

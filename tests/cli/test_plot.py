@@ -113,7 +113,7 @@ def test_what_is_not_drawn(five: Program) -> None:
 
 
 def test_another_fleet(five: Program) -> None:
-    assert five(*SOLVE, "--set", "vehicles=3").returncode == 0
+    assert five(*SOLVE, "--vehicles", "3").returncode == 0
     result = five(*SOLVE, "--set", "vehicles=1")
     assert result.returncode == 2 and "--set: vehicles: the demands sum up to 20" in error_line(result)
     (five.folder / "five.vrp").write_text(VRP.replace("CAPACITY : 10", "CAPACITY : 10\nVEHICLES : 1"))

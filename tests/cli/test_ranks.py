@@ -94,7 +94,6 @@ def test_a_rank_that_fails_ends_though_its_input_stays_open() -> None:
         rank.kill()
 
 
-
 @pytest.fixture
 def program(tmp_path: Path) -> Program:
     return Program(os.environ["VICINITY_BINARY"], tmp_path)

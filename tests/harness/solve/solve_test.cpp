@@ -176,6 +176,19 @@ TEST(SolveText, ProgressSaysTheNearerEnd) {
   EXPECT_EQ(progress_text({100'000'000, "proposals", 20, std::nullopt}, outcome, 10), " 50 %, 0:10 left, best 101, 2.5 M proposals/s");
 }
 
+TEST(SolveText, ProgressSaysWhatPeopleAskOfTheSolution) {
+  class Length final : public SolutionWords {
+    [[nodiscard]] std::string words_of(const Solution& solution) const override { return std::to_string(solution.size()) + " numbers"; }
+  } length;
+  Outcome outcome;
+  outcome.iterations = 50;
+  outcome.objective = 7;
+  SolveGoal goal{.whole_work = 100, .unit = "calls", .seconds = {}, .best_known = {}, .words = &length};
+  EXPECT_EQ(progress_text(goal, outcome, 10), " 50 %, 0:10 left, best 7, 5 calls/s") << "no solution yet";
+  outcome.solution = {1, 2, 3};
+  EXPECT_EQ(progress_text(goal, outcome, 10), " 50 %, 0:10 left, best 7, 3 numbers, 5 calls/s");
+}
+
 SolveReport report_of(Stop stop, std::int64_t done) {
   SolveReport report;
   report.system = &hunt();
