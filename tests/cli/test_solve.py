@@ -145,6 +145,16 @@ def test_tours_under_every_kind_of_distance(mine: Program, weights: str) -> None
     assert swaps.returncode == 2 and f"take EUC_2D distances, not {weights}" in swaps.stderr
 
 
+def test_the_best_cost_in_the_first_line_of_an_instance_is_no_entry(mine: Program) -> None:
+    command = ["solve", "sa", "--iterations", "1e4", "--json", "--instance"]
+    plain = json.loads(mine(*command, "mine.dat").stdout)
+    size, entries = (mine.folder / "mine.dat").read_text().split("\n", 1)
+    (mine.folder / "stated.DAT").write_text(f"{size} 224416\n{entries}")
+    result = mine(*command, "stated.DAT")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["objective"] == plain["objective"]
+
+
 def test_start_is_where_the_search_begins(mine: Program) -> None:
     mine("solve", *MINE, "--iterations", "1e5")
     stated = assert_solves(mine.folder / "mine.sln", 12)
