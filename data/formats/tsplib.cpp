@@ -182,14 +182,17 @@ tsp::Tsp read_tsplib(const std::filesystem::path& file) {
 
 tsp::Tour read_tsplib_tour(std::istream& in, const std::string& file, const tsp::Tsp& tsp) {
   Lines lines(in, file);
-  const auto header = read_header(lines, {"TOUR_SECTION"}, {{"NAME"}, {"TYPE", {"TOUR"}, true}, {"COMMENT"}, {"DIMENSION", {}, true}});
-  if (const auto n = dimension(lines, header); n != tsp.size())
-    lines.fail(header.at("DIMENSION").line, fmt::format("a tour of {} nodes, but {} has {}", n, tsp.name(), tsp.size()));
+  const auto header = read_header(lines, {"TOUR_SECTION"}, {{"NAME"}, {"TYPE", {"TOUR"}, true}, {"COMMENT"}, {"DIMENSION"}});
+  if (header.contains("DIMENSION"))
+    if (const auto n = dimension(lines, header); n != tsp.size())
+      lines.fail(header.at("DIMENSION").line, fmt::format("a tour of {} nodes, but {} has {}", n, tsp.name(), tsp.size()));
   tsp::Tour tour;
   std::vector<char> visited(static_cast<std::size_t>(tsp.size()));
   for (bool more = true; more;) {
-    if (!lines.next() || lines.text() == "EOF")
+    if (!lines.next() || lines.text() == "EOF") {
+      if (tour.size() == visited.size()) return tour;
       lines.fail(fmt::format("the tour ends after {} of {} nodes, without -1", tour.size(), tsp.size()));
+    }
     for (const std::string_view word : words_of(lines.text())) {
       if (!more) lines.fail(fmt::format("unexpected '{}' after -1", shown(word)));
       const auto node = lines.number<std::int64_t>(word, "the number of a node");

@@ -19,8 +19,8 @@ namespace vicinity {
 [[nodiscard]] tsp::Tsp read_tsplib(std::istream& in, const std::string& file);
 [[nodiscard]] tsp::Tsp read_tsplib(const std::filesystem::path& file);
 
-/// Reads TSPLIB's .tour format: "KEYWORD : value" lines, TOUR_SECTION, the nodes in the order of the tour, -1. Throws InputError
-/// "file:line: ..." unless it is a tour of `tsp`.
+/// Reads TSPLIB's .tour format: "KEYWORD : value" lines, DIMENSION or not, TOUR_SECTION, the nodes in the order of the tour, then -1, EOF
+/// or the end of the file. Throws InputError "file:line: ..." unless it is a tour of `tsp`.
 [[nodiscard]] tsp::Tour read_tsplib_tour(std::istream& in, const std::string& file, const tsp::Tsp& tsp);
 [[nodiscard]] tsp::Tour read_tsplib_tour(const std::filesystem::path& file, const tsp::Tsp& tsp);
 
