@@ -10,6 +10,7 @@
 #include "data/formats/qaplib.hpp"
 #include "data/formats/tsplib.hpp"
 #include "data/qaps.hpp"
+#include "data/search_path.hpp"
 
 namespace vicinity::lsm {
 namespace {
@@ -30,7 +31,7 @@ class Files final : public FileFormat {
  public:
   [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override {
     const std::filesystem::path path(file);
-    if (path.extension() == ".tsp") return std::make_shared<tsp::Tsp>(read_tsplib(path));
+    if (has_suffix(path, ".tsp")) return std::make_shared<tsp::Tsp>(read_tsplib(path));
     return std::make_shared<qap::Qap>(read_qaplib(path));
   }
   [[nodiscard]] std::string problem_of(const Instance& instance) const override { return lsm::problem_of(instance); }
