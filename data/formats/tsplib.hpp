@@ -24,6 +24,10 @@ namespace vicinity {
 [[nodiscard]] tsp::Tour read_tsplib_tour(std::istream& in, const std::string& file, const tsp::Tsp& tsp);
 [[nodiscard]] tsp::Tour read_tsplib_tour(const std::filesystem::path& file, const tsp::Tsp& tsp);
 
+/// Where the file's NAME says that it is a tour of another instance, that in one line, "file:line: ..."; else empty. "eil51",
+/// "eil51.opt.tour" and "eil51.426.tour" name eil51. The file is a tour of `tsp` by its nodes.
+[[nodiscard]] std::string tsplib_tour_of_another(const std::filesystem::path& file, const tsp::Tsp& tsp);
+
 /// The tour in TSPLIB's .tour format, its length in the COMMENT.
 [[nodiscard]] std::string tsplib_tour_text(const tsp::Tsp& tsp, std::span<const std::int32_t> tour);
 /// The instance in TSPLIB's .tsp format, coordinates as the shortest decimals that stand for them, a matrix whole.

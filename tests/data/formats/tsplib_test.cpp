@@ -186,6 +186,20 @@ TEST(Tsplib, ATourNeedsNeitherDimensionNorMinusOne) {
   EXPECT_EQ(tour_rejection(start + "1 2 3\nmore\n", tsp), "t.tour:4: expected the number of a node, found 'more'");
 }
 
+TEST(Tsplib, ATourMayNameAnotherInstance) {
+  const tsp::Tsp tsp = parse(head + nodes);
+  const TemporaryFolder folder;
+  const auto said = [&](const std::string& name) {
+    const auto file = folder.write("a.tour", "COMMENT : for u\n" + name + "TYPE : TOUR\nDIMENSION : 3\nTOUR_SECTION\n1 3 2\n-1\nEOF\n");
+    std::string what = tsplib_tour_of_another(file, tsp);
+    return what.empty() ? what : what.substr(file.string().size());
+  };
+  for (const char* own : {"", "NAME :\n", "NAME : t\n", "NAME : T.opt.tour\n", "NAME: t.426.tour\n", "NAME : ./tours/t.tour\n"})
+    EXPECT_EQ(said(own), "") << own;
+  EXPECT_EQ(said("NAME : u\n"), ":2: a tour of u, not of t");
+  EXPECT_EQ(said("NAME : t2.opt.tour\n"), ":2: a tour of t2.opt.tour, not of t");
+}
+
 TEST(Tsps, StandInsAreGenerated) {
   for (const CatalogueEntry& entry : catalogue().entries()) {
     if (entry.family != "tsp-uniform" || entry.size.at("cities") > 2000) continue;
