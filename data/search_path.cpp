@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "core/util/error.hpp"
 
@@ -18,20 +20,35 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-/// The first file called `name` below `folder`, in the order of the paths, so that every machine picks the same one.
+/// In small letters.
+std::string suffix_of(const fs::path& file) {
+  std::string suffix = file.extension().string();
+  std::transform(suffix.begin(), suffix.end(), suffix.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return suffix;
+}
+
+/// The first file called `name` below `folder`, in the order of the paths, so that every machine picks the same one; where there is none,
+/// the first one whose suffix alone is in other letters: nug30.DAT.
 std::optional<fs::path> find_below(const fs::path& folder, const fs::path& name) {
-  std::vector<fs::path> found;
+  std::vector<fs::path> found, alike;
+  const std::string suffix = suffix_of(name);
   std::error_code error;
   fs::recursive_directory_iterator walk(folder, fs::directory_options::skip_permission_denied, error);
   for (; !error && walk != fs::recursive_directory_iterator(); walk.increment(error)) {
     std::error_code ignored;
-    if (walk->path().filename() == name && walk->is_regular_file(ignored)) found.push_back(walk->path());
+    const fs::path& path = walk->path();
+    const bool same = path.filename() == name;
+    if ((same || (path.stem() == name.stem() && suffix_of(path) == suffix)) && walk->is_regular_file(ignored))
+      (same ? found : alike).push_back(path);
   }
+  if (found.empty()) found = std::move(alike);
   if (found.empty()) return std::nullopt;
   return *std::min_element(found.begin(), found.end());
 }
 
 }  // namespace
+
+bool has_suffix(const fs::path& file, std::string_view suffix) { return suffix_of(file) == suffix; }
 
 fs::path data_folder() {
   std::vector<fs::path> candidates{"data", fs::path(VICINITY_SOURCE_DIR) / "data"};

@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace vicinity {
@@ -14,9 +15,12 @@ namespace vicinity {
 [[nodiscard]] std::vector<std::filesystem::path> instance_folders();
 
 /// The instance file `file` ("coloring/1-Insertions_4.col"): below each folder at exactly that place, or else anywhere
-/// below it under the same file name. Throws MissingInput, one line that says where it looked and `how` to get it ("get it from its
-/// collection").
+/// below it under the same file name, and where that is nowhere its suffix in other letters ("nug30.DAT"). Throws MissingInput, one line
+/// that says where it looked and `how` to get it ("get it from its collection").
 [[nodiscard]] std::filesystem::path find_instance_file(const std::filesystem::path& file, const std::string& how,
                                                        const std::vector<std::filesystem::path>& folders);
+
+/// Does the file's name end so, in small or capital letters? `suffix` is in small ones: ".tsp".
+[[nodiscard]] bool has_suffix(const std::filesystem::path& file, std::string_view suffix);
 
 }  // namespace vicinity

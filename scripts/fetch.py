@@ -67,8 +67,10 @@ def find(entry: dict[str, Any], folders: Iterator[Path]) -> Path | None:
     for folder in folders:
         if (folder / entry["file"]).is_file():
             return folder / entry["file"]
-        below = sorted(path for path in folder.rglob(Path(entry["file"]).name) if path.is_file())
-        if below:
+        name = Path(entry["file"])
+        suffix = name.suffix.lower()
+        alike = sorted(p for p in folder.rglob(f"{name.stem}.*") if p.suffix.lower() == suffix and p.is_file())
+        if below := [path for path in alike if path.name == name.name] or alike:
             return below[0]
     return None
 

@@ -39,6 +39,14 @@ class InstanceSettings {
   [[nodiscard]] virtual std::string unsolvable(const Instance& instance) const = 0;
 };
 
+/// Solution files that may say which instance they are of.
+class NamedSolutions {
+ public:
+  virtual ~NamedSolutions() = default;
+  /// Where a solution that can be read says that it is one of another instance, that in one line, "file:line: ..."; else empty.
+  [[nodiscard]] virtual std::string of_another(const Instance& instance, const std::string& file) const = 0;
+};
+
 /// Settings of a search that time ends, so that it is the same on no two machines anyway.
 class TimedSettings {
  public:

@@ -10,6 +10,8 @@
 #include "data/formats/qaplib.hpp"
 #include "data/formats/tsplib.hpp"
 #include "data/qaps.hpp"
+#include "data/search_path.hpp"
+#include "systems/file_extras.hpp"
 
 namespace vicinity::lsm {
 namespace {
@@ -26,11 +28,11 @@ auto by_problem(const Instance& instance, const OfAny& of_any) {
   return by_problem(instance, of_any, of_any);
 }
 
-class Files final : public FileFormat {
+class Files final : public FileFormat, public NamedSolutions {
  public:
   [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override {
     const std::filesystem::path path(file);
-    if (path.extension() == ".tsp") return std::make_shared<tsp::Tsp>(read_tsplib(path));
+    if (has_suffix(path, ".tsp")) return std::make_shared<tsp::Tsp>(read_tsplib(path));
     return std::make_shared<qap::Qap>(read_qaplib(path));
   }
   [[nodiscard]] std::string problem_of(const Instance& instance) const override { return lsm::problem_of(instance); }
@@ -50,6 +52,10 @@ class Files final : public FileFormat {
     return by_problem(
         instance, [&](const qap::Qap& qap) { return read_qaplib_solution(path, qap).permutation; },
         [&](const tsp::Tsp& tsp) { return read_tsplib_tour(path, tsp); });
+  }
+  [[nodiscard]] std::string of_another(const Instance& instance, const std::string& file) const override {
+    return by_problem(
+        instance, [](const qap::Qap&) { return std::string(); }, [&](const tsp::Tsp& tsp) { return tsplib_tour_of_another(file, tsp); });
   }
   [[nodiscard]] Objective objective_of(const Instance& instance, const Solution& solution) const override {
     return by_problem(

@@ -197,12 +197,18 @@ class VrpReader {
     if (type_ != "EXPLICIT") lines_.fail("EDGE_WEIGHT_SECTION needs EDGE_WEIGHT_TYPE EXPLICIT before it");
     if (format_.empty() || format_ == "FUNCTION") lines_.fail("EDGE_WEIGHT_SECTION needs its EDGE_WEIGHT_FORMAT before it");
     data_.matrix.assign(nodes_ * nodes_, 0);
+    const int section = lines_.line();
     text::read_weights(lines_, format_, nodes_, [&](std::size_t i, std::size_t j, std::string_view word) {
       const double weight = finite(lines_, word, "a distance");
       if (weight < 0) lines_.fail(fmt::format("the distance {} is negative", shown(word)));
       data_.matrix[i * nodes_ + j] = weight;
       if (format_ != "FULL_MATRIX") data_.matrix[j * nodes_ + i] = weight;
     });
+    for (std::size_t i = 0; i < nodes_; ++i)  // here, as nodes have other numbers once the depot is the first
+      for (std::size_t j = 0; j < i; ++j)
+        if (const double there = data_.matrix[j * nodes_ + i], back = data_.matrix[i * nodes_ + j]; there != back)
+          lines_.fail(section, fmt::format("the distance from node {} to node {} is {}, back it is {}: it must be symmetric", j + 1, i + 1,
+                                           there, back));
   }
 
   void read_depot() {

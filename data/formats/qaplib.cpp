@@ -48,6 +48,29 @@ class Numbers {
     return value;
   }
 
+  /// Words after the number read last: in its line, in the next one that has any, and in all lines after its own.
+  struct Ahead {
+    std::size_t line = 0, next_line = 0, below = 0;
+  };
+  [[nodiscard]] Ahead ahead() const {
+    Ahead ahead;
+    std::size_t breaks = 0, first_below = 0;
+    for (std::size_t at = at_; at < text_.size();) {
+      if (separators_.find(text_[at]) != std::string_view::npos) {
+        breaks += text_[at++] == '\n' ? 1 : 0;
+        continue;
+      }
+      at = std::min(text_.find_first_of(separators_, at), text_.size());
+      if (breaks == 0) {
+        ++ahead.line;
+        continue;
+      }
+      if (ahead.below++ == 0) first_below = breaks;
+      if (breaks == first_below) ++ahead.next_line;
+    }
+    return ahead;
+  }
+
   /// Nothing may follow `what`.
   void must_end(const std::string& what) {
     if (const std::string_view word = next_word(); !word.empty()) fail(fmt::format("unexpected '{}' after {}", shown(word), what));
@@ -101,6 +124,15 @@ std::vector<std::int32_t> read_matrix(Numbers& numbers, std::int64_t n, char nam
   return matrix;
 }
 
+/// How many costs stand behind n in its line: the best one known (Taillard's format), or a bound and that one (files called .qap). They
+/// are no entries where the lines below have all of these, or where the next one has a whole row.
+std::size_t stated_costs(const Numbers& numbers, std::int64_t n) {
+  const auto [line, next_line, below] = numbers.ahead();
+  const auto size = static_cast<std::size_t>(n);
+  const bool whole_row = next_line == size && size > line + 1;
+  return (line == 1 || line == 2) && (below >= 2 * size * size || whole_row) ? line : 0;
+}
+
 /// p with p[out[i]] = i.
 qap::Permutation inverse(const qap::Permutation& p) {
   qap::Permutation out(p.size());
@@ -142,6 +174,8 @@ qap::Qap read_qaplib(std::istream& in, const std::string& file) {
   Numbers numbers(file, all_of(in, file), white_space);
   const std::int64_t n = numbers.next([] { return std::string("the file is empty; expected the size"); }, 64);
   if (n < 2 || n > 46340) numbers.fail(fmt::format("size {} is outside 2..46340", n));
+  for (std::size_t costs = stated_costs(numbers, n); costs > 0; --costs)
+    static_cast<void>(numbers.next([] { return std::string("the file ends before the cost"); }, 64));
   Largest largest_a, largest_b;
   auto a = read_matrix(numbers, n, 'A', largest_a);
   auto b = read_matrix(numbers, n, 'B', largest_b);

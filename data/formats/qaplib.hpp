@@ -10,8 +10,10 @@
 namespace vicinity {
 
 /// Reads QAPLIB's .dat format: n, then the n*n entries of A, then those of B, separated by white space, line breaks anywhere.
-/// Throws InputError "file:line: ..." for anything else: not a whole number, out of 32 bits, too few or too many numbers, a size
-/// outside 2..46340, entries whose costs could leave 64 bits. The instance is named after the file.
+/// The line of n may also state the best cost known, or a bound and that one (Taillard's files, and those called .qap), which are not used:
+/// costs are told from entries by what stands in the lines below. Throws InputError "file:line: ..." for anything else: not a whole number,
+/// out of 32 bits, too few or too many numbers, a size outside 2..46340, entries whose costs could leave 64 bits. The instance is named
+/// after the file.
 [[nodiscard]] qap::Qap read_qaplib(std::istream& in, const std::string& file);
 [[nodiscard]] qap::Qap read_qaplib(const std::filesystem::path& file);
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -114,6 +115,16 @@ tsp::Tsp read_matrix(Lines& lines, const std::string& format, const std::string&
   }
 }
 
+/// Up to TOUR_SECTION.
+std::map<std::string, Entry> read_tour_header(Lines& lines) {
+  return read_header(lines, {"TOUR_SECTION"}, {{"NAME"}, {"TYPE", {"TOUR"}, true}, {"COMMENT"}, {"DIMENSION"}});
+}
+
+std::string lowered(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
 tsp::Metric metric_of(const std::string& type) {
   for (const tsp::Metric metric : {tsp::Metric::ceil_2d, tsp::Metric::att, tsp::Metric::geo, tsp::Metric::matrix})
     if (type == tsp::name_of(metric)) return metric;
@@ -182,14 +193,17 @@ tsp::Tsp read_tsplib(const std::filesystem::path& file) {
 
 tsp::Tour read_tsplib_tour(std::istream& in, const std::string& file, const tsp::Tsp& tsp) {
   Lines lines(in, file);
-  const auto header = read_header(lines, {"TOUR_SECTION"}, {{"NAME"}, {"TYPE", {"TOUR"}, true}, {"COMMENT"}, {"DIMENSION", {}, true}});
-  if (const auto n = dimension(lines, header); n != tsp.size())
-    lines.fail(header.at("DIMENSION").line, fmt::format("a tour of {} nodes, but {} has {}", n, tsp.name(), tsp.size()));
+  const auto header = read_tour_header(lines);
+  if (header.contains("DIMENSION"))
+    if (const auto n = dimension(lines, header); n != tsp.size())
+      lines.fail(header.at("DIMENSION").line, fmt::format("a tour of {} nodes, but {} has {}", n, tsp.name(), tsp.size()));
   tsp::Tour tour;
   std::vector<char> visited(static_cast<std::size_t>(tsp.size()));
   for (bool more = true; more;) {
-    if (!lines.next() || lines.text() == "EOF")
+    if (!lines.next() || lines.text() == "EOF") {
+      if (tour.size() == visited.size()) return tour;
       lines.fail(fmt::format("the tour ends after {} of {} nodes, without -1", tour.size(), tsp.size()));
+    }
     for (const std::string_view word : words_of(lines.text())) {
       if (!more) lines.fail(fmt::format("unexpected '{}' after -1", shown(word)));
       const auto node = lines.number<std::int64_t>(word, "the number of a node");
@@ -212,6 +226,19 @@ tsp::Tour read_tsplib_tour(std::istream& in, const std::string& file, const tsp:
 tsp::Tour read_tsplib_tour(const std::filesystem::path& file, const tsp::Tsp& tsp) {
   auto in = open_input_file(file);
   return read_tsplib_tour(in, file.string(), tsp);
+}
+
+std::string tsplib_tour_of_another(const std::filesystem::path& file, const tsp::Tsp& tsp) {
+  auto in = open_input_file(file);
+  const std::string path = file.string();
+  Lines lines(in, path);
+  const auto header = read_tour_header(lines);
+  const auto name = header.find("NAME");
+  if (name == header.end()) return "";
+  const std::string& whole = name->second.value;
+  const std::string named = lowered(whole.substr(whole.find_last_of("/\\") + 1)), own = lowered(tsp.name());
+  if (named.empty() || named == own || named.starts_with(own + ".")) return "";
+  return fmt::format("{}:{}: a tour of {}, not of {}", path, name->second.line, shown(whole), tsp.name());
 }
 
 std::string tsplib_tour_text(const tsp::Tsp& tsp, std::span<const std::int32_t> tour) {

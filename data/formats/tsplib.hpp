@@ -19,10 +19,14 @@ namespace vicinity {
 [[nodiscard]] tsp::Tsp read_tsplib(std::istream& in, const std::string& file);
 [[nodiscard]] tsp::Tsp read_tsplib(const std::filesystem::path& file);
 
-/// Reads TSPLIB's .tour format: "KEYWORD : value" lines, TOUR_SECTION, the nodes in the order of the tour, -1. Throws InputError
-/// "file:line: ..." unless it is a tour of `tsp`.
+/// Reads TSPLIB's .tour format: "KEYWORD : value" lines, DIMENSION or not, TOUR_SECTION, the nodes in the order of the tour, then -1, EOF
+/// or the end of the file. Throws InputError "file:line: ..." unless it is a tour of `tsp`.
 [[nodiscard]] tsp::Tour read_tsplib_tour(std::istream& in, const std::string& file, const tsp::Tsp& tsp);
 [[nodiscard]] tsp::Tour read_tsplib_tour(const std::filesystem::path& file, const tsp::Tsp& tsp);
+
+/// Where the file's NAME says that it is a tour of another instance, that in one line, "file:line: ..."; else empty. "eil51",
+/// "eil51.opt.tour" and "eil51.426.tour" name eil51. The file is a tour of `tsp` by its nodes.
+[[nodiscard]] std::string tsplib_tour_of_another(const std::filesystem::path& file, const tsp::Tsp& tsp);
 
 /// The tour in TSPLIB's .tour format, its length in the COMMENT.
 [[nodiscard]] std::string tsplib_tour_text(const tsp::Tsp& tsp, std::span<const std::int32_t> tour);

@@ -55,6 +55,8 @@ class Solving {
     if (!asked_.start.empty()) {
       start_.solution = solver_.files->read_solution(*instance_, asked_.start);
       start_objective_ = solver_.files->objective_of(*instance_, *start_.solution).value();
+      if (const std::string what = of_another(asked_.start); !what.empty())
+        print_stderr("vicinity: warning: --start: {}; the search begins with it all the same\n", what);
     }
     prepared_ = prepare_first(candidates_, case_, *instance_);
     keep_pace();
@@ -119,8 +121,17 @@ class Solving {
     return "";
   }
 
+  /// What a solution file says of its instance, where that is another one.
+  [[nodiscard]] std::string of_another(const std::string& file) const {
+    const auto* files = dynamic_cast<const NamedSolutions*>(solver_.files.get());
+    return files == nullptr ? "" : files->of_another(*instance_, file);
+  }
+
+  /// Of the file that the solution goes to: another instance's stays what it is.
   [[nodiscard]] Objective objective_in(const std::string& file) const {
-    return solver_.files->objective_of(*instance_, solver_.files->read_solution(*instance_, file));
+    const Solution solution = solver_.files->read_solution(*instance_, file);
+    if (const std::string what = of_another(file); !what.empty()) throw InputError(what);
+    return solver_.files->objective_of(*instance_, solution);
   }
 
   [[nodiscard]] std::int64_t target_in_units(double target) const {

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import ROOT, Program, environment, rest_of
+from conftest import ROOT, Program, environment, error_line, rest_of
 from solving import MINE, assert_solves, cost, write_qap
 
 
@@ -143,6 +143,40 @@ def test_tours_under_every_kind_of_distance(mine: Program, weights: str) -> None
     assert sorted(answer["solution"]) == list(range(6))
     swaps = mine("solve", "lsm", "--instance", "t.tsp", "--implementation", "cpu-serial")
     assert swaps.returncode == 2 and f"take EUC_2D distances, not {weights}" in swaps.stderr
+
+
+def test_a_tour_of_another_instance_is_said_and_kept(mine: Program) -> None:
+    nodes = "NODE_COORD_SECTION\n1 0 0\n2 30 40\n3 30 0\n4 0 40\n5 15 60\nEOF\n"
+    header = "NAME : house\nTYPE : TSP\nDIMENSION : 5\nEDGE_WEIGHT_TYPE : EUC_2D\n"
+    (mine.folder / "house.TSP").write_text(header + nodes)
+    crossed = "NAME : barn.opt.tour\nTYPE : TOUR\nTOUR_SECTION\n1 2 3 4 5\nEOF\n"
+    (mine.folder / "barn.tour").write_text(crossed)
+    command = ["solve", "lsm", "--instance", "house.TSP", "--iterations", "50"]
+    result = mine(*command, "--start", "barn.tour")
+    warning = "barn.tour:1: a tour of barn.opt.tour, not of house; the search begins with it all the same"
+    assert result.returncode == 0 and f"vicinity: warning: --start: {warning}" in result.stderr.splitlines()
+    assert "best found      160" in result.stdout
+    result = mine(*command, "--start", "house.tour")
+    assert result.returncode == 0 and "warning" not in result.stderr
+    result = mine(*command, "--output", "barn.tour")
+    assert result.returncode == 2 and result.stdout == ""
+    assert error_line(result) == (
+        "barn.tour: exists and is no solution of this instance; choose another --output, or --force "
+        "(barn.tour:1: a tour of barn.opt.tour, not of house)"
+    )
+    assert (mine.folder / "barn.tour").read_text() == crossed
+    assert mine(*command, "--output", "barn.tour", "--force").returncode == 0
+    assert "NAME : house" in (mine.folder / "barn.tour").read_text()
+
+
+def test_the_best_cost_in_the_first_line_of_an_instance_is_no_entry(mine: Program) -> None:
+    command = ["solve", "sa", "--iterations", "1e4", "--json", "--instance"]
+    plain = json.loads(mine(*command, "mine.dat").stdout)
+    size, entries = (mine.folder / "mine.dat").read_text().split("\n", 1)
+    (mine.folder / "stated.DAT").write_text(f"{size} 224416\n{entries}")
+    result = mine(*command, "stated.DAT")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["objective"] == plain["objective"]
 
 
 def test_start_is_where_the_search_begins(mine: Program) -> None:

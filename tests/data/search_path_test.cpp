@@ -23,6 +23,24 @@ TEST(SearchPath, ExactPlaceThenAnywhereBelowThenTheNextFolder) {
   EXPECT_EQ(find_instance_file("coloring/a.col", "", folders), better);
 }
 
+TEST(SearchPath, ASuffixMayBeInCapitals) {
+  const TemporaryFolder folder;
+  const std::vector<std::filesystem::path> folders{folder.path()};
+  for (const char* name : {"nug30.dat", "eil51.tsp", "CMT1.vrp"}) {
+    const std::filesystem::path file(name);
+    std::string capitals = file.extension().string();
+    for (char& c : capitals) c = static_cast<char>(std::toupper(c));
+    const auto alike = folder.write("b/" + file.stem().string() + capitals, "1");
+    EXPECT_EQ(find_instance_file("family" / file, "", folders), alike);
+    EXPECT_TRUE(has_suffix(alike, file.extension().string()));
+    const auto same = folder.write("c/" + file.string(), "2");
+    EXPECT_EQ(find_instance_file("family" / file, "", folders), same);
+  }
+  (void)folder.write("NUG12.dat", "3");
+  (void)folder.write("nug12.sln", "4");
+  EXPECT_THROW((void)find_instance_file("qaplib/nug12.dat", "", folders), MissingInput);
+}
+
 TEST(SearchPath, MissingFileSaysHowToGetItInOneLine) {
   const std::string message =
       complaint<MissingInput>([] { (void)find_instance_file("coloring/a.col", "get it from the collection", {"/nonexistent"}); });

@@ -55,6 +55,28 @@ TEST(FlatzincProtocol, LimitsThatNothingReaches) {
   }
 }
 
+TEST(FlatzincProtocol, WhatFailsWithoutTheVariablesThatHaveNoBoundIsProved) {
+  const std::string none = "=====UNSATISFIABLE=====\n", unknown = "=====UNKNOWN=====\n";
+  const std::string xy = "var 1..2: x;\nvar 1..2: y;\n", apart = "constraint int_lt(x,y);\nconstraint int_lt(y,x);\n",
+                    end = "solve satisfy;\n";
+  FlatzincOptions free;
+  free.free = true;
+  for (const FlatzincOptions& options : {FlatzincOptions(), free})
+    for (const auto& [model, answer] : std::vector<std::pair<std::string, std::string>>{
+             {"var int: z;\n" + xy + apart + end, none},
+             {"var int: z;\n" + xy + apart + "constraint int_lin_eq([1,1,-1],[x,y,z],0);\n" + end, none},
+             {"var int: z;\n" + xy + apart + "solve maximize z;\n", none},
+             {"var int: z;\n" + xy + "array [1..2] of var int: a = [x,z];\n" + apart + "constraint int_le(3000000000,z);\n" + end, none},
+             {"var 0..3000000000: z;\n" + xy + apart + end, none},
+             {"var int: z = 3000000000;\n" + xy + apart + end, none},
+             {"var int: z;\n" + xy + "constraint int_lt(x,y);\nconstraint int_le(3000000000,z);\n" + end, unknown},
+             {"var int: z;\n" + xy +
+                  "array [1..2] of var int: a = [x,z];\nconstraint array_int_maximum(z,a);\nconstraint int_le(3000000000,z);\n" + end,
+              unknown},
+             {"var 2999999999..3000000000: z;\n" + xy + "constraint int_lt(x,y);\n" + end, unknown}})
+      EXPECT_EQ(solved(model, options), answer) << model;
+}
+
 TEST(FlatzincProtocol, BeyondTheRangeOfVariablesNothingIsProved) {
   const std::string end = "solve satisfy;\n", x = "var int: x;\n";
   for (const char* constraint : {"int_eq(x,3000000000)", "int_eq(3000000000,x)", "int_le(3000000000,x)", "int_le(x,-3000000000)",

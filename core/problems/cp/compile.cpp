@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -973,8 +974,55 @@ class Compiler {
   std::span<const Expression> arguments_;
 };
 
+/// What the model leaves without a bound, or bounds beyond the values of variables: its domain is cut.
+bool is_cut(const Model& model, const Variable& x) {
+  const auto outside = [](const Expression& e) { return e.value < least_value || e.value > greatest_value; };
+  if (x.assigned && !x.value.is(Is::variable)) return outside(x.value);
+  const auto elements = model.elements(x.domain);
+  return x.unbounded || std::any_of(elements.begin(), elements.end(), outside);
+}
+
+/// Without its variables whose domains are cut, and the constraints on them: what this has no solution of, the model has none of, either.
+Model within_domains(Model model) {
+  std::vector<bool> cut;
+  for (const Variable& x : model.variables) cut.push_back(is_cut(model, x));
+  const auto is_one = [&](const Expression& e) { return e.is(Is::variable) && cut[static_cast<std::size_t>(e.value)]; };
+  const auto has_one = [&](const Constraint& constraint) {
+    const auto arguments = model.elements(constraint.arguments);
+    return std::any_of(arguments.begin(), arguments.end(), [&](const Expression& e) {
+      const auto elements = e.has_stretch() ? model.elements(e) : std::span<const Expression>();
+      return is_one(e) || std::any_of(elements.begin(), elements.end(), is_one);
+    });
+  };
+  std::erase_if(model.constraints, has_one);
+  const Expression zero{Is::interval, 2, static_cast<std::int64_t>(model.pool.size())};
+  model.pool.insert(model.pool.end(), 2, Expression::integer(0));
+  for (std::size_t k = 0; k < model.variables.size(); ++k) {
+    Variable& x = model.variables[k];
+    if (cut[k] || is_one(x.value)) x.assigned = false;
+    if (cut[k]) x.domain = zero;
+    if (cut[k]) x.unbounded = false;
+  }
+  model.goal = Goal::satisfy;
+  return model;
+}
+
+/// Does propagation fail whatever values beyond their ends the variables with cut domains have?
+bool fails_within_domains(const Model& model) {
+  try {
+    const CompiledModel rest = Compiler(within_domains(model)).compile();
+    return rest.network->failed() && !rest.clipped;
+  } catch (const InputError&) {  // sums of domains that the other constraints made narrower
+    return false;
+  }
+}
+
 }  // namespace
 
-CompiledModel compile(const Model& model) { return Compiler(model).compile(); }
+CompiledModel compile(const Model& model) {
+  CompiledModel compiled = Compiler(model).compile();
+  if (compiled.clipped && compiled.network->failed()) compiled.clipped = !fails_within_domains(model);
+  return compiled;
+}
 
 }  // namespace vicinity::cp

@@ -185,6 +185,15 @@ TEST(Cvrplib, SaysWhatIsWrongInAFile) {
   for (const Hostile& file : files) EXPECT_EQ(rejection(file.text), file.what);
 }
 
+TEST(Cvrplib, AMatrixIsRefusedByTheNodesOfTheFileWhicheverIsTheDepot) {
+  const std::string text = matrix("FULL_MATRIX", "0 7 2\n7 0 1\n2 3 0\n");
+  for (const char* depot : {"1", "2", "3"}) {
+    const std::string elsewhere =
+        with(with(text, "DEPOT_SECTION\n1\n", "DEPOT_SECTION\n" + std::string(depot) + "\n"), "1 0\n2 4\n3 5\n", "1 0\n2 0\n3 0\n");
+    EXPECT_EQ(rejection(elsewhere), "6: the distance from node 2 to node 3 is 1, back it is 3: it must be symmetric") << depot;
+  }
+}
+
 TEST(Cvrplib, WhoCannotBeServedIsNoErrorOfTheFile) {
   EXPECT_EQ(vrp::unservable(parse(with(plain, "CAPACITY : 50", "CAPACITY : 25"))),
             "customer 3 cannot be served: it demands 30, the capacity is 25");

@@ -60,6 +60,31 @@ TEST(Qaplib, ReadsNumbersWhereverTheLinesBreak) {
   EXPECT_EQ(std::vector<std::int32_t>(view.b, view.b + 4), (std::vector<std::int32_t>{4, 5, 6, 2147483647}));
 }
 
+TEST(Qaplib, TheFirstLineMayStateTheBestCostKnown) {
+  const std::string entries = "0 1 2\n4 0 8\n16 32 0\n\n0 1 3\n9 0 27\n81 243 0\n";
+  for (const char* first : {"3 7", "  3\t7  ", "\n3 7\r", "3 -5 7", "3 99999999999 99999999999"})
+    EXPECT_EQ(parse(first + ("\n" + entries)).hash(), three().hash()) << first;
+  EXPECT_EQ(parse("3 7\n0 1 2 4 0 8 16 32 0 0 1 3 9\n0 27 81 243 0").hash(), three().hash());
+  EXPECT_EQ(parse("2 7\n0 1\n2 3\n4 5\n6 7\n").hash(), parse("2 0 1 2 3 4 5 6 7").hash());
+}
+
+TEST(Qaplib, EntriesBesideTheSizeStayEntries) {
+  for (const char* text : {"3 0 1 2\n4 0 8\n16 32 0\n0 1 3\n9 0 27\n81 243 0\n", "3 0\n1 2\n4 0\n8 16\n32 0\n0 1\n3 9\n0 27\n81 243 0",
+                           "3 0 1\n2 4 0 8\n16 32 0 0 1\n3 9 0 27 81 243 0\n"})
+    EXPECT_EQ(parse(text).hash(), three().hash()) << text;
+  EXPECT_EQ(parse("2 0\n1 2\n3 4\n5 6\n7").hash(), parse("2 0 1 2 3 4 5 6 7").hash());
+}
+
+TEST(Qaplib, BadFilesThatStateACostAreRejectedWithFileAndLine) {
+  const std::string a = "0 1 2\n4 0 8\n16 32 0\n", b = "0 1 3\n9 0 27\n81 243 0\n";
+  EXPECT_EQ(rejection("3 7\n" + a + b + "\n5\n"), "folder/q.dat:9: unexpected '5' after the last entry of B");
+  EXPECT_EQ(rejection("3 7\n" + a + b + "x\n"), "folder/q.dat:8: unexpected 'x' after the last entry of B");
+  EXPECT_EQ(rejection("3 7\n" + a + "0 1 3\n9 0 27\n81 243\n"), "folder/q.dat:7: the file ends after 8 of the 3 x 3 entries of B");
+  EXPECT_EQ(rejection("3 7.5\n" + a + b), "folder/q.dat:1: expected a whole number, found '7.5'");
+  EXPECT_EQ(rejection("3 99999999999999999999\n" + a + b), "folder/q.dat:1: 99999999999999999999 does not fit 64 bits");
+  EXPECT_EQ(rejection("3 5 7 9\n" + a + b), "folder/q.dat:7: unexpected '81' after the last entry of B");
+}
+
 TEST(Qaplib, TextOfARandomInstanceReadsBackEqual) {
   std::mt19937 random(3);
   for (int round = 0; round < 50; ++round) {

@@ -172,6 +172,34 @@ TEST(Tsplib, SaysWhatIsWrongWithATour) {
   EXPECT_EQ(tour_rejection("TYPE : TOUR\nDIMENSION : 4\nTOUR_SECTION\n", tsp), "t.tour:2: a tour of 4 nodes, but t has 3");
 }
 
+TEST(Tsplib, ATourNeedsNeitherDimensionNorMinusOne) {
+  const tsp::Tsp tsp = parse(head + nodes);
+  for (const char* text : {"TYPE : TOUR\nTOUR_SECTION\n1\n3\n2\n-1\nEOF\n", "NAME : t.opt.tour\nTYPE : TOUR\nTOUR_SECTION\n1 3\n2\nEOF\n",
+                           "TYPE : TOUR\nDIMENSION : 3\nTOUR_SECTION\n1 3 2\nEOF", "TYPE : TOUR\nDIMENSION : 3\nTOUR_SECTION\n1 3 2"}) {
+    std::istringstream in(text);
+    EXPECT_EQ(read_tsplib_tour(in, "t.tour", tsp), (tsp::Tour{0, 2, 1})) << text;
+  }
+  const std::string start = "TYPE : TOUR\nTOUR_SECTION\n";
+  EXPECT_EQ(tour_rejection(start + "1\n3\nEOF\n", tsp), "t.tour:5: the tour ends after 2 of 3 nodes, without -1");
+  EXPECT_EQ(tour_rejection(start + "1\n3\n-1\nEOF\n", tsp), "t.tour:5: the tour has 2 of 3 nodes; node 2 is missing");
+  EXPECT_EQ(tour_rejection(start + "1 2 3 4\nEOF\n", tsp), "t.tour:3: node 4 is outside 1..3");
+  EXPECT_EQ(tour_rejection(start + "1 2 3\nmore\n", tsp), "t.tour:4: expected the number of a node, found 'more'");
+}
+
+TEST(Tsplib, ATourMayNameAnotherInstance) {
+  const tsp::Tsp tsp = parse(head + nodes);
+  const TemporaryFolder folder;
+  const auto said = [&](const std::string& name) {
+    const auto file = folder.write("a.tour", "COMMENT : for u\n" + name + "TYPE : TOUR\nDIMENSION : 3\nTOUR_SECTION\n1 3 2\n-1\nEOF\n");
+    std::string what = tsplib_tour_of_another(file, tsp);
+    return what.empty() ? what : what.substr(file.string().size());
+  };
+  for (const char* own : {"", "NAME :\n", "NAME : t\n", "NAME : T.opt.tour\n", "NAME: t.426.tour\n", "NAME : ./tours/t.tour\n"})
+    EXPECT_EQ(said(own), "") << own;
+  EXPECT_EQ(said("NAME : u\n"), ":2: a tour of u, not of t");
+  EXPECT_EQ(said("NAME : t2.opt.tour\n"), ":2: a tour of t2.opt.tour, not of t");
+}
+
 TEST(Tsps, StandInsAreGenerated) {
   for (const CatalogueEntry& entry : catalogue().entries()) {
     if (entry.family != "tsp-uniform" || entry.size.at("cities") > 2000) continue;
