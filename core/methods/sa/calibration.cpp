@@ -89,7 +89,8 @@ Window calibrated(const qap::FromScratch& from_scratch, std::int32_t n, std::int
     if (share < last_share) break;
     t *= stage_factor;
   }
-  return {.hot = std::max(warm * first_part, t), .cold = t, .hottest = start};
+  const double part = std::clamp(warm / t / slow, first_part, 1.0);
+  return {.hot = std::max(warm * part, t), .cold = t, .hottest = start};
 }
 
 std::optional<Cooling> known_cooling(const qap::FromScratch& from_scratch, std::int32_t n, const Task& task,

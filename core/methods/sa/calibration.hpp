@@ -13,10 +13,10 @@
 
 namespace vicinity::annealing {
 
-/// A leg begins at a third of the temperature at which this share of the proposals is accepted uphill, and ends where this one is. The
-/// third spares what is accepted without gain where acceptance falls steeply with T (tai*a). Where it hardly does (els19, tai*b) a third
-/// never leaves a valley; the hotter legs, which begin at the mean magnitude of the deltas at random, do.
-inline constexpr double first_share = 0.2, first_part = 1.0 / 3, last_share = 0.002;
+/// A leg ends where last_share of the proposals is accepted uphill. It begins at a part of the temperature at which first_share is: at a
+/// third, which spares what is accepted without gain, but where acceptance falls slowly with T (els19, bur*, tai*b) at more, from `slow`
+/// times the last temperature on at all of it. The hotter legs begin at the mean magnitude of the deltas at random.
+inline constexpr double first_share = 0.2, first_part = 1.0 / 3, last_share = 0.002, slow = 100;
 
 /// Proposals of the probe at one temperature: a sweep, unless that is much of the search.
 [[nodiscard]] std::int64_t stage_of(std::int32_t n, std::int64_t iterations);

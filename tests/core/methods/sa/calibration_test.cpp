@@ -62,6 +62,21 @@ TEST(Calibration, AcceptsWhatItAims) {
   }
 }
 
+/// Few large flows among many small ones, and places in clusters, as in Taillard's tai*b: acceptance falls slowly with T, and legs begin
+/// warm.
+TEST(Calibration, BeginsWarmWhereAcceptanceFallsSlowly) {
+  constexpr std::int32_t n = 30;
+  qap::Draws draws{3};
+  std::vector<std::int32_t> flows(n * n), places(n), distances(n * n);
+  for (std::int32_t& flow : flows) flow = static_cast<std::int32_t>(std::pow(10, 0.15 * draws.between(0, 100) - 10));
+  for (std::int32_t& place : places) place = 1000 * draws.between(0, 3) + draws.between(0, 20);
+  for (std::size_t k = 0; k < distances.size(); ++k) distances[k] = std::abs(places[k / n] - places[k % n]);
+  const qap::Qap even = uniform(n), spread("spread", n, distances, flows);
+  const auto ratio = [](const Window& window) { return window.hot / window.cold; };
+  EXPECT_LT(ratio(window_of(even, 1'000'000)), first_part * slow);
+  EXPECT_GT(ratio(window_of(spread, 1'000'000)), slow);
+}
+
 TEST(Calibration, FollowsTheUnitOfTheCost) {
   const Window one = window_of(uniform(15), 100'000), eight = window_of(uniform(15, 8), 100'000);
   EXPECT_EQ(eight.hot, 8 * one.hot);
