@@ -294,9 +294,9 @@ class Search {
   /// Lists, the greedy tour unless a start was given, and the descent from it.
   void set_up(const Interruption& interruption) {
     const auto check = [&] { interruption.check(); };
-    const std::vector<std::int32_t> lists = tsp::neighbor_lists(tsp_, list_length, check);
+    const std::vector<std::int32_t> lists = tsp::neighbor_lists(tsp_, list_length, check, threads());
     if (!has_tour_) {
-      problem_.city = tsp::greedy_tour(tsp_, lists, check);
+      problem_.city = tsp::greedy_tour(tsp_, lists, check, threads());
       has_tour_ = true;
       length_ = tsp::length(tsp_, problem_.city);
     }
@@ -374,6 +374,7 @@ class Search {
   }
 
  private:
+  [[nodiscard]] int threads() const { return static_cast<int>(walkers_.size()); }
   void renumber(const std::vector<std::int32_t>& lists) {
     const auto n = of(problem_.n);
     problem_.width = static_cast<std::int32_t>(lists.size() / n);
