@@ -10,6 +10,7 @@
 #include "data/formats/qaplib.hpp"
 #include "data/formats/tsplib.hpp"
 #include "data/qaps.hpp"
+#include "systems/file_extras.hpp"
 
 namespace vicinity::lsm {
 namespace {
@@ -26,7 +27,7 @@ auto by_problem(const Instance& instance, const OfAny& of_any) {
   return by_problem(instance, of_any, of_any);
 }
 
-class Files final : public FileFormat {
+class Files final : public FileFormat, public EndlessSearches {
  public:
   [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override {
     const std::filesystem::path path(file);
@@ -61,6 +62,8 @@ class Files final : public FileFormat {
         instance, [&](const qap::Qap& qap) { return qaplib_solution_text(qap, solution); },
         [&](const tsp::Tsp& tsp) { return tsplib_tour_text(tsp, solution); });
   }
+  /// Several restarts share the time, by a plan.
+  [[nodiscard]] bool endless(const Case& c) const override { return task_of(c).restarts == 1; }
 };
 
 }  // namespace
