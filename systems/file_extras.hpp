@@ -55,4 +55,12 @@ class TimedSettings {
   [[nodiscard]] virtual std::map<std::string, Value> timed(const std::string& implementation, std::int64_t threads) const = 0;
 };
 
+/// Searches that may go on until the time is over, with no work planned for it: a longer one only takes more of the same steps.
+class EndlessSearches {
+ public:
+  virtual ~EndlessSearches() = default;
+  /// Is this case one of them, where the implementation has no pace of its own?
+  [[nodiscard]] virtual bool endless(const Case& c) const = 0;
+};
+
 }  // namespace vicinity

@@ -200,7 +200,7 @@ System systems::lsm() {
            {"walkers",
             "of cpu-ils: searches on parts of the tour at once: 1 to 65536 (default one for 250 cities, at most 128); others ignore it"},
            {"kicks",
-            "of cpu-ils: kicks of a walker in a round, which is an iteration: 1 to 10^6 (default 100, more for large tours); others ignore "
+            "of cpu-ils: kicks of a walker in a round, which is an iteration: 1 to 10^6 (default 25, more for large tours); others ignore "
             "it"},
            {"neighborhood", "swap: the cities at two positions"}}),
   };

@@ -28,7 +28,7 @@ auto by_problem(const Instance& instance, const OfAny& of_any) {
   return by_problem(instance, of_any, of_any);
 }
 
-class Files final : public FileFormat, public NamedSolutions {
+class Files final : public FileFormat, public NamedSolutions, public EndlessSearches {
  public:
   [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override {
     const std::filesystem::path path(file);
@@ -67,6 +67,8 @@ class Files final : public FileFormat, public NamedSolutions {
         instance, [&](const qap::Qap& qap) { return qaplib_solution_text(qap, solution); },
         [&](const tsp::Tsp& tsp) { return tsplib_tour_text(tsp, solution); });
   }
+  /// Several restarts share the time, by a plan.
+  [[nodiscard]] bool endless(const Case& c) const override { return task_of(c).restarts == 1; }
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ std::vector<Implementation> cpu_implementations() {
 }
 
 std::vector<Implementation> cpu_tour_implementations() {
-  const Implementation::Pace pace{.unit = "rounds", .default_work = 1000, .anytime = true};
+  const Implementation::Pace pace{.unit = "rounds", .default_work = 4000, .anytime = true};
   return {
       {.name = "cpu-ils-recompute",
        .backend = Backend::cpu,

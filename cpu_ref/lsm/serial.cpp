@@ -21,10 +21,17 @@ class SerialSearch {
   using Key = typename Evaluator::Key;
 
   explicit SerialSearch(const Neighborhood& neighborhood)
-      : neighborhood_(neighborhood), evaluator_(neighborhood), tabu_until_(static_cast<std::size_t>(neighborhood.moves())) {}
+      : neighborhood_(neighborhood),
+        evaluator_(neighborhood),
+        tabu_until_(std::make_unique_for_overwrite<std::int32_t[]>(static_cast<std::size_t>(neighborhood.moves()))) {}
 
+  /// Of 60,000 cities the tabu times are 7.2 GB, first touched here.
   void begin(const SearchState<Neighborhood>& state, const Interruption& interruption) {
-    std::fill(tabu_until_.begin(), tabu_until_.end(), 0);
+    constexpr std::int64_t between_checks = 1 << 20;
+    for (std::int64_t first = 0, moves = neighborhood_.moves(); first < moves; first += between_checks) {
+      interruption.check();
+      std::fill_n(&tabu_until_[static_cast<std::size_t>(first)], std::min(between_checks, moves - first), 0);
+    }
     evaluator_.begin(state, interruption);
   }
   /// The least key of the moves that are not forbidden; of all, where all are. A row is looked at one by one only when its least key could
@@ -66,7 +73,7 @@ class SerialSearch {
 
   const Neighborhood& neighborhood_;
   Evaluator evaluator_;
-  std::vector<std::int32_t> tabu_until_;  ///< [move]: the first iteration in which it is free
+  std::unique_ptr<std::int32_t[]> tabu_until_;  ///< [move]: the first iteration in which it is free
 };
 
 template <class Evaluator>

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -293,9 +294,9 @@ class Search {
   /// Lists, the greedy tour unless a start was given, and the descent from it.
   void set_up(const Interruption& interruption) {
     const auto check = [&] { interruption.check(); };
-    const std::vector<std::int32_t> lists = tsp::neighbor_lists(tsp_, list_length, check);
+    const std::vector<std::int32_t> lists = tsp::neighbor_lists(tsp_, list_length, check, threads());
     if (!has_tour_) {
-      problem_.city = tsp::greedy_tour(tsp_, lists, check);
+      problem_.city = tsp::greedy_tour(tsp_, lists, check, threads());
       has_tour_ = true;
       length_ = tsp::length(tsp_, problem_.city);
     }
@@ -319,7 +320,9 @@ class Search {
       evaluations_ += journal.evaluations;
     });
     digest_.add(static_cast<std::uint64_t>(length_));
-    base_ = next_;
+    best_ = base_ = next_;
+    best_length_ = length_;
+    cooling_ = Cooling(task_, problem_.n, length_);
   }
 
   /// The rest of the round; where `briefly`, one walker a thread of it.
@@ -334,23 +337,34 @@ class Search {
       next_walker_ += together;
     } while (next_walker_ < task_.walkers && !briefly);
     if (next_walker_ < task_.walkers) return;
-    base_ = next_;
     next_walker_ = 0;
     ++rounds_;
     digest_.add(static_cast<std::uint64_t>(length_));
+    if (length_ < best_length_) {
+      best_ = next_;
+      best_length_ = length_;
+    }
+    if (cooling_.advance()) {
+      next_ = best_;
+      length_ = best_length_;
+    }
+    base_ = next_;
   }
 
   [[nodiscard]] bool done() const { return rounds_ >= task_.rounds || problem_.n < fewest_cities; }
   [[nodiscard]] std::int64_t rounds() const noexcept { return rounds_; }
   [[nodiscard]] TracePoint progress() const {
-    return {.iterations = rounds_, .objective = has_tour_ ? Objective(length_) : Objective(), .digest = digest_.value()};
+    return {.iterations = rounds_,
+            .objective = has_tour_ ? Objective(std::min(length_, best_length_)) : Objective(),
+            .digest = digest_.value()};
   }
   [[nodiscard]] Result result() const {
     Result result;
     if (!has_tour_) return result;
-    for (const std::int32_t city : next_.order()) result.tour.push_back(problem_.city[of(city)]);
+    const Cycle& shortest = best_length_ <= length_ ? best_ : next_;
+    for (const std::int32_t city : shortest.order()) result.tour.push_back(problem_.city[of(city)]);
     result.tour = canonical(std::move(result.tour));
-    result.length = length_;
+    result.length = std::min(length_, best_length_);
     result.rounds = rounds_;
     result.evaluations = evaluations_;
     result.kept = kept_;
@@ -360,6 +374,7 @@ class Search {
   }
 
  private:
+  [[nodiscard]] int threads() const { return static_cast<int>(walkers_.size()); }
   void renumber(const std::vector<std::int32_t>& lists) {
     const auto n = of(problem_.n);
     problem_.width = static_cast<std::int32_t>(lists.size() / n);
@@ -388,6 +403,7 @@ class Search {
     journal.evaluations = 0;
     walker.tour = base_;
     const bool up = base_.next(0) < base_.before(0);
+    const float temperature = cooling_.temperature();
     LocalSearch search(problem_, d, walker, journal);
     for (std::int32_t k = 0; k < task_.kicks; ++k) {
       if (k % between_checks == 0) interruption.check();
@@ -395,7 +411,7 @@ class Search {
       const Kick kick = kick_of(task_, seed_, rounds_, next_walker_ + i, k, problem_.n);
       search.kick(kick, base_.at(0, up ? kick.place : -kick.place));
       const std::int64_t gain = search.descend() - search.kick_loss();
-      if (gain > 0) {
+      if (keeps(temperature, -gain, seed_, rounds_, next_walker_ + i, k)) {
         journal.kept.push_back({journal.exchanges.size(), gain});
         continue;
       }
@@ -428,6 +444,9 @@ class Search {
   Problem problem_;
   Cycle base_, next_;        ///< the tour that the round began with; the one it leads to
   std::int64_t length_ = 0;  ///< of next_
+  Cycle best_;               ///< the shortest that a round ended with
+  std::int64_t best_length_ = std::numeric_limits<std::int64_t>::max();
+  Cooling cooling_;
   std::vector<Walker> walkers_;
   std::vector<Journal> journals_;
   std::int32_t next_walker_ = 0;  ///< of the round under way

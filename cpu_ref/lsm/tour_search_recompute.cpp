@@ -73,7 +73,8 @@ class PlainSearch {
     std::vector<Exchange> unused;
     descend(tour_, waiting, unused, interruption);
     digest_.add(static_cast<std::uint64_t>(length(tour_)));
-    base_ = tour_;
+    best_ = base_ = tour_;
+    cooling_ = Cooling(task_, tsp_.size(), length(tour_));
   }
 
   /// A walker where `briefly`, else the rest of the round.
@@ -83,22 +84,25 @@ class PlainSearch {
       ++next_walker_;
     } while (next_walker_ < task_.walkers && !briefly);
     if (next_walker_ < task_.walkers) return;
-    base_ = tour_;
     next_walker_ = 0;
     ++result_.rounds;
     digest_.add(static_cast<std::uint64_t>(length(tour_)));
+    best_ = shortest();
+    if (cooling_.advance()) tour_ = best_;
+    base_ = tour_;
   }
 
   [[nodiscard]] bool done() const { return result_.rounds >= task_.rounds || tsp_.size() < fewest_cities; }
   [[nodiscard]] TracePoint progress() const {
-    return {.iterations = result_.rounds, .objective = has_tour_ ? Objective(length(tour_)) : Objective(), .digest = digest_.value()};
+    return {.iterations = result_.rounds, .objective = has_tour_ ? Objective(length(shortest())) : Objective(), .digest = digest_.value()};
   }
   [[nodiscard]] Result result() const {
     Result result = result_;
     if (!has_tour_) return result;
-    for (const std::int32_t city : tour_) result.tour.push_back(city_[of(city)]);
+    const tsp::Tour& tour = shortest();
+    for (const std::int32_t city : tour) result.tour.push_back(city_[of(city)]);
     result.tour = canonical(std::move(result.tour));
-    result.length = length(tour_);
+    result.length = length(tour);
     result.digest = digest_;
     return result;
   }
@@ -112,6 +116,9 @@ class PlainSearch {
     for (std::size_t i = 1; i < tour.size(); ++i) sum += d(tour[i - 1], tour[i]);
     return sum;
   }
+
+  /// Of the tours at the ends of rounds, and the one that the round under way has led to.
+  [[nodiscard]] const tsp::Tour& shortest() const { return !best_.empty() && length(best_) <= length(tour_) ? best_ : tour_; }
 
   /// Cities that wait, until none does.
   void descend(tsp::Tour& tour, std::deque<std::int32_t>& waiting, std::vector<Exchange>& journal, const Interruption& interruption) {
@@ -199,7 +206,7 @@ class PlainSearch {
       for (const std::int32_t city : {e.p, e.x1, e.x2, e.y1, e.y2, e.z1, e.z2, e.q})
         if (std::find(waiting.begin(), waiting.end(), city) == waiting.end()) waiting.push_back(city);
       descend(tour, waiting, journal, interruption);
-      if (length(tour) < length(before))
+      if (keeps(cooling_.temperature(), length(tour) - length(before), seed_, result_.rounds, walker, k))
         kept_.push_back(std::move(journal));
       else
         tour = before;
@@ -224,6 +231,8 @@ class PlainSearch {
   tsp::Tour city_;  ///< the instance's number of each
   std::vector<std::vector<std::int32_t>> lists_;
   tsp::Tour base_, tour_;  ///< the tour that the round began with; the one it leads to
+  tsp::Tour best_;         ///< the shortest that a round ended with
+  Cooling cooling_;
   std::int32_t next_walker_ = 0;
   std::vector<std::vector<Exchange>> kept_;  ///< by the walker under way
   Result result_;

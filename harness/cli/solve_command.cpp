@@ -167,6 +167,13 @@ class Solving {
     return pace ? pace->anytime : solver_.anytime;
   }
 
+  /// Does the search go on until the time is over, with no work planned?
+  [[nodiscard]] bool endless() const {
+    if (work_by_ != WorkBy::time || anytime()) return work_by_ == WorkBy::time;
+    const auto* files = dynamic_cast<const EndlessSearches*>(solver_.files.get());
+    return files != nullptr && !prepared_.implementation->pace && files->endless(case_);
+  }
+
   [[nodiscard]] std::int64_t whole_work() const {
     const auto& pace = prepared_.implementation->pace;
     return (pace && pace->whole_work != nullptr ? pace->whole_work : solver_.whole_work)(case_);
@@ -198,13 +205,14 @@ class Solving {
     prepared_ = prepare_first(fastest_first(twins, solver_, whole, *instance_, options_.seed, seconds), case_, *instance_);
   }
 
-  /// By the time.
+  /// By the time; all that there is where no plan is needed.
   void choose_work() {
     prepared_.run.reset();
-    const std::int64_t work = work_within(*seconds_left(), solver_, *prepared_.implementation, case_, *instance_, options_.seed);
+    const std::int64_t work =
+        endless() ? solver_.most_work : work_within(*seconds_left(), solver_, *prepared_.implementation, case_, *instance_, options_.seed);
     case_.values[solver_.work_axis] = work;
     prepared_.run = prepared_.implementation->prepare(case_, *instance_);
-    if (!asked_.quiet)
+    if (!asked_.quiet && !endless())
       print_stderr("{}: about {} s allow --{} {}\n", prepared_.implementation->name, *asked_.seconds, solver_.work_axis, work);
   }
 
@@ -217,7 +225,7 @@ class Solving {
     report.c = case_;
     report.seed = options_.seed;
     report.work_by = work_by_;
-    report.whole_work = work_by_ == WorkBy::time && anytime() ? 0 : whole_work();
+    report.whole_work = endless() ? 0 : whole_work();
     report.time_limit = asked_.seconds;
     report.start = asked_.start;
     report.scale = scale_;

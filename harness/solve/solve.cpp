@@ -3,9 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <filesystem>
+#include <mutex>
 #include <new>
+#include <stop_token>
+#include <thread>
 #include <utility>
 
 #include "core/api/device.hpp"
@@ -69,19 +75,43 @@ std::string other_taker(const System& own, const std::string& file_or_name, cons
   return "";
 }
 
-/// The seconds a whole search of this much work takes; of one cut off at `limit`, estimated from the part that was done.
-double time_of(double limit, const Solver& solver, const Implementation& implementation, const Case& c, const Instance& instance,
-               std::uint64_t seed) {
+/// Asks to stop after so many seconds, or when stop_requested() does.
+class StopAfter {
+ public:
+  explicit StopAfter(double seconds)
+      : thread_([this, seconds](const std::stop_token& ended) {
+          const Stopwatch watch;
+          std::mutex mutex;
+          std::unique_lock lock(mutex);
+          std::condition_variable_any never;
+          while (!ended.stop_requested() && !stop_requested() && watch.seconds() < seconds)
+            never.wait_for(lock, ended, std::chrono::milliseconds(2), [] { return false; });
+          wanted_ = true;
+        }) {}
+
+  [[nodiscard]] const std::atomic<bool>& wanted() const noexcept { return wanted_; }
+
+ private:
+  std::atomic<bool> wanted_ = false;
+  std::jthread thread_;  // ends first
+};
+
+/// The seconds a whole search of this much work takes; of one cut off at `limit`, estimated from the part that was done, infinite where
+/// that is none. On a CPU it is asked to stop within set-up and steps, too, after `stop_after` seconds; a device that is used the first
+/// time takes as long as it takes.
+double time_of(double limit, double stop_after, const Solver& solver, const Implementation& implementation, const Case& c,
+               const Instance& instance, std::uint64_t seed) {
   const auto run = implementation.prepare(c, instance);
   run->reset(seed);
+  const StopAfter stop(implementation.backend == Backend::cpu ? stop_after : INFINITY);
   const Stopwatch watch;
   bool more = true;
-  while (more && watch.seconds() < limit && !stop_requested())
-    more = run->execute({.seconds = std::min(slice_seconds, limit / 4), .stop = &stop_requested()});
+  while (more && watch.seconds() < limit && !stop.wanted())
+    more = run->execute({.seconds = std::min(slice_seconds, limit / 4), .stop = &stop.wanted()});
   const double seconds = watch.seconds();
   if (!more) return seconds;
-  const auto done = static_cast<double>(std::max<std::int64_t>(1, run->outcome().iterations));
-  return seconds * static_cast<double>(solver.whole_work(c)) / done;
+  const std::int64_t done = run->outcome().iterations;
+  return done > 0 ? seconds * static_cast<double>(solver.whole_work(c)) / static_cast<double>(done) : INFINITY;
 }
 
 /// A short search.
@@ -113,13 +143,13 @@ double expected_seconds(const Solver& solver, const Implementation& implementati
   const auto whole = static_cast<double>(c.integer(solver.work_axis, 1, solver.most_work));
   const auto trial = [&](double work) {
     c.values[solver.work_axis] = static_cast<std::int64_t>(work);
-    return Trial{work, std::max(time_of(seconds, solver, implementation, c, instance, seed), 1e-7)};
+    return Trial{work, std::max(time_of(seconds, 2 * seconds, solver, implementation, c, instance, seed), 1e-7)};
   };
   Trial before, last = trial(std::min(whole, least_work(solver)));
   if (last.seconds < seconds && !stop_requested()) last = trial(last.work);
   for (double spent = last.seconds; last.work < whole && spent < seconds && !stop_requested(); spent += last.seconds)
     before = std::exchange(last, trial(std::min(whole, 8 * last.work)));
-  return last.seconds + (whole - last.work) * slope(before, last);
+  return std::isfinite(last.seconds) ? last.seconds + (whole - last.work) * slope(before, last) : INFINITY;
 }
 
 }  // namespace
@@ -256,7 +286,7 @@ std::int64_t work_within(double seconds, const Solver& solver, const Implementat
   const auto whole = [&](double work) { return static_cast<std::int64_t>(std::clamp(work, 1.0, static_cast<double>(solver.most_work))); };
   for (;;) {
     c.values[solver.work_axis] = whole(last.work);
-    last.seconds = std::max(time_of(seconds / 4, solver, implementation, c, instance, seed), 1e-7);
+    last.seconds = std::max(time_of(seconds / 4, INFINITY, solver, implementation, c, instance, seed), 1e-7);
     const double spent = watch.seconds();
     if (last.seconds > aim || spent > seconds / 6 || whole(last.work) == solver.most_work || stop_requested())
       return whole(work_for(margin * std::max(seconds - spent, 0.0), before, last));

@@ -218,6 +218,16 @@ def test_time_alone_chooses_the_work(mine: Program) -> None:
     assert_solves(mine.folder / "mine.sln", 12)
 
 
+def test_a_tabu_search_goes_on_until_the_time_is_over(mine: Program) -> None:
+    """Its moves do not depend on its length: no work is planned, unless restarts share the time."""
+    search = ["solve", "lsm", *MINE[1:], "--time", "0.5", "--json"]
+    answer = json.loads(mine(*search).stdout)
+    assert (answer["unit"], answer["stopped_by"], answer["asked"]) == ("moves", "time", None)
+    assert answer["done"] > 0 and answer["objective"] == assert_solves(mine.folder / "mine.sln", 12)
+    shared = json.loads(mine(*search, "--set", "restarts=2").stdout)
+    assert shared["asked"] == 2 * shared["iterations"] and shared["iterations_chosen_by"] == "time"
+
+
 def test_time_ends_a_longer_search(mine: Program) -> None:
     result = mine("solve", *MINE, "--time", "0.5", "--iterations", "1e12")
     assert result.returncode == 0, result.stderr

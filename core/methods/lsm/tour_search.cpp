@@ -32,7 +32,7 @@ Task task_of(const Case& c, const Instance& instance) {
   if (task.walkers == 0) task.walkers = std::clamp(n / 250, 1, 128);
   task.walkers = std::min(task.walkers, n);
   task.kicks = static_cast<std::int32_t>(c.integer_or("kicks", 0, 0, 1'000'000));
-  if (task.kicks == 0) task.kicks = std::max(100, n / task.walkers / 4);
+  if (task.kicks == 0) task.kicks = std::max(25, n / 500);
   return task;
 }
 

@@ -20,11 +20,14 @@
 // ... wait again, in this order.
 //
 // Kick. A double bridge of three short neighbouring segments: p X Y Z q becomes p Z Y X q. Its ends wait (p, then first and last of X, Y
-// and Z, then q) and local search follows. Unless the tour is now shorter than before the kick, all of it is undone.
+// and Z, then q) and local search follows. If the tour is now shorter than before the kick, it is kept; if it is longer by d, with the
+// probability exp(-d / T), T the temperature of the round (Cooling). Else all of it is undone.
 //
 // Round. Walkers 0..W-1 start from the same tour, each makes K kicks in its part of it. What they kept is then joined, walker by walker and
 // kick by kick: a kick with the moves that followed is a sequence of exchanges, and is taken over when each of these finds its two edges in
 // the tour, in the direction it needs; otherwise it is dropped. The gain of a sequence depends on its edges alone, so lengths add up.
+// The result is the shortest of the tours that rounds end with, the first of equals. Where a cycle of the cooling begins, so does the
+// search anew, at that tour.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,13 +37,18 @@
 #include "core/problems/tsp/tsp.hpp"
 #include "core/util/digest.hpp"
 #include "core/util/hd.hpp"
+#include "core/util/math.hpp"
+#include "core/util/metropolis.hpp"
 #include "core/util/rng.hpp"
+#include "core/util/unfused.hpp"
 
 namespace vicinity::tour_search {
 
 inline constexpr std::int32_t list_length = 10;
 /// Cities of a segment that a kick moves.
 inline constexpr std::int32_t longest_segment = 30;
+/// Draws that decide on acceptance; those of kicks leave the bit unset.
+inline constexpr std::uint32_t acceptance_draws = 0x80000000u;
 /// The fewest cities that a kick can reorder. Of four or three cities every local optimum is the shortest tour.
 inline constexpr std::int32_t fewest_cities = 5;
 
@@ -145,13 +153,61 @@ VICINITY_HD void exchanges_of(const Ends& e, const Emit& emit) {
   emit(Exchange{e.y2, e.x2, e.x1, e.q});
 }
 
+/// The temperature of each round. It is 0 for 10 n kicks; then follow cycles of 20 n, 40 n, 80 n ... kicks, in each of which it falls
+/// linearly towards 0: in cycle c = 1, 2, ... from 1 - (3/4)^c times the mean edge of the first local optimum, since a longer cycle has the
+/// time to cool from higher. So the length of the search needs not be known: a shorter one is the beginning of a longer one, and from
+/// 30 n kicks on more than a quarter of all are of one cycle that came to its end. Annealing of local optima: Martin, Otto, Felten,
+/// "Large-step Markov chains for the traveling salesman problem", Complex Systems 5 (1991).
+class Cooling {
+ public:
+  Cooling() = default;
+  /// `length` is that of the first local optimum of `n` cities.
+  Cooling(const Task& task, std::int32_t n, std::int64_t length)
+      : next_cycle_(rounds_of(task, 20, n)),
+        cycle_(rounds_of(task, 10, n)),
+        left_(cycle_),
+        mean_edge_(static_cast<float>(length) / static_cast<float>(n)) {}
+
+  /// Of the round to come, in units of length.
+  [[nodiscard]] float temperature() const {
+    return times(times(share_, mean_edge_), static_cast<float>(left_) / static_cast<float>(cycle_));
+  }
+  /// A round is over. Does a cycle begin?
+  [[nodiscard]] bool advance() {
+    if (--left_ > 0) return false;
+    left_ = cycle_ = next_cycle_;
+    next_cycle_ *= 2;
+    share_ = plus(0.25f, times(0.75f, share_));
+    return true;
+  }
+
+ private:
+  /// With `sweeps` n kicks in all.
+  static std::int64_t rounds_of(const Task& task, std::int64_t sweeps, std::int32_t n) {
+    return divide_up(sweeps * n, std::int64_t{task.walkers} * task.kicks);
+  }
+
+  std::int64_t next_cycle_ = 1, cycle_ = 1, left_ = 1;  ///< rounds
+  float mean_edge_ = 0;
+  float share_ = 0;  ///< of it, where the cycle begins
+};
+
+/// Is a kick kept that made the tour longer by `loss`, shorter where that is negative?
+VICINITY_HD bool keeps(float temperature, std::int64_t loss, std::uint64_t seed, std::int64_t round, std::int32_t walker,
+                       std::int32_t kick) {
+  if (loss <= 0 || !(temperature > 0)) return loss < 0;
+  const std::uint64_t bits = random_bits(seed, static_cast<std::uint64_t>(round), static_cast<std::uint32_t>(walker),
+                                         static_cast<std::uint32_t>(kick) | acceptance_draws);
+  return static_cast<float>(loss) <= times(temperature, threshold(static_cast<std::uint32_t>(bits)));
+}
+
 /// What a search has found.
 struct Result {
   tsp::Tour tour;  ///< from city 0 on towards its neighbour with the lower number
   std::int64_t length = 0;
   std::int64_t rounds = 0;
   std::int64_t evaluations = 0;        ///< closed tours that were rated
-  std::int64_t kept = 0, dropped = 0;  ///< kicks that led to a shorter tour; of these, dropped when walkers were joined
+  std::int64_t kept = 0, dropped = 0;  ///< kicks that walkers kept; of these, dropped when walkers were joined
   Digest digest;                       ///< of each round's length
 };
 

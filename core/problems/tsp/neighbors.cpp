@@ -1,11 +1,15 @@
 #include "core/problems/tsp/neighbors.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
+#include <exception>
 #include <numeric>
 #include <tuple>
 #include <utility>
+
+#include "core/util/parallel.hpp"
 
 namespace vicinity::tsp {
 namespace {
@@ -35,11 +39,13 @@ class Nearest {
   }
   /// May something as far as this still be nearer? Ties go to lower cities.
   [[nodiscard]] bool wants(double distance) const { return heap_.size() < k_ || distance <= heap_.front().first; }
-  /// In order; empties it.
-  void move_to(std::vector<std::int32_t>& cities) {
+  /// In order; empties it. Returns the end.
+  template <class Output>
+  Output move_to(Output cities) {
     std::sort_heap(heap_.begin(), heap_.end());
-    for (const auto& [distance, city] : heap_) cities.push_back(city);
+    for (const auto& [distance, city] : heap_) *cities++ = city;
     heap_.clear();
+    return cities;
   }
 
  private:
@@ -58,6 +64,9 @@ class Tree {
 
   /// Offers the cities that may be wanted; with a quadrant, 0 to 3, only those of it.
   void search(std::int32_t city, Nearest& nearest, int quadrant = everywhere) const { search(0, city, nearest, quadrant); }
+
+  /// Leaf by leaf: cities that follow each other lie near each other.
+  [[nodiscard]] std::span<const std::int32_t> cities() const noexcept { return cities_; }
 
  private:
   static constexpr std::size_t leaf = 8;
@@ -146,17 +155,24 @@ class Tree {
   std::vector<Node> nodes_;
 };
 
-/// For each of `cities` the `width` nearest others that lie in the tree.
-std::vector<std::int32_t> nearest_in(const Tree& tree, std::span<const std::int32_t> cities, std::size_t width,
-                                     const std::function<void()>& check) {
-  std::vector<std::int32_t> lists;
-  Nearest found(width);
-  for (std::size_t i = 0; i < cities.size(); ++i) {
-    if (i % between_checks == 0) check();
-    tree.search(cities[i], found);
-    found.move_to(lists);
-  }
-  return lists;
+/// f(part) for parts of `cities`, shared among threads, each of which takes the next. Each part begins with a call of `check`; what one
+/// throws is thrown here.
+template <class F>
+void for_parts(std::span<const std::int32_t> cities, int threads, const std::function<void()>& check, const F& f) {
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> ended = false;
+  std::exception_ptr thrown;
+  in_parallel(static_cast<std::size_t>(std::max(threads, 1)), [&](std::size_t) {
+    try {
+      for (std::size_t first; !ended && (first = next.fetch_add(between_checks)) < cities.size();) {
+        check();
+        f(cities.subspan(first, std::min(between_checks, cities.size() - first)));
+      }
+    } catch (...) {
+      if (!ended.exchange(true)) thrown = std::current_exception();
+    }
+  });
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 /// All cities, those at one place next to each other, in the order of their numbers.
@@ -179,6 +195,29 @@ std::vector<std::int32_t> few_of_a_place(const std::vector<Place>& where) {
     if (i < 2 || !same(i - 2, i) || i + 1 == all.size() || !same(i, i + 1)) few.push_back(all[i]);
   std::sort(few.begin(), few.end());
   return few;
+}
+
+/// The two nearest of each quadrant take the places of the farthest in `list` that are of no quadrant. `found` takes two.
+void reach_into_quadrants(const Tree& tree, const std::vector<Place>& where, std::int32_t city, Nearest& found,
+                          std::span<std::int32_t> list) {
+  std::array<std::int32_t, 8> of_quadrants{};
+  auto end = of_quadrants.begin();
+  for (int quadrant = 0; quadrant < 4; ++quadrant) {
+    tree.search(city, found, quadrant);
+    end = found.move_to(end);
+  }
+  const auto quarters = std::span(of_quadrants.begin(), end);
+  std::size_t last = list.size();
+  for (const std::int32_t other : quarters) {
+    if (std::find(list.begin(), list.end(), other) != list.end()) continue;
+    do --last;
+    while (std::find(quarters.begin(), quarters.end(), list[last]) != quarters.end());
+    list[last] = other;
+  }
+  const auto key = [&](std::int32_t other) {
+    return std::pair(squared(where[static_cast<std::size_t>(city)], where[static_cast<std::size_t>(other)]), other);
+  };
+  std::sort(list.begin(), list.end(), [&](std::int32_t a, std::int32_t b) { return key(a) < key(b); });
 }
 
 /// The path that each city is in; joins two of them.
@@ -214,61 +253,70 @@ std::vector<Place> places(const Tsp& tsp) {
   return places;
 }
 
-std::vector<std::int32_t> nearest(const Tsp& tsp, std::span<const std::int32_t> cities, std::int32_t k,
-                                  const std::function<void()>& check) {
+std::vector<std::int32_t> nearest(const Tsp& tsp, std::span<const std::int32_t> cities, std::int32_t k, const std::function<void()>& check,
+                                  int threads) {
   const std::vector<Place> where = places(tsp);
   const std::size_t width = std::min(static_cast<std::size_t>(k), cities.size() - 1);
-  if (!where.empty()) return nearest_in(Tree(where, cities, check), cities, width, check);
   std::vector<std::int32_t> lists;
+  if (!where.empty()) {
+    const Tree tree(where, cities, check);
+    std::vector<std::size_t> place(where.size());
+    for (std::size_t i = 0; i < cities.size(); ++i) place[static_cast<std::size_t>(cities[i])] = i;
+    lists.resize(cities.size() * width);
+    for_parts(tree.cities(), threads, check, [&](std::span<const std::int32_t> part) {
+      Nearest found(width);
+      for (const std::int32_t city : part) {
+        tree.search(city, found);
+        found.move_to(&lists[place[static_cast<std::size_t>(city)] * width]);
+      }
+    });
+    return lists;
+  }
   Nearest found(width);
   const std::int32_t n = tsp.size();
   for (const std::int32_t city : cities) {
     check();
     for (const std::int32_t other : cities)
       if (other != city) found.offer(static_cast<double>(distance_of(tsp, city, other)), (other - city + n) % n);
-    found.move_to(lists);
-    for (auto behind = lists.end() - static_cast<std::ptrdiff_t>(width); behind != lists.end(); ++behind) *behind = (*behind + city) % n;
+    lists.resize(lists.size() + width);
+    const auto list = lists.end() - static_cast<std::ptrdiff_t>(width);
+    found.move_to(list);
+    for (auto behind = list; behind != lists.end(); ++behind) *behind = (*behind + city) % n;
   }
   return lists;
 }
 
-std::vector<std::int32_t> neighbor_lists(const Tsp& tsp, std::int32_t k, const std::function<void()>& check) {
+std::vector<std::int32_t> neighbor_lists(const Tsp& tsp, std::int32_t k, const std::function<void()>& check, int threads) {
   const auto n = static_cast<std::size_t>(tsp.size());
-  std::vector<std::int32_t> all(n), quarters;
-  std::iota(all.begin(), all.end(), 0);
-  if (tsp.metric() == Metric::matrix) return nearest(tsp, all, k, check);
+  if (tsp.metric() == Metric::matrix) {
+    std::vector<std::int32_t> all(n);
+    std::iota(all.begin(), all.end(), 0);
+    return nearest(tsp, all, k, check);
+  }
   const std::vector<Place> where = places(tsp);
   const std::vector<std::int32_t> few = few_of_a_place(where);
   const Tree tree(where, few, check);
   const std::size_t width = std::min(static_cast<std::size_t>(k), few.size() - 1);
-  std::vector<std::int32_t> lists = nearest_in(tree, all, width, check);
-  if (tsp.metric() == Metric::geo || width < static_cast<std::size_t>(k)) return lists;
-  Nearest found(2);
-  for (std::size_t i = 0; i < n; ++i) {
-    if (i % between_checks == 0) check();
-    quarters.clear();
-    for (int quadrant = 0; quadrant < 4; ++quadrant) {
-      tree.search(all[i], found, quadrant);
-      found.move_to(quarters);
+  const bool by_quadrant = tsp.metric() != Metric::geo && width == static_cast<std::size_t>(k);
+  std::vector<std::int32_t> lists(n * width);
+  const auto list_part = [&](std::span<const std::int32_t> part) {
+    Nearest found(width), found_of_quadrant(2);
+    for (const std::int32_t city : part) {
+      const auto list = std::span(lists).subspan(static_cast<std::size_t>(city) * width, width);
+      tree.search(city, found);
+      found.move_to(list.begin());
+      if (by_quadrant) reach_into_quadrants(tree, where, city, found_of_quadrant, list);
     }
-    const auto list = std::span(lists).subspan(i * width, width);
-    // The farthest that are of no quadrant give way.
-    std::size_t last = width;
-    for (const std::int32_t city : quarters) {
-      if (std::find(list.begin(), list.end(), city) != list.end()) continue;
-      do --last;
-      while (std::find(quarters.begin(), quarters.end(), list[last]) != quarters.end());
-      list[last] = city;
-    }
-    std::sort(list.begin(), list.end(), [&](std::int32_t a, std::int32_t b) {
-      return std::pair(squared(where[i], where[static_cast<std::size_t>(a)]), a) <
-             std::pair(squared(where[i], where[static_cast<std::size_t>(b)]), b);
-    });
-  }
+  };
+  for_parts(tree.cities(), threads, check, list_part);
+  if (few.size() == n) return lists;
+  std::vector<std::int32_t> others = by_place(where);
+  std::erase_if(others, [&](std::int32_t city) { return std::binary_search(few.begin(), few.end(), city); });
+  for_parts(others, threads, check, list_part);
   return lists;
 }
 
-Tour greedy_tour(const Tsp& tsp, std::vector<std::int32_t> lists, const std::function<void()>& check) {
+Tour greedy_tour(const Tsp& tsp, std::vector<std::int32_t> lists, const std::function<void()>& check, int threads) {
   const auto n = static_cast<std::size_t>(tsp.size());
   const auto k = static_cast<std::int32_t>(lists.size() / n);
   std::vector<std::array<std::int32_t, 2>> beside(n, {-1, -1});  // the neighbours in the path
@@ -311,7 +359,7 @@ Tour greedy_tour(const Tsp& tsp, std::vector<std::int32_t> lists, const std::fun
       ++edges;
     }
     std::erase_if(ends, [&](std::int32_t city) { return degree(city) == 2; });
-    if (edges + 1 < n) lists = nearest(tsp, ends, k, check);
+    if (edges + 1 < n) lists = nearest(tsp, ends, k, check, threads);
   }
   Tour tour{ends.front()};
   for (std::int32_t before = -1; tour.size() < n;) {

@@ -91,6 +91,33 @@ TEST(TourSearch, PrefixesAgree) {
   expect_prefix_twins({reference(), fast().front()}, few);
 }
 
+/// 300 kicks a round: 10 n kicks are 1 or 2 rounds, so that several cycles come to their end within 20 rounds.
+std::vector<Trial> cooled_trials(std::int64_t rounds) {
+  std::vector<Trial> trials;
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const std::map<std::string, Value> values{
+        {"iterations", rounds}, {"kicks", std::int64_t{100}}, {"walkers", std::int64_t{3}}, {"threads", std::int64_t{2}}};
+    const auto n = static_cast<std::int32_t>(5 + drawn(seed, 1, 35));
+    trials.push_back(seed % 3 == 2 ? trial(matrix(n, 1000, seed), values) : trial(plane(n, 1000, seed, tsp::Metric::euc_2d), values));
+  }
+  return trials;
+}
+
+TEST(TourSearch, TwinsThroughCyclesOfTheCooling) {
+  expect_twins(reference(), fast(), cooled_trials(20));
+  expect_twins(reference(), fast(), cooled_trials(20), in_slices);
+}
+
+TEST(TourSearch, ALongerSearchIsNotWorse) {
+  for (std::int64_t rounds = 5; rounds < 40; rounds += 7) {
+    const std::vector<Trial> before = cooled_trials(rounds), after = cooled_trials(rounds + 7);
+    for (std::size_t i = 0; i < before.size(); ++i)
+      EXPECT_LE(outcome_of(fast().front(), after[i], at_once).objective.value(),
+                outcome_of(fast().front(), before[i], at_once).objective.value())
+          << after[i].name;
+  }
+}
+
 TEST(TourSearch, TheThreadsDoNotMatter) {
   const Trial one = trial(plane(3000, 20'000, 5, tsp::Metric::euc_2d), {{"threads", std::int64_t{1}}, {"walkers", std::int64_t{12}}});
   const Outcome expected = outcome_of(fast().front(), one, at_once);

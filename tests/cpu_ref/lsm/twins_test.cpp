@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -201,6 +202,22 @@ TEST(LsmCpu, OnlyKnownLimitsAreStated) {
 }
 
 TEST(LsmCpu, PrefixesAreTheSame) { expect_prefix_twins(cpu_implementations(), random_trials(40)); }
+
+/// Set-up looks at the request to stop; what it has not written, a later search writes.
+TEST(LsmCpu, StoppedWithinSetUpASearchHasItsStart) {
+  const Trial one = trial("tsp", {{"size", whole(3000)}, {"iterations", whole(3)}, {"threads", whole(1)}});
+  const std::atomic<bool> raised = true;
+  const auto fresh = reference().prepare(one.c, *one.instance);
+  const std::uint64_t expected = digest_of(*fresh, 1);
+  for (const Implementation& implementation : cpu_implementations()) {
+    const auto run = implementation.prepare(one.c, *one.instance);
+    run->reset(11);
+    EXPECT_TRUE(run->execute({.stop = &raised}));
+    EXPECT_TRUE(run->outcome().feasible) << run->outcome().complaint;
+    EXPECT_EQ(run->outcome().iterations, 0);
+    EXPECT_EQ(digest_of(*run, 1), expected) << implementation.name;
+  }
+}
 
 TEST(LsmCpu, ATargetMayBeReachedByAnyRestart) {
   const Trial one = trial("tsp", {{"size", whole(60)}, {"method", text("hill")}, {"restarts", whole(8)}, {"threads", whole(1)}});

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <memory>
+#include <thread>
+
 #include "core/util/error.hpp"
 #include "harness/record/recorder.hpp"
 #include "harness/solve/solve_progress.hpp"
@@ -91,6 +95,30 @@ TEST(SolveImplementation, TheFastestHereGoesFirst) {
   for (const Implementation* i : fastest_first({&all[0], &all[1], &all[2]}, *hunt().solver, hunting(1'000'000, 2000), instance, 1, 0.02))
     names.push_back(i->name);
   EXPECT_EQ(names, (std::vector<std::string>{"cpu-quick", "cpu-serial", "cpu-openmp"}));  // cpu-openmp does not fit
+}
+
+/// Its set-up ends only when it is asked to.
+class EndlessSetUp final : public fake::Hunt {
+ public:
+  using Hunt::Hunt;
+  bool execute(const Budget& budget) override {
+    while (!*budget.stop) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return true;
+  }
+};
+
+TEST(SolveImplementation, WhatMakesNoMoveInItsTrialGoesLast) {
+  Implementation endless = fake::hunter("cpu-openmp");
+  endless.prepare = [](const Case& c, const Instance& instance) {
+    return std::make_unique<EndlessSetUp>(dynamic_cast<const fake::Quarry&>(instance), c, false);
+  };
+  const Implementation other = fake::hunter("cpu-serial");
+  const auto instance = quarry(100);
+  const auto first_of = [&](const std::vector<const Implementation*>& twins) {
+    return fastest_first(twins, *hunt().solver, hunting(1'000'000, 10), instance, 1, 0.02).front()->name;
+  };
+  EXPECT_EQ(first_of({&endless, &other}), "cpu-serial");
+  EXPECT_EQ(first_of({&endless, &endless}), "cpu-openmp");
 }
 
 TEST(SolveImplementation, NamedMustBeAbleToRun) {

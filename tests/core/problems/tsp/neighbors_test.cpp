@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <numeric>
 #include <set>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -123,6 +125,31 @@ TEST(Neighbors, ListsHaveThreeOfAPlace) {
     for (std::size_t j = i; j < i + 10; ++j) of_place[lists[j] % 20].insert(lists[j] / 20);
     for (const auto& [place, copies] : of_place) EXPECT_TRUE(std::includes(few.begin(), few.end(), copies.begin(), copies.end()));
     EXPECT_GE(of_place.size(), 4u);
+  }
+}
+
+/// Dense ones have most cities at places that others have, too.
+TEST(Neighbors, TheThreadsDoNotMatter) {
+  for (const std::int64_t extent : {40, 1'000'000}) {
+    const Tsp tsp = uniform("u", 10'000, extent, 7);
+    const std::vector<std::int32_t> lists = neighbor_lists(tsp, 10, nothing), nearest_of_all = nearest(tsp, all(10'000), 6, nothing);
+    const Tour tour = greedy_tour(tsp, lists, nothing);
+    for (const int threads : {2, 5}) {
+      EXPECT_EQ(neighbor_lists(tsp, 10, nothing, threads), lists);
+      EXPECT_EQ(nearest(tsp, all(10'000), 6, nothing, threads), nearest_of_all);
+      EXPECT_EQ(greedy_tour(tsp, lists, nothing, threads), tour);
+    }
+  }
+}
+
+TEST(Neighbors, WhatACheckThrowsEndsAllThreads) {
+  const Tsp tsp = uniform("u", 60'000, 1'000'000, 7);
+  for (const int threads : {1, 3}) {
+    std::atomic<int> checks = 0;
+    const auto third = [&] {
+      if (++checks >= 3) throw std::out_of_range("third");
+    };
+    EXPECT_THROW(static_cast<void>(neighbor_lists(tsp, 10, third, threads)), std::out_of_range);
   }
 }
 
