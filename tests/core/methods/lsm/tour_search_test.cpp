@@ -16,7 +16,9 @@ TEST(Cooling, CyclesDouble) {
   Cooling one = cooling();
   std::vector<std::int64_t> starts;
   for (std::int64_t round = 0; round < 310; ++round) {
-    if (round < 10) EXPECT_EQ(one.temperature(), 0) << round;
+    if (round < 10) {
+      EXPECT_EQ(one.temperature(), 0) << round;
+    }
     if (one.advance()) starts.push_back(round + 1);
   }
   EXPECT_EQ(starts, (std::vector<std::int64_t>{10, 30, 70, 150, 310}));
