@@ -44,6 +44,7 @@ VIEWS: dict[str, MakeView] = {
     "sa/quality_times": usual.shown_with("sa/quality"),
     "sa/temperatures": usual.gaps_alone,
     "sa/schedules": usual.gaps_alone,
+    "sa/schedules_families": usual.gaps_alone,
     "sa/steady": _steady,
     "sa/anytime": anytime,
     "sa/anytime_gpu": anytime,
