@@ -199,6 +199,61 @@ TEST(FlatzincProtocol, WhatNothingBoundsIsNotProved) {
   }
 }
 
+TEST(FlatzincProtocol, WhatTheEndsOfVariablesWithoutABoundCutOffIsNotProved) {
+  // b = 1000000000 and x = 3000000000; no other b lets p, q and r differ.
+  const std::string model =
+                        "var int: x;\nvar {1,2,1000000000}: b :: output_var;\nvar bool: d;\nvar 1..2: p;\nvar 1..2: q;\nvar 1..2: r;\n"
+                        "constraint int_lin_eq([1,-3],[x,b],0);\nconstraint int_le_reif(b,2,d);\n",
+                    differ = "constraint int_ne_imp(p,q,d);\nconstraint int_ne_imp(q,r,d);\nconstraint int_ne_imp(p,r,d);\n";
+  FlatzincOptions free;
+  free.free = true;
+  for (const FlatzincOptions& options : {FlatzincOptions(), free}) {
+    for (const char* goal : {"satisfy", "minimize p", "minimize x", "maximize x"})
+      EXPECT_EQ(solved(model + differ + "solve " + goal + ";\n", options), "=====UNKNOWN=====\n") << goal;
+    // A reified comparison beyond the ends, and a value that is missing at one of them.
+    EXPECT_EQ(solved("var int: x;\nvar bool: b;\nconstraint int_le_reif(x,3000000000,b);\nconstraint int_le_imp(x,10,b);\n"
+                     "constraint int_le(0,x);\nconstraint int_ne(x,2147483646);\nconstraint int_le(11,x);\nsolve satisfy;\n",
+                     options),
+              "=====UNKNOWN=====\n");
+  }
+  EXPECT_EQ(solved(model + "solve maximize b;\n"), "b = 2;\n----------\n");
+  EXPECT_EQ(solved("var 1..2: x :: output_var;\nvar int: y;\nconstraint fzn_table_int([x,y],[1,5,2,3000000000]);\nsolve maximize x;\n"),
+            "x = 1;\n----------\n");
+}
+
+TEST(FlatzincProtocol, FunctionsOfBoundedVariablesKeepProofs) {
+  FlatzincOptions free;
+  free.free = true;
+  const std::string xy = "var 0..9: x :: output_var;\nvar -5..9: y :: output_var;\nvar int: a;\nvar int: b;\nvar int: c;\nvar int: d;\n",
+                    chain =
+                        "constraint int_lin_eq([2,1,-1],[x,y,a],0);\nconstraint int_times(a,y,b);\nconstraint int_abs(b,c);\n"
+                        "constraint int_max(c,x,d);\n";
+  const std::vector<std::string> models{
+      xy + chain + "constraint int_lin_le([1],[d],14);\n",
+      // The same, read from its end; and with a remainder, a quotient, and elements.
+      xy + "constraint int_max(c,x,d);\nconstraint int_abs(b,c);\nconstraint int_times(a,y,b);\nconstraint "
+           "int_lin_eq([2,1,-1],[x,y,a],0);\n",
+      xy + "constraint int_div(x,7,a);\nconstraint int_mod(y,4,b);\nconstraint int_min(a,b,c);\nconstraint int_plus(a,c,d);\n",
+      xy + "var 1..2: i;\nconstraint array_int_element(i,[7,-3],a);\nconstraint array_var_int_element(i,[a,x],b);\n"
+           "constraint int_pow(x,2,c);\nconstraint array_int_maximum(d,[a,b,c]);\n",
+      // Bounds of two sides from two constraints, and squares that a sum bounds.
+      xy + "constraint int_le(a,x);\nconstraint int_le(y,a);\nconstraint int_lin_le([1,1],[b,x],3);\nconstraint "
+           "int_lin_le([-1,-2],[b,y],5);\n"
+           "constraint int_times(c,c,d);\nconstraint int_lin_le([1,1],[d,x],50);\n"};
+  for (const std::string& model : models)
+    for (const FlatzincOptions& options : {FlatzincOptions(), free}) {
+      EXPECT_TRUE(solved(model + "solve maximize x;\n", options).ends_with("==========\n")) << model;
+      EXPECT_EQ(solved(model + "constraint int_lt(x,y);\nconstraint int_lt(y,x);\nsolve satisfy;\n", options), "=====UNSATISFIABLE=====\n")
+          << model;
+    }
+  // Starts that only the end bounds, which is to be least.
+  const std::string starts =
+      "var int: s;\nvar int: t;\nvar int: end :: output_var;\narray [1..2] of var int: both = [s,t];\nconstraint int_le(0,s);\n"
+      "constraint int_le(0,t);\nconstraint int_lin_le([1,-1],[s,end],-3);\nconstraint int_lin_le([1,-1],[t,end],-4);\n"
+      "constraint fzn_cumulative(both,[3,4],[1,1],1);\nsolve minimize end;\n";
+  EXPECT_EQ(solved(starts), "end = 7;\n----------\n==========\n");
+}
+
 TEST(FlatzincProtocol, TheTimeLimitHoldsAmidPropagation) {
   FlatzincOptions options;
   options.milliseconds = 300;

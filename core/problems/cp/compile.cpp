@@ -15,6 +15,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/problems/cp/coverage.hpp"
 #include "core/problems/cp/operations.hpp"
 #include "core/problems/cp/rules.hpp"
 #include "core/util/error.hpp"
@@ -61,10 +62,12 @@ class Compiler {
     place_elements();
     join_elements();
     if (model_.goal != Goal::satisfy) result_.objective = var(model_.objective);
-    const std::vector<Var> open = open_ended();
     try {
+      const Coverage coverage = coverage_of(draft_, model_.goal, result_.objective);
+      result_.clipped = cut_ || !coverage.all;
+      result_.best_clipped = cut_ || !coverage.better;
+      draft_.cut_domains();
       result_.network = std::make_shared<Network>(std::move(draft_));
-      note_open_ended(open);
     } catch (const InputError& error) {
       throw InputError(fmt::format("{}: {}", model_.file, error.what()));
     }
@@ -116,36 +119,14 @@ class Compiler {
     for (std::size_t x = 0; x < parent_.size(); ++x) {
       const Variable& variable = model_.variables[x];
       const bool first = root(x) == x;
-      const Var v = result_.variable_of[x] = first ? draft_.add_variable(least_value, greatest_value) : result_.variable_of[root(x)];
+      const Var v = result_.variable_of[x] = first ? draft_.add_variable(-unlimited, unlimited) : result_.variable_of[root(x)];
       if (named_.size() <= static_cast<std::size_t>(v)) named_.resize(static_cast<std::size_t>(v) + 1, false);
       if (!variable.introduced) named_[static_cast<std::size_t>(v)] = true;
-      draft_.restrict(v, clipped(intervals_of(variable.domain)));
-      if (variable.assigned && !variable.value.is(Is::variable)) draft_.restrict(v, clipped({variable.value.value, variable.value.value}));
+      if (!variable.unbounded) draft_.restrict(v, intervals_of(variable.domain));
+      if (variable.assigned && !variable.value.is(Is::variable)) draft_.restrict(v, Values{variable.value.value, variable.value.value});
     }
   }
   [[nodiscard]] static bool is_value(std::int64_t value) { return least_value <= value && value <= greatest_value; }
-  [[nodiscard]] static bool at_an_end(std::int64_t lower, std::int64_t upper) { return lower == least_value || upper == greatest_value; }
-  /// Variables without a domain that nothing bounds so far.
-  [[nodiscard]] std::vector<Var> open_ended() const {
-    std::vector<Var> open;
-    for (std::size_t x = 0; x < model_.variables.size(); ++x) {
-      const Var v = result_.variable_of[x];
-      if (model_.variables[x].unbounded && at_an_end(domain(v).lower, domain(v).upper)) open.push_back(v);
-    }
-    return open;
-  }
-  /// Where propagation does not bound them either, values beyond the ends may solve what these do not.
-  void note_open_ended(const std::vector<Var>& open) {
-    const NetworkView root = result_.network->view();
-    for (const Var v : open) {
-      const bool failed = result_.network->failed(), below = failed || root.lower[v] == least_value,
-                 above = failed || root.upper[v] == greatest_value;
-      const auto is_goal = [&](Goal goal) { return model_.goal == goal && v == result_.objective; };  // beyond its other end it is worse
-      result_.clipped |= below || above;
-      result_.best_clipped |= (below && !is_goal(Goal::maximise)) || (above && !is_goal(Goal::minimise));
-    }
-  }
-  void note_cut() { result_.clipped = result_.best_clipped = true; }
   /// A set as intervals, ascending and apart.
   [[nodiscard]] Values intervals_of(const Expression& set) const {
     Values intervals;
@@ -162,17 +143,6 @@ class Compiler {
     }
     return intervals;
   }
-  [[nodiscard]] Values clipped(Values intervals) {
-    if (intervals.empty() || (intervals.front() >= least_value && intervals.back() <= greatest_value)) return intervals;
-    note_cut();
-    Values inside;
-    for (std::size_t k = 0; k < intervals.size(); k += 2) {
-      const std::int64_t low = std::max<std::int64_t>(intervals[k], least_value),
-                         high = std::min<std::int64_t>(intervals[k + 1], greatest_value);
-      if (low <= high) inside.insert(inside.end(), {low, high});
-    }
-    return inside;
-  }
   [[nodiscard]] Var constant(std::int64_t value) {
     if (value == 1) return true_var;
     check_range(value);
@@ -180,8 +150,9 @@ class Compiler {
     if (added) at->second = draft_.add_variable(value, value);
     return at->second;
   }
-  [[nodiscard]] bool is_fixed(Var x) const { return domain(x).lower == domain(x).upper; }
+  [[nodiscard]] bool is_fixed(Var x) const { return domain(x).lower == domain(x).upper && is_value(domain(x).lower); }
   [[nodiscard]] const Draft::Domain& domain(Var x) const { return draft_.domains[static_cast<std::size_t>(x)]; }
+  [[nodiscard]] bool is_open(Var x) const { return !is_value(domain(x).lower) || !is_value(domain(x).upper); }
   [[nodiscard]] bool is_binary(Var x) const { return domain(x).lower >= 0 && domain(x).upper <= 1; }
 
   // --- arguments
@@ -418,7 +389,10 @@ class Compiler {
     if (condition.mode != Mode::always && known(condition.literal) == true) condition = {};
     if (condition.mode == Mode::implied && known(condition.literal) == false) return;
     if (terms.empty() || is_large(c))
-      if (const auto holds = whatever(relation, terms, c)) return decided(*holds, condition);
+      if (const auto holds = whatever(relation, terms, c)) {
+        cut_ |= std::any_of(terms.begin(), terms.end(), [this](const auto& term) { return is_open(term.first); });
+        return decided(*holds, condition);
+      }
     std::int64_t divisor = 0;
     for (const auto& term : terms) divisor = std::gcd(divisor, term.second);
     const bool divides = c % divisor == 0;
@@ -440,12 +414,15 @@ class Compiler {
                                     : Relation::eq,
          negated(condition.literal), terms, data);
   }
-  /// Does the sum hold, or not, with all values of its variables?
+  /// Does the sum hold, or not, with all values that its variables can have?
   [[nodiscard]] std::optional<bool> whatever(Relation relation, const Terms& terms, Wide c) const {
     Wide least = 0, greatest = 0;
     for (const auto& [x, a] : terms) {
-      least += Wide{a} * (a > 0 ? domain(x).lower : domain(x).upper);
-      greatest += Wide{a} * (a > 0 ? domain(x).upper : domain(x).lower);
+      const auto end = [this, y = x](bool low) {
+        return std::clamp<std::int64_t>(low ? domain(y).lower : domain(y).upper, least_value, greatest_value);
+      };
+      least += Wide{a} * end(a > 0);
+      greatest += Wide{a} * end(a < 0);
     }
     if (c < least) return relation == Relation::ne;
     if (relation == Relation::le ? c >= greatest : c > greatest) return relation != Relation::eq;
@@ -585,12 +562,16 @@ class Compiler {
       if (x == y) return linear(Relation::eq, {1, -1}, {x, z}, 0, {});
       return under_all({Mode::reified, literal(z)}, {literal(x), literal(y)});
     }
+    if (x == y) draft_.restrict(z, Values{0, unlimited});
     draft_.add(Kind::times, {x, y, z});
   }
   template <Kind kind>
   void ternary() {
     count(3);
-    draft_.add(kind, {var(0), var(1), var(2)});
+    const Var x = var(0), y = var(1), z = var(2);
+    if (kind != Kind::power && domain(y).lower == 0) draft_.restrict(y, Values{1, unlimited});  // the divisor
+    if (kind != Kind::power && domain(y).upper == 0) draft_.restrict(y, Values{-unlimited, -1});
+    draft_.add(kind, {x, y, z});
   }
   void int_abs() { count(2), draft_.add(Kind::absolute, {var(0), var(1)}); }
   template <Kind kind>
@@ -613,8 +594,6 @@ class Compiler {
     const auto elements = array(1);
     if (elements.empty()) return void(draft_.failed = true);
     draft_.restrict(i, Values{1, static_cast<std::int64_t>(elements.size())});
-    const auto is_cut = [](const Expression& e) { return is_number(e) && !is_value(e.value); };
-    if (at_an_end(domain(z).lower, domain(z).upper) && std::any_of(elements.begin(), elements.end(), is_cut)) note_cut();
     if (std::all_of(elements.begin(), elements.end(), is_number)) return elements_.push_back({i, z, arguments_[1]});
     Vars all{i, z};
     for (const Var x : vars(1)) all.push_back(x);
@@ -649,7 +628,7 @@ class Compiler {
   [[nodiscard]] std::size_t matrix_size(Var i) const {
     const auto found = indices_.find(i);
     if (found == indices_.end()) return 0;
-    const auto width = [&](Var x) { return domain(x).upper - domain(x).lower + 1; };
+    const auto width = [&](Var x) { return is_open(x) ? unlimited : domain(x).upper - domain(x).lower + 1; };
     if (width(found->second.x) > most_masked || width(found->second.y) > most_masked) return 0;
     return static_cast<std::size_t>(width(found->second.x) * width(found->second.y));
   }
@@ -827,6 +806,7 @@ class Compiler {
     const Values cover = numbers(1);
     const Vars counts = vars(2);
     if (cover.size() != counts.size()) fail(fmt::format("{} values and {} counts", cover.size(), counts.size()));
+    for (const Var y : counts) draft_.restrict(y, Values{0, static_cast<std::int64_t>(all.size())});
     imply_total(all, cover, counts);
     all.insert(all.end(), counts.begin(), counts.end());
     data.insert(data.end(), cover.begin(), cover.end());
@@ -839,6 +819,7 @@ class Compiler {
     if (x.empty() || cover.empty() || std::adjacent_find(cover.begin(), cover.end()) != cover.end()) return;
     const bool closed = std::all_of(x.begin(), x.end(), [&](Var y) {
       const std::int64_t low = domain(y).lower, high = domain(y).upper;
+      if (is_open(y)) return false;
       const auto first = std::lower_bound(cover.begin(), cover.end(), low), end = std::upper_bound(first, cover.end(), high);
       return end - first == high - low + 1;
     });
@@ -855,9 +836,10 @@ class Compiler {
     all.insert(all.end(), u.begin(), u.end());
     all.push_back(var(3));
     for (std::size_t k = 0; k < n; ++k) {
-      draft_.restrict(d[k], Values{0, greatest_value});
-      draft_.restrict(u[k], Values{0, greatest_value});
+      draft_.restrict(d[k], Values{0, unlimited});
+      draft_.restrict(u[k], Values{0, unlimited});
     }
+    draft_.restrict(all.back(), Values{0, unlimited});
     draft_.add(Kind::cumulative, all, Values{static_cast<std::int64_t>(n)});
   }
 
@@ -963,6 +945,7 @@ class Compiler {
   const Model& model_;
   CompiledModel result_;
   Draft draft_;
+  bool cut_ = false;                   ///< a sum was decided by the values that variables without a bound can have here
   std::vector<std::uint32_t> parent_;  ///< [variable of the model]
   std::map<std::int64_t, Var> constants_;
   std::vector<Handler> handlers_;  ///< [name]
@@ -974,55 +957,8 @@ class Compiler {
   std::span<const Expression> arguments_;
 };
 
-/// What the model leaves without a bound, or bounds beyond the values of variables: its domain is cut.
-bool is_cut(const Model& model, const Variable& x) {
-  const auto outside = [](const Expression& e) { return e.value < least_value || e.value > greatest_value; };
-  if (x.assigned && !x.value.is(Is::variable)) return outside(x.value);
-  const auto elements = model.elements(x.domain);
-  return x.unbounded || std::any_of(elements.begin(), elements.end(), outside);
-}
-
-/// Without its variables whose domains are cut, and the constraints on them: what this has no solution of, the model has none of, either.
-Model within_domains(Model model) {
-  std::vector<bool> cut;
-  for (const Variable& x : model.variables) cut.push_back(is_cut(model, x));
-  const auto is_one = [&](const Expression& e) { return e.is(Is::variable) && cut[static_cast<std::size_t>(e.value)]; };
-  const auto has_one = [&](const Constraint& constraint) {
-    const auto arguments = model.elements(constraint.arguments);
-    return std::any_of(arguments.begin(), arguments.end(), [&](const Expression& e) {
-      const auto elements = e.has_stretch() ? model.elements(e) : std::span<const Expression>();
-      return is_one(e) || std::any_of(elements.begin(), elements.end(), is_one);
-    });
-  };
-  std::erase_if(model.constraints, has_one);
-  const Expression zero{Is::interval, 2, static_cast<std::int64_t>(model.pool.size())};
-  model.pool.insert(model.pool.end(), 2, Expression::integer(0));
-  for (std::size_t k = 0; k < model.variables.size(); ++k) {
-    Variable& x = model.variables[k];
-    if (cut[k] || is_one(x.value)) x.assigned = false;
-    if (cut[k]) x.domain = zero;
-    if (cut[k]) x.unbounded = false;
-  }
-  model.goal = Goal::satisfy;
-  return model;
-}
-
-/// Does propagation fail whatever values beyond their ends the variables with cut domains have?
-bool fails_within_domains(const Model& model) {
-  try {
-    const CompiledModel rest = Compiler(within_domains(model)).compile();
-    return rest.network->failed() && !rest.clipped;
-  } catch (const InputError&) {  // sums of domains that the other constraints made narrower
-    return false;
-  }
-}
-
 }  // namespace
 
-CompiledModel compile(const Model& model) {
-  CompiledModel compiled = Compiler(model).compile();
-  if (compiled.clipped && compiled.network->failed()) compiled.clipped = !fails_within_domains(model);
-  return compiled;
-}
+CompiledModel compile(const Model& model) { return Compiler(model).compile(); }
 
 }  // namespace vicinity::cp

@@ -12,8 +12,8 @@ struct CompiledModel {
   std::shared_ptr<const Network> network;
   std::vector<Var> variable_of;  ///< [variable of the model]
   Var objective = true_var;      ///< where there is a goal
-  /// A domain reaches beyond least_value or greatest_value and was cut: what has no solution here may have one; and a better one. What
-  /// fails at the root without such domains has none.
+  /// A domain was cut to least_value..greatest_value, and solutions may lie beyond, better ones, too (coverage.hpp): what has no solution
+  /// here may have one; and a better one.
   bool clipped = false, best_clipped = false;
 
   /// Does a search of the whole tree, which found a solution or none, prove that there is no better one?

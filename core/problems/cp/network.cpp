@@ -70,10 +70,6 @@ Watch watch_of(Kind kind, std::size_t k, const Scope& scope) {
   return {false, both};
 }
 
-Var variable_at(Kind kind, std::size_t k, const Scope& scope) {
-  return watch_of(kind, k, scope).is_literal ? var_of(scope.arguments[k]) : scope.arguments[k];
-}
-
 /// Does the constraint hold, whatever values the domains leave?
 bool entailed(Kind kind, const Scope& scope, const Store& store) {
   const auto& l = scope.arguments;
@@ -110,6 +106,10 @@ void check_sums(std::span<const std::int64_t> data, std::span<const std::int32_t
 
 }  // namespace
 
+Var variable_at(Kind kind, std::size_t k, const Scope& scope) {
+  return watch_of(kind, k, scope).is_literal ? var_of(scope.arguments[k]) : scope.arguments[k];
+}
+
 Draft::Draft() { domains.push_back({1, 1, {}}); }
 
 Var Draft::add_variable(std::int64_t low, std::int64_t high) {
@@ -135,6 +135,16 @@ void Draft::restrict(Var x, std::span<const std::int64_t> intervals) {
   domain.upper = both.back();
   if (both.size() == 2) both.clear();
   domain.intervals = std::move(both);
+}
+
+void Draft::cut_domains() {
+  const std::int64_t ends[] = {least_value, greatest_value};
+  for (std::size_t x = 0; x < domains.size(); ++x) {
+    const bool outside = domains[x].lower < least_value || domains[x].upper > greatest_value;
+    if (outside) restrict(static_cast<Var>(x), ends);
+    if (domains[x].lower < least_value || domains[x].upper > greatest_value)
+      domains[x] = {least_value, greatest_value, {}};  // none is left
+  }
 }
 
 void Draft::add(Kind of, std::span<const std::int32_t> its_arguments, std::span<const std::int64_t> its_data) {

@@ -98,6 +98,9 @@ struct Scope {
   std::span<const std::int64_t> data;
 };
 
+/// In a draft: of a variable without a bound.
+inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
 /// Variables and constraints while they are collected.
 struct Draft {
   struct Domain {
@@ -116,15 +119,20 @@ struct Draft {
   [[nodiscard]] Var add_variable(std::int64_t lower, std::int64_t upper);
   /// Keeps what is also in the intervals.
   void restrict(Var x, std::span<const std::int64_t> intervals);
+  /// Keeps of all domains the values of variables, as a network needs.
+  void cut_domains();
   void add(Kind of, std::span<const std::int32_t> its_arguments, std::span<const std::int64_t> its_data = {});
   void add(Kind of, std::initializer_list<std::int32_t> its_arguments, std::initializer_list<std::int64_t> its_data = {});
 };
+
+/// Of argument k of such a constraint: the variable that it is, or whose literal it is.
+[[nodiscard]] Var variable_at(Kind kind, std::size_t k, const Scope& scope);
 
 /// Immutable. Its domains are those after propagation at the root (as far as that comes in a bounded number of calls), and constraints that
 /// hold whatever happens are left out.
 class Network final : public Instance {
  public:
-  /// Throws InputError for sums that could leave 62 bits.
+  /// Of a draft whose domains are cut. Throws InputError for sums that could leave 62 bits.
   explicit Network(Draft draft);
 
   [[nodiscard]] std::uint64_t hash() const override;
@@ -135,7 +143,7 @@ class Network final : public Instance {
   [[nodiscard]] std::int32_t constraints() const noexcept { return static_cast<std::int32_t>(kind_.size()); }
   /// Does propagation at the root fail?
   [[nodiscard]] bool failed() const noexcept { return failed_; }
-  /// Of argument k of a constraint: the variable that it is, or whose literal it is.
+  /// As variable_at().
   [[nodiscard]] Var variable(std::int32_t constraint, std::size_t k) const;
   /// Of how many constraints it is an argument.
   [[nodiscard]] std::int32_t degree(Var x) const;

@@ -21,6 +21,12 @@ class ModelMaker {
 
   Expression integer(Values domain) { return variable(false, set(std::move(domain))); }
   Expression integer(std::int64_t low, std::int64_t high) { return variable(false, interval(low, high)); }
+  /// `var int` alone.
+  Expression unbounded() {
+    const Expression x = integer(least_value, greatest_value);
+    model_.variables.back().unbounded = true;
+    return x;
+  }
   Expression boolean() { return variable(true, interval(0, 1)); }
   Expression array(const std::vector<Expression>& elements) { return stretch(Expression::Kind::array, elements); }
   Expression numbers(const Values& values) {

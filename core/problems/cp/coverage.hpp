@@ -1,0 +1,17 @@
+#pragma once
+// Which solutions over all integers lie within the values of variables (least_value to greatest_value), to which a network cuts domains
+// that reach beyond. What a search of the cut domains proves, holds for these alone.
+#include "core/problems/cp/model.hpp"
+#include "core/problems/cp/network.hpp"
+
+namespace vicinity::cp {
+
+/// All solutions; of a goal, all that are better than one within.
+struct Coverage {
+  bool all, better;
+};
+
+/// Of a draft whose domains are not cut yet: `unlimited` is a bound that is none.
+[[nodiscard]] Coverage coverage_of(const Draft& draft, Goal goal, Var objective);
+
+}  // namespace vicinity::cp
