@@ -1,10 +1,15 @@
-"""CVRPLIB files for the routing peers: read with vrplib, distances in the fixed point that solutions are judged in."""
+"""CVRPLIB files for the routing peers: read with vrplib, distances in the fixed point that solutions are judged in.
+
+Packages are imported where they are used: an adapter says what it takes where none is installed."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-import vrplib
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,9 @@ class Problem:
 
 
 def read(path: Path, scale: int) -> Problem:
+    import numpy as np
+    import vrplib
+
     data = vrplib.read_instance(str(path))
     size = len(data["demand"])
     if list(data["depot"]) != [0]:
@@ -50,4 +58,6 @@ def write(path: Path, routes: list[list[int]]) -> None:
 
 def _fixed(lengths: np.ndarray | float, scale: int) -> np.ndarray:
     """Rounded half up."""
+    import numpy as np
+
     return np.floor(np.asarray(lengths, dtype=float) * scale + 0.5).astype(np.int64)

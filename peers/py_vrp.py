@@ -7,7 +7,6 @@ import importlib.metadata
 import sys
 
 import cvrp
-import numpy as np
 from adapter import Adapter, Report, Task, main
 
 
@@ -52,7 +51,7 @@ def problem_data(problem: cvrp.Problem) -> "pyvrp.ProblemData":  # noqa: F821
         depots=[pyvrp.Depot(location=0)],
         vehicle_types=[pyvrp.VehicleType(**vehicle)],
         distance_matrices=[problem.distances],
-        duration_matrices=[np.copy(problem.distances)],
+        duration_matrices=[problem.distances.copy()],
     )
 
 

@@ -31,7 +31,7 @@ class Paper:
     claims: tuple[Claim, ...] = ()
     views: Mapping[str, MakeView] = field(default_factory=dict)  # experiment -> what the report shows of it
     pools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # experiment -> others shown in one with it
-    # printed table -> others of the same cases, whose records count where its own are missing or contended
+    # printed table -> others of the same cases, whose records count where its own are missing, contended or scaled
     same_cases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # experiment -> files of data/published/ whose rows are no cases of the descriptor, read by views and claims
     statements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -43,7 +43,7 @@ class Study:
     others: dict[str, Published] = field(default_factory=dict)  # metric -> what else the table prints
     notation: Notation = field(default_factory=Notation)
     pool: tuple[str, ...] = ()  # experiments shown in one with this
-    same_cases: tuple[str, ...] = ()  # experiments whose records count where its own are missing or contended
+    same_cases: tuple[str, ...] = ()  # experiments whose records count where its own are missing, contended or scaled
     suffix: str = ""  # of the names of tables and figures
     unlike: Unlike = always_alike
     apart: bool = False  # no seed repeats another's work: what an evaluation takes depends on the seed
@@ -74,7 +74,7 @@ class Study:
         for other in self.same_cases:
             for name, cases in self._by_case(machine, other).items():
                 own = found.setdefault(name, {})
-                own |= {key: runs for key, runs in cases.items() if key not in own or _cleaner(runs, own[key])}
+                own |= {key: runs for key, runs in cases.items() if key not in own or _better(runs, own[key])}
         _give_to_all_ranks(found)
         order = {name: position for position, name in enumerate(self.descriptor.implementations)}
         names = sorted(found, key=lambda name: (order.get(name, 99), name))
@@ -137,6 +137,17 @@ class Study:
         """How to measure what is missing."""
         chosen = " --implementation " + " ".join(implementations) if implementations else ""
         return f"build/vicinity run {self.descriptor.shown}{chosen}"
+
+
+def _better(runs: Mapping[int, Record], than: Mapping[int, Record]) -> bool:
+    return _cleaner(runs, than) or _whole_instead(runs, than)
+
+
+def _whole_instead(runs: Mapping[int, Record], than: Mapping[int, Record]) -> bool:
+    """Only the others are scaled, and the same sources made both."""
+    made = {run.made_by for run in (*runs.values(), *than.values())}
+    same = len(made) == 1 and None not in made
+    return same and all(run.whole for run in runs.values()) and any(run.ok and not run.whole for run in than.values())
 
 
 def _cleaner(runs: Mapping[int, Record], than: Mapping[int, Record]) -> bool:

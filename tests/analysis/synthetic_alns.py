@@ -37,13 +37,18 @@ def published(table, implementation):
     return found
 
 
-def experiment(machine, name, model=PAPER, like="gpu-alns", factor=1.0, instances=None, threads=8, **changes):
+def experiment(
+    machine, name, model=PAPER, like="gpu-alns", factor=1.0, instances=None, threads=8, shared=True, **changes
+):
     """Records of experiments/alns/<name>.yaml in full, of the implementations of `model`; costs are `factor` times the
-    printed means of `like`, a thousand to the unit, and scatter by 0.01 % from seed to seed."""
+    printed means of `like`, a thousand to the unit, and scatter by 0.01 % from seed to seed. `shared`: is the solution
+    in shared memory?"""
     descriptor = yaml.safe_load((REPOSITORY / "experiments" / "alns" / f"{name}.yaml").read_text(encoding="utf-8"))
     printed = published({"table1": "B3", "table2": "B5", "table_b9": "B9"}[name], like)
     for instance in instances or descriptor["instances"]:
         requests, mean = printed[instance]
+        policies = {"cpu-openmp": {"threads": threads}}
+        policies["gpu"] = {"in_shared": int(shared), "shared_bytes": 30 * requests * shared}
         scatter = 1e-4 * np.sin(np.arange(len(SEEDS)) + requests)
         scatter -= scatter.mean()
         for implementation, (scale, power, noise, cost) in model.items():
@@ -58,12 +63,11 @@ def experiment(machine, name, model=PAPER, like="gpu-alns", factor=1.0, instance
                     seconds,
                     mean * factor * cost * (1 + shift),
                     mean,
-                    threads,
-                    **changes,
+                    **{"policy": policies.get(implementation, {}), **changes},
                 )
 
 
-def record(machine, name, instance, implementation, seed, seconds, cost, best, threads=8, **changes):
+def record(machine, name, instance, implementation, seed, seconds, cost, best, **changes):
     """The best known cost is a hundredth below `best`."""
     case = {"problem": "vrp", "instance": instance, "processes": 28, "calls": 0} | changes.pop("case", {})
     defaults = {
@@ -73,7 +77,6 @@ def record(machine, name, instance, implementation, seed, seconds, cost, best, t
         "seeds": [seed],
         "objective": round(1000 * cost),
         "best_known": round(990 * best),
-        "policy": {"threads": threads} if implementation == "cpu-openmp" else {},
         "reference": "cpu-openmp",
     }
     data = synthetic.record(machine, f"alns/{name}", case, implementation, [seconds], **{**defaults, **changes})

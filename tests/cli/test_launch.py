@@ -306,6 +306,21 @@ def test_what_cannot_be_launched(
     assert not list((tmp_path / "results").glob("*/*.jsonl"))
 
 
+@pytest.mark.skipif(shutil.which("sbatch") is None, reason="no sbatch here (scripts/packages_test.txt)")
+def test_a_controller_that_is_away_is_said_before_anything_is_built(
+    fake: Program, sweep: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    fake.descriptor()
+    values = {"host": socket.gethostname().split(".")[0], "folder": tmp_path}
+    controller, node = free_ports()
+    (tmp_path / "slurm.conf").write_text(SLURM_CONF.format(**values, controller=controller, node=node))
+    result = sweep("slurm", BUILD="", SLURM_CONF=str(tmp_path / "slurm.conf"))
+    assert result.returncode == 3, result.stderr
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("vicinity: error: LAUNCH=slurm: no controller of Slurm answers here: Slurmctld(primary) at ")
+    assert line.endswith(" is DOWN") and "building" not in result.stdout
+
+
 def test_the_report_says_which_machines_there_are(tmp_path: Path) -> None:
     (tmp_path / "results" / "mine").mkdir(parents=True)
     place = {"BUILD": str(tmp_path / "none"), "RESULTS": str(tmp_path / "results")}

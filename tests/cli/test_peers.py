@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -228,6 +229,13 @@ def adapter_command(name: str) -> str:
     if about.returncode != 0:
         pytest.skip(f"{name}: {about.stdout.strip()}")
     return " ".join(command)
+
+
+@pytest.mark.parametrize("name", ["cp_sat", "gecode", "hgs_cvrp", "py_vrp", "robust_tabu"])
+def test_help_needs_no_package(name: str) -> None:
+    command = [sys.executable, "-S", str(ROOT / f"peers/{name}.py"), "--help"]  # -S: none is seen
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0 and result.stdout.startswith(f"usage: {name}.py"), result.stderr
 
 
 @pytest.mark.parametrize("name", ["hgs_cvrp", "py_vrp"])

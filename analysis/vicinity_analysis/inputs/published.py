@@ -67,6 +67,24 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
+class Spared:
+    """What takes no less than so many seconds is run with the first seed of a process alone, or in the first process
+    alone; 0: no limit (harness/describe/descriptor.hpp). `divided`: processes that share the seeds."""
+
+    seeds_under: float = 0.0
+    processes_under: float = 0.0
+    divided: int = 1
+
+    def seeds_of(self, count: int, seconds: float, reference: float) -> int:
+        """How many of `count` seeds are asked for of what takes `seconds`, and its reference `reference`."""
+        own = -(-count // self.divided)
+        if self.seeds_under and (seconds >= self.seeds_under or reference >= 3 * self.seeds_under):
+            own = 1
+        one_process = self.processes_under and seconds >= self.processes_under
+        return min(count, own if one_process else own * self.divided)
+
+
+@dataclass(frozen=True)
 class Descriptor:
     """experiments/<system>/<name>.yaml as far as a report needs it (`vicinity` itself validates it)."""
 
@@ -80,6 +98,8 @@ class Descriptor:
     mapping: dict[str, str] = field(default_factory=dict)  # published parameter -> axis
     metric: str = "time"
     seeds: tuple[int, ...] = (1,)  # of the profile full
+    spared: Spared = Spared()  # which of them are not run of what takes long
+    reference: str = ""  # the implementation that the check compares with
     shown: str = ""  # its path as a command names it
     left_out: tuple[LeftOut, ...] = ()
     cases: tuple[Key, ...] = ()  # of the profile full
@@ -156,6 +176,7 @@ def read_descriptor(path: Path, shown: str = "") -> Descriptor:
     axes = data.get("axes") or {}
     names = tuple(axis for axis in axes if axis != "seed")
     left_out, cases = _facts(path, data)
+    check = data.get("check")
     return Descriptor(
         experiment=f"{path.parent.name}/{path.stem}",
         title=str(data.get("title", path.stem)),
@@ -167,6 +188,8 @@ def read_descriptor(path: Path, shown: str = "") -> Descriptor:
         mapping=dict(published.get("axes") or {}),
         metric=published.get("metric", "time"),
         seeds=_seeds(path, protocol, axes.get("seed") or [0]),
+        spared=_spared(path, protocol),
+        reference=str(check.get("reference", "")) if isinstance(check, dict) else "",
         shown=shown or str(path),
         left_out=left_out,
         cases=cases,
@@ -228,6 +251,17 @@ def _seeds(path: Path, protocol: dict[str, Any], offsets: list[int]) -> tuple[in
                 return tuple(map(int, listed))
     except (TypeError, ValueError) as error:
         raise InputError(f"{path}: protocol.seeds: expected a list of integers or {{first, count}}") from error
+
+
+def _spared(path: Path, protocol: dict[str, Any]) -> Spared:
+    seeds, processes = protocol.get("seeds"), protocol.get("processes", 1)
+    seeds = seeds if isinstance(seeds, dict) else {}
+    processes = processes if isinstance(processes, dict) else {"count": processes}
+    try:
+        limits = (float(found.get("under", 0)) for found in (seeds, processes))
+        return Spared(*limits, max(1, int(processes.get("count", 1))) if seeds.get("divided") else 1)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{path}: protocol: seeds or processes: {error}") from error
 
 
 def load_published(root: Path, descriptor: Descriptor) -> dict[str, Published]:

@@ -9,6 +9,7 @@ from vicinity_analysis.inputs.published import Key
 from vicinity_analysis.inputs.records import Machine, Record, load_machine
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, markdown
+from vicinity_analysis.views.tables import ends_of
 
 HELP = "count the rows of each table: whole, scaled, missing"
 DESCRIPTION = """\
@@ -16,7 +17,8 @@ Prints a Markdown table: for each experiment and machine, how many values there 
 (elsewhere: a case of the profile full) and an implementation of the descriptor each -, how many of them rest on whole
 runs (of another experiment, where it has the same cases), how many are scaled from shorter ones, and how many are
 missing, with a reason (in the descriptor, left_out, in the record, or that the machine has no GPU) and without one; how
-many are contended, and which versions of vicinity measured them. Records of the smoke profile count as missing.
+many are contended; how many of the whole ones rest on fewer seeds than the profile full asks for, and on how many; and
+which versions of vicinity measured them. Records of the smoke profile count as missing.
 
 Exit status: 0; with --strict 1 where a value is missing without a reason."""
 
@@ -31,6 +33,8 @@ class Coverage:
     explained: int = 0  # missing, and the descriptor or the record says why
     missing: int = 0  # without a reason
     contended: int = 0  # of the whole and scaled ones
+    fewer_seeds: int = 0  # of the whole ones: on fewer seeds than are asked for
+    seeds: str = ""  # of how many they are: "1 of 10 seeds"
     versions: str = ""  # that measured them
 
     @property
@@ -69,8 +73,25 @@ def coverage_of(study: Study, machine: Machine) -> Coverage:
     counted = {state: states.count(state) for state in ("whole", "scaled", "explained", "missing")}
     measured = [record for record, state in zip(values, states, strict=True) if record and state in ("whole", "scaled")]
     contended = sum("contended" in record.marks for record in measured)
+    whole = [pair for pair, state in zip(asked, states, strict=True) if state == "whole"]
+    few = [(count, wanted) for count, wanted in (_seeds(study, machine, *pair) for pair in whole) if count < wanted]
+    ends = [ends_of(sorted(numbers)) for numbers in zip(*few, strict=True)]  # recorded, asked for
+    seeds = f"{' of '.join(ends)} seeds" if few else ""
     versions = ", ".join(sorted({str(record.data.get("version", "")) for record in measured}))
-    return Coverage(len(rows), contended=contended, versions=versions, **counted)
+    return Coverage(len(rows), contended=contended, fewer_seeds=len(few), seeds=seeds, versions=versions, **counted)
+
+
+def _seeds(study: Study, machine: Machine, implementation: str, key: Key) -> tuple[int, int]:
+    """Recorded, and asked for of what takes so long."""
+    runs, descriptor = study.runs[machine.name], study.descriptor
+    own = [run for run in runs[implementation][key] if run.ok and run.profile != "smoke"]
+    times = [_seconds(found) for found in (own, runs.get(descriptor.reference, {}).get(key, []))]
+    return len({run.seed for run in own}), descriptor.spared.seeds_of(len(descriptor.seeds), *times)
+
+
+def _seconds(runs: list[Record]) -> float:
+    """Of the first seed."""
+    return next((run.typical(statistic="median") for run in runs if run.ok), 0.0)
 
 
 def _state(study: Study, implementation: str, key: Key, record: Record | None, deviceless: bool) -> str:
@@ -86,7 +107,7 @@ def coverage_table(studies: list[Study], *, empty: bool = True) -> Table:
     """One line an experiment and machine that has a value of it; with `empty` every experiment of the first machine."""
     labels = ("rows", "values", "whole", "scaled", "missing, with a reason", "missing, without one", "contended")
     columns = [Column(label, kind="text") for label in ("experiment", "machine")] + [Column(label) for label in labels]
-    columns.append(Column("by version", kind="text"))
+    columns += [Column("on fewer seeds", kind="text"), Column("by version", kind="text")]
     table = Table("coverage", "Values of each table: whole, scaled, missing", columns, [])
     for study in studies:
         for machine in study.machines:
@@ -102,8 +123,9 @@ def coverage_table(studies: list[Study], *, empty: bool = True) -> Table:
                 found.missing,
                 found.contended,
             )
-            texts = (study.name, machine.title, *map(str, numbers), found.versions)
+            few = f"{found.fewer_seeds}: {found.seeds}" if found.fewer_seeds else ""
+            texts = (study.name, machine.title, *map(str, numbers), few, found.versions)
             table.rows.append([Cell(text) for text in texts])
             named = dict(zip(labels, numbers, strict=True))
-            table.tidy.append({"experiment": study.name, "machine": machine.name} | named)
+            table.tidy.append({"experiment": study.name, "machine": machine.name} | named | {"on fewer seeds": few})
     return table

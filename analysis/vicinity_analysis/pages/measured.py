@@ -37,7 +37,8 @@ VALUES = """\
 ## Values of each table
 
 As `python -m vicinity_analysis coverage` counts them: rows times implementations. Version 0.2.0 measures
-more than 0.1.0 did: the papers' own code as a baseline, whole runs, several processes."""
+more than 0.1.0 did: the papers' own code as a baseline, whole runs, several processes. On fewer seeds: how many of the
+whole values rest on fewer than the profile `full` asks for, and on how many of how many."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,6 +5,8 @@ the median and the quartiles; a seed that has no solution yet counts as the wors
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import chain
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,6 +27,7 @@ EARLY = 1.1  # times as long as a run took, from which on it was given more time
 SPREADS = 6  # places of a curve where its quartiles are drawn
 PEERS = (("#555555", "s"), ("#999999", "D"), ("#7F3B3B", "^"), ("#3B5B7F", "v"), ("#6B7F3B", "o"))
 MIDDLE, QUARTILES = 50, (25, 75)
+DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def _figure(study: Study, machine: Machine, found: list[Curve]) -> Drawing:
     caption = (
         f"Gap to the best known objective against time on {machine.title} ({machine.cpu}), by instance; below and to "
         f"the left is better. {_lines(found)} Time logarithmic; gap linear below 0.1 %, "
-        f"logarithmic above.{_threads(found)}"
+        f"logarithmic above.{_threads(found)}{_dates(found)}"
     )
     title = f"{study.descriptor.title}, {machine.title}"
     return render(f"{study.slug}-{machine.name}", title, caption, _panels(study, machine, found))
@@ -141,6 +144,18 @@ def _threads(found: Sequence[Curve]) -> str:
     known = {curve.name: (curve.records[0].data.get("policy") or {}).get("threads") for curve in hosted}
     told = ", ".join(f"{name} {count}" for name, count in known.items() if count)
     return f" Threads: {told or 'not recorded'}." if hosted else ""
+
+
+def _dates(found: Sequence[Curve]) -> str:
+    """Of the measurements, ours and theirs, where these lie more than a day apart: a machine may have changed."""
+    starts = [[r.started for c in found if c.is_peer is peer for r in c.records if r.started] for peer in (False, True)]
+    if not all(starts):
+        return ""
+    every = [datetime.fromisoformat(start) for start in chain(*starts)]
+    if max(every) - min(every) <= DAY:
+        return ""
+    ours, theirs = (" to ".join(dict.fromkeys((min(own)[:10], max(own)[:10]))) for own in starts)
+    return f" Measured: ours {ours}; those of others {theirs}."
 
 
 def _style(study: Study, curve: Curve, found: Sequence[Curve]) -> tuple[str, str]:

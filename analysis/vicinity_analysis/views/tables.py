@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -147,7 +148,13 @@ def times_table(study: Study, part: str | None = None) -> Table:
     columns += [Column(name, f"{machine.title}, {unit}") for machine, name, _ in measured(study)]
     name, what = ("times", "") if part is None else (f"times-{part}", f", {part_name(study, part)}")
     title = f"{study.descriptor.title}: times in {unit}{what}"
-    table = Table(f"{study.slug}-{name}", title, columns, [], notes=[] if part else gaps(study) + reasons([study]))
+    table = Table(
+        f"{study.slug}-{name}",
+        title,
+        columns,
+        [],
+        notes=[] if part else gaps(study) + borrowed(study) + reasons([study]),
+    )
     chosen = measured(study)
     held = [counterpart(study, next(iter(series.values()))) if series else None for _, _, series in chosen]
     why: dict[str, int] = {}
@@ -269,6 +276,24 @@ def gaps(study: Study) -> list[str]:
             chosen = [] if len(names) == len(study.descriptor.implementations) else names
             notes.append(f"Not measured on {machine.title}: {', '.join(names)}. To measure: {study.command(chosen)}")
     return notes
+
+
+def borrowed(study: Study) -> list[str]:
+    """One line a machine and experiment whose records stand in this table, with how many rows of each
+    implementation."""
+    lines = []
+    for machine in study.machines:
+        found: dict[str, Counter[str]] = {}
+        for name, series in study.series(machine).items():
+            for record in (series[key] for _, key in rows_of(study) if key in series and series[key].ok):
+                if record.experiment != study.name:
+                    found.setdefault(record.experiment, Counter())[name] += 1
+        for other, names in found.items():
+            told = ", ".join(f"{name} ({count})" for name, count in names.items())
+            lines.append(
+                f"From {other}, where its own are missing, contended or scaled, {machine.title}, by rows: {told}."
+            )
+    return lines
 
 
 def reasons(studies: Iterable[Study]) -> list[str]:

@@ -8,7 +8,7 @@ import yaml
 from vicinity_analysis.__main__ import main
 from vicinity_analysis.catalogue import open_catalogue
 from vicinity_analysis.errors import InputError
-from vicinity_analysis.inputs.published import read_descriptor
+from vicinity_analysis.inputs.published import Spared, read_descriptor
 from vicinity_analysis.inputs.records import load_machine
 from vicinity_analysis.pages.coverage import Coverage, coverage_of, coverage_table
 from vicinity_analysis.views import tables
@@ -94,6 +94,50 @@ def test_counts(world, printed):
     assert found.values == 6
 
 
+def test_fewer_seeds_than_are_asked_for_are_said_and_are_no_gap(world):
+    def runs(seeds):
+        return [
+            record(size, "gpu", seeds=[seed]) for size, upto in ((64, 10), (128, 3), (256, 1)) for seed in seeds[:upto]
+        ]
+
+    study = world(runs(range(1, 11)))
+    asked = replace(study, descriptor=replace(study.descriptor, seeds=tuple(range(1, 11))))
+    found = coverage_of(asked, asked.machines[0])
+    assert (found.whole, found.fewer_seeds, found.seeds) == (3, 2, "1 to 3 of 10 seeds")
+    assert found.missing == coverage_of(study, study.machines[0]).missing
+    (line,) = coverage_table([asked]).rows
+    assert line[-2].text == "2: 1 to 3 of 10 seeds"
+    assert coverage_table([study]).rows[0][-2].text == ""  # one is asked for
+    sparing = replace(asked.descriptor, spared=Spared(seeds_under=1e-4))  # of what takes no less, the first alone
+    assert coverage_of(replace(asked, descriptor=sparing), asked.machines[0]).fewer_seeds == 0
+
+
+def test_how_many_seeds_are_asked_for():
+    """As `Repeats` of harness/cli/run_command.cpp has it."""
+    assert Spared().seeds_of(10, 1e9, 1e9) == 10
+    limited = Spared(seeds_under=1)
+    assert [limited.seeds_of(10, *of) for of in ((0.9, 2.9), (1, 0), (0.1, 3))] == [10, 1, 1]
+    shared = Spared(seeds_under=1, processes_under=10, divided=5)
+    assert [shared.seeds_of(30, seconds, 0) for seconds in (0.5, 1, 10)] == [30, 5, 1]
+    assert Spared(processes_under=10, divided=5).seeds_of(30, 10, 0) == 6
+
+
+@pytest.mark.parametrize(
+    ("protocol", "spared"),
+    [
+        ("seeds: [1, 2]", Spared()),
+        ("seeds: {count: 10, under: 60}", Spared(60)),
+        ("seeds: {count: 10, under: 1, divided: true}, processes: {count: 5, under: 3}", Spared(1, 3, 5)),
+        ("seeds: {count: 10, divided: true}, processes: 4", Spared(divided=4)),
+    ],
+)
+def test_what_a_descriptor_spares(tmp_path, protocol, spared):
+    (tmp_path / "one-max").mkdir()
+    path = tmp_path / "one-max" / "climb.yaml"
+    path.write_text(DESCRIPTOR.format(published="").replace("repetitions: 5", f"repetitions: 5, {protocol}"))
+    assert read_descriptor(path).spared == spared
+
+
 def test_what_needs_a_gpu_is_no_gap_of_a_machine_without_one(world):
     study = world([record(size, "cpu-serial") for size in (64, 128)])
     assert coverage_of(study, study.machines[0]).missing == 3  # the GPU's
@@ -132,7 +176,7 @@ def test_the_command_prints_a_table_and_its_status(world, tmp_path, capsys):
     given += ["--experiments", str(tmp_path / "experiments")]
     assert main(["coverage", *given]) == 0
     line = next(line for line in capsys.readouterr().out.splitlines() if "one-max/climb" in line)
-    assert [word.strip() for word in line.split("|")[3:-1]] == ["3", "6", "4", "0", "2", "0", "0", "0.1.0"]
+    assert [word.strip() for word in line.split("|")[3:-1]] == ["3", "6", "4", "0", "2", "0", "0", "", "0.1.0"]
     assert main(["coverage", "--strict", *given]) == 1  # of the other experiments nothing is measured
 
 

@@ -220,3 +220,22 @@ def test_no_gap_is_told_of_a_time_that_was_not_given(world):
     (table,) = anytime.anytime(study, studies).shown
     rows = {row[1].text: [cell.text for cell in row[3:]] for row in table.rows}
     assert rows["gpu"] == ["—", "10.000", "—"] and rows["cpu-serial"][-1] == "1.000"
+
+
+def test_the_caption_dates_what_was_measured_days_apart(world):
+    def started(runs, *starts):
+        return [one | {"process": {"pid": 1, "start": at}} for one, at in zip(runs, starts, strict=True)]
+
+    def caption(*records):
+        study, studies = world([*records])
+        return anytime.anytime(study, studies).figures[0].caption
+
+    ours = started(OURS, "2026-01-05T10:00:00Z", "2026-01-03T10:00:00Z", "2026-01-05T11:00:00Z")
+    later, soon = ("2026-01-07T09:00:00Z",) * 3, ("2026-01-04T10:00:00Z",) * 3
+    told = caption(*ours, *started(THEIRS, *later))
+    assert told.endswith(" Measured: ours 2026-01-03 to 2026-01-05; those of others 2026-01-07.")
+    assert "Measured" not in caption(*ours)  # nobody beside them
+    assert "Measured" not in caption(*started(OURS, *soon), *started(THEIRS, *("2026-01-05T10:00:00Z",) * 3))  # a day
+    assert "Measured" in caption(*started(OURS, *soon), *started(THEIRS, *("2026-01-05T10:00:01Z",) * 3))
+    unsaid = [one | {"process": None} for one in THEIRS]
+    assert "Measured" not in caption(*ours, *unsaid)

@@ -1,6 +1,7 @@
 """What the report shows of each experiment of vehicle routing."""
 
 from vicinity_analysis.papers.alns import plots, tables
+from vicinity_analysis.papers.alns.calls import calls_table
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import quality
 from vicinity_analysis.views.anytime import anytime
@@ -8,8 +9,8 @@ from vicinity_analysis.views.usual import MakeView, View, along_axes, existing, 
 
 
 def _christofides(study: Study, studies: list[Study]) -> View:
-    """Table 1, Figure 4; Tables B.3 and B.4."""
-    folded = [*tables.appendix_tables(study), quality.gap_table(study, [study])]
+    """Table 1, Figure 4; kernel calls; Tables B.3 and B.4."""
+    folded = [calls_table(study), *tables.appendix_tables(study), quality.gap_table(study, [study])]
     return View([tables.comparison_table(study, studies)], existing(folded), [plots.runtime_figure(study)])
 
 

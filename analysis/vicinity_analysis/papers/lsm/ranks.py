@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from math import ceil, log2
 
+from vicinity_analysis.inputs.records import Record
 from vicinity_analysis.papers.lsm.searches import ONE_CORE, label
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, significant, with_unit
-from vicinity_analysis.views.rank_scaling import NetworkModel, communication
+from vicinity_analysis.views.rank_scaling import Line, NetworkModel, communication, lines
 from vicinity_analysis.views.tables import MISSING, param_columns, params, provenance, rows_of, state_cell, tidy
 
 RANKS = "mpi-openmp"
@@ -40,6 +41,30 @@ IN_STEP = NetworkModel(
     f"an all-reduce of {MESSAGE} bytes over a network ({NETWORKS['lsm/table10'].name} a message), 2 log2(hosts) "
     "messages after each other, rounded up",
 )
+
+
+def one_gpu(study: Study) -> list[str]:
+    """A note where one GPU with `gpu-tuned` does the very search, by its moves, sooner than any number of GPUs with
+    `mpi-gpu`: a speed-up over one rank alone does not tell."""
+    told = []
+    for line in lines(study):
+        shared = [r for ranks, r in line.points.items() if ranks > 1 and r.whole]
+        if line.implementation != "mpi-gpu" or not line.with_gpus or not shared:
+            continue
+        best, alone = min(shared, key=lambda record: record.typical()), _alone(study, line)
+        if alone and alone.data["digest"] == best.data["digest"] and alone.typical() < best.typical():
+            times = [with_unit(record.typical(), "s") for record in (alone, best)]
+            told.append(f"{line.size}: {times[0]} against {times[1]} by {best.case['ranks']}")
+    if not told:
+        return []
+    return [f"One GPU with gpu-tuned does the same search sooner than several GPUs with mpi-gpu ({'; '.join(told)})."]
+
+
+def _alone(study: Study, line: Line) -> Record | None:
+    """`gpu-tuned` on the line's case."""
+    cases = study.series(line.machine).get("gpu-tuned", {}).values()
+    same = (r for r in cases if all(str(r.case.get(axis)) == value for axis, value in line.held))
+    return next((record for record in same if record.whole), None)
 
 
 def ranks_table(study: Study) -> Table | None:

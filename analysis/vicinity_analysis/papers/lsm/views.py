@@ -83,7 +83,10 @@ def _ranks(study: Study, _: list[Study]) -> View:
 
 
 def _over_ranks(study: Study, _: list[Study]) -> View:
-    return usual.over_ranks(study, ranks.IN_STEP)
+    view = usual.over_ranks(study, ranks.IN_STEP)
+    for table in view.shown:
+        table.notes += ranks.one_gpu(study)
+    return view
 
 
 def _printed_over_ranks(study: Study, _: list[Study]) -> View:

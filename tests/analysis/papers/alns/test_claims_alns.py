@@ -3,8 +3,9 @@ from dataclasses import replace
 import pytest
 import synthetic_alns
 from synthetic_alns import PAPER
-from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, OPEN, Evidence
+from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, OPEN, PART, Evidence
 from vicinity_analysis.papers.alns.claims import CLAIMS
+from vicinity_analysis.views.cells import significant
 from worlds import GPU, judge, judge_everything, studies_of, study_of
 
 PRINTED = {
@@ -14,6 +15,10 @@ PRINTED = {
     "modestly-shorter": HOLDS,
     "fluctuates": HOLDS,
     "linked-list": OPEN,
+    "several-solutions": OPEN,
+    "factor-five": OPEN,
+    "cheap-additions": OPEN,
+    "shared-memory": OPEN,
     "genetic": OPEN,
     "local-search": OPEN,
     "eight-of-twelve": FAILS,
@@ -33,12 +38,13 @@ SLOW = PAPER | {
 WORLDS = {
     "paper": {},
     "better": {"like": "pra", "factor": 0.98},
-    "worse": {"like": "pra", "factor": 1.1, "model": SLOW},
+    "worse": {"like": "pra", "factor": 1.1, "model": SLOW, "shared": False},
     "quick": {"model": PAPER | {"gpu": (1e-6, 2.0, 0.1, 1.0)}},
 }
 YES = {name: "paper" for name in PRINTED} | {"eight-of-twelve": "better"}
 NO = {name: "worse" for name in PRINTED} | {"eight-threads": "quick"}
-MEASURED = [name for name in PRINTED if name != "up-to-seven"]  # of instances that nobody else has
+UNTESTED = ("several-solutions", "factor-five", "cheap-additions")
+MEASURED = [name for name in PRINTED if name not in ("up-to-seven", *UNTESTED)]  # the former: nobody else's instances
 
 
 @pytest.fixture(scope="module")
@@ -239,3 +245,37 @@ def test_their_algorithm_says_where_the_means_are_apart(tmp_path, factor, told):
     synthetic_alns.make_machine(root / "results", "gpu-a", records, GPU)
     (found,) = judge(root, "gpu-a")["their-algorithm"].measured[0][1]
     assert f"beyond the scatter {told}" in found.numbers
+
+
+@pytest.mark.parametrize("name", UNTESTED)
+def test_what_nothing_here_is_is_not_tested_and_says_why(worlds, name):
+    for world in worlds.values():
+        deciding = [found for found in world[name].measured[0][1] if found.decides]
+        assert [found.subject for found in deciding] == ["Christofides et al.: gpu", "Li et al.: gpu"]
+        assert {found.verdict for found in deciding} == {NOT_JUDGED} == {world[name].verdict}
+        assert all(found.numbers.startswith("not tested: no implementation ") for found in deciding)
+
+
+@pytest.mark.parametrize(("times", "verdict"), [(6.0, HOLDS), (3.0, PART), (0.5, FAILS)])
+def test_our_tuning_stands_beside_theirs_and_does_not_decide(tmp_path, times, verdict):
+    model = {"gpu": PAPER["gpu"], "gpu-tuned": (PAPER["gpu"][0] / times, *PAPER["gpu"][1:])}
+    judged = judge_everything(synthetic_alns, tmp_path, model=model)["factor-five"]
+    beside = [found for found in judged.measured[0][1] if not found.decides]
+    assert [found.verdict for found in beside] == [verdict] * 2 and judged.verdict == NOT_JUDGED
+    assert all(found.numbers.endswith("; ours, does not decide") for found in beside)
+    assert f"ratio of the summed mean times {significant(times)}×" in beside[0].numbers
+
+
+def test_shared_memory_is_judged_by_the_policies(tmp_path):
+    told = {i: {"in_shared": int(i != "Li_32"), "shared_bytes": 100} for i in ("Li_21", "Li_32")}
+
+    def placed(record, policy):
+        return record | {"policy": policy(record["case"]["instance"])}
+
+    records = list(synthetic_alns.experiment("gpu-a", "table2", model={"gpu": PAPER["gpu"]}))
+    some = (placed(r, lambda i: told.get(i, told["Li_21"])) for r in records)
+    ((verdict, numbers_),) = numbers(of_records(tmp_path / "some", some), "shared-memory")
+    assert (verdict, numbers_) == (PART, "in 66 of 72 runs; at most 100 bytes a block (Li_32)")
+    silent = (placed(r, lambda i: {}) for r in records)
+    ((verdict, numbers_),) = numbers(of_records(tmp_path / "silent", silent), "shared-memory")
+    assert (verdict, numbers_) == (NOT_JUDGED, "some records do not say where the solution is")

@@ -164,6 +164,36 @@ def test_a_case_is_of_one_experiment_of_its_own_unless_that_is_contended(tmp_pat
     assert sources == {f"gpu-a/lsm/{counts}.jsonl"}
 
 
+SCALED = {"axis": "iterations", "at": [10, 20, 30], "to": 10000}
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "counts"),
+    [
+        ((SCALED, "a"), (None, "a"), "table4"),
+        ((SCALED, "a"), (None, "b"), "table10"),  # of other sources
+        ((SCALED, None), (None, None), "table10"),  # who knows
+        ((SCALED, "a"), (SCALED, "a"), "table10"),
+        ((None, "a"), (None, "a"), "table10"),
+        ((None, "a"), (SCALED, "a"), "table10"),
+    ],
+)
+def test_a_whole_run_of_the_same_sources_counts_in_place_of_a_scaled_one(tmp_path, own, others, counts):
+    def records(name, scaled, sources):
+        for record in synthetic_lsm.experiment("gpu-a", name, implementations=["cpu-serial"]):
+            made = {"sources": sources} if sources else {}
+            yield {name: value for name, value in record.items() if name != "sources"} | made | {"extrapolated": scaled}
+
+    root = synthetic_lsm.make_root(tmp_path)
+    synthetic_lsm.make_machine(root / "results", "gpu-a", [*records("table10", *own), *records("table4", *others)], GPU)
+    study = lsm(studies_of(root, "gpu-a"), "table10")
+    sources = {s.split(":")[0] for record in study.all_runs(study.machines[0]) for s in record.sources}
+    assert sources == {f"gpu-a/lsm/{counts}.jsonl"}
+    where = f"where its own are missing, contended or scaled, {study.machines[0].title}, by rows: cpu-serial (9)."
+    notes = [note for note in tables.times_table(study).notes if note.startswith("From ")]
+    assert notes == ([f"From lsm/table4, {where}"] if counts == "table4" else [])
+
+
 def test_a_missing_file_is_said_and_its_stand_in_shown(studies):
     found = view_of(lsm(studies, "table6"), studies, PAPER.views)
     first = found.shown[0]

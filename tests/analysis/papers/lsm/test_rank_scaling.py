@@ -101,3 +101,46 @@ def test_one_process_is_measured_once_and_counts_for_all_ranks(tmp_path):
         for study in [study_of(studies_of(root, name), "lsm/gpu_restarts")]
     }
     assert series["once"] == series["all"]
+
+
+def over_gpus(tmp_path, change=lambda record: None):
+    """The experiment with a GPU a rank; `gpu-tuned` takes a tenth of `mpi-gpu` on one rank at 50,000 cities, and as
+    long at 10,000."""
+    root = synthetic_lsm.make_root(tmp_path)
+    records = list(synthetic_lsm.experiment("gpu-a", "gpus_tsp"))
+    alone = {r["case"]["size"]: r["samples"]["wall"] for r in records if r["implementation"] == "mpi-gpu"}
+    for record in records:
+        ranks, size = record["case"]["ranks"], record["case"]["size"]
+        if record["implementation"] == "mpi-gpu":
+            times = [time * 8 / ranks for time in alone[size]]  # the last of them is of 8 ranks
+            record |= {"policy": {"ranks": ranks, "devices": ranks}, "samples": {"wall": times, "kernel": times}}
+        if record["implementation"] == "gpu-tuned":
+            record["samples"] = {"wall": [time * (0.8 if size == 50000 else 8) for time in alone[size]]}
+        change(record)
+    synthetic_lsm.make_machine(root / "results", "gpu-a", records, GPU)
+    studies = studies_of(root, "gpu-a")
+    study = study_of(studies, "lsm/gpus_tsp")
+    return next((n for n in VIEWS[study.name](study, studies).shown[0].notes if n.startswith("One GPU")), "")
+
+
+def test_one_gpu_that_outdoes_several_is_told(tmp_path):
+    told = over_gpus(tmp_path)
+    assert "gpu-tuned does the same search sooner than several GPUs with mpi-gpu (size = 50000: " in told
+    assert told.endswith(" by 8).") and "10000" not in told
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"digest": "another search"},
+        {"status": "skipped", "message": "it does not fit", "samples": {}},
+        {"extrapolated": {"axis": "iterations", "at": [1, 2, 3], "to": 10}},
+    ],
+)
+def test_one_gpu_is_not_told_of_another_search_or_without_a_whole_run(tmp_path, change):
+    assert not over_gpus(tmp_path, lambda r: r.update(change if r["implementation"] == "gpu-tuned" else {}))
+
+
+def test_ranks_that_share_a_gpu_are_not_several(tmp_path):
+    shared = {"policy": {"ranks": 2, "devices": 1}}
+    assert not over_gpus(tmp_path, lambda r: r.update(shared if r["implementation"] == "mpi-gpu" else {}))
