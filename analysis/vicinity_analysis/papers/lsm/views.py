@@ -89,12 +89,6 @@ def _over_ranks(study: Study, _: list[Study]) -> View:
     return view
 
 
-def _printed_over_ranks(study: Study, _: list[Study]) -> View:
-    """Tables 10 and 11 over GPUs: how it scales, and the printed times beside."""
-    view = usual.over_ranks(study, ranks.IN_STEP)
-    return View(view.shown + view.folded, [], view.figures)
-
-
 VIEWS: dict[str, MakeView] = {
     "lsm/table1": _placements,
     **{f"lsm/table{k}": _search for k in (2, 3, 4, 5)},
@@ -106,7 +100,7 @@ VIEWS: dict[str, MakeView] = {
     "lsm/table10": _ranks,
     "lsm/table11": _ranks,
     "lsm/ranks": _over_ranks,
-    "lsm/table10_gpus": _printed_over_ranks,
+    "lsm/table10_gpus": _over_ranks,
     "lsm/gpus": _over_ranks,
     "lsm/gpus_tsp": _over_ranks,
     "lsm/gpu_restarts": _over_ranks,
