@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/api/run.hpp"
+#include "core/api/system.hpp"
 
 namespace vicinity {
 
@@ -62,5 +63,11 @@ class EndlessSearches {
   /// Is this case one of them, where the implementation has no pace of its own?
   [[nodiscard]] virtual bool endless(const Case& c) const = 0;
 };
+
+/// What a solver offers of these; null: not this.
+template <class Extra>
+[[nodiscard]] const Extra* extra_of(const Solver& solver) {
+  return dynamic_cast<const Extra*>(solver.files.get());
+}
 
 }  // namespace vicinity

@@ -187,7 +187,7 @@ void add_verify(CLI::App& app, Options& options, const std::vector<System>& syst
 std::vector<std::string> drawing_systems(const std::vector<System>& searching) {
   std::vector<std::string> names;
   for (const System& system : searching)
-    if (dynamic_cast<const SolutionDrawing*>(system.solver->files.get()) != nullptr) names.push_back(system.name);
+    if (extra_of<SolutionDrawing>(*system.solver) != nullptr) names.push_back(system.name);
   return names;
 }
 
@@ -214,7 +214,7 @@ void add_solve(CLI::App& app, Options& options, const std::vector<System>& syste
       all_implementations(searching);
   solve->add_option("--set", own.settings, "axis=value: a parameter of the search");
   for (const System& system : searching) {
-    const auto* files = dynamic_cast<const InstanceSettings*>(system.solver->files.get());
+    const auto* files = extra_of<InstanceSettings>(*system.solver);
     if (files == nullptr) continue;
     for (const std::string& axis : files->options())
       solve->add_option_function<std::string>(

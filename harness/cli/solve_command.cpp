@@ -80,7 +80,7 @@ class Solving {
 
  private:
   void suit_threads() {
-    const auto* files = dynamic_cast<const TimedSettings*>(solver_.files.get());
+    const auto* files = extra_of<TimedSettings>(solver_);
     if (files == nullptr) return;
     const auto given = case_.values.find("threads");
     const auto* const threads = given == case_.values.end() ? nullptr : std::get_if<std::int64_t>(&given->second);
@@ -88,7 +88,7 @@ class Solving {
   }
 
   [[nodiscard]] std::shared_ptr<const Instance> with_settings(std::shared_ptr<const Instance> instance) const {
-    const auto* files = dynamic_cast<const InstanceSettings*>(solver_.files.get());
+    const auto* files = extra_of<InstanceSettings>(solver_);
     if (files == nullptr) return instance;
     try {
       instance = files->with_settings(std::move(instance), case_);
@@ -100,7 +100,7 @@ class Solving {
   }
 
   [[nodiscard]] std::string drawing(const Solution& solution) const {
-    const auto* files = dynamic_cast<const SolutionDrawing*>(solver_.files.get());
+    const auto* files = extra_of<SolutionDrawing>(solver_);
     if (files == nullptr) throw InputError(fmt::format("--plot: solutions of '{}' are not drawn", system_.name));
     try {
       return files->drawing_of(*instance_, solution);
@@ -123,7 +123,7 @@ class Solving {
 
   /// What a solution file says of its instance, where that is another one.
   [[nodiscard]] std::string of_another(const std::string& file) const {
-    const auto* files = dynamic_cast<const NamedSolutions*>(solver_.files.get());
+    const auto* files = extra_of<NamedSolutions>(solver_);
     return files == nullptr ? "" : files->of_another(*instance_, file);
   }
 
@@ -169,8 +169,9 @@ class Solving {
 
   /// Does the search go on until the time is over, with no work planned?
   [[nodiscard]] bool endless() const {
-    if (work_by_ != WorkBy::time || anytime()) return work_by_ == WorkBy::time;
-    const auto* files = dynamic_cast<const EndlessSearches*>(solver_.files.get());
+    if (work_by_ != WorkBy::time) return false;
+    if (anytime()) return true;
+    const auto* files = extra_of<EndlessSearches>(solver_);
     return files != nullptr && !prepared_.implementation->pace && files->endless(case_);
   }
 
@@ -237,7 +238,7 @@ class Solving {
   [[nodiscard]] Found searched(const SolveReport& report) {
     const std::optional<double> seconds = seconds_left();
     SolveProgress progress({report.whole_work, unit_of(solver_, *prepared_.implementation), seconds, report.best_known, scale_,
-                            dynamic_cast<const SolutionWords*>(solver_.files.get())},
+                            extra_of<SolutionWords>(solver_)},
                            asked_.quiet);
     const Unbound unbound(prepared_.implementation->backend == Backend::gpu);
     return search(*prepared_.run, start_, seconds, target_, progress);

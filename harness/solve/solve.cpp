@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <stop_token>
 #include <thread>
 #include <utility>
@@ -103,11 +104,12 @@ double time_of(double limit, double stop_after, const Solver& solver, const Impl
                const Instance& instance, std::uint64_t seed) {
   const auto run = implementation.prepare(c, instance);
   run->reset(seed);
-  const StopAfter stop(implementation.backend == Backend::cpu ? stop_after : INFINITY);
+  std::optional<StopAfter> timer;
+  if (implementation.backend == Backend::cpu && std::isfinite(stop_after)) timer.emplace(stop_after);
+  const std::atomic<bool>& stop = timer ? timer->wanted() : stop_requested();
   const Stopwatch watch;
   bool more = true;
-  while (more && watch.seconds() < limit && !stop.wanted())
-    more = run->execute({.seconds = std::min(slice_seconds, limit / 4), .stop = &stop.wanted()});
+  while (more && watch.seconds() < limit && !stop) more = run->execute({.seconds = std::min(slice_seconds, limit / 4), .stop = &stop});
   const double seconds = watch.seconds();
   if (!more) return seconds;
   const std::int64_t done = run->outcome().iterations;

@@ -83,7 +83,7 @@ std::string summary_text(const SolveReport& report) {
   add("instance", report.size.empty() ? report.instance : fmt::format("{} ({})", report.instance, report.size));
   add("implementation", fmt::format("{}, seed {}", report.implementation->name, report.seed));
   if (report.start_objective) add("start", fmt::format("{} ({})", objective_text(*report.start_objective, report.scale), report.start));
-  const auto* words = dynamic_cast<const SolutionWords*>(report.system->solver->files.get());
+  const auto* words = extra_of<SolutionWords>(*report.system->solver);
   add("best found", objective_text(outcome.objective, report.best_known, report.scale) + solution_text(words, outcome));
   if (report.best_known) add("best known", objective_text(*report.best_known, report.scale));
   add(unit_of(*report.system->solver, *report.implementation), work_text(report));
