@@ -88,7 +88,7 @@ sources() {
   if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
     git ls-files '*.hpp' '*.cpp' '*.cuh' '*.cu'
   else
-    find core data cpu_ref kernels systems harness include tests examples -name '*.[hc]pp' -o -name '*.cu' -o -name '*.cuh'
+    find core data cpu_ref kernels systems harness include tests examples peers -name '*.[hc]pp' -o -name '*.cu' -o -name '*.cuh'
   fi
 }
 

@@ -231,7 +231,7 @@ def adapter_command(name: str) -> str:
     return " ".join(command)
 
 
-@pytest.mark.parametrize("name", ["cp_sat", "gecode", "hgs_cvrp", "py_vrp", "robust_tabu"])
+@pytest.mark.parametrize("name", ["cp_sat", "cuopt", "gecode", "hgs_cvrp", "py_vrp", "robust_tabu"])
 def test_help_needs_no_package(name: str) -> None:
     command = [sys.executable, "-S", str(ROOT / f"peers/{name}.py"), "--help"]  # -S: none is seen
     result = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -343,6 +343,97 @@ def test_robust_tabu_that_fails_or_finds_nothing(tmp_path: Path) -> None:
     assert status == 1 and of_two[-1] == told[-1] and sorted(p.name for p in tmp_path.iterdir()) == ["rots-qap"]
     status, told = robust_tabu(tmp_path, [], "time.sleep(1000)")
     assert status == 0 and len(told) == 1 and not (tmp_path / "found.sln").exists()
+
+
+# Three customers on a line, the depot at 0; the service at each takes 0.5.
+LINE = """\
+NAME : line
+TYPE : CVRP
+DIMENSION : 4
+EDGE_WEIGHT_TYPE : EUC_2D
+CAPACITY : 5
+DISTANCE : 9.5
+SERVICE_TIME : 0.5
+NODE_COORD_SECTION
+1 0 0
+2 1 0
+3 2 0
+4 4 0
+DEMAND_SECTION
+1 0
+2 2
+3 3
+4 1
+DEPOT_SECTION
+1
+-1
+EOF
+"""
+
+# Notes what cuopt_route is given, and says what it would.
+CUOPT = """\
+#!/usr/bin/env python3
+import json, pathlib, struct, sys, time
+if sys.argv[1:] == ["--version"]:
+    print("7.0")
+    sys.exit()
+numbers = struct.unpack("<4if4i16f", sys.stdin.buffer.read())
+pathlib.Path({note!r}).write_text(json.dumps([sys.argv[1:], numbers]))
+print("[CUOPT] [info] a message", flush=True)
+{end}
+"""
+
+
+def cuopt(folder: Path, end: str, *options: str) -> tuple[int, list[dict]]:
+    if not PYTHON.exists():
+        pytest.skip(f"no environment for peers: {PYTHON} (make peers makes it)")
+    program = folder / "cuopt_route"
+    program.write_text(CUOPT.format(note=str(folder / "note"), end=end))
+    program.chmod(0o755)
+    (folder / "line.vrp").write_text(LINE)
+    command = [str(PYTHON), str(ROOT / "peers" / "cuopt.py"), "--instance", str(folder / "line.vrp"), *options]
+    command += ["--solution", str(folder / "found.sol"), "--scale", "1000", "--seconds", "1.5", "--seed", "5"]
+    env = {**environment(), "CUOPT_ROUTE": str(program)}
+    run = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    return run.returncode, [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def test_cuopt_is_given_durations_and_its_lengths_are_told(tmp_path: Path) -> None:
+    end = "time.sleep(1.5); print('ready', flush=True); time.sleep(0.6); print('solved', flush=True); "
+    end += "time.sleep(1.5); print('route 2 1'); print('route 3')"
+    status, told = cuopt(tmp_path, end, "--fixed-costs")
+    assert status == 0, told
+    best, last = told
+    assert best["objective"] == 4000 + 8000
+    assert 0.3 < best["seconds"] == last["seconds"] < 2.0  # neither what it read nor what it wrote
+    assert (tmp_path / "found.sol").read_text() == "Route #1: 2 1\nRoute #2: 3\n"
+    arguments, (nodes, vehicles, fewest, capacity, limit, *rest) = json.loads((tmp_path / "note").read_text())
+    assert arguments == ["1.5", "5", "fixed-costs"]
+    assert (nodes, vehicles, fewest, capacity) == (4, 3, 2, 5) and rest[:4] == [0, 2, 3, 1]
+    costs = [rest[k : k + 4] for k in range(4, 20, 4)]
+    assert costs == [[0, 1.25, 2.25, 4.25], [1.25, 0, 1.5, 3.5], [2.25, 1.5, 0, 2.5], [4.25, 3.5, 2.5, 0]]
+    assert 9.5 < limit < 9.501  # a route of 9.5 is one, a route of a thousandth more is none
+
+
+def test_cuopt_that_finds_nothing_or_fails(tmp_path: Path) -> None:
+    status, told = cuopt(tmp_path, "print('ready'); print('none')")
+    assert status == 0 and len(told) == 1 and not (tmp_path / "found.sol").exists()
+    status, told = cuopt(tmp_path, "print('failed no CUDA-capable device is detected'); sys.exit(1)")
+    assert status == 1 and told == [{"error": "RuntimeError: no CUDA-capable device is detected"}]
+    status, told = cuopt(tmp_path, "sys.exit(4)")
+    assert status == 1 and told == [{"error": "RuntimeError: cuopt_route ended with exit code 4"}]
+
+
+def test_cuopt_that_is_absent_or_cannot_be_loaded_is_said(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "peers" / "cuopt.py"), "--about"]
+    program = tmp_path / "cuopt_route"
+    env = {**environment(), "CUOPT_ROUTE": str(program)}
+    absent = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert absent.returncode == 1 and "cannot be run: peers/build_cuopt builds it" in absent.stdout
+    program.write_text("#!/bin/sh\necho no libcublas >&2; exit 127\n")
+    program.chmod(0o755)
+    broken = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert broken.returncode == 1 and "no libcublas" in broken.stdout
 
 
 FILE = Path(os.environ.get("VICINITY_INSTANCES", "")) / "qaplib" / "tai12a.dat"
