@@ -44,18 +44,6 @@ constexpr std::int64_t listed_swaps = 64;
 /// Lanes to multiply then.
 constexpr std::int64_t update_work(std::int64_t n) { return listed_swaps * n * n / lanes; }
 
-/// Do the entries, and the differences of two of them, fit `bits` bits?
-bool fit(const qap::Qap& qap, int bits) {
-  const std::int64_t most = (std::int64_t{1} << (bits - 1)) - 1;
-  const std::size_t entries = static_cast<std::size_t>(qap.size()) * static_cast<std::size_t>(qap.size());
-  for (const std::int32_t* matrix : {qap.view().a, qap.view().b}) {
-    const auto [low, high] = std::minmax_element(matrix, matrix + entries);
-    if (*low < -most || *high > most || std::int64_t{*high} - *low > most) return false;
-  }
-  return true;
-}
-std::int64_t element_bits(const qap::Qap& qap) { return qap.narrow() && fit(qap, 16) ? 16 : qap.narrow() && fit(qap, 32) ? 32 : 64; }
-
 // --- one row -----------------------------------------------------------------------------------------------------------
 
 /// One thread's scan of a row of pairs, (i, i+1) .. (i, n-1), for the first accepted swap.
@@ -382,13 +370,13 @@ class EngineOf final : public Engine {
 int threads_of(const annealing::Task& task) { return task.threads > 0 ? static_cast<int>(task.threads) : omp_get_max_threads(); }
 
 EnginePolicy delta_policy(const qap::Qap& qap, const annealing::Task&) {
-  return {1, element_bits(qap), std::numeric_limits<std::int64_t>::max()};
+  return {1, Matrices(qap).element_bits(), std::numeric_limits<std::int64_t>::max()};
 }
-EnginePolicy serial_policy(const qap::Qap& qap, const annealing::Task&) { return {1, element_bits(qap), qap.size()}; }
+EnginePolicy serial_policy(const qap::Qap& qap, const annealing::Task&) { return {1, Matrices(qap).element_bits(), qap.size()}; }
 EnginePolicy openmp_policy(const qap::Qap& qap, const annealing::Task& task) {
   const std::int64_t scanning = annealing::pairs(qap.size()) / scan_share, updating = update_work(qap.size()) / update_share;
   const auto useful = static_cast<int>(std::clamp<std::int64_t>(std::max(scanning, updating), 1, 4096));
-  return {std::min(threads_of(task), useful), element_bits(qap), qap.size()};
+  return {std::min(threads_of(task), useful), Matrices(qap).element_bits(), qap.size()};
 }
 
 std::unique_ptr<Engine> make_engine(const qap::Qap& qap, const EnginePolicy& policy, ThreadTeam& team) {

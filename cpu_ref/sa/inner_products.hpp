@@ -3,14 +3,14 @@
 //
 // Data layout: F[x][l] by facility x and location l, so that a swap adds a product to each element and nothing changes places, and its
 // transpose, since scanning row i of the pairs takes F[i][.] and F[.][p[i]]. Where the matrices are symmetric both terms of F are equal:
-// one is kept, and scale() is 2.
+// one is kept, and scale() is 2. Where one matrix is, both terms are one, too (matrices.hpp).
 //
 // Phases: a swap appends its d and e to a list. A row follows the list when it is next needed, four rows in one pass and two swaps an
 // instruction where factors fit 16 bits. Where the list no longer reaches back to its last update, the row is made from scratch.
 //
 // Synchronisation: threads may update different rows at the same time.
 //
-// Cost: a product an element and swap, or n products an element from scratch; twice that where the matrices are not symmetric.
+// Cost: a product an element and swap, or n products an element from scratch; twice that where neither matrix is symmetric.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -20,6 +20,7 @@
 
 #include "core/problems/qap/inner_products.hpp"
 #include "core/problems/qap/qap.hpp"
+#include "cpu_ref/sa/matrices.hpp"
 #include "cpu_ref/sa/vector.hpp"
 
 namespace vicinity::sa {
@@ -34,11 +35,15 @@ class InnerProducts {
   static constexpr Axis other(Axis axis) { return axis == facility ? location : facility; }
 
   /// `listed`: swaps that the list holds, at least 2.
-  InnerProducts(const qap::Qap& qap, std::int64_t listed)
-      : n_(qap.size()), chunks_((n_ + lanes - 1) / lanes), sides_(qap.symmetric() ? 1 : 2), list_lanes_(listed * sides_ / A::depth + 1) {
-    const auto view = qap.view();
-    fill(axes_[facility], view.a);
-    fill(axes_[location], view.b);
+  InnerProducts(const qap::Qap& qap, std::int64_t listed) : InnerProducts(qap, Matrices(qap), listed) {}
+  InnerProducts(const qap::Qap& qap, const Matrices& matrices, std::int64_t listed)
+      : n_(qap.size()),
+        chunks_((n_ + lanes - 1) / lanes),
+        sides_(matrices.sides()),
+        scale_(matrices.scale()),
+        list_lanes_(listed * sides_ / A::depth + 1) {
+    fill(axes_[facility], matrices.a(), qap.view().a);
+    fill(axes_[location], matrices.b(), qap.view().b);
     for (auto& side : differences_)
       for (auto& difference : side) difference.resize(width());
     diagonal_.resize(width());
@@ -66,7 +71,7 @@ class InnerProducts {
   [[nodiscard]] std::int32_t size() const noexcept { return n_; }
   [[nodiscard]] std::size_t width() const noexcept { return static_cast<std::size_t>(chunks_) * lanes; }
   /// Factor of the inner products in a delta.
-  [[nodiscard]] Sum scale() const noexcept { return sides_ == 1 ? 2 : 1; }
+  [[nodiscard]] Sum scale() const noexcept { return scale_; }
   [[nodiscard]] const std::int32_t* locations() const noexcept { return axes_[location].order.data(); }
   /// F[x][p[x]].
   [[nodiscard]] const Sum* diagonal() const noexcept { return diagonal_.data(); }
@@ -141,6 +146,13 @@ class InnerProducts {
   /// Empties the list; rows that are not up to date will be made from scratch.
   void clear_list() noexcept { list_start_ = terms_; }
 
+  [[nodiscard]] std::int32_t sides() const noexcept { return sides_; }
+  /// Of the last swap: d of qap::swap_difference by facility, or e by location; of side 1 d* and e*.
+  [[nodiscard]] const Lane* difference(Axis axis, std::int32_t side) const noexcept {
+    return differences_[axis][static_cast<std::size_t>(side)].data();
+  }
+  [[nodiscard]] VICINITY_HD static Vector<Sum> widen(const Vector<Lane>& lane) { return __builtin_convertvector(lane, Vector<Sum>); }
+
   /// Swaps r and s. Row r of F is up to date, and stays so; `cross` is F[s][p[r]].
   void swap(std::int32_t r, std::int32_t s, Sum cross) {
     Sum* const sums = row(facility, r);
@@ -210,7 +222,6 @@ class InnerProducts {
     }
   }
   [[nodiscard]] static std::int64_t half_up(std::int64_t count) { return (count + A::depth - 1) / A::depth; }
-  [[nodiscard]] VICINITY_HD static Vector<Sum> widen(const Vector<Lane>& lane) { return __builtin_convertvector(lane, Vector<Sum>); }
   [[nodiscard]] std::ptrdiff_t start(std::int32_t row) const noexcept { return static_cast<std::ptrdiff_t>(row) * chunks_ * lanes; }
   [[nodiscard]] const Lane* table(Axis axis, std::int32_t side, std::int32_t row) const {
     return axes_[axis].tables[static_cast<std::size_t>(side)].data() + start(row);
@@ -246,8 +257,11 @@ class InnerProducts {
     for (std::int32_t k = 0; k < n_; k += lanes, to += list_lanes_ * lanes) store(to, A::put(load(to), half, load(values + k)));
   }
 
-  void fill(AxisData& data, const std::int32_t* matrix) {
-    const auto at = [&](std::int32_t i, std::int32_t j) { return static_cast<Sum>(matrix[static_cast<std::ptrdiff_t>(i) * n_ + j]); };
+  /// `own`: the instance's matrix.
+  void fill(AxisData& data, const std::int32_t* matrix, const std::int32_t* own) {
+    const auto entry = [&](const std::int32_t* of, std::int32_t i, std::int32_t j) {
+      return static_cast<Sum>(of[static_cast<std::ptrdiff_t>(i) * n_ + j]);
+    };
     const std::size_t size = static_cast<std::size_t>(n_) * width();
     data.rows.resize(size);
     data.pair_factors.resize(size);
@@ -258,17 +272,19 @@ class InnerProducts {
       table.resize(size);
       for (std::int32_t i = 0; i < n_; ++i)
         for (std::int32_t j = 0; j < n_; ++j) {
-          const auto value = static_cast<Lane>(side == 0 ? at(i, j) : at(j, i));
+          const auto value = static_cast<Lane>(side == 0 ? entry(matrix, i, j) : entry(matrix, j, i));
           table[static_cast<std::size_t>(start(i) + j)] = value;
           Lane& lane =
               data.packed[static_cast<std::size_t>((j / lanes * scratch_lanes() + side * half_up(n_) + i / A::depth) * lanes + j % lanes)];
           lane = A::put(lane, i % A::depth, value);
-          data.pair_factors[static_cast<std::size_t>(start(i) + j)] = qap::pair_factor(at(i, i), at(j, j), at(i, j), at(j, i));
+          data.pair_factors[static_cast<std::size_t>(start(i) + j)] =
+              qap::pair_factor(entry(own, i, i), entry(own, j, j), entry(own, i, j), entry(own, j, i));
         }
     }
   }
 
   std::int32_t n_, chunks_, sides_;
+  Sum scale_;
   std::int64_t list_lanes_;  ///< of the list, for each column
   std::array<AxisData, 2> axes_;
   std::array<std::array<Aligned<Lane>, 2>, 2> differences_;  ///< [axis][side]

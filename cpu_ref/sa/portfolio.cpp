@@ -2,7 +2,8 @@
 // core/methods/sa/portfolio.hpp.
 //
 // Data layout: the delta of each pair i < j in row i of a matrix padded to vectors; in the same place the iteration until which the pair is
-// tabu, the lesser of its two placements'. until[i][l] has those of placements. InnerProducts gives the deltas of single rows.
+// tabu, the lesser of its two placements'. until[i][l] has those of placements, and its transpose too, so that both swapped rows are made
+// by vectors. InnerProducts gives the deltas of single rows.
 //
 // Phases: an iteration goes over the pairs once. It adds to each delta the product by which the last swap changes it, and keeps the least
 // key of each lane with its place. Then the best of the lanes is swapped; the deltas of both swapped rows come from inner products, which
@@ -10,7 +11,8 @@
 //
 // Synchronisation: threads share nothing within a round but the population, which they only read.
 //
-// Cost: an iteration takes a product, a sum and two comparisons a pair, two products for asymmetric matrices, and O(n) beside them.
+// Cost: an iteration takes a product, a sum and two comparisons a pair, two products where neither matrix is symmetric, and O(n) beside
+// them.
 #include "cpu_ref/sa/portfolio.hpp"
 
 #include <omp.h>
@@ -18,7 +20,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -40,12 +41,14 @@ class TabuSearchOf final : public TabuSearch {
       : qap_(qap),
         n_(qap.size()),
         width_((n_ + lanes - 1) / lanes * lanes),
-        sides_(qap.symmetric() ? 1 : 2),
         products_(qap, listed_swaps),
+        sides_(products_.sides()),
         coefficients_(products_.coefficients()),
         row_(size(1)),
         deltas_(size(n_)),
+        row_until_(size(1)),
         until_(size(n_)),
+        until_at_(size(n_)),
         pair_until_(size(n_)) {
     for (auto& difference : differences_) difference.resize(size(1));
   }
@@ -70,7 +73,6 @@ class TabuSearchOf final : public TabuSearch {
  private:
   using Products = InnerProducts<A>;
   using Sum = typename A::Sum;
-  using Word = std::make_unsigned_t<Sum>;
 
   static constexpr std::int64_t listed_swaps = 64;
   static constexpr std::int64_t work_between_looks = std::int64_t{1} << 20;  ///< pairs, for the flag
@@ -83,8 +85,6 @@ class TabuSearchOf final : public TabuSearch {
 
   [[nodiscard]] std::size_t size(std::int32_t rows) const { return static_cast<std::size_t>(rows) * static_cast<std::size_t>(width_); }
   [[nodiscard]] std::size_t at(std::int32_t row, std::int32_t column) const { return size(row) + static_cast<std::size_t>(column); }
-  /// Of a pair in either order.
-  [[nodiscard]] std::size_t pair(std::int32_t x, std::int32_t y) const { return at(std::min(x, y), std::max(x, y)); }
   [[nodiscard]] std::int32_t location(std::int32_t facility) const { return p_[static_cast<std::size_t>(facility)]; }
 
   void begin(const qap::Permutation& start, const Interruption& interruption) {
@@ -98,6 +98,7 @@ class TabuSearchOf final : public TabuSearch {
       std::copy(row_.begin(), row_.end(), deltas_.begin() + static_cast<std::ptrdiff_t>(at(i, 0)));
     }
     std::fill(until_.begin(), until_.end(), 0);
+    std::fill(until_at_.begin(), until_at_.end(), 0);
     std::fill(pair_until_.begin(), pair_until_.end(), 0);
   }
 
@@ -179,56 +180,70 @@ class TabuSearchOf final : public TabuSearch {
     products_.swap(r, s, products_.row(Products::location, location(r))[s]);
     std::swap(p_[static_cast<std::size_t>(r)], p_[static_cast<std::size_t>(s)]);
     cost_ += delta;
-    set_differences(r, s);
+    set_differences();
     changed_ = true;
     for (const std::int32_t x : {r, s}) {
       make_row(x);
-      for (std::int32_t y = 0; y < n_; ++y)
-        if (y != x) deltas_[pair(x, y)] = static_cast<Sum>(static_cast<Word>(row_[static_cast<std::size_t>(y)]) - change(x, y));
+      for (std::int32_t j = 0; j < width_; j += lanes) store(row_.data() + j, load(row_.data() + j) - change(x, j));
+      put(row_, x, deltas_);
     }
   }
-  /// d, e, and d*, e* of qap::swap_difference, of all facilities after the swap of r and s. Where matrices are symmetric d is doubled.
-  void set_differences(std::int32_t r, std::int32_t s) {
-    const auto view = qap_.view();
-    const std::int32_t pr = location(r), ps = location(s);
-    const auto entry = [&](const std::int32_t* matrix, std::int32_t i, std::int32_t j) {
-      return static_cast<Word>(matrix[static_cast<std::ptrdiff_t>(i) * n_ + j]);
-    };
-    const Word factor = sides_ == 1 ? 2 : 1;
-    for (std::int32_t x = 0; x < n_; ++x) {
-      const auto k = static_cast<std::size_t>(x);
-      const std::int32_t px = location(x);
-      differences_[0][k] = static_cast<Sum>(factor * (entry(view.a, r, x) - entry(view.a, s, x)));
-      differences_[1][k] = static_cast<Sum>(entry(view.b, pr, px) - entry(view.b, ps, px));
-      if (sides_ == 1) continue;
-      differences_[2][k] = static_cast<Sum>(entry(view.a, x, r) - entry(view.a, x, s));
-      differences_[3][k] = static_cast<Sum>(entry(view.b, px, pr) - entry(view.b, px, ps));
+  /// d, e, and d*, e* of qap::swap_difference, of all facilities after the last swap. Where matrices are symmetric d is doubled.
+  void set_differences() {
+    const std::int32_t* const locations = products_.locations();
+    const Vector<Sum> scale = broadcast(products_.scale());
+    for (std::int32_t side = 0; side < sides_; ++side) {
+      auto &d = differences_[static_cast<std::size_t>(2 * side)], &e = differences_[static_cast<std::size_t>(2 * side + 1)];
+      const auto *by_facility = products_.difference(Products::facility, side),
+                 *by_location = products_.difference(Products::location, side);
+      for (std::int32_t j = 0; j < width_; j += lanes) {
+        store(d.data() + j, Products::widen(load(by_facility + j)) * scale);
+        store(e.data() + j, Products::widen(gather(by_location, locations + j)));
+      }
+      std::fill(e.begin() + n_, e.end(), 0);
     }
   }
-  /// What choose() adds to the delta of x and y.
-  [[nodiscard]] Word change(std::int32_t x, std::int32_t y) const {
-    const auto value = [&](std::size_t k, std::int32_t i) { return static_cast<Word>(differences_[k][static_cast<std::size_t>(i)]); };
-    Word sum = (value(0, x) - value(0, y)) * (value(1, y) - value(1, x));
-    if (sides_ == 2) sum += (value(2, x) - value(2, y)) * (value(3, y) - value(3, x));
+  /// What choose() adds to the deltas of x and sixteen facilities from j on.
+  [[nodiscard]] VICINITY_HD Vector<Sum> change(std::int32_t x, std::int32_t j) const {
+    const auto own = [&](std::size_t k) { return broadcast(differences_[k][static_cast<std::size_t>(x)]); };
+    const auto others = [&](std::size_t k) { return load(differences_[k].data() + j); };
+    Vector<Sum> sum = (own(0) - others(0)) * (others(1) - own(1));
+    if (sides_ == 2) sum += (own(2) - others(2)) * (others(3) - own(3));
     return sum;
+  }
+  /// Values of the pairs of facility x with all others go to where pairs i < j are.
+  template <class T>
+  void put(const Aligned<T>& values, std::int32_t x, Aligned<T>& pairs) const {
+    T* column = pairs.data() + x;
+    for (std::int32_t y = 0; y < x; ++y, column += width_) *column = values[static_cast<std::size_t>(y)];
+    std::copy(values.begin() + x + 1, values.begin() + n_, pairs.begin() + static_cast<std::ptrdiff_t>(at(x, x + 1)));
   }
 
   /// r and s, which were swapped in iteration t, are not to return where they were.
   void give_up(std::int32_t r, std::int32_t s, std::int32_t t, const portfolio::Tenures& tenures) {
-    until_[at(r, location(s))] = t + tenures.of_r;
-    until_[at(s, location(r))] = t + tenures.of_s;
-    for (const std::int32_t x : {r, s})
-      for (std::int32_t y = 0; y < n_; ++y)
-        if (y != x) pair_until_[pair(x, y)] = std::min(until_[at(x, location(y))], until_[at(y, location(x))]);
+    forbid(r, location(s), t + tenures.of_r);
+    forbid(s, location(r), t + tenures.of_s);
+    const std::int32_t* const locations = products_.locations();
+    for (const std::int32_t x : {r, s}) {
+      for (std::int32_t j = 0; j < width_; j += lanes) {
+        const Mask own = gather(&until_[at(x, 0)], locations + j), others = load(&until_at_[at(location(x), j)]);
+        store(row_until_.data() + j, own < others ? own : others);
+      }
+      put(row_until_, x, pair_until_);
+    }
+  }
+  void forbid(std::int32_t facility, std::int32_t location, std::int32_t until) {
+    until_[at(facility, location)] = until_at_[at(location, facility)] = until;
   }
 
   const qap::Qap& qap_;
-  std::int32_t n_, width_, sides_;
+  std::int32_t n_, width_;
   Products products_;
+  std::int32_t sides_;
   Aligned<typename A::Lane> coefficients_;
   Aligned<Sum> row_, deltas_;
-  std::array<Aligned<Sum>, 4> differences_;   ///< d, e, d*, e* of the last swap; padding stays 0
-  Aligned<std::int32_t> until_, pair_until_;  ///< [facility][location]; [i][j], i < j
+  std::array<Aligned<Sum>, 4> differences_;                          ///< d, e, d*, e* of the last swap; padding stays 0
+  Aligned<std::int32_t> row_until_, until_, until_at_, pair_until_;  ///< [j]; [facility][location]; its transpose; [i][j], i < j
   qap::Permutation p_;
   std::int64_t cost_ = 0;
   bool changed_ = false;  ///< has there been a swap?
@@ -331,7 +346,7 @@ std::unique_ptr<Run> prepare_portfolio(const Case& c, const Instance& instance) 
   const auto& qap = dynamic_cast<const qap::Qap&>(instance);
   const portfolio::Task task = portfolio::task_of(c, qap.size());
   const std::int64_t threads = std::min<std::int64_t>(task.threads > 0 ? task.threads : omp_get_max_threads(), task.searches);
-  require_memory(8.0 * sizeof(std::int32_t) * qap.size() * qap.size() * static_cast<double>(threads), "tabu searches");
+  require_memory(11.0 * sizeof(std::int32_t) * qap.size() * qap.size() * static_cast<double>(threads), "tabu searches");
   std::vector<std::unique_ptr<Portfolio::Method>> methods;
   methods.push_back(std::make_unique<Portfolio::Method>());
   for (std::int64_t t = 0; t < threads; ++t) methods.back()->threads.push_back(make_tabu_search(qap));

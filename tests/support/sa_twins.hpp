@@ -45,9 +45,13 @@ inline std::vector<std::int32_t> random_matrix(std::uint64_t seed, std::int32_t 
 using qap::Entries;
 using qap::entry_ranges;
 
+inline std::shared_ptr<const qap::Qap> random_qap(std::uint64_t seed, std::int32_t n, const Entries& range, bool symmetric_a,
+                                                  bool symmetric_b) {
+  return std::make_shared<qap::Qap>("test", n, random_matrix(2 * seed, n, range.low_a, range.high_a, symmetric_a),
+                                    random_matrix(2 * seed + 1, n, range.low_b, range.high_b, symmetric_b));
+}
 inline std::shared_ptr<const qap::Qap> random_qap(std::uint64_t seed, std::int32_t n, const Entries& range, bool symmetric) {
-  return std::make_shared<qap::Qap>("test", n, random_matrix(2 * seed, n, range.low_a, range.high_a, symmetric),
-                                    random_matrix(2 * seed + 1, n, range.low_b, range.high_b, symmetric));
+  return random_qap(seed, n, range, symmetric, symmetric);
 }
 
 /// The instance of a trial of this system.
@@ -72,7 +76,7 @@ inline std::vector<Trial> rank_trials() {
 }
 
 /// The smallest sizes, one proposal, nothing but zeros, freezing at once and late, whole sweeps without a swap, nearly all swaps accepted,
-/// sizes around vectors, several chains, reheats at every place, every kind of entries.
+/// sizes around vectors, several chains, reheats at every place, every kind of entries, one matrix symmetric.
 inline std::vector<Trial> edge_trials() {
   std::vector<Trial> trials;
   const std::map<std::string, Value> cold{{"t0", 0.02}, {"tf", 0.01}}, hot{{"t0", 1e9}, {"tf", 1e8}};
@@ -110,12 +114,14 @@ inline std::vector<Trial> edge_trials() {
   acceptance(200, 150000, {{"t0", 30000.0}, {"tf", 1500.0}, {"threads", std::int64_t{3}}, {"leg", std::int64_t{50000}}});
   acceptance(20, 5000, {{"chains", std::int64_t{5}}, {"threads", std::int64_t{3}}});
   for (const Entries& range : entry_ranges)
-    for (const bool symmetric : {true, false})
+    for (const auto& [symmetric_a, symmetric_b] :
+         {std::pair(true, true), std::pair(true, false), std::pair(false, true), std::pair(false, false)})
       for (const std::int32_t n : {5, 33}) {
         Trial one = trial(n, 4000);
-        one.instance = random_qap(static_cast<std::uint64_t>(n), n, range, symmetric);
-        one.name += (symmetric ? ";symmetric;a=" : ";asymmetric;a=") + std::to_string(range.low_a) + ".." + std::to_string(range.high_a) +
-                    ";b=" + std::to_string(range.low_b) + ".." + std::to_string(range.high_b);
+        one.instance = random_qap(static_cast<std::uint64_t>(n), n, range, symmetric_a, symmetric_b);
+        one.name += std::string(symmetric_a ? ";symmetric" : ";asymmetric") + " a=" + std::to_string(range.low_a) + ".." +
+                    std::to_string(range.high_a) + (symmetric_b ? ";symmetric" : ";asymmetric") + " b=" + std::to_string(range.low_b) +
+                    ".." + std::to_string(range.high_b);
         trials.push_back(std::move(one));
       }
   return trials;
