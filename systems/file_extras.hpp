@@ -1,6 +1,7 @@
 #pragma once
 // What the FileFormat of a system may offer `vicinity solve` beside what all do: it is one of these classes, too. Nothing here computes a
 // result, and so the hash of sources leaves this file out.
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -62,6 +63,14 @@ class EndlessSearches {
   virtual ~EndlessSearches() = default;
   /// Is this case one of them, where the implementation has no pace of its own?
   [[nodiscard]] virtual bool endless(const Case& c) const = 0;
+};
+
+/// Searches that are planned for the time, and go on from their best where they end before it.
+class FurtherSearches {
+ public:
+  virtual ~FurtherSearches() = default;
+  /// What may make the best of `c` better in the time that is left; its work is chosen then. Once `stop` is raised the answer is of no use.
+  [[nodiscard]] virtual Case further(const Case& c, const Instance& instance, const std::atomic<bool>& stop) const = 0;
 };
 
 /// What a solver offers of these; null: not this.

@@ -2,18 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "core/methods/sa/calibration.hpp"
+#include "core/problems/qap/from_scratch.hpp"
 #include "core/util/error.hpp"
 #include "cpu_ref/sa/implementations.hpp"
 #include "data/formats/qaplib.hpp"
 #include "data/qaps.hpp"
 #include "kernels/sa/implementations.hpp"
 #include "systems/axes.hpp"
+#include "systems/file_extras.hpp"
 #include "systems/list.hpp"
 
 namespace vicinity::sa {
@@ -59,7 +66,7 @@ Case random_case(std::uint64_t seed) {
 
 const qap::Qap& as_qap(const Instance& instance) { return dynamic_cast<const qap::Qap&>(instance); }
 
-class QapFiles final : public FileFormat {
+class QapFiles final : public FileFormat, public FurtherSearches {
  public:
   [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override {
     return std::make_shared<qap::Qap>(read_qaplib(std::filesystem::path(file)));
@@ -78,6 +85,18 @@ class QapFiles final : public FileFormat {
   }
   [[nodiscard]] std::string text_of(const Instance& instance, const Solution& solution) const override {
     return qaplib_solution_text(as_qap(instance), solution);
+  }
+  /// After a single leg one that rearranges less. Of several, more of them.
+  [[nodiscard]] Case further(const Case& c, const Instance& instance, const std::atomic<bool>& stop) const override {
+    constexpr std::int64_t roughly = 1'000'000;  // proposals: a short probe will do
+    const qap::Qap& qap = as_qap(instance);
+    const annealing::Task task = task_of(c);
+    if (task.schedule != annealing::Schedule::acceptance || task.window || annealing::leg_of(task, qap.size()) < task.iterations) return c;
+    const annealing::Window window = annealing::calibrated(qap::FromScratch(qap), qap.size(), std::min(task.iterations, roughly), &stop);
+    Case further = c;
+    further.values["t0"] = std::sqrt(window.hot * window.cold);
+    further.values["tf"] = window.cold;
+    return further;
   }
 };
 

@@ -74,6 +74,7 @@ class Solving {
     if (work_by_ == WorkBy::time && !anytime()) choose_work();
     SolveReport report = report_before();
     report.found = searched(report);
+    if (goes_on()) go_on(report);
     if (report.found.outcome.feasible) return deliver(file, report);
     return report.found.outcome.solution.empty() && report.found.stop != Stop::done ? stopped_too_soon(report) : invalid(report);
   }
@@ -209,8 +210,10 @@ class Solving {
   /// By the time; all that there is where no plan is needed.
   void choose_work() {
     prepared_.run.reset();
+    constexpr double first_share = 0.8;  // others go on from it: one that is cut off, as the machine slows down, would be worse
+    const double seconds = (goes_on() ? first_share : 1) * *seconds_left();
     const std::int64_t work =
-        endless() ? solver_.most_work : work_within(*seconds_left(), solver_, *prepared_.implementation, case_, *instance_, options_.seed);
+        endless() ? solver_.most_work : work_within(seconds, solver_, *prepared_.implementation, case_, *instance_, options_.seed);
     case_.values[solver_.work_axis] = work;
     prepared_.run = prepared_.implementation->prepare(case_, *instance_);
     if (!asked_.quiet && !endless())
@@ -242,6 +245,55 @@ class Solving {
                            asked_.quiet);
     const Unbound unbound(prepared_.implementation->backend == Backend::gpu);
     return search(*prepared_.run, start_, seconds, target_, progress);
+  }
+
+  /// May planned work end before the time does, and searches go on from there? Ranks take too long to start.
+  [[nodiscard]] bool goes_on() const {
+    return work_by_ == WorkBy::time && !endless() && !prepared_.implementation->over_ranks && extra_of<FurtherSearches>(solver_) != nullptr;
+  }
+
+  /// Further searches from the best, each as long as most of what is left allows by the speed of the one before. What they find replaces
+  /// the best where it is better; what they do is added.
+  void go_on(SolveReport& report) {
+    constexpr double least_share = 0.01, margin = 0.9;  // of --time, that is worth a search; of what is left
+    Found last = report.found;
+    if (last.stop != Stop::done || !last.outcome.feasible) return;
+    std::int64_t work = case_.integer(solver_.work_axis, 1, solver_.most_work);
+    const Case further = extra_of<FurtherSearches>(solver_)->further(case_, *instance_, stop_requested());
+    while (last.stop == Stop::done && *seconds_left() > least_share * *asked_.seconds) {
+      const double fitting = margin * *seconds_left() * static_cast<double>(work) / std::max(last.seconds, 1e-7);
+      work = static_cast<std::int64_t>(std::clamp(fitting, 1.0, static_cast<double>(solver_.most_work)));
+      case_ = further;
+      case_.values[solver_.work_axis] = work;
+      prepared_.run.reset();
+      prepared_.run = prepared_.implementation->prepare(case_, *instance_);
+      start_ = Start(start_.seed + 1, report.found.outcome.solution);
+      if (!asked_.quiet)
+        print_stderr("{}: then from the best --{} {} --seed {}{}\n", prepared_.implementation->name, solver_.work_axis, work, start_.seed,
+                     changed_settings(report.c));
+      SolveReport part = report_before();
+      last = searched(part);
+      take(last, part.whole_work, report);
+    }
+  }
+
+  /// What a further search has and `first` has not: " --set t0=40 tf=5".
+  [[nodiscard]] std::string changed_settings(const Case& first) const {
+    std::string text;
+    for (const auto& [axis, value] : case_.values)
+      if (!first.values.contains(axis)) text += fmt::format(" {}={}", axis, to_string(value));
+    return text.empty() ? "" : " --set" + text;
+  }
+
+  static void take(const Found& last, std::int64_t whole_work, SolveReport& report) {
+    Found& found = report.found;
+    const Outcome before = found.outcome;
+    if (!last.outcome.feasible || last.outcome.objective.better_than(before.objective)) found.outcome = last.outcome;
+    found.outcome.iterations = before.iterations + last.outcome.iterations;
+    found.outcome.evaluations = before.evaluations + last.outcome.evaluations;
+    found.seconds += last.seconds;
+    found.stop = last.stop;
+    report.whole_work += whole_work;
   }
 
   /// Names of files may be no UTF-8.

@@ -218,6 +218,40 @@ def test_time_alone_chooses_the_work(mine: Program) -> None:
     assert_solves(mine.folder / "mine.sln", 12)
 
 
+@pytest.mark.parametrize("n", [12, 100])  # of many legs and of one
+def test_what_is_left_of_the_time_is_searched_from_the_best(mine: Program, n: int) -> None:
+    write_qap(mine.folder / "mine.dat", n)
+    searches = (mine("solve", *MINE, "--time", "2", "--json") for _ in range(10))  # others' work may use up the time
+    result = next(one for one in searches if "then from the best" in one.stderr)
+    answer = json.loads(result.stdout)
+    first, *further = re.findall("--iterations .*", result.stderr)
+    assert all((" t0=" in line) == (n == 100) for line in further)
+    by = ["--implementation", answer["implementation"], "--output", "again.sln", "--json"]
+    replays = [json.loads(mine("solve", *MINE, *by, *first.split()).stdout)]
+    for line in further:
+        replays.append(json.loads(mine("solve", *MINE, *by, "--start", "again.sln", *line.split()).stdout))
+    assert [one["seed"] for one in replays] == list(range(1, 2 + len(further)))
+    assert answer["asked"] == sum(one["asked"] for one in replays) >= answer["done"]
+    if answer["stopped_by"] == "done":
+        assert answer["done"] == answer["asked"]
+        assert assert_solves(mine.folder / "again.sln", n) == answer["objective"]
+    else:  # the last one was cut off
+        assert replays[-2]["objective"] >= answer["objective"] >= assert_solves(mine.folder / "again.sln", n)
+
+
+def test_further_searches_add_to_the_first(fake: Program) -> None:
+    (fake.folder / "deer.txt").write_text("100000\n")
+    result = fake("solve", "hunt", "--instance", "deer.txt", "--time", "2", "--set", "microseconds=1000", "--json")
+    answer = json.loads(result.stdout)
+    work = [int(steps) for steps in re.findall("--steps (\\d+)", result.stderr)]
+    assert len(work) > 1 and re.findall("--seed (\\d+)", result.stderr) == [str(2 + k) for k in range(len(work) - 1)]
+    assert (answer["steps"], answer["asked"]) == (work[0], sum(work))
+    *whole, last = work
+    done = [*whole, answer["done"] - sum(whole)]
+    assert 0 < done[-1] <= last
+    assert answer["objective"] == 100_000 - sum(steps // 10 for steps in done)
+
+
 def test_a_tabu_search_goes_on_until_the_time_is_over(mine: Program) -> None:
     """Its moves do not depend on its length: no work is planned, unless restarts share the time."""
     search = ["solve", "lsm", *MINE[1:], "--time", "0.5", "--json"]

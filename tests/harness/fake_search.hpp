@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "core/api/system.hpp"
 #include "core/util/digest.hpp"
 #include "core/util/error.hpp"
+#include "systems/file_extras.hpp"
 
 namespace vicinity::fake {
 
@@ -105,7 +107,7 @@ inline Implementation hunter(const std::string& name, Backend backend = Backend:
           }};
 }
 
-class QuarryFiles final : public FileFormat {
+class QuarryFiles final : public FileFormat, public FurtherSearches {
  public:
   [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override {
     auto quarry = std::make_shared<Quarry>();
@@ -125,6 +127,7 @@ class QuarryFiles final : public FileFormat {
   [[nodiscard]] std::string text_of(const Instance&, const Solution& solution) const override {
     return fmt::format("{}\n", solution.front());
   }
+  [[nodiscard]] Case further(const Case& c, const Instance&, const std::atomic<bool>&) const override { return c; }
 
  private:
   [[nodiscard]] static std::int64_t size(const Instance& instance) { return dynamic_cast<const Quarry&>(instance).size; }
