@@ -8,13 +8,16 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/methods/sa/calibration.hpp"
+#include "core/methods/sa/portfolio.hpp"
 #include "core/problems/qap/from_scratch.hpp"
 #include "core/util/error.hpp"
+#include "core/util/math.hpp"
 #include "cpu_ref/sa/implementations.hpp"
 #include "data/formats/qaplib.hpp"
 #include "data/qaps.hpp"
@@ -66,7 +69,7 @@ Case random_case(std::uint64_t seed) {
 
 const qap::Qap& as_qap(const Instance& instance) { return dynamic_cast<const qap::Qap&>(instance); }
 
-class QapFiles final : public FileFormat, public FurtherSearches {
+class QapFiles final : public FileFormat, public TimedSettings, public FurtherSearches {
  public:
   [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override {
     return std::make_shared<qap::Qap>(read_qaplib(std::filesystem::path(file)));
@@ -85,6 +88,10 @@ class QapFiles final : public FileFormat, public FurtherSearches {
   }
   [[nodiscard]] std::string text_of(const Instance& instance, const Solution& solution) const override {
     return qaplib_solution_text(as_qap(instance), solution);
+  }
+  [[nodiscard]] std::map<std::string, Value> timed(const std::string& implementation, std::int64_t threads) const override {
+    if (implementation != "cpu-portfolio" || threads >= portfolio::default_searches) return {};
+    return {{"chains", threads * divide_up(portfolio::default_searches_beyond, threads)}};  // all threads end at a time
   }
   /// After a single leg one that rearranges less. Of several, more of them.
   [[nodiscard]] Case further(const Case& c, const Instance& instance, const std::atomic<bool>& stop) const override {

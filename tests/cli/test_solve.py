@@ -252,6 +252,15 @@ def test_further_searches_add_to_the_first(fake: Program) -> None:
     assert answer["objective"] == 100_000 - sum(steps // 10 for steps in done)
 
 
+@pytest.mark.parametrize(("threads", "searches"), [(1, 24), (5, 25), (400, None)])
+def test_time_suits_the_searches_of_a_round_to_the_threads(mine: Program, threads: int, searches: int | None) -> None:
+    search = ["solve", *MINE, "--implementation", "cpu-portfolio", "--json"]
+    timed = ["--time", "0.3", "--set", f"threads={threads}"]
+    assert json.loads(mine(*search, *timed).stdout)["settings"].get("chains") == searches
+    assert json.loads(mine(*search, *timed, "chains=7").stdout)["settings"]["chains"] == 7
+    assert "chains" not in json.loads(mine(*search, "--iterations", "1e4").stdout)["settings"]
+
+
 def test_a_tabu_search_goes_on_until_the_time_is_over(mine: Program) -> None:
     """Its moves do not depend on its length: no work is planned, unless restarts share the time."""
     search = ["solve", "lsm", *MINE[1:], "--time", "0.5", "--json"]
