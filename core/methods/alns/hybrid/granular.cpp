@@ -62,18 +62,25 @@ struct Cut {
 /// The cheapest cut of an order into feasible routes, of those the one of fewest; a customer that fits none alone is one, too.
 Cut cut_of(const vrp::View& vrp, const std::vector<std::int32_t>& order) {
   const std::size_t n = order.size();
+  std::vector<std::int32_t> step(n), home(n);  // of each from the one before it, and to the depot: side by side, read again for each i
+  for (std::size_t i = 0; i < n; ++i) {
+    step[i] = i == 0 ? 0 : vrp(order[i - 1], order[i]);
+    home[i] = vrp(order[i], 0);
+  }
   std::vector<std::tuple<std::int64_t, std::int32_t, std::size_t>> best(n + 1, {std::numeric_limits<std::int64_t>::max(), 0, 0});
   best[0] = {0, 0, 0};  // cost, routes, where the last one begins
   for (std::size_t i = 0; i < n; ++i) {
     auto [cost, routes, begin] = best[i];
     std::int64_t load = 0, duration = 0;
     for (std::size_t j = i; j < n; ++j) {
-      const std::int32_t c = order[j], before = j == i ? 0 : order[j - 1];
-      load += vrp.demand[c];
-      duration += vrp(before, c) + vrp.service[c];
-      cost += vrp(before, c);
-      if (j > i && (load > vrp.capacity || duration + vrp(c, 0) > vrp.limit)) break;
-      best[j + 1] = std::min(best[j + 1], {cost + vrp(c, 0), routes + 1, i});
+      const std::int32_t way = j == i ? home[j] : step[j];
+      load += vrp.demand[order[j]];
+      duration += way + vrp.service[order[j]];
+      cost += way;
+      if (j > i && (load > vrp.capacity || duration + home[j] > vrp.limit)) break;
+      auto& [least, fewest, begins] = best[j + 1];  // of equals the first begins earliest
+      const std::int64_t whole = cost + home[j];
+      if (whole < least || (whole == least && routes + 1 < fewest)) least = whole, fewest = routes + 1, begins = i;
     }
   }
   Cut cut{std::get<0>(best[n]), {}};
