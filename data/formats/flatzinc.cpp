@@ -241,6 +241,7 @@ class Reader {
   }
 
   void solve() {
+    model_.search_line = tokens_.line();
     tokens_.next();
     model_.search = annotations();
     if (tokens_.is("satisfy")) {

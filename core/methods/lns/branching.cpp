@@ -148,7 +148,7 @@ class Annotations {
     return note.is(Is::atom) ? model_.text(static_cast<cp::Name>(note.value)) : std::string_view();
   }
   [[noreturn]] void wrong(std::string_view name) const {
-    throw InputError(fmt::format("{}: annotation {} has arguments of the wrong type", model_.file, name));
+    throw InputError(fmt::format("{}:{}: annotation {} has arguments of the wrong type", model_.file, model_.search_line, name));
   }
 
   const cp::Model& model_;

@@ -62,7 +62,9 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { throw InputError(fmt::format("{}: {}", model_.file, what)); }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw InputError(fmt::format("{}:{}: {}", model_.file, model_.search_line, what));
+  }
   [[nodiscard]] std::string_view name_of(const cp::Expression& note) const {
     if (note.is(Is::call)) return model_.text(static_cast<cp::Name>(model_.elements(note)[0].value));
     return note.is(Is::atom) ? model_.text(static_cast<cp::Name>(note.value)) : std::string_view();

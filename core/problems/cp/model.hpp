@@ -88,6 +88,7 @@ struct Model {
   Goal goal = Goal::satisfy;
   Expression objective;  ///< a variable or a literal
   Stretch search;        ///< annotations of the goal
+  std::uint32_t search_line = 1;
   std::vector<Expression> pool;
   std::string characters;                ///< of all names, one after the other
   std::vector<std::uint64_t> name_ends;  ///< where each ends

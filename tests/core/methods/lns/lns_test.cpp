@@ -111,15 +111,15 @@ TEST(Lns, WrongDirectivesAreNamed) {
   const auto told = [](const std::string& note) {
     return complaint<InputError>([&] { static_cast<void>(directive_of(problem(":: " + note).model())); });
   };
-  EXPECT_EQ(told("lns(2,50,rl(1),4,10,0)"), "m.fzn: lns(t, percent, strategy, m, h, s, timeout) has seven arguments");
-  EXPECT_EQ(told("lns(0,50,rl(1),4,10,0,0)"), "m.fzn: t of lns(...) is a number from 1 to 10000000");
-  EXPECT_EQ(told("lns(2,101,rl(1),4,10,0,0)"), "m.fzn: percent of lns(...) is a number from 1 to 100");
-  EXPECT_EQ(told("lns(2,50,rl,4,10,0,0)"), "m.fzn: strategy rl of lns(...) has a number of repetitions");
-  EXPECT_EQ(told("lns(2,50,complete(2),4,10,0,0)"), "m.fzn: strategy complete of lns(...) has no arguments");
-  EXPECT_EQ(told("lns(2,50,rl(-1),4,10,0,0)"), "m.fzn: rl of lns(...) repeats 0 to 100000 times");
+  EXPECT_EQ(told("lns(2,50,rl(1),4,10,0)"), "m.fzn:7: lns(t, percent, strategy, m, h, s, timeout) has seven arguments");
+  EXPECT_EQ(told("lns(0,50,rl(1),4,10,0,0)"), "m.fzn:7: t of lns(...) is a number from 1 to 10000000");
+  EXPECT_EQ(told("lns(2,101,rl(1),4,10,0,0)"), "m.fzn:7: percent of lns(...) is a number from 1 to 100");
+  EXPECT_EQ(told("lns(2,50,rl,4,10,0,0)"), "m.fzn:7: strategy rl of lns(...) has a number of repetitions");
+  EXPECT_EQ(told("lns(2,50,complete(2),4,10,0,0)"), "m.fzn:7: strategy complete of lns(...) has no arguments");
+  EXPECT_EQ(told("lns(2,50,rl(-1),4,10,0,0)"), "m.fzn:7: rl of lns(...) repeats 0 to 100000 times");
   EXPECT_EQ(told("lns(2,50,best,4,10,0,0)"),
-            "m.fzn: the strategy of lns(...) is rl(p), rp(p), two_exchange, gibbs(p), icm(sweeps) or complete");
-  EXPECT_EQ(told("lns(2,50,rl(1),4,10,0,0) :: lns(2,50,rl(1),4,10,0,0)"), "m.fzn: two annotations lns");
+            "m.fzn:7: the strategy of lns(...) is rl(p), rp(p), two_exchange, gibbs(p), icm(sweeps) or complete");
+  EXPECT_EQ(told("lns(2,50,rl(1),4,10,0,0) :: lns(2,50,rl(1),4,10,0,0)"), "m.fzn:7: two annotations lns");
 }
 
 TEST(Lns, AxesComeBeforeTheDirective) {
