@@ -152,7 +152,8 @@ class Session {
       if (wanted > 0 && search.statistics().solutions >= wanted) break;
     }
     if (goal && search.found() && !each && wanted == 0) print(search, compiled);
-    conclude(status, search.found(), compiled.proves(search.found()));
+    const bool covered = search.found() ? compiled.proves_best(goal ? cp::objective_of(model_, values_) : 0) : compiled.proves_none();
+    conclude(status, search.found(), covered);
     if (options_.statistics) statistics(search, network, true);
     out_.flush();
   }
@@ -181,7 +182,7 @@ class Session {
     ready_ = Clock::now();
     const CpSearch::Status status = search.next(limits);
     leaving_.answer();
-    if (status != CpSearch::Status::solution) return conclude(status, false, compiled.proves(false));
+    if (status != CpSearch::Status::solution) return conclude(status, false, compiled.proves_none());
     check(compiled, search.values());
     const auto run = search_from(problem, task, values_);
     run->reset(options_.seed);

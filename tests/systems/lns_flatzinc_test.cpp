@@ -254,6 +254,39 @@ TEST(FlatzincProtocol, FunctionsOfBoundedVariablesKeepProofs) {
   EXPECT_EQ(solved(starts), "end = 7;\n----------\n==========\n");
 }
 
+TEST(FlatzincProtocol, ProofsAmongVariablesWithoutABound) {
+  FlatzincOptions all, free;
+  all.all = true;
+  free.free = true;
+  const std::string xyz = "var int: x;\nvar int: y;\nvar int: z :: output_var;\n";
+  const std::string proof = "----------\n==========\n", none = "=====UNSATISFIABLE=====\n", unknown = "=====UNKNOWN=====\n";
+  // Several of a function are open: all its solutions lie within, or none exists.
+  EXPECT_EQ(solved("var int: x :: output_var;\nvar int: y :: output_var;\nconstraint int_times(x,y,-1);\nsolve satisfy;\n", all).size(),
+            std::string("x = 1;\ny = -1;\n----------\nx = -1;\ny = 1;\n----------\n==========\n").size());
+  for (const char* constraints :
+       {"constraint int_mod(x,7,y);\nconstraint int_times(y,2,z);\nconstraint int_eq(z,26);\n",
+        "constraint int_mod(7,x,z);\nconstraint int_le(8,z);\n", "constraint int_div(100,x,z);\nconstraint int_le(101,z);\n",
+        "constraint int_times(x,y,11);\nconstraint int_le(2,x);\nconstraint int_le(2,y);\n"})
+    for (const FlatzincOptions& options : {FlatzincOptions(), free})
+      EXPECT_EQ(solved(xyz + constraints + "solve satisfy;\n", options), none) << constraints;
+  // One stays open, but the objective is as good as it can be; or is not.
+  for (const FlatzincOptions& options : {FlatzincOptions(), free}) {
+    EXPECT_EQ(solved(xyz + "constraint int_mod(x,7,z);\nsolve maximize z;\n", options), "z = 6;\n" + proof);
+    EXPECT_EQ(solved("var 1..100: x;\nvar int: y;\nvar int: z :: output_var;\nconstraint int_div(x,y,z);\nsolve minimize z;\n", options),
+              "z = -100;\n" + proof);
+    EXPECT_EQ(solved("var 1..5: z :: output_var;\nvar 1..5: y;\nvar int: x;\nconstraint int_lin_le([1,1,-1],[z,y,x],0);\n"
+                     "constraint int_ne(y,z);\nsolve minimize z;\n",
+                     options),
+              "z = 1;\n" + proof);
+  }
+  EXPECT_EQ(solved("var 1..3: z :: output_var;\nvar int: x;\nconstraint int_lin_eq([1,-1000000000],[x,z],0);\nsolve maximize z;\n"),
+            "z = 2;\n----------\n");
+  // Beyond the values of variables there is a solution.
+  EXPECT_EQ(solved("var 100000..100001: a;\nvar int: x;\nvar int: y;\nconstraint int_times(a,a,x);\nconstraint int_div(x,2,y);\n"
+                   "solve satisfy;\n"),
+            unknown);
+}
+
 TEST(FlatzincProtocol, TheTimeLimitHoldsAmidPropagation) {
   FlatzincOptions options;
   options.milliseconds = 300;

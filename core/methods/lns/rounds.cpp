@@ -360,7 +360,8 @@ Outcome judge(const cp::Problem& problem, const std::vector<Result>& results) {
   }
   Outcome outcome = lns::judge(problem, searches);
   if (results.empty()) return outcome;
-  const bool proved = results.front().proved && problem.compiled().proves(!results.front().search.best.empty());
+  const bool covered = outcome.feasible ? problem.compiled().proves_best(*outcome.objective) : problem.compiled().proves_none();
+  const bool proved = results.front().proved && covered;
   outcome.counters["proved"] = proved ? 1 : 0;
   outcome.counters["failures"] = results.front().failures;
   if (results.front().search.best.empty()) outcome.complaint = proved ? "the model has no solution" : "no first solution is found";

@@ -66,6 +66,7 @@ class Compiler {
       const Coverage coverage = coverage_of(draft_, model_.goal, result_.objective);
       result_.clipped = cut_ || !coverage.all;
       result_.best_clipped = cut_ || !coverage.better;
+      if (!cut_) result_.best_objective = coverage.best;
       draft_.cut_domains();
       result_.network = std::make_shared<Network>(std::move(draft_));
     } catch (const InputError& error) {

@@ -1,6 +1,8 @@
 #pragma once
 // From a model to the network that is solved.
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/problems/cp/model.hpp"
@@ -15,9 +17,12 @@ struct CompiledModel {
   /// A domain was cut to least_value..greatest_value, and solutions may lie beyond, better ones, too (coverage.hpp): what has no solution
   /// here may have one; and a better one.
   bool clipped = false, best_clipped = false;
+  std::optional<std::int64_t> best_objective;  ///< there is no better one beyond, where that is known
 
-  /// Does a search of the whole tree, which found a solution or none, prove that there is no better one?
-  [[nodiscard]] bool proves(bool found) const noexcept { return found ? !best_clipped : !clipped; }
+  /// Does a search of the whole tree prove that there is no solution?
+  [[nodiscard]] bool proves_none() const noexcept { return !clipped; }
+  /// Or none better than the last one, whose objective it found? Of a model without a goal: no other one.
+  [[nodiscard]] bool proves_best(std::int64_t found) const noexcept { return !best_clipped || best_objective == found; }
 };
 
 /// Gives each constraint of the model its propagators: FlatZinc's builtins over ints and bools, their reified and half-reified forms, and

@@ -24,6 +24,27 @@ struct Bounds {
   [[nodiscard]] bool is_open() const { return lower < least_value || upper > greatest_value; }
 };
 
+/// What stands for no end: 2^60 times itself has 128 bits, and no end derived from it is below `far`.
+constexpr Wide infinity = Wide{1} << 60;
+
+/// Values between two ends, of which each may be none.
+struct Range {
+  Wide low, high;
+  [[nodiscard]] Wide greatest() const { return std::max(-low, high); }  ///< magnitude
+  [[nodiscard]] bool has_zero() const { return low <= 0 && high >= 0; }
+  [[nodiscard]] Range without_zero() const { return {low == 0 ? 1 : low, high == 0 ? -1 : high}; }
+};
+Range product(Range a, Range b) {
+  const auto [low, high] = std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
+  return {low, high};
+}
+/// Of numbers in `of` to 0 or past it, as their quotients by numbers in `by` lie; 0 is none of these.
+Range toward_zero(Range of, Range by) {
+  if (by.low > 0) return {std::min<Wide>(of.low, 0), std::max<Wide>(of.high, 0)};
+  if (by.high < 0) return {std::min<Wide>(-of.high, 0), std::max<Wide>(-of.low, 0)};
+  return {-of.greatest(), of.greatest()};
+}
+
 /// Bounds of the variables of one constraint, of which one alone may change: the open one. A rule that would change another ends there,
 /// for it may be the cut of the open one that it tells of.
 class Trial {
@@ -60,9 +81,9 @@ class Trial {
   Bounds own_{least_value, greatest_value};
 };
 
-/// Bounds over all integers. A variable is open while one of its bounds is beyond the values of variables. Open ones get bounds from sums,
-/// an end from the ends that it depends on, and from rules with no other open variable; the others from propagation of what has no open
-/// one.
+/// Bounds over all integers. A variable is open while one of its bounds is beyond the values of variables. Open ones get bounds from sums
+/// and functions, an end from the ends that it depends on, and from rules with no other open variable; the others from propagation of what
+/// has no open one.
 class Closure {
  public:
   explicit Closure(const Draft& draft) : draft_(draft), waits_(draft.kind.size(), false), of_(draft.domains.size()) {
@@ -78,6 +99,7 @@ class Closure {
   [[nodiscard]] bool closed() const {
     return failed_ || std::none_of(bounds_.begin(), bounds_.end(), [](const Bounds& b) { return b.is_open(); });
   }
+  [[nodiscard]] const Bounds& bounds(Var x) const { return bounds_[static_cast<std::size_t>(x)]; }
   /// Until nothing changes.
   void settle() {
     examine();
@@ -154,19 +176,33 @@ class Closure {
       case Kind::maximum:
       case Kind::minimum:
         for (const Var y : x.subspan(1)) sum(std::array{y, x[0]}, difference, 0, draft_.kind[c] == Kind::maximum ? 1 : -1);
+        extreme(x[0], x.subspan(1), draft_.kind[c] == Kind::maximum);
         return attempt(c);
       case Kind::absolute:
         sum(x, difference, 0, 1);
         sum(x, negated_sum, 0, 1);
+        bound(x[1], 0, range(x[0]).greatest());
+        return attempt(c);
+      case Kind::times:
+        bound(x[2], product(range(x[0]), range(x[1])));
+        factor(x[0], x[1], x[2]);
+        factor(x[1], x[0], x[2]);
+        return attempt(c);
+      case Kind::divide:
+        divide(x[0], x[1], x[2]);
+        return attempt(c);
+      case Kind::modulo:
+        modulo(x[0], x[1], x[2]);
+        return attempt(c);
+      case Kind::power:
+        power(x[0], x[1], x[2]);
+        return attempt(c);
+      case Kind::element_var:
+        element(x[0], x[1], x.subspan(2));
         return attempt(c);
       case Kind::at_most:
       case Kind::equals:
-      case Kind::times:
-      case Kind::divide:
-      case Kind::modulo:
-      case Kind::power:
       case Kind::element:
-      case Kind::element_var:
         return attempt(c);
       default:  // their rules take values at an end away, where others are left beyond it
         return;
@@ -197,6 +233,65 @@ class Closure {
       else
         bound(x[k], quotient + (inexact && !negative ? 1 : 0), unlimited);
     }
+  }
+  [[nodiscard]] Range range(Var x) const {
+    const Bounds& b = bounds_[static_cast<std::size_t>(x)];
+    return {b.lower <= -far ? -infinity : Wide{b.lower}, b.upper >= far ? infinity : Wide{b.upper}};
+  }
+  void bound(Var x, Range to) { bound(x, to.low, to.high); }
+  /// z is the greatest of x..., or the least.
+  void extreme(Var z, std::span<const Var> x, bool greatest) {
+    Range all = range(x[0]);
+    for (const Var y : x) {
+      const Range one = range(y);
+      all = greatest ? Range{std::max(all.low, one.low), std::max(all.high, one.high)}
+                     : Range{std::min(all.low, one.low), std::min(all.high, one.high)};
+    }
+    bound(z, all);
+  }
+  /// x y = z: x. Where neither is 0, z has no less magnitude.
+  void factor(Var x, Var y, Var z) {
+    const Range c = range(z), b = c.has_zero() ? range(y) : range(y).without_zero();
+    if (!c.has_zero() || !b.has_zero()) bound(x, toward_zero(c, b));
+  }
+  /// z is x / y, truncated.
+  void divide(Var x, Var y, Var z) {
+    const Range a = range(x), b = range(y).without_zero(), c = range(z), p = product(b, c);
+    bound(z, toward_zero(a, b));
+    if (!c.has_zero()) bound(y, {-a.greatest(), a.greatest()});
+    const Wide rest = b.greatest() - 1;
+    bound(x, {p.low > 0 ? p.low : p.low - rest, p.high < 0 ? p.high : p.high + rest});
+  }
+  /// z is what x / y leaves: it has the sign of x, no more magnitude, and less than y.
+  void modulo(Var x, Var y, Var z) {
+    const Range a = range(x), c = range(z);
+    const Wide most = range(y).greatest() - 1;
+    bound(z, {a.low >= 0 ? 0 : std::max(a.low, -most), a.high <= 0 ? 0 : std::min(a.high, most)});
+    bound(x, {c.low > 0 ? c.low : -infinity, c.high < 0 ? c.high : infinity});
+  }
+  /// z is x to the y.
+  void power(Var x, Var y, Var z) {
+    const Range a = range(x), e = range(y);
+    if (a.low >= 0) bound(z, 0, infinity);
+    if (e.high <= 0) bound(z, -1, 1);
+    const Wide most = range(z).greatest();
+    if (e.low >= 1) bound(x, -most, most);
+    if (a.low < 2 && a.high > -2) return;
+    Wide bits = 0;  // 2 to it is at most `most`
+    while (bits < 60 && Wide{2} << static_cast<int>(bits) <= most) ++bits;
+    if (most < infinity) bound(y, -infinity, bits);
+  }
+  /// z is the element at i of y.
+  void element(Var i, Var z, std::span<const Var> y) {
+    const Range at = range(i);
+    const Wide first = std::max<Wide>(at.low, 1), last = std::min<Wide>(at.high, static_cast<std::int64_t>(y.size()));
+    if (first > last) return;
+    Range all = range(y[static_cast<std::size_t>(first) - 1]);
+    for (Wide k = first; k <= last; ++k) {
+      const Range one = range(y[static_cast<std::size_t>(k) - 1]);
+      all = {std::min(all.low, one.low), std::max(all.high, one.high)};
+    }
+    bound(z, all);
   }
   /// The rule, where one variable alone is open.
   void attempt(std::uint32_t c) {
@@ -247,17 +342,18 @@ class Closure {
 
 Coverage coverage_of(const Draft& draft, Goal goal, Var objective) {
   const auto is_open = [](const Draft::Domain& domain) { return Bounds{domain.lower, domain.upper}.is_open(); };
-  if (draft.failed || std::none_of(draft.domains.begin(), draft.domains.end(), is_open)) return {true, true};
+  if (draft.failed || std::none_of(draft.domains.begin(), draft.domains.end(), is_open)) return {true, true, std::nullopt};
   Closure closure(draft);
   closure.settle();
   const bool all = closure.closed();
-  if (all || goal == Goal::satisfy) return {all, all};
+  if (all || goal == Goal::satisfy) return {all, all, std::nullopt};
+  const std::int64_t best = goal == Goal::minimise ? closure.bounds(objective).lower : closure.bounds(objective).upper;
   if (goal == Goal::minimise)
     closure.bound(objective, -unlimited, greatest_value);
   else
     closure.bound(objective, least_value, unlimited);
   closure.settle();
-  return {false, closure.closed()};
+  return {false, closure.closed(), best > -far && best < far ? std::optional(best) : std::nullopt};
 }
 
 }  // namespace vicinity::cp

@@ -232,7 +232,7 @@ bool within(const Values& values) {
 }
 
 TEST(Coverage, OfRandomModelsAgainstEnumeration) {
-  int covered = 0, better = 0, open = 0;
+  int covered = 0, better = 0, bounded = 0, open = 0;
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     const Random random(seed);
     const Model& model = random.maker.model();
@@ -246,7 +246,7 @@ TEST(Coverage, OfRandomModelsAgainstEnumeration) {
     }
     const Store root(*compiled.network);
     Values values(random.domains.size());
-    bool inside = false, outside = false, lost = false, lost_better = false;
+    bool inside = false, outside = false, lost = false, lost_better = false, beats_best = false;
     const std::function<void(std::size_t)> enumerate = [&](std::size_t x) {
       if (x < values.size()) {
         for (const std::int64_t v : random.domains[x]) {
@@ -256,6 +256,8 @@ TEST(Coverage, OfRandomModelsAgainstEnumeration) {
         return;
       }
       if (!random.holds(values)) return;
+      if (const auto best = compiled.best_objective; best && model.goal != Goal::satisfy)
+        beats_best |= model.goal == Goal::minimise ? values[random.objective] < *best : values[random.objective] > *best;
       if (within(values)) {
         inside = true;
         lost |= compiled.network->failed();
@@ -271,13 +273,66 @@ TEST(Coverage, OfRandomModelsAgainstEnumeration) {
     EXPECT_FALSE(outside && !compiled.clipped) << what;
     EXPECT_FALSE(lost_better && !compiled.best_clipped) << what;
     EXPECT_TRUE(compiled.clipped || !compiled.best_clipped) << what;
+    EXPECT_FALSE(beats_best) << what;
+    bounded += inside && compiled.best_clipped && compiled.best_objective.has_value();
     covered += inside && !compiled.clipped;
     better += inside && compiled.clipped && !compiled.best_clipped;
     open += outside;
   }
   EXPECT_GT(covered, 100);
   EXPECT_GT(better, 5);
+  EXPECT_GT(bounded, 50);
   EXPECT_GT(open, 300);
+}
+
+/// Values of functions of open variables lie within, though more than one of a constraint is open.
+TEST(Coverage, OfFunctionsWithSeveralOpenVariables) {
+  using Post = std::function<void(ModelMaker&, const Expression&, const Expression&)>;
+  const auto number = [](std::int64_t value) { return Expression::integer(value); };
+  const auto covers = [](const Post& post) {
+    ModelMaker maker;
+    const Expression x = maker.unbounded(), y = maker.unbounded();
+    post(maker, x, y);
+    const CompiledModel compiled = compile(maker.model());
+    return !compiled.clipped;
+  };
+  EXPECT_TRUE(covers([&](auto& m, auto& x, auto& y) { m.constraint("int_times", {x, y, number(12)}); }));
+  EXPECT_FALSE(covers([&](auto& m, auto& x, auto& y) { m.constraint("int_times", {x, y, number(0)}); }));
+  EXPECT_FALSE(covers([&](auto& m, auto& x, auto& y) { m.constraint("int_div", {x, y, number(1)}); }));
+  EXPECT_FALSE(covers([&](auto& m, auto& x, auto& y) { m.constraint("int_mod", {x, number(7), y}); }));
+  EXPECT_TRUE(covers([&](auto& m, auto& x, auto& y) {
+    m.constraint("int_div", {m.integer(5, 100), x, y}), m.constraint("int_le", {number(1), y});
+  }));
+  EXPECT_FALSE(covers([&](auto& m, auto& x, auto& y) { m.constraint("int_div", {m.integer(5, 100), x, y}); }));
+  EXPECT_TRUE(covers([&](auto& m, auto& x, auto& y) {
+    m.constraint("int_pow", {x, m.integer(1, 3), y}), m.constraint("int_mod", {m.integer(-9, 9), m.integer(2, 4), y});
+  }));
+  EXPECT_FALSE(covers([&](auto& m, auto& x, auto& y) {
+    m.constraint("int_pow", {x, m.integer(0, 3), y}), m.constraint("int_mod", {m.integer(-9, 9), m.integer(2, 4), y});
+  }));
+  EXPECT_TRUE(covers([&](auto& m, auto& x, auto& y) {
+    m.constraint("int_pow", {m.integer(2, 3), x, y}), m.constraint("int_le", {number(1), y}), m.constraint("int_le", {y, number(1000)});
+    m.constraint("int_le", {number(0), x});
+  }));
+}
+
+/// Without a bound of a variable the objective may have one: a solution with that is the best.
+TEST(Coverage, OfAnObjectiveThatIsBounded) {
+  const auto best = [](const char* name, Goal goal, std::int64_t low) {
+    ModelMaker maker;
+    const Expression x = maker.unbounded(), y = maker.integer(low, 7), z = maker.unbounded();
+    maker.constraint(name, {x, y, z});
+    maker.goal(goal, z);
+    const CompiledModel compiled = compile(maker.model());
+    EXPECT_TRUE(compiled.best_clipped);
+    return compiled.best_objective;
+  };
+  EXPECT_EQ(best("int_mod", Goal::maximise, -9), 8);
+  EXPECT_EQ(best("int_mod", Goal::minimise, 2), -6);
+  EXPECT_EQ(best("int_max", Goal::minimise, 2), 2);
+  EXPECT_EQ(best("int_min", Goal::maximise, 2), 7);
+  EXPECT_EQ(best("int_times", Goal::maximise, 2), std::nullopt);
+  EXPECT_EQ(best("int_pow", Goal::minimise, 2), std::nullopt);
 }
 
 /// What has no value here alone because the greatest is taken has one beyond it.
