@@ -46,6 +46,13 @@ TEST(FlatzincProtocol, Options) {
     EXPECT_EQ(complaint<InputError>([&words = words] { (void)parsed(words); }), what);
 }
 
+TEST(FlatzincProtocol, AnnotationsOfTheGoalAreNamedByTheirLine) {
+  for (const char* goal : {"solve :: int_search(x,first_fail,indomain_min,complete) satisfy;\n", "solve :: lns(1) minimize x;\n"}) {
+    const std::string what = complaint<InputError>([&] { (void)solved(small + goal); });
+    EXPECT_NE(what.find("m.fzn:3: "), what.npos) << what;
+  }
+}
+
 TEST(FlatzincProtocol, LimitsThatNothingReaches) {
   for (const char* free : {"-i", "-f"}) {
     const FlatzincOptions options = parsed({free, "-t", "9223372036854775807", "-p", "9223372036854775807", "m.fzn"});
