@@ -231,6 +231,7 @@ class Solving {
     report.work_by = work_by_;
     report.whole_work = endless() ? 0 : whole_work();
     report.time_limit = asked_.seconds;
+    report.target = target_;
     report.start = asked_.start;
     report.scale = scale_;
     report.start_objective = start_objective_;

@@ -26,11 +26,14 @@ std::string work_text(const SolveReport& report) {
   const Outcome& outcome = report.found.outcome;
   std::string text = fmt::format("{}", outcome.iterations);
   if (report.whole_work > 0 && outcome.iterations != report.whole_work) text += fmt::format(" of {}", report.whole_work);
-  if (report.found.stop == Stop::done && report.whole_work > 0 && outcome.iterations < report.whole_work) text += ": ended by itself";
-  if (report.found.stop == Stop::time) text += ": stopped by --time";
-  if (report.found.stop == Stop::target) text += ": reached --target";
-  if (report.found.stop == Stop::signal) text += ": INTERRUPTED";
-  return text;
+  std::string end;
+  if (report.found.stop == Stop::done && report.whole_work > 0 && outcome.iterations < report.whole_work) end = ": ended by itself";
+  if (report.found.stop == Stop::time) end = ": stopped by --time";
+  if (report.found.stop == Stop::target) end = ": reached --target";
+  if (report.found.stop == Stop::signal) end = ": INTERRUPTED";
+  if (report.target && !outcome.objective.reaches(*report.target))
+    end += fmt::format("{} --target {} not reached", end.empty() ? ":" : ",", objective_text(*report.target, report.scale));
+  return text + end;
 }
 
 std::string output_text(const SolveReport& report) {

@@ -23,6 +23,7 @@ struct SolveReport {
   WorkBy work_by = WorkBy::fallback;
   std::int64_t whole_work = 0;
   std::optional<double> time_limit;
+  std::optional<std::int64_t> target;
   std::string start;       ///< file, or empty
   std::int32_t scale = 1;  ///< of objectives
   std::optional<std::int64_t> start_objective;

@@ -12,7 +12,7 @@ import time
 
 import pytest
 from conftest import ROOT, Program, environment, error_line, rest_of
-from solving import MINE, assert_solves, cost, write_qap
+from solving import MINE, assert_solves, cost, write_qap, write_vrp
 
 
 def stop(
@@ -276,6 +276,29 @@ def test_time_ends_a_longer_search(mine: Program) -> None:
     assert result.returncode == 0, result.stderr
     assert "of 1000000000000: stopped by --time" in result.stdout
     assert_solves(mine.folder / "mine.sln", 12)
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (98, "20 of 50: reached --target"),
+        (95, "50"),  # by the last step
+        (94, "50: --target 94 not reached"),
+    ],
+)
+def test_summary_says_whether_the_target_is_reached(fake: Program, target: int, said: str) -> None:
+    (fake.folder / "deer.txt").write_text("100\n")
+    result = fake("solve", "hunt", "--instance", "deer.txt", "--steps", "50", "--target", str(target))
+    assert result.returncode == 0, result.stderr
+    assert f"\nsteps           {said}\n" in result.stdout
+
+
+def test_a_target_missed_in_time_is_said_in_the_unit_of_the_files(vicinity: Program) -> None:
+    write_vrp(vicinity.folder / "mine.vrp", 20)
+    search = ["solve", "alns", "--instance", "mine.vrp", "--set", "rounding=none"]
+    result = vicinity(*search, "--time", "0.2", "--target", "1.5")
+    assert result.returncode == 0, result.stderr
+    assert ": stopped by --time, --target 1.50000 not reached\n" in result.stdout
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
