@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -28,7 +30,7 @@ auto by_problem(const Instance& instance, const OfAny& of_any) {
   return by_problem(instance, of_any, of_any);
 }
 
-class Files final : public FileFormat, public NamedSolutions, public EndlessSearches {
+class Files final : public FileFormat, public NamedSolutions, public EndlessSearches, public FurtherSearches {
  public:
   [[nodiscard]] std::shared_ptr<const Instance> read(const std::string& file) const override {
     const std::filesystem::path path(file);
@@ -67,8 +69,17 @@ class Files final : public FileFormat, public NamedSolutions, public EndlessSear
         instance, [&](const qap::Qap& qap) { return qaplib_solution_text(qap, solution); },
         [&](const tsp::Tsp& tsp) { return tsplib_tour_text(tsp, solution); });
   }
-  /// Several restarts share the time, by a plan.
-  [[nodiscard]] bool endless(const Case& c) const override { return task_of(c).restarts == 1; }
+  /// Several tabu searches share the time, by a plan. A hill climbing ends by itself.
+  [[nodiscard]] bool endless(const Case& c) const override {
+    const local_search::Task task = task_of(c);
+    return task.restarts == 1 || task.method == local_search::Method::hill;
+  }
+  /// One: from the same start all would make the same moves.
+  [[nodiscard]] Case further(const Case& c, const Instance&, const std::atomic<bool>&) const override {
+    Case further = c;
+    further.values["restarts"] = std::int64_t{1};
+    return further;
+  }
 };
 
 }  // namespace

@@ -253,8 +253,8 @@ class Solving {
     return work_by_ == WorkBy::time && !endless() && !prepared_.implementation->over_ranks && extra_of<FurtherSearches>(solver_) != nullptr;
   }
 
-  /// Further searches from the best, each as long as most of what is left allows by the speed of the one before. What they find replaces
-  /// the best where it is better; what they do is added.
+  /// Further searches from the best, each as long as most of what is left allows by the speed of the one before, or all of it where that
+  /// needs no plan. What they find replaces the best where it is better; what they do is added.
   void go_on(SolveReport& report) {
     constexpr double least_share = 0.01, margin = 0.9;  // of --time, that is worth a search; of what is left
     Found last = report.found;
@@ -263,26 +263,27 @@ class Solving {
     const Case further = extra_of<FurtherSearches>(solver_)->further(case_, *instance_, stop_requested());
     while (last.stop == Stop::done && *seconds_left() > least_share * *asked_.seconds) {
       const double fitting = margin * *seconds_left() * static_cast<double>(work) / std::max(last.seconds, 1e-7);
-      work = static_cast<std::int64_t>(std::clamp(fitting, 1.0, static_cast<double>(solver_.most_work)));
       case_ = further;
+      work = endless() ? solver_.most_work : static_cast<std::int64_t>(std::clamp(fitting, 1.0, static_cast<double>(solver_.most_work)));
       case_.values[solver_.work_axis] = work;
       prepared_.run.reset();
       prepared_.run = prepared_.implementation->prepare(case_, *instance_);
       start_ = Start(start_.seed + 1, report.found.outcome.solution);
       if (!asked_.quiet)
-        print_stderr("{}: then from the best --{} {} --seed {}{}\n", prepared_.implementation->name, solver_.work_axis, work, start_.seed,
-                     changed_settings(report.c));
+        print_stderr("{}: then from the best{} --seed {}{}\n", prepared_.implementation->name,
+                     endless() ? "" : fmt::format(" --{} {}", solver_.work_axis, work), start_.seed, changed_settings(report.c));
       SolveReport part = report_before();
       last = searched(part);
       take(last, part.whole_work, report);
     }
   }
 
-  /// What a further search has and `first` has not: " --set t0=40 tf=5".
+  /// Where a further search is another than `first`: " --set t0=40 tf=5".
   [[nodiscard]] std::string changed_settings(const Case& first) const {
     std::string text;
     for (const auto& [axis, value] : case_.values)
-      if (!first.values.contains(axis)) text += fmt::format(" {}={}", axis, to_string(value));
+      if (const auto had = first.values.find(axis); axis != solver_.work_axis && (had == first.values.end() || had->second != value))
+        text += fmt::format(" {}={}", axis, to_string(value));
     return text.empty() ? "" : " --set" + text;
   }
 
@@ -294,7 +295,7 @@ class Solving {
     found.outcome.evaluations = before.evaluations + last.outcome.evaluations;
     found.seconds += last.seconds;
     found.stop = last.stop;
-    report.whole_work += whole_work;
+    report.whole_work = whole_work > 0 ? report.whole_work + whole_work : 0;
   }
 
   /// Names of files may be no UTF-8.

@@ -262,13 +262,36 @@ def test_time_suits_the_searches_of_a_round_to_the_threads(mine: Program, thread
 
 
 def test_a_tabu_search_goes_on_until_the_time_is_over(mine: Program) -> None:
-    """Its moves do not depend on its length: no work is planned, unless restarts share the time."""
+    """Its moves do not depend on its length: no work is planned."""
     search = ["solve", "lsm", *MINE[1:], "--time", "0.5", "--json"]
     answer = json.loads(mine(*search).stdout)
     assert (answer["unit"], answer["stopped_by"], answer["asked"]) == ("moves", "time", None)
     assert answer["done"] > 0 and answer["objective"] == assert_solves(mine.folder / "mine.sln", 12)
-    shared = json.loads(mine(*search, "--set", "restarts=2").stdout)
-    assert shared["asked"] == 2 * shared["iterations"] and shared["iterations_chosen_by"] == "time"
+
+
+def test_a_tabu_search_goes_on_from_the_best_of_several(mine: Program) -> None:
+    """They share the time, by a plan. The one that then goes on alone takes what is left."""
+    search = ["solve", "lsm", *MINE[1:], "--json", "--implementation", "cpu-serial"]
+    two = ["--set", "restarts=2"]
+    runs = (mine(*search, "--time", "1", *two) for _ in range(10))  # others' work may use up the time
+    result = next(one for one in runs if "then from the best" in one.stderr)
+    answer = json.loads(result.stdout)
+    assert re.findall("then from the best.*", result.stderr) == ["then from the best --seed 2 --set restarts=1"]
+    assert (answer["stopped_by"], answer["asked"], answer["iterations_chosen_by"]) == ("time", None, "time")
+    moves = answer["iterations"]
+    begun = json.loads(mine(*search, "--iterations", str(moves), *two, "--output", "again.sln").stdout)
+    assert begun["done"] == 2 * moves < answer["done"]
+    rest = str(answer["done"] - begun["done"])
+    again = json.loads(mine(*search, "--start", "again.sln", "--iterations", rest, "--output", "again.sln").stdout)
+    assert min(begun["objective"], again["objective"]) == answer["objective"]
+    assert assert_solves(mine.folder / "mine.sln", 12) == answer["objective"]
+
+
+def test_hill_climbings_need_no_plan(mine: Program) -> None:
+    search = ["solve", "lsm", *MINE[1:], "--json", "--set", "method=hill", "restarts=3"]
+    timed = mine(*search, "--time", "5")
+    whole = mine(*search, "--iterations", "1e9", "--output", "again.sln")
+    assert timed.stderr == "" and json.loads(timed.stdout)["digest"] == json.loads(whole.stdout)["digest"]
 
 
 def test_time_ends_a_longer_search(mine: Program) -> None:
