@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <new>
 #include <set>
 #include <string>
 #include <string_view>
@@ -272,6 +273,7 @@ class Experiment {
     Progress progress(descriptor_, profile_, jobs, part_);
     for (const Json& record : recorder.existing())
       if (counts(record)) progress.recall(record);
+    if (process() == 1) check_values(jobs, referee);
     bool failed = false;
     std::set<std::string> ran;  // cases and implementations
     for (const Job& job : jobs) {
@@ -293,15 +295,38 @@ class Experiment {
     return failed ? exit_check_failed : exit_ok;
   }
 
-  /// Errors in a case get the descriptor's name.
-  Result measure_one(Referee& referee, const Job& job, const MeasureOptions& options) const {
+  /// body(); errors in a case get the descriptor's name.
+  template <class Body>
+  auto in_case(const Job& job, const Body& body) const {
     try {
-      return measure(referee, job, profile_.protocol, options);
+      return body();
+    } catch (const MissingInput&) {
+      throw;
     } catch (const InputError& error) {
       const std::string message = error.what();
       if (message.starts_with(descriptor_.path)) throw;
       throw InputError(fmt::format("{}: case {}: {}", descriptor_.path, describe(job, profile_), message));
     }
+  }
+
+  /// Makes an instance with each value of each axis: one that no instance can have is said before the first run, not hours later.
+  void check_values(const std::vector<Job>& jobs, Referee& referee) const {
+    std::set<std::pair<std::string, Value>> made;
+    for (const Job& job : jobs) {
+      const std::size_t before = made.size();
+      made.insert(job.asked.values.begin(), job.asked.values.end());
+      if (made.size() == before) continue;
+      try {
+        in_case(job, [&] { return referee.instance(job.asked); });
+      } catch (const MissingInput&) {  // what cannot be made here is skipped when its turn comes
+      } catch (const DoesNotFit&) {
+      } catch (const std::bad_alloc&) {
+      }
+    }
+  }
+
+  Result measure_one(Referee& referee, const Job& job, const MeasureOptions& options) const {
+    return in_case(job, [&] { return measure(referee, job, profile_.protocol, options); });
   }
 
   const Options& options_;

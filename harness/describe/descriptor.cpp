@@ -52,10 +52,15 @@ std::vector<std::string> read_implementations(const YamlReader& node, const Syst
   return names;
 }
 
-std::vector<Value> read_values(const YamlReader& node) {
+/// Numbers, where the first of those that the axis has already, or of these, is one. A number among names is a name.
+std::vector<Value> read_values(const YamlReader& node, const std::vector<Value>& has = {}) {
+  const auto is_name = [](const Value& value) { return std::holds_alternative<std::string>(value); };
   std::vector<Value> values;
   for (const YamlReader& item : node.items()) {
     values.push_back(item.value());
+    const Value& first = has.empty() ? values.front() : has.front();
+    if (is_name(values.back()) && !is_name(first))
+      item.fail(fmt::format("value {} is no number, as {} is", to_string(values.back()), to_string(first)));
     if (std::count(values.begin(), values.end(), values.back()) > 1)
       item.fail(fmt::format("value {} appears twice", to_string(values.back())));
   }
@@ -110,7 +115,10 @@ std::vector<Value>& axis_values(const YamlReader& node, const std::string& name,
 /// axes the descriptor's sweeps no longer apply.
 void override_axes(const YamlReader& node, Profile& profile) {
   profile.sweeps.clear();
-  for (const auto& [name, values] : node.entries()) axis_values(values, name, profile) = read_values(values);
+  for (const auto& [name, values] : node.entries()) {
+    std::vector<Value>& own = axis_values(values, name, profile);
+    own = read_values(values, own);
+  }
 }
 
 /// A sweep may be for some of the descriptor's instances.
@@ -123,11 +131,8 @@ void read_sweeps(const YamlReader& node, Profile& profile) {
   for (const YamlReader& sweep : node.items()) {
     auto& replaced = profile.sweeps.emplace_back();
     for (const auto& [name, values] : sweep.entries()) {
-      if (name == "instance")
-        check_instances(values, profile);
-      else
-        static_cast<void>(axis_values(values, name, profile));
-      replaced[name] = read_values(values);
+      if (name == "instance") check_instances(values, profile);
+      replaced[name] = read_values(values, name == "instance" ? std::vector<Value>() : axis_values(values, name, profile));
     }
   }
 }

@@ -214,6 +214,11 @@ TEST_F(DescriptorTest, ErrorsNameLineAndWhatIsAllowed) {
   EXPECT_EQ(error("flush_l2: true", "flush_l2: perhaps"), "table.yaml:17: flush_l2 must be true or false");
   EXPECT_EQ(error("size: [10, 13]", "size: 10"), "table.yaml:11: size must be a list with at least one element, like [a, b]");
   EXPECT_EQ(error("size: [10, 13]", "size: [10, 10]"), "table.yaml:11: value 10 appears twice");
+  EXPECT_EQ(error("size: [10, 13]", "size: [10, abc]"), "table.yaml:11: value abc is no number, as 10 is");
+  EXPECT_EQ(error("size: [10, 13]", "size: [10, '13']"), "table.yaml:11: value 13 is no number, as 10 is");
+  EXPECT_EQ(error("{size: [2]}", "{size: [abc]}"), "table.yaml:22: value abc is no number, as 10 is");
+  EXPECT_EQ(error("implementations: [cpu-serial, gpu]", "sweeps: [{size: [x]}]\nimplementations: [cpu-serial]"),
+            "table.yaml:13: value x is no number, as 10 is");
   EXPECT_EQ(error("schema: 1", "schema: 2"), "table.yaml:1: schema: '2' is not a whole number from 1 to 1");
   EXPECT_EQ(error("{states: size}", "{states: sizes}"), "table.yaml:8: unknown axis 'sizes'; did you mean 'size'? allowed: size, mode");
   EXPECT_EQ(error("{states: size}", "{stats: size}"), "table.yaml:8: no row of fang_table1.csv has a parameter 'stats'");
