@@ -245,7 +245,8 @@ class Solving {
                             extra_of<SolutionWords>(solver_)},
                            asked_.quiet);
     const Unbound unbound(prepared_.implementation->backend == Backend::gpu);
-    return search(*prepared_.run, start_, seconds, target_, progress);
+    const bool at_start = prepared_.implementation->backend == Backend::cpu && !prepared_.implementation->over_ranks;
+    return search(*prepared_.run, start_, seconds, target_, progress, at_start);
   }
 
   /// May planned work end before the time does, and searches go on from there? Ranks take too long to start.

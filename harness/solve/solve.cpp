@@ -297,12 +297,17 @@ std::int64_t work_within(double seconds, const Solver& solver, const Implementat
   }
 }
 
-Found search(Run& run, const Start& start_at, std::optional<double> seconds, std::optional<std::int64_t> target, SearchObserver& observer) {
+Found search(Run& run, const Start& start_at, std::optional<double> seconds, std::optional<std::int64_t> target, SearchObserver& observer,
+             bool at_start) {
   Found found;
   run.reset(start_at);
+  std::optional<std::int64_t> none = target && at_start ? std::optional<std::int64_t>(0) : std::nullopt;  // iterations, of the first slice
   const Stopwatch watch;
   for (double left = seconds.value_or(INFINITY);;) {
-    const bool more = run.execute({.seconds = std::clamp(left, 1e-3, slice_seconds), .target = target, .stop = &stop_requested()});
+    const bool more = run.execute({.iterations = std::exchange(none, std::nullopt),
+                                   .seconds = std::clamp(left, 1e-3, slice_seconds),
+                                   .target = target,
+                                   .stop = &stop_requested()});
     found.seconds = watch.seconds();
     left = seconds.value_or(INFINITY) - found.seconds;
     const bool reached = more && run.reached_target();

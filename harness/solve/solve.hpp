@@ -75,7 +75,8 @@ class SearchObserver {
 };
 
 /// Searches until the work is done, `seconds` are over, the objective reaches `target` or a signal asks to stop (stop_requested()).
+/// `at_start`: the target is looked for before the first iteration, too, which may take long; the run stops at 0 iterations.
 [[nodiscard]] Found search(Run& run, const Start& start, std::optional<double> seconds, std::optional<std::int64_t> target,
-                           SearchObserver& observer);
+                           SearchObserver& observer, bool at_start = false);
 
 }  // namespace vicinity

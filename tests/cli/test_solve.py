@@ -316,6 +316,27 @@ def test_summary_says_whether_the_target_is_reached(fake: Program, target: int, 
     assert f"\nsteps           {said}\n" in result.stdout
 
 
+@pytest.mark.parametrize(
+    "search",
+    [
+        ["sa", "--instance", "mine.dat", "--iterations", "1e4"],
+        ["sa", "--instance", "mine.dat", "--iterations", "1e4", "--implementation", "cpu-portfolio"],
+        ["lsm", "--instance", "mine.dat", "--iterations", "50", "--set", "restarts=3"],
+        ["alns", "--instance", "mine.vrp", "--calls", "3"],
+        ["alns", "--instance", "mine.vrp", "--calls", "3", "--implementation", "cpu-openmp"],
+    ],
+)
+def test_a_target_that_the_first_solution_reaches_ends_the_search(mine: Program, search: list[str]) -> None:
+    write_vrp(mine.folder / "mine.vrp", 20)
+    reached, missed, whole = (
+        json.loads(mine("solve", *search, *target, "--json", "--force").stdout)
+        for target in (["--target", "1e9"], ["--target", "1"], [])
+    )
+    assert reached["stopped_by"] == "target" and reached["objective"] < 1e9
+    assert reached["done"] < 4  # none of the first search; of those beside it a step each
+    assert missed["digest"] == whole["digest"] and missed["done"] == whole["done"]
+
+
 def test_a_target_missed_in_time_is_said_in_the_unit_of_the_files(vicinity: Program) -> None:
     write_vrp(vicinity.folder / "mine.vrp", 20)
     search = ["solve", "alns", "--instance", "mine.vrp", "--set", "rounding=none"]

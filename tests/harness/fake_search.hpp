@@ -45,9 +45,9 @@ class Hunt : public Run {
     while (done_ < steps_ && (!budget.iterations || done_ < *budget.iterations)) {
       if (pause_.count() > 0) std::this_thread::sleep_for(pause_);
       ++done_;
-      reached_ = budget.target && Objective(best()).reaches(*budget.target);
-      if (reached_ || (budget.seconds && watch.seconds() > *budget.seconds)) break;
+      if (reaches(budget) || (budget.seconds && watch.seconds() > *budget.seconds)) break;
     }
+    reached_ = reaches(budget);
     trace_.push_back({.seconds = watch.seconds(), .iterations = done_, .objective = best(), .digest = digest()});
     return done_ < steps_;
   }
@@ -68,6 +68,7 @@ class Hunt : public Run {
   [[nodiscard]] Trace trace() const override { return trace_; }
 
  private:
+  [[nodiscard]] bool reaches(const Budget& budget) const { return budget.target && Objective(best()).reaches(*budget.target); }
   [[nodiscard]] std::int64_t best() const { return std::max<std::int64_t>(0, from_ - done_ / 10); }
   [[nodiscard]] std::uint64_t digest() const {
     Digest digest;

@@ -162,6 +162,19 @@ TEST(SolveSearch, StopsAtTheTarget) {
   EXPECT_EQ(run.trace().back().objective, 80);
 }
 
+TEST(SolveSearch, StopsBeforeTheFirstIterationWhereThatReachesTheTarget) {
+  const auto instance = quarry(100);
+  fake::Hunt run(instance, hunting(500, 0), false);
+  Watcher watcher;
+  const Found found = search(run, {1, Solution{80}}, std::nullopt, 80, watcher, true);
+  EXPECT_EQ(found.stop, Stop::target);
+  EXPECT_EQ(found.outcome.iterations, 0);
+  const Found further = search(run, {1, Solution{81}}, std::nullopt, 80, watcher, true);
+  EXPECT_EQ(further.stop, Stop::target);
+  EXPECT_EQ(further.outcome.iterations, 10);
+  EXPECT_EQ(search(run, {1, Solution{80}}, std::nullopt, 80, watcher).outcome.iterations, 1);  // as on a GPU
+}
+
 TEST(SolveSearch, WorksALittleEvenWithoutTime) {
   const auto instance = quarry(100);
   fake::Hunt run(instance, hunting(500, 1000), false);
