@@ -27,7 +27,10 @@ enum class Token : std::uint8_t { end, identifier, integer, real, text, annotati
 /// The tokens of a text, one after the other.
 class Tokens {
  public:
-  Tokens(std::string_view text, const std::string& file) : at_(text.data()), end_(text.data() + text.size()), file_(file) { next(); }
+  Tokens(std::string_view text, const std::string& file)
+      : at_(text.data() + (text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0)), end_(text.data() + text.size()), file_(file) {
+    next();
+  }
 
   [[nodiscard]] Token kind() const noexcept { return kind_; }
   /// As it stands in the file; of a string without its quotes.

@@ -87,6 +87,14 @@ TEST(Flatzinc, ReadsAModel) {
   EXPECT_TRUE(model.elements(searches[1])[2].is(Kind::real));
 }
 
+TEST(Flatzinc, TakesAByteOrderMarkBeforeTheText) {
+  const std::string mark = "\xef\xbb\xbf", solve = "solve satisfy;\n";
+  EXPECT_TRUE(parse(mark + "var bool: b;\n" + solve).variables.at(0).boolean);
+  EXPECT_EQ(rejection(mark + mark + solve), "m.fzn:1: unexpected '?'");
+  EXPECT_EQ(rejection("var bool: b;\n" + mark + solve), "m.fzn:2: unexpected '?'");
+  EXPECT_EQ(rejection(mark), "m.fzn:1: the model has no solve item");
+}
+
 TEST(Flatzinc, WritesSolutions) {
   EXPECT_EQ(flatzinc_solution_text(parse(plain), std::vector<std::int32_t>{4, 5, 1, 7}),
             "x = 4;\nz = 7;\nall = array1d(1..3,[4,3,7]);\nboth = array2d(0..0,{2,7},[true,false]);\n----------\n");
