@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/problems/cp/compile.hpp"
+#include "core/problems/cp/coverage.hpp"
 #include "core/problems/cp/operations.hpp"
 #include "core/problems/cp/store.hpp"
 #include "core/util/error.hpp"
@@ -283,6 +286,100 @@ TEST(Coverage, OfRandomModelsAgainstEnumeration) {
   EXPECT_GT(better, 5);
   EXPECT_GT(bounded, 50);
   EXPECT_GT(open, 300);
+}
+
+/// Functions of variables, of which many have no bound on a side or on both, with a solution that is known.
+class Planted {
+ public:
+  explicit Planted(std::uint64_t seed) : draws_(seed) {
+    for (std::int64_t n = draws_.from(1, 4); n > 0; --n) add(value());
+    for (std::int64_t n = draws_.from(1, 6); n > 0; --n) add();
+    objective = some();
+  }
+
+  Draft draft;
+  Values solution{1};  ///< [variable]
+  Var objective = 0;
+
+ private:
+  static constexpr std::int64_t most = std::int64_t{1} << 60;
+
+  Var some() { return static_cast<Var>(draws_.from(1, static_cast<std::int64_t>(solution.size()) - 1)); }
+  std::int64_t value() {
+    if (draws_.below(2) != 0) return draws_.from(-9, 9);
+    const std::int64_t one = Values{46341,
+                                    unit,
+                                    greatest_value,
+                                    2 * std::int64_t{greatest_value},
+                                    std::int64_t{1} << 40,
+                                    std::int64_t{1} << 50}[static_cast<std::size_t>(draws_.below(6))];
+    return (draws_.below(2) != 0 ? one : -one) + draws_.from(-2, 2);
+  }
+  Var add(std::int64_t v) {
+    const auto away = [&] { return draws_.below(3) * draws_.from(0, 9); };
+    const std::int64_t low = draws_.below(5) < 3 ? -unlimited : v - away(), high = draws_.below(5) < 3 ? unlimited : v + away();
+    solution.push_back(v);
+    return draft.add_variable(low, high);
+  }
+  /// A function of two variables whose value is one, too: a new one, or one that has it.
+  void add() {
+    const Var x = some(), y = some();
+    const std::int64_t a = solution[static_cast<std::size_t>(x)], b = solution[static_cast<std::size_t>(y)];
+    constexpr std::array kinds{Kind::times, Kind::divide, Kind::modulo, Kind::power, Kind::maximum, Kind::minimum, Kind::absolute};
+    const Kind kind = kinds[static_cast<std::size_t>(draws_.below(kinds.size()))];
+    if ((kind == Kind::divide || kind == Kind::modulo) && b == 0) return;
+    if (kind == Kind::power && a == 0 && b < 0) return;
+    const Wide result = kind == Kind::times          ? Wide{a} * b
+                        : kind == Kind::divide       ? a / b
+                        : kind == Kind::modulo       ? a % b
+                        : kind == Kind::power        ? power(a, b)
+                        : kind == Kind::maximum      ? std::max(a, b)
+                        : kind == Kind::minimum      ? std::min(a, b)
+                        : /* Kind::absolute */ a < 0 ? -a
+                                                     : a;
+    if (result >= most || result <= -most) return;
+    const auto value = static_cast<std::int64_t>(result);
+    const auto same = std::find(solution.begin() + 1, solution.end(), value);
+    const Var z = same != solution.end() && draws_.below(2) != 0 ? static_cast<Var>(same - solution.begin()) : add(value);
+    if (kind == Kind::absolute)
+      draft.add(kind, {x, z});
+    else if (kind == Kind::maximum || kind == Kind::minimum)
+      draft.add(kind, {z, x, y});
+    else
+      draft.add(kind, {x, y, z});
+  }
+
+  Draws draws_;
+};
+
+TEST(Coverage, NeverLosesAPlantedSolution) {
+  int covered = 0, better = 0, bounded = 0, open = 0;
+  for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
+    Planted planted(seed);
+    const bool inside = within(planted.solution);
+    const std::int64_t objective = planted.solution[static_cast<std::size_t>(planted.objective)];
+    for (const Goal goal : {Goal::minimise, Goal::maximise}) {
+      const bool least = goal == Goal::minimise;
+      const Coverage coverage = coverage_of(planted.draft, goal, planted.objective);
+      EXPECT_TRUE(inside || !coverage.all) << seed;
+      EXPECT_TRUE(inside || !coverage.better || (least ? objective > greatest_value : objective < least_value)) << seed;
+      EXPECT_TRUE(!coverage.best || (least ? objective >= *coverage.best : objective <= *coverage.best)) << seed;
+      covered += coverage.all;
+      better += coverage.better && !coverage.all;
+      bounded += coverage.best.has_value();
+      open += !inside;
+    }
+    if (!inside) continue;
+    planted.draft.cut_domains();
+    const Network network(planted.draft);
+    ASSERT_FALSE(network.failed()) << seed;
+    const Store root(network);
+    for (std::size_t x = 0; x < planted.solution.size(); ++x) EXPECT_TRUE(root.contains(static_cast<Var>(x), planted.solution[x])) << seed;
+  }
+  EXPECT_GT(covered, 1000);
+  EXPECT_GT(better, 300);
+  EXPECT_GT(bounded, 1000);
+  EXPECT_GT(open, 10'000);
 }
 
 /// Values of functions of open variables lie within, though more than one of a constraint is open.
