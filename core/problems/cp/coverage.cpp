@@ -293,8 +293,9 @@ class Closure {
     }
     bound(z, all);
   }
-  /// The rule, where one variable alone is open.
+  /// The rule, where one variable alone is open and each has a value left: rules divide by bounds.
   void attempt(std::uint32_t c) {
+    if (failed_) return;
     Var open = -1;
     for (std::size_t k = 0; k < scope(c).arguments.size(); ++k) {
       const Var x = variable(c, k);

@@ -432,6 +432,16 @@ TEST(Coverage, OfAnObjectiveThatIsBounded) {
   EXPECT_EQ(best("int_pow", Goal::minimise, 2), std::nullopt);
 }
 
+/// Rules that divide by bounds are not asked where a variable has no value left.
+TEST(Coverage, OfAVariableWithoutAValue) {
+  ModelMaker maker;
+  const Expression x = maker.unbounded(), y = maker.unbounded();
+  maker.constraint("int_le", {Expression::integer(greatest_value + std::int64_t{1}), x});
+  maker.constraint("int_lin_eq", {maker.numbers({2, 1}), maker.array({x, y}), Expression::integer(-5)});
+  maker.constraint("int_times", {y, x, x});
+  EXPECT_FALSE(compile(maker.model()).clipped);
+}
+
 /// What has no value here alone because the greatest is taken has one beyond it.
 TEST(Coverage, AnEndThatIsTakenIsNoBound) {
   const std::int64_t last = greatest_value;
