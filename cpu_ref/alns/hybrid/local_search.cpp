@@ -5,7 +5,9 @@
 // moves of a round are looked at changes nothing. Data: next, prev, route, position and prefix sums of a customer side by side, one cache
 // line for all that a move reads of v; best moves are kept until one of their routes changes. Cost: a pair (customer, neighbour) is 15
 // deltas in O(1); after a round only pairs with a changed route are evaluated again, and routes changed are numbered again in O(length).
-// Few pairs have a move that comes into question: a bound of their moves is computed first, of all neighbours side by side.
+// Few pairs have a move that comes into question: a bound of their moves is computed first, of all neighbours side by side. On long routes
+// a round changes the surroundings of few of the customers whose routes it changes: there a bound of a pair's distances is kept until
+// either's surroundings change, and most pairs are passed over without a look at the matrix.
 #include "cpu_ref/alns/hybrid/local_search.hpp"
 
 #include <algorithm>
@@ -23,6 +25,9 @@ using Part = std::span<const std::int32_t>;
 void append(vrp::Route& route, Part part) { route.insert(route.end(), part.begin(), part.end()); }
 void append_turned(vrp::Route& route, Part part) { route.insert(route.end(), part.rbegin(), part.rend()); }
 
+/// Customers of a route from which on bounds of distances are worth keeping.
+constexpr std::int32_t long_route = 16;
+
 }  // namespace
 
 LocalSearch::LocalSearch(const vrp::View& vrp, const Granular& granular)
@@ -36,6 +41,11 @@ LocalSearch::LocalSearch(const vrp::View& vrp, const Granular& granular)
       changed_(at(granular.routes)),
       renew_(at(vrp.n) + 1),
       bounds_(vrp, granular),
+      keeps_distances_(vrp.n >= std::int64_t{long_route} * granular.routes),
+      surroundings_(at(vrp.n) + 1),
+      stale_(at(vrp.n) + 1, all_slots()),
+      distances_((at(vrp.n) + 1) * at(slots_)),
+      penalty_of_(at(granular.routes)),
       swap_star_(vrp),
       dirty_(at(granular.routes)),
       sectors_(at(granular.routes)) {
@@ -60,6 +70,7 @@ void LocalSearch::improve(Tours& tours, const Penalties& penalties, const Interr
   tours_ = &tours;
   penalties_ = penalties;
   empty_ = tours.empty();
+  for (std::int32_t r = 0; r < tours.count(); ++r) note(r);
   for (std::int32_t u = 1; u <= vrp_.n; ++u) evaluate(u, all_slots());
   std::fill(dirty_.begin(), dirty_.end(), 1);
   do {
@@ -72,16 +83,67 @@ void LocalSearch::evaluate(std::int32_t u, std::uint32_t slots) {
   Best& best = best_[at(u)];
   evaluations_ += std::popcount(slots);
   if (slots == all_slots()) {
+    const std::int32_t last = best.code < 0 ? slots_ : slot_of(best.code);
     best = {};
     if (empty_ >= 0) Evaluator<Tours>(vrp_, penalties_, *tours_, u).offer_empty(slots_, best);
+    if (keeps_distances_ && last < slots_) {  // is likely to be good again, and spares others
+      Evaluator<Tours>(vrp_, penalties_, *tours_, u).offer_all(neighbor(u, last), last, best);
+      slots &= ~(std::uint32_t{1} << last);
+    }
   }
-  bounds_.look_at(*tours_, penalties_, u, slots);
+  const std::uint32_t stale = keeps_distances_ ? slots & stale_[at(u)] : slots;  // of no bound that still holds
+  if (stale != 0) {
+    bounds_.look_at(*tours_, penalties_, u, stale);
+    if (keeps_distances_) {
+      bounds_.look_around(*tours_, u);
+      for (std::int32_t i = 0; i < bounds_.count(); ++i) distances_[at(u) * at(slots_) + at(bounds_.slot(i))] = bounds_.distance(i);
+      stale_[at(u)] &= ~stale;
+    }
+    offer(u, best);
+  }
+  const std::uint32_t others = promising(u, slots & ~stale);
+  if (others == 0) return;
+  bounds_.look_at(*tours_, penalties_, u, others);
+  offer(u, best);
+}
+
+/// The moves with the neighbours that bounds_ looks at.
+void LocalSearch::offer(std::int32_t u, Best& best) const {
   const std::int32_t first = bounds_.least();  // after it few others come into question
-  if (first < 0 || bounds_.of(first) > best.delta) return;
+  if (bounds_.of(first) >= 0 || bounds_.of(first) > best.delta) return;
   const Evaluator<Tours> evaluator(vrp_, penalties_, *tours_, u);
   evaluator.offer_all(bounds_.neighbor(first), bounds_.slot(first), best);
   for (std::int32_t i = 0; i < bounds_.count(); ++i)
     if (i != first && bounds_.of(i) <= best.delta) evaluator.offer_all(bounds_.neighbor(i), bounds_.slot(i), best);
+}
+
+/// Those of the slots whose bound of distances leaves room for a move at least as good as u's best: no move saves more than the distance
+/// and the penalties of both routes.
+std::uint32_t LocalSearch::promising(std::int32_t u, std::uint32_t slots) const {
+  const std::int32_t r = tours_->route(u);
+  const std::int64_t own = penalty_of_[at(r)], most = std::min(best_[at(u)].delta, -1);
+  std::uint32_t promising = 0;
+  for (std::uint32_t left = slots; left != 0; left &= left - 1) {
+    const std::int32_t slot = std::countr_zero(left), s = tours_->route(neighbor(u, slot));
+    const std::int64_t bound = distances_[at(u) * at(slots_) + at(slot)] - own - (s == r ? 0 : penalty_of_[at(s)]);
+    if (bound <= most) promising |= left & -left;
+  }
+  return promising;
+}
+
+/// What bounds of distances need to know of a changed route.
+void LocalSearch::note(std::int32_t r) {
+  if (!keeps_distances_) return;
+  penalty_of_[at(r)] = penalty(vrp_, penalties_, tours_->load(r), tours_->duration(r));
+  for (const std::int32_t c : tours_->customers(r)) {
+    const std::int32_t p = tours_->prev(c), x = tours_->next(c);
+    const Surroundings now{tours_->prev(p), p, x, tours_->next(x)};
+    if (surroundings_[at(c)] == now) continue;
+    surroundings_[at(c)] = now;
+    stale_[at(c)] = all_slots();
+    for (std::size_t i = first_reference_[at(c)]; i < first_reference_[at(c) + 1]; ++i)
+      stale_[at(references_[i].u)] |= std::uint32_t{1} << references_[i].slot;
+  }
 }
 
 /// Carries out the best moves. Was there any?
@@ -168,6 +230,7 @@ void LocalSearch::refresh(bool had_empty) {
   }
   for (std::int32_t r = 0; r < tours_->count(); ++r) {
     if (changed_[at(r)] == 0) continue;
+    note(r);
     for (const std::int32_t v : tours_->customers(r))
       for (std::size_t i = first_reference_[at(v)]; i < first_reference_[at(v) + 1]; ++i)
         renew_[at(references_[i].u)] |= std::uint32_t{1} << references_[i].slot;

@@ -32,8 +32,16 @@ class LocalSearch {
   struct Reference {
     std::int32_t u, slot;
   };
+  /// Who stands around a customer.
+  struct Surroundings {
+    std::int32_t pp, p, x, xx;
+    bool operator==(const Surroundings&) const = default;
+  };
 
   void evaluate(std::int32_t u, std::uint32_t slots);
+  void offer(std::int32_t u, Best& best) const;
+  [[nodiscard]] std::uint32_t promising(std::int32_t u, std::uint32_t slots) const;
+  void note(std::int32_t r);
   [[nodiscard]] std::uint32_t all_slots() const { return (std::uint32_t{1} << slots_) - 1; }
   bool round();
   bool exchange();
@@ -58,7 +66,12 @@ class LocalSearch {
   std::vector<char> changed_;          ///< [r] by this round
   std::vector<std::uint32_t> renew_;   ///< [u] slots to be evaluated again, a bit each
   MoveBounds bounds_;
-  std::vector<std::int32_t> improving_;  ///< customers
+  bool keeps_distances_;                    ///< bounds of distances from one evaluation of a pair to the next; else none of the next four
+  std::vector<Surroundings> surroundings_;  ///< [u] when last noted
+  std::vector<std::uint32_t> stale_;        ///< [u] slots whose bound is of other surroundings, a bit each
+  std::vector<std::int32_t> distances_;     ///< [u * slots_ + slot] bounds
+  std::vector<std::int64_t> penalty_of_;    ///< [r]
+  std::vector<std::int32_t> improving_;     ///< customers
   struct Pair {
     std::int32_t r, s;
     Exchange exchange;

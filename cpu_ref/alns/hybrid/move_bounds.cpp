@@ -10,8 +10,10 @@ namespace vicinity::alns::hybrid {
 void MoveBounds::look_at(const Tours& tours, const Penalties& penalties, std::int32_t u, std::uint32_t slots) {
   const Around around = Around::of(tours, u);
   read(tours, penalties, u, around, slots);
-  bound(tours, penalties, u, around);
+  bound<true>(tours, penalties, u, around);
 }
+
+void MoveBounds::look_around(const Tours& tours, std::int32_t u) { bound<false>(tours, {}, u, Around::of(tours, u)); }
 
 std::int32_t MoveBounds::least() const {
   std::int32_t least = count_ == 0 ? -1 : 0;
@@ -54,6 +56,7 @@ void MoveBounds::read(const Tours& tours, const Penalties& penalties, std::int32
 
 /// The moves of moves.hpp in all lanes at once. Sums of distances wrap around on the way; those of no move count nothing. Both directions
 /// are written out: by one function for either, in one loop or in two, the search takes half as long again or more.
+template <bool loads>
 void MoveBounds::bound(const Tours& tours, const Penalties& penalties, std::int32_t u, const Around& a) {
   using Word = std::uint32_t;
   constexpr std::int32_t much = 1 << 29;  // two penalties and a distance of so much fit 32 bits
@@ -69,6 +72,7 @@ void MoveBounds::bound(const Tours& tours, const Penalties& penalties, std::int3
   // Below what a unit of load costs, for all roundings.
   const float unit = static_cast<float>(penalties.load) * (0.999999f / 256);
   const auto costs = [&](std::int32_t of) {
+    if constexpr (!loads) return std::int32_t{0};
     const std::int32_t over = of > capacity ? of - capacity : 0;
     const float cost = static_cast<float>(over) * unit;
     return static_cast<std::int32_t>(cost < static_cast<float>(much) ? cost : static_cast<float>(much));
@@ -84,7 +88,7 @@ void MoveBounds::bound(const Tours& tours, const Penalties& penalties, std::int3
     const std::int32_t v = l.v[i], y = l.y[i], q = l.q[i];
     const Word qv = l.qv[i], vy = l.vy[i], uv = l.uv[i], uq = l.uq[i], uy = l.uy[i], xv = l.xv[i], xy = l.xy[i], xq = l.xq[i];
     const Word pv = l.pv[i], py = l.py[i], pq = l.pq[i], out_v = qv + vy;
-    const bool same = l.load[i] < 0;
+    const bool same = loads && l.load[i] < 0;
     const std::int32_t other = same ? 0 : l.load[i], demand_v = l.demand_v[i];
     // So much goes from u's route to v's.
     const auto moved = [&](std::int32_t amount) {
@@ -131,7 +135,7 @@ void MoveBounds::bound(const Tours& tours, const Penalties& penalties, std::int3
     backward = is_p ? much : backward;
     backward = is_x ? backward : least(backward, before);
 
-    l.after[i] = least(forward, backward);
+    (loads ? l.after : l.distance)[i] = least(forward, backward);
   }
 }
 

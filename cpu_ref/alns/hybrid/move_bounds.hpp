@@ -15,12 +15,16 @@ class MoveBounds {
 
   /// Customer u and these of its granular neighbours, a bit each: numbers 0 .. count() - 1 in the order of slots.
   void look_at(const Tours& tours, const Penalties& penalties, std::int32_t u, std::uint32_t slots);
+  /// The same ones without their routes: distance().
+  void look_around(const Tours& tours, std::int32_t u);
 
   [[nodiscard]] std::int32_t count() const { return count_; }
   [[nodiscard]] std::int32_t slot(std::int32_t i) const { return lanes_.slot[i]; }
   [[nodiscard]] std::int32_t neighbor(std::int32_t i) const { return lanes_.v[i]; }
   /// No move of Evaluator::offer_all() with the neighbour has a delta below.
   [[nodiscard]] std::int64_t of(std::int32_t i) const { return lanes_.after[i] - lanes_.before[i]; }
+  /// Nor changes the distance by less, whatever routes u and the neighbour are of, as long as each has the same two stops on either side.
+  [[nodiscard]] std::int32_t distance(std::int32_t i) const { return lanes_.distance[i]; }
   /// The first of the least; -1: there are none.
   [[nodiscard]] std::int32_t least() const;
 
@@ -35,10 +39,12 @@ class MoveBounds {
     Numbers load;  ///< of v's route; -1: it is u's
     Words qv, vy, qq_q, y_yy, uv, uq, uy, xv, xy, xq, pv, py, pq, xx_v, xx_y, x_yy, pp_v, pp_q, p_qq;
     Numbers after;              ///< least distance and penalties of loads
+    Numbers distance;           ///< least distance
     std::int64_t before[most];  ///< penalties of both routes
   };
 
   void read(const Tours& tours, const Penalties& penalties, std::int32_t u, const Around& a, std::uint32_t slots);
+  template <bool loads>
   void bound(const Tours& tours, const Penalties& penalties, std::int32_t u, const Around& a);
 
   vrp::View vrp_;

@@ -30,8 +30,8 @@ class Draws {
   std::uint32_t draw_ = 0;
 };
 
-/// A random instance, with coincident points, equal demands, binding limits, services or a matrix, as drawn.
-vrp::Vrp random_instance(Draws& draws, std::int32_t n) {
+/// A random instance, with coincident points, equal demands, binding limits, services or a matrix, as drawn. `stretch`: of the capacity.
+vrp::Vrp random_instance(Draws& draws, std::int32_t n, std::int32_t stretch = 1) {
   vrp::Data data;
   data.name = "random";
   const std::int32_t extent = draws.below(4) == 0 ? 3 : 200;
@@ -40,7 +40,7 @@ vrp::Vrp random_instance(Draws& draws, std::int32_t n) {
     data.y.push_back(draws.below(extent));
     data.demand.push_back(i == 0 ? 0 : 1 + draws.below(9));
   }
-  data.capacity = 9 + draws.below(40);
+  data.capacity = (9 + draws.below(40)) * stretch;
   if (draws.below(2) == 0) data.limit = 600 + draws.below(400);
   if (draws.below(2) == 0) {
     for (std::int32_t i = 0; i <= n; ++i) data.service.push_back(i == 0 ? 0 : draws.below(30));
@@ -214,7 +214,7 @@ TEST(HybridMoves, TheDeltaLaw) {
 }
 
 TEST(HybridMoves, NoneIsBelowItsBound) {
-  int near = 0, pairs = 0;
+  int near = 0, near_distances = 0, pairs = 0;
   for (std::uint64_t seed = 0; seed < 250; ++seed) {
     Draws draws(9000 + seed);
     const std::int32_t n = 2 + draws.below(40);
@@ -228,21 +228,28 @@ TEST(HybridMoves, NoneIsBelowItsBound) {
     for (std::int32_t u = 1; u <= n; ++u) {
       const auto slots = static_cast<std::uint32_t>(draws.below(std::int64_t{1} << granular.moves()));
       bounds.look_at(tours, penalties, u, slots);
+      bounds.look_around(tours, u);
+      const auto penalty_of = [&](std::int32_t r) { return penalty(vrp, penalties, tours.load(r), tours.duration(r)); };
       ASSERT_EQ(bounds.count(), std::popcount(slots));
       const Evaluator<Tours> evaluator(vrp, penalties, tours, u);
       for (std::int32_t i = 0; i < bounds.count(); ++i) {
         ASSERT_EQ(bounds.neighbor(i), granular.nearest[static_cast<std::size_t>(u * granular.k + bounds.slot(i))]);
+        const std::int32_t r = tours.route(u), s = tours.route(bounds.neighbor(i));
+        const std::int64_t spared = penalty_of(r) + (s == r ? 0 : penalty_of(s));  // at most
         AllMoves all;
         evaluator.offer_all(bounds.neighbor(i), bounds.slot(i), all);
         for (const auto& [code, delta] : all.moves) {
           ASSERT_LE(bounds.of(i), delta) << "seed " << seed << " u " << u << " v " << bounds.neighbor(i) << " code " << code;
+          ASSERT_LE(bounds.distance(i) - spared, delta) << "seed " << seed << " u " << u << " v " << bounds.neighbor(i) << " code " << code;
           near += static_cast<int>(delta - bounds.of(i) <= 1);
+          near_distances += static_cast<int>(delta - (bounds.distance(i) - spared) <= 1);
         }
         ++pairs;
       }
     }
   }
   EXPECT_GT(near, pairs / 4);  // bounds that never come near spare nothing
+  EXPECT_GT(near_distances, pairs / 20);
 }
 
 /// All exchanges of two routes, from the definition: customers are taken out and put in, and all costs computed from scratch. Places that
@@ -349,17 +356,31 @@ TEST(HybridSwapStar, SectorsThatTouchOverlap) {
 }
 
 TEST(HybridLocalSearch, EndsWhereNoMoveImproves) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  int long_routes = 0;
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
     Draws draws(1000 + seed);
-    const std::int32_t n = seed < 5 ? static_cast<std::int32_t>(seed) + 1 : 2 + draws.below(70);
-    const vrp::Vrp instance = random_instance(draws, n);
+    const bool stretched = seed >= 60;
+    const std::int32_t n = seed < 5 ? static_cast<std::int32_t>(seed) + 1 : (stretched ? 64 : 2) + draws.below(70);
+    const vrp::Vrp instance = random_instance(draws, n, stretched ? 25 : 1);
     const vrp::View vrp = instance.view();
     const Granular granular(instance);
     const Penalties penalties = random_penalties(draws);
     Tours tours(vrp, granular.routes);
     tours.load_all(random_routes(draws, n, granular.routes));
-    const std::int64_t before = tours.cost(penalties);
     LocalSearch search(vrp, granular);
+    if (n >= 16 * granular.routes) {  // where bounds are kept, of an optimum above all: there most are such as spare moves
+      ++long_routes;
+      search.improve(tours, penalties);
+      Routes routes = tours.routes();
+      for (std::int32_t i = 0; i < 8; ++i) {
+        const std::int32_t c = 1 + draws.below(n);
+        for (vrp::Route& route : routes) std::erase(route, c);
+        vrp::Route& route = routes[static_cast<std::size_t>(draws.below(granular.routes))];
+        route.insert(route.begin() + draws.below(static_cast<std::int64_t>(route.size()) + 1), c);
+      }
+      tours.load_all(routes);
+    }
+    const std::int64_t before = tours.cost(penalties);
     search.improve(tours, penalties);
     EXPECT_LE(tours.cost(penalties), before);
     EXPECT_EQ(tours.cost(penalties), cost_from_scratch(instance, penalties, tours.routes()));  // also: each customer once
@@ -384,6 +405,7 @@ TEST(HybridLocalSearch, EndsWhereNoMoveImproves) {
         EXPECT_EQ(swap_star.best(tours, penalties, r, s).delta, 0) << "seed " << seed;
       }
   }
+  EXPECT_GT(long_routes, 20);
 }
 
 }  // namespace
