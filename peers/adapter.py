@@ -4,6 +4,7 @@ An adapter is a script that fills in one `Adapter` and hands it to `main`. Nothi
 is there, so that an adapter can say that its peer is missing."""
 
 import argparse
+import contextlib
 import json
 import os
 import selectors
@@ -12,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -74,6 +75,26 @@ class Adapter:
     version: Callable[[], str]  # raises ImportError or FileNotFoundError where the peer is not installed
     search: Callable[[Task, Report], None]  # calls report.begin() and report.end(), writes the solution
     one_thread: bool = False  # its search has one: of several threads each has a search, with a seed of its own
+
+
+def outside_program(name: str, variable: str, advice: str, path: str | None = None) -> str:
+    """What the environment's `variable` names, else the program on the path."""
+    found = os.environ.get(variable) or shutil.which(name, path=path)
+    if found is None or not os.access(found, os.X_OK):
+        raise FileNotFoundError(f"{found or name} cannot be run: {advice}")
+    return found
+
+
+@contextlib.contextmanager
+def running(command: list[str], **pipes: int) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that ends with the block, and by Ctrl-C."""
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))  # by way of what ends the process
+    process = subprocess.Popen(command, **pipes)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 def main(adapter: Adapter) -> int:

@@ -7,14 +7,12 @@ solution at the end, and no improvement before."""
 
 import contextlib
 import os
-import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import cvrp
-from adapter import Adapter, Report, Task, main
+from adapter import Adapter, Report, Task, main, outside_program, running
 
 FIXED_COSTS = "--fixed-costs" in sys.argv
 MOST = 2**31 - 1  # the largest seed
@@ -22,12 +20,7 @@ MOST = 2**31 - 1  # the largest seed
 
 def program() -> str:
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    found = os.environ.get("CUOPT_ROUTE") or shutil.which("cuopt_route", path=places)
-    if found is None or not os.access(found, os.X_OK):
-        raise FileNotFoundError(
-            f"{found or 'cuopt_route'} cannot be run: peers/build_cuopt builds it; CUOPT_ROUTE may name it"
-        )
-    return found
+    return outside_program("cuopt_route", "CUOPT_ROUTE", "peers/build_cuopt builds it; CUOPT_ROUTE may name it", places)
 
 
 def version() -> str:
@@ -61,11 +54,9 @@ def packed(problem: cvrp.Problem, scale: int) -> bytes:
 def search(task: Task, report: Report) -> None:
     problem = cvrp.read(task.instance, task.scale)
     command = [program(), str(task.seconds), str(task.seed % MOST), *(["fixed-costs"] if FIXED_COSTS else [])]
-    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))  # by way of what ends the process
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     routes: list[list[int]] = []
     seconds = None
-    try:
+    with running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         with contextlib.suppress(BrokenPipeError), process.stdin:  # it says itself why it read no more
             process.stdin.write(packed(problem, task.scale))
         for line in process.stdout:  # cuOpt's own messages are among them
@@ -79,9 +70,6 @@ def search(task: Task, report: Report) -> None:
             elif word == "failed":
                 raise RuntimeError(rest)
         status = process.wait()
-    finally:
-        process.kill()
-        process.wait()
     if status != 0 or seconds is None:
         raise RuntimeError(f"cuopt_route ended with exit code {status}")
     if routes:

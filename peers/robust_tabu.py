@@ -5,28 +5,20 @@ is not on the path.
 The program's parameters as they come. A search has no limit in time: it is ended."""
 
 import hashlib
-import os
 import re
 import selectors
-import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
-from adapter import Adapter, Lines, Report, Task, main
+from adapter import Adapter, Lines, Report, Task, main, outside_program, running
 
 IMPROVED = re.compile(rb"iter:\s*(\d+)\s+cost:\s*(-?\d+).*IMPROVED")
 MOST = 2**31 - 1  # iterations, the program's largest number
 
 
 def program() -> str:
-    found = os.environ.get("ROTS_QAP") or shutil.which("rots-qap")
-    if found is None or not os.access(found, os.X_OK):
-        raise FileNotFoundError(
-            f"{found or 'rots-qap'} cannot be run: build QAP-codes, and put it on the path or into ROTS_QAP"
-        )
-    return found
+    return outside_program("rots-qap", "ROTS_QAP", "build QAP-codes, and put it on the path or into ROTS_QAP")
 
 
 def version() -> str:
@@ -37,26 +29,23 @@ def version() -> str:
 def search(task: Task, report: Report) -> None:
     """An improvement is a line with its cost, and after it one with the permutation."""
     command = ["stdbuf", "-oL", program(), "-v", "2", "-m", str(MOST), "-s", str(task.seed % MOST), str(task.instance)]
-    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))  # by way of what ends the process
     report.begin()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    iterations, cost, output = 0, None, Lines(process.stdout)
-    best: tuple[int, list[int]] | None = None
-    try:
-        with selectors.DefaultSelector() as ready:
-            ready.register(process.stdout, selectors.EVENT_READ)
-            while (left := task.seconds - report.seconds()) > 0:
-                if not ready.select(left) or (lines := output.read()) is None:
-                    break
-                for line in lines:
-                    if cost is not None:
-                        best, cost = (cost, [int(word) for word in line.split()]), None
-                        report.improvement(task.scale * best[0], iterations)
-                    elif match := IMPROVED.match(line):
-                        iterations, cost = int(match[1]), int(match[2])
-    finally:
-        process.kill()
-        process.wait()
+    with (
+        running(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process,
+        selectors.DefaultSelector() as ready,
+    ):
+        iterations, cost, output = 0, None, Lines(process.stdout)
+        best: tuple[int, list[int]] | None = None
+        ready.register(process.stdout, selectors.EVENT_READ)
+        while (left := task.seconds - report.seconds()) > 0:
+            if not ready.select(left) or (lines := output.read()) is None:
+                break
+            for line in lines:
+                if cost is not None:
+                    best, cost = (cost, [int(word) for word in line.split()]), None
+                    report.improvement(task.scale * best[0], iterations)
+                elif match := IMPROVED.match(line):
+                    iterations, cost = int(match[1]), int(match[2])
     report.end(iterations, own_process=False)
     if process.returncode > 0:
         raise RuntimeError(f"rots-qap ended with exit code {process.returncode}")

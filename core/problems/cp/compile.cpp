@@ -153,7 +153,7 @@ class Compiler {
   }
   [[nodiscard]] bool is_fixed(Var x) const { return domain(x).lower == domain(x).upper && is_value(domain(x).lower); }
   [[nodiscard]] const Draft::Domain& domain(Var x) const { return draft_.domains[static_cast<std::size_t>(x)]; }
-  [[nodiscard]] bool is_open(Var x) const { return !is_value(domain(x).lower) || !is_value(domain(x).upper); }
+  [[nodiscard]] bool is_open(Var x) const { return reaches_beyond(domain(x).lower, domain(x).upper); }
   [[nodiscard]] bool is_binary(Var x) const { return domain(x).lower >= 0 && domain(x).upper <= 1; }
 
   // --- arguments

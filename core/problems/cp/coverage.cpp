@@ -21,7 +21,7 @@ constexpr std::size_t few_terms = 32;  ///< constraints with more wait until no 
 
 struct Bounds {
   std::int64_t lower, upper;
-  [[nodiscard]] bool is_open() const { return lower < least_value || upper > greatest_value; }
+  [[nodiscard]] bool is_open() const { return reaches_beyond(lower, upper); }
 };
 
 /// What stands for no end: 2^60 times itself has 128 bits, and no end derived from it is below `far`.
@@ -177,36 +177,37 @@ class Closure {
       case Kind::minimum:
         for (const Var y : x.subspan(1)) sum(std::array{y, x[0]}, difference, 0, draft_.kind[c] == Kind::maximum ? 1 : -1);
         extreme(x[0], x.subspan(1), draft_.kind[c] == Kind::maximum);
-        return attempt(c);
+        break;
       case Kind::absolute:
         sum(x, difference, 0, 1);
         sum(x, negated_sum, 0, 1);
         bound(x[1], 0, range(x[0]).greatest());
-        return attempt(c);
+        break;
       case Kind::times:
         bound(x[2], product(range(x[0]), range(x[1])));
         factor(x[0], x[1], x[2]);
         factor(x[1], x[0], x[2]);
-        return attempt(c);
+        break;
       case Kind::divide:
         divide(x[0], x[1], x[2]);
-        return attempt(c);
+        break;
       case Kind::modulo:
         modulo(x[0], x[1], x[2]);
-        return attempt(c);
+        break;
       case Kind::power:
         power(x[0], x[1], x[2]);
-        return attempt(c);
+        break;
       case Kind::element_var:
         element(x[0], x[1], x.subspan(2));
-        return attempt(c);
+        break;
       case Kind::at_most:
       case Kind::equals:
       case Kind::element:
-        return attempt(c);
+        break;
       default:  // their rules take values at an end away, where others are left beyond it
         return;
     }
+    attempt(c);
   }
   /// sign (a x) <= sign c.
   void sum(std::span<const Var> x, std::span<const std::int64_t> a, std::int64_t c, int sign) {
@@ -342,7 +343,7 @@ class Closure {
 }  // namespace
 
 Coverage coverage_of(const Draft& draft, Goal goal, Var objective) {
-  const auto is_open = [](const Draft::Domain& domain) { return Bounds{domain.lower, domain.upper}.is_open(); };
+  const auto is_open = [](const Draft::Domain& domain) { return reaches_beyond(domain.lower, domain.upper); };
   if (draft.failed || std::none_of(draft.domains.begin(), draft.domains.end(), is_open)) return {true, true, std::nullopt};
   Closure closure(draft);
   closure.settle();

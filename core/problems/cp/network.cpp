@@ -140,10 +140,9 @@ void Draft::restrict(Var x, std::span<const std::int64_t> intervals) {
 void Draft::cut_domains() {
   const std::int64_t ends[] = {least_value, greatest_value};
   for (std::size_t x = 0; x < domains.size(); ++x) {
-    const bool outside = domains[x].lower < least_value || domains[x].upper > greatest_value;
-    if (outside) restrict(static_cast<Var>(x), ends);
-    if (domains[x].lower < least_value || domains[x].upper > greatest_value)
-      domains[x] = {least_value, greatest_value, {}};  // none is left
+    const Domain& domain = domains[x];
+    if (reaches_beyond(domain.lower, domain.upper)) restrict(static_cast<Var>(x), ends);
+    if (reaches_beyond(domain.lower, domain.upper)) domains[x] = {least_value, greatest_value, {}};  // none is left
   }
 }
 

@@ -100,6 +100,10 @@ struct Scope {
 
 /// In a draft: of a variable without a bound.
 inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+/// Do values between these bounds reach beyond those of a network's variables?
+[[nodiscard]] constexpr bool reaches_beyond(std::int64_t lower, std::int64_t upper) {
+  return lower < least_value || upper > greatest_value;
+}
 
 /// Variables and constraints while they are collected.
 struct Draft {
