@@ -3,26 +3,29 @@
 // Problem: independent processes take 100 iterations a launch; each removes k requests from a process' solution and inserts them again. Of
 // the k^2 n / 2 insertions that the paper evaluates again and again all but those into one tour have the value of the step before.
 // Data layout, in the shared memory of a block: the candidate (solution.hpp); the length of the edge behind each node; a slot for each
-// request removed, with its best insertion and its best in another tour; the table [slot][tour] of its least insertion in each tour,
+// request removed, with its best insertion and its best in another tour; the table [slot][tour] of its two least insertions in each tour,
 // feasible or not: all positions of a tour have the same room, so that the least one decides; the positions, dealt out by tours; rows of
-// the distance matrix. What does not fit is left out: without rows the distances are gathered from the read-only cache,
-// without a table (many tours, first solutions) a request whose best tours changed is compared with all positions, in greedy repair when
-// that could matter. What is left lies in device memory where shared memory is too small.
+// the distance matrix. What does not fit is left out: without the second ones (the layout is not deep) more cells are looked at again,
+// without rows the distances are gathered from the read-only cache, without a table (many tours, first solutions) a request whose best
+// tours changed is compared with all positions, in greedy repair when that could matter. What is left lies in device memory where shared
+// memory is too small.
 // Phases of an iteration: the candidate becomes the current solution; destroy; costs of what was removed, at the same time for all;
-// positions are dealt out, and rows arrive meanwhile; the table is filled by a sweep over all positions, a warp a tour, a lane a request;
-// steps; the history takes the edges; acceptance. What an iteration draws is known since its call began. In a step one warp chooses and
-// inserts; then the others, eight lanes a slot, compare each slot's least insertion in the changed tour with the two new positions, and
-// each slot's tours. Where that least position is gone the cell of the table is not exact, a bound, which is looked at again if it is
-// chosen (greedy) or one of a slot's two best (regret).
-// Synchronisation: two barriers a step, of the warps that have slots; worst removal uses one warp and no barrier, the other removals a few
-// or, to bisect, some thirty. Without a table: two block barriers a step, and the slots are dealt to all warps.
+// positions are dealt out, and rows arrive meanwhile; the table is filled by a sweep over all positions, a part of them a warp, a lane a
+// request; steps; the history takes the edges; acceptance. What an iteration draws is known since its call began. In a step one warp
+// chooses and inserts; then the others, four lanes a slot, compare each slot's least insertions in the changed tour with the two new
+// positions, and each slot's tours. Where both least positions are gone the cell of the table is a bound, which is looked at again if it
+// is chosen (greedy) or one of a slot's two best (regret).
+// Synchronisation: two barriers a step, of the warps that have slots; worst removal uses one warp and no barrier, the other removals up to
+// a dozen. Without a table: two block barriers a step, and the slots are dealt to all warps.
 // Cost: k n evaluations for the table, each two reads of shared memory; then all cells of the table a step, a few a lane.
 #include <cuda_pipeline.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 
 #include "core/methods/alns/alns.hpp"
 #include "kernels/alns/implementations.hpp"
@@ -37,9 +40,13 @@ struct alignas(16) Slot {
 };
 /// A position when the table is filled: the places beside it, the edge between these, the node before it.
 struct alignas(16) Entry {
-  std::int32_t before, after, edge;
-  Index node;
+  std::int32_t before, after, edge, node;
 };
+/// Of a tour, for cluster removal: edges between requests, the sum of these, clusters, requests taken.
+struct alignas(16) TourEdges {
+  std::int32_t edges, length, clusters, taken;
+};
+static_assert(sizeof(TourEdges) == sizeof(Entry));  // they lie where entries do later
 
 /// What a step of a repair by the table does.
 struct alignas(16) Move {
@@ -51,31 +58,50 @@ struct alignas(16) Move {
 };
 static_assert(sizeof(Move) == 16);  // read at once
 
+constexpr std::int32_t most_parts = 32;  ///< of the positions, when the table is filled
+
 /// Where things lie in the memory of a block.
 struct Layout {
   std::int32_t columns;  ///< of the table; 0: none
   std::int32_t staged;   ///< rows of the distance matrix that a sweep takes at a time; 0: none
   bool resident;         ///< those of all requests removed stay
-  std::int32_t pitch;    ///< of these rows; odd, as the next one, so that lanes that have a slot each use different banks
-  std::int32_t width;    ///< of the table
+  bool deep;             ///< the table keeps two insertions a cell
+  std::int32_t pitch;    ///< of these rows; odd, so that lanes that have a slot each use different banks
+  std::int32_t width;    ///< of the table: columns, and some for parts of tours; 4 more than a multiple of 8, so that four lanes a slot do
+  std::int32_t most;     ///< requests removed
   std::size_t slots, first, second, groups, numbers, entries, ends, added, move, table, rows, bytes;  ///< the solution stands at 0
 
-  /// For up to `most` requests removed.
-  Layout(std::int32_t n, std::int32_t m, std::int32_t most, std::int32_t columns_, std::int32_t staged_, bool resident_ = false)
-      : columns(columns_ < m ? columns_ : m), staged(staged_), resident(resident_), pitch((n + 1) | 1), width(columns | 1), bytes(0) {
+  /// For calls, which remove up to `most` requests.
+  Layout(std::int32_t n, std::int32_t m, std::int32_t most_, std::int32_t columns_, std::int32_t staged_, bool resident_ = false,
+         bool deep_ = false)
+      : Layout(n, m, most_, n + 1 + columns_, columns_, staged_, resident_, deep_) {}
+  /// For first solutions.
+  Layout(std::int32_t n, std::int32_t m) : Layout(n, m, n, 0, 0, 0, false, false) {}
+
+ private:
+  Layout(std::int32_t n, std::int32_t m, std::int32_t most_, std::int32_t count_of_entries, std::int32_t columns_, std::int32_t staged_,
+         bool resident_, bool deep_)
+      : columns(columns_ < m ? columns_ : m),
+        staged(staged_),
+        resident(resident_),
+        deep(deep_),
+        pitch((n + 1) | 1),
+        width(((columns_ < m + most_parts ? columns_ : m + most_parts) + 3) / 8 * 8 + 4),
+        most(most_),
+        bytes(0) {
     const auto place = [&](std::size_t size, std::int64_t count) {
       const std::size_t at = bytes;
       bytes += (size * static_cast<std::size_t>(count) + 15) / 16 * 16;
       return at;
     };
-    const std::int64_t cells = columns > 0 ? std::int64_t{most} * width : 0;
+    const std::int64_t cells = columns > 0 ? std::int64_t{most} * width * (deep ? 2 : 1) : 0;
     place(sizeof(std::int32_t), static_cast<std::int64_t>(ListedSolution::ints(n, m)));
     slots = place(sizeof(Slot), most);
     first = place(sizeof(std::uint64_t), most);
     second = place(sizeof(std::uint64_t), most);
     groups = place(sizeof(std::uint64_t), (n + 31) / 32);
     numbers = place(sizeof(std::uint32_t), n + m + 1);
-    entries = place(sizeof(Entry), columns > 0 ? n + columns : 0);
+    entries = place(sizeof(Entry), count_of_entries);
     ends = place(sizeof(std::int32_t), columns);
     added = place(sizeof(Index), columns > 0 ? 2 * most : 0);
     move = place(sizeof(Move), 1);
@@ -83,6 +109,8 @@ struct Layout {
     rows = place(sizeof(std::int32_t), std::int64_t{resident ? most : staged} * pitch);
   }
 };
+
+constexpr std::int32_t digit = 8, digits = 1 << digit;  ///< bits of a number that kth_least() looks at together
 
 /// What is known of an iteration when its call begins.
 struct Planned {
@@ -98,6 +126,7 @@ struct Common : ProcessCommon {
   std::int32_t request, position, after, tour, opened;  ///< the last insertion; `opened`: a tour that became the empty one, or -1
   bool roomier;                                         ///< that tour has more time left than before
   std::uint64_t least[warps];                           ///< of each warp's slots, greedy repair without a table
+  std::int32_t histogram[digits];                       ///< of kth_least()
 };
 
 /// What the threads of a block work on.
@@ -111,10 +140,12 @@ struct Block {
   std::uint64_t* groups;          ///< [32 requests] the least (number, request)
   std::uint32_t* number;          ///< [node]
   Entry* entries;                 ///< positions by tours
+  TourEdges* tours;               ///< [tour] at the same place
   std::int32_t* ends;             ///< [tour] where its entries end and the next tour's begin
   Index* added;
   Move* move;
-  std::uint64_t* table;  ///< [slot][layout.width]
+  std::uint64_t* table;  ///< [slot][layout.width] least insertions
+  std::uint64_t* next;   ///< [slot][layout.width] those that come next; not where the layout is not deep
   std::int32_t* rows;    ///< [slot][layout.pitch]
   Common& common;
 
@@ -129,28 +160,17 @@ struct Block {
         groups(reinterpret_cast<std::uint64_t*>(memory + places.groups)),
         number(reinterpret_cast<std::uint32_t*>(memory + places.numbers)),
         entries(reinterpret_cast<Entry*>(memory + places.entries)),
+        tours(reinterpret_cast<TourEdges*>(memory + places.entries)),
         ends(reinterpret_cast<std::int32_t*>(memory + places.ends)),
         added(reinterpret_cast<Index*>(memory + places.added)),
         move(reinterpret_cast<Move*>(memory + places.move)),
         table(reinterpret_cast<std::uint64_t*>(memory + places.table)),
+        next(table + places.most * places.width),
         rows(reinterpret_cast<std::int32_t*>(memory + places.rows)),
         common(shared) {}
 };
 
 // --- destroy -------------------------------------------------------------------------------------------------------------------
-
-/// By thread 0: takes a request out of the list. settle() does the sums.
-__device__ __forceinline__ void take(const Block& b, std::int32_t request) {
-  const auto& list = b.solution.list;
-  const std::int32_t t = list.tour[request];
-  list.remove(request);
-  if (list.empty(t)) {
-    --b.solution.totals->used;
-    b.common.emptied = true;
-  }
-  b.slots[b.common.count].request = request;
-  list.prev[request] = static_cast<Index>(b.common.count++);
-}
 
 /// Takes the requests of all slots out of the list, whose numbers are `gone`, a thread a request: the first of neighbours that go closes
 /// the gap. A barrier comes before.
@@ -240,26 +260,59 @@ __device__ __forceinline__ void measure_all(const Block& b, const Value& value) 
   return static_cast<std::int32_t>(cuda::warp_argmin(mine) & 0xFFFFFFFFu);
 }
 
-/// By all threads: the least x in [low, high] for which enough requests are within x, which can only become more as it grows.
-template <class Within>
-[[nodiscard]] __device__ __forceinline__ std::uint32_t bisect(const Block& b, std::uint32_t low, std::uint32_t high, std::int32_t enough,
-                                                              const Within& is_within) {
-  while (low < high) {
-    const std::uint32_t middle = low + (high - low) / 2;
-    std::int32_t count = 0;
-    for (std::int32_t from = 1; from <= b.vrp.n; from += threads) {
-      const std::int32_t r = from + thread();
-      count += __syncthreads_count(r <= b.vrp.n && is_within(r, middle) ? 1 : 0);
-    }
-    if (count >= enough)
-      high = middle;
-    else
-      low = middle + 1;
+/// By a whole warp: of this lane's number and those of lanes before it.
+__device__ __forceinline__ std::int32_t inclusive_sum(std::int32_t own) {
+#pragma unroll
+  for (std::int32_t offset = 1; offset < 32; offset *= 2) {
+    const std::int32_t other = __shfl_up_sync(~0u, own, offset);
+    if (lane() >= offset) own += other;
   }
-  return low;
+  return own;
+}
+
+/// The k-th least of some numbers; `left` of the `equal` ones that are it are among the k least.
+struct Rank {
+  std::uint32_t number;
+  std::int32_t left, equal;
+};
+/// By all threads: of the requests whose number(request) is within [low, high], which are `count`, 8 bits of the numbers after the other.
+/// Synchronisation: three block barriers a digit.
+template <class Number>
+[[nodiscard]] __device__ __forceinline__ Rank kth_least(const Block& b, std::int32_t k, std::uint32_t low, std::uint32_t high,
+                                                        std::int32_t count, const Number& number) {
+  std::int32_t* const histogram = b.common.histogram;
+  Rank rank{low, k, count};
+  for (std::int32_t below = 32 - __clz(static_cast<int>(high - low)); below > 0;) {  // bits that are not known yet
+    below = max(below - digit, 0);
+    for (std::int32_t i = thread(); i < digits; i += threads) histogram[i] = 0;
+    __syncthreads();
+    for_own_requests(b, [&](std::int32_t r) {
+      const std::uint32_t own = number(r), above = (own - rank.number) >> below;
+      if (own >= rank.number && own <= high && above < digits) atomicAdd(&histogram[above], 1);
+    });
+    __syncthreads();
+    constexpr std::int32_t each = digits / 32;  // by each warp, a lane some digits
+    std::int32_t own[each], sum = 0;
+#pragma unroll
+    for (std::int32_t i = 0; i < each; ++i) sum += own[i] = histogram[each * lane() + i];
+    std::int32_t before = inclusive_sum(sum) - sum;
+    const std::int32_t has = __ffs(static_cast<int>(__ballot_sync(~0u, before + sum >= rank.left))) - 1;
+    std::int32_t chosen = each * lane(), equal = 0;
+#pragma unroll
+    for (std::int32_t i = 0, done = 0; i < each; ++i) {
+      if (done != 0) continue;
+      equal = own[i];
+      done = before + equal >= rank.left ? 1 : 0;
+      if (done == 0) before += equal, ++chosen;
+    }
+    rank = {rank.number + (static_cast<std::uint32_t>(__shfl_sync(~0u, chosen, has)) << below), rank.left - __shfl_sync(~0u, before, has),
+            __shfl_sync(~0u, equal, has)};
+    __syncthreads();  // all have read
+  }
+  return rank;
 }
 /// Takes the k requests with the least (value, request). Mapping: a thread a request, which counts those before it, where they are few;
-/// else all threads count those below a bound, which they bisect.
+/// else all threads look for the k-th.
 template <class Value>
 __device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, const Value& value) {
   constexpr std::int32_t few = 128;
@@ -298,12 +351,14 @@ __device__ __forceinline__ void remove_least(const Block& b, std::int32_t k, con
     const std::uint64_t of_warp = b.common.slots[lane() % warps];
     least = cuda::warp_min(static_cast<std::uint32_t>(of_warp));
     greatest = ~cuda::warp_min(~static_cast<std::uint32_t>(of_warp >> 32));
-    const std::uint32_t bound = bisect(b, least, greatest, k, [&](std::int32_t own, std::uint32_t x) { return b.number[own] <= x; });
-    const std::uint32_t last = bisect(b, 1, static_cast<std::uint32_t>(n), k, [&](std::int32_t own, std::uint32_t x) {
-      return b.number[own] < bound || (b.number[own] == bound && static_cast<std::uint32_t>(own) <= x);
-    });
+    const Rank rank = kth_least(b, k, least, greatest, n, [&](std::int32_t own) { return b.number[own]; });
+    std::uint32_t last = static_cast<std::uint32_t>(n);  // of the requests with that number
+    if (rank.left < rank.equal)
+      last = kth_least(b, rank.left, 1, last, rank.equal, [&](std::int32_t own) {
+               return b.number[own] == rank.number ? static_cast<std::uint32_t>(own) : gone;
+             }).number;
     for_own_requests(b, [&](std::int32_t own) {
-      if (b.number[own] > bound || (b.number[own] == bound && static_cast<std::uint32_t>(own) > last)) return;
+      if (b.number[own] > rank.number || (b.number[own] == rank.number && static_cast<std::uint32_t>(own) > last)) return;
       b.number[own] = gone;
       b.slots[atomicAdd(&b.common.count, 1)].request = own;
     });
@@ -364,9 +419,76 @@ __device__ __forceinline__ void remove_historical(const Block& b, std::int32_t k
   remove_least(b, k, [&](std::int32_t r) { return gone - 1 - (of(list.prev[r], r) + of(r, list.next[r])); });
 }
 
+/// Instead of that of process.cuh. Mapping: all threads measure tours, and where clusters end; then warp 0 takes those around the requests
+/// drawn: lanes 0 and 1 walk from there to both ends, and what is taken leaves the list together. No tour loses all requests.
+__device__ __forceinline__ void remove_clusters(const Block& b, std::int32_t k, const Draws& draws) {
+  const auto& list = b.solution.list;
+  for (std::int32_t t = thread(); t < b.solution.totals->bound; t += threads) b.tours[t] = {};
+  __syncthreads();
+  for_own_requests(b, [&](std::int32_t r) {
+    b.number[r] = gone;  // the last one of its tour
+    if (list.is_depot(list.next[r])) return;
+    const std::int32_t length = b.distance(r, list.next[r]);
+    b.number[r] = static_cast<std::uint32_t>(length);
+    atomicAdd(&b.tours[list.tour[r]].edges, 1);
+    atomicAdd(&b.tours[list.tour[r]].length, length);
+  });
+  __syncthreads();
+  for_own_requests(b, [&](std::int32_t r) {
+    TourEdges& tour = b.tours[list.tour[r]];
+    const bool ends = b.number[r] == gone || cuts(static_cast<std::int32_t>(b.number[r]), tour.length, tour.edges);
+    b.number[r] = ends ? 1 : 0;
+    if (ends) atomicAdd(&tour.clusters, 1);
+  });
+  __syncthreads();
+  if (warp() != 0) return;
+  std::int32_t count = 0;
+  const std::int32_t own_draw = draws.request(static_cast<std::uint32_t>(lane()));
+  for (std::int32_t a = 0; a < cluster_draws && count < k; ++a) {
+    const std::int32_t drawn = __shfl_sync(~0u, own_draw, a);
+    if (!list.contains(drawn)) continue;
+    const std::int32_t t = list.tour[drawn];
+    const TourEdges tour = b.tours[t];
+    if (tour.clusters == 1) continue;
+    std::int32_t at = drawn, steps = 0;
+    if (lane() == 0)
+      for (std::int32_t before = list.prev[at]; !list.is_depot(before) && b.number[before] == 0; before = list.prev[at], ++steps)
+        at = before;
+    if (lane() == 1)
+      for (; b.number[at] == 0; at = list.next[at]) ++steps;
+    const std::int32_t first = __shfl_sync(~0u, at, 0), size = 1 + __shfl_sync(~0u, steps, 0) + __shfl_sync(~0u, steps, 1);
+    if (size == tour.edges + 1 - tour.taken) continue;  // all that is left of the tour stays
+    const std::int32_t taken = min(size, k - count);
+    if (lane() == 0) {
+      const Index before = list.prev[first];
+      std::int32_t after = first;
+      for (std::int32_t j = 0; j < taken; ++j) {
+        b.slots[count + j].request = after;
+        after = list.next[after];
+      }
+      list.next[before] = static_cast<Index>(after);
+      list.prev[after] = before;
+      b.tours[t].taken += taken;
+    }
+    __syncwarp();
+    for (std::int32_t j = count + lane(); j < count + taken; j += 32) {
+      const std::int32_t request = b.slots[j].request;
+      list.next[request] = -1;
+      list.prev[request] = static_cast<Index>(j);
+    }
+    count += taken;
+    __syncwarp();
+  }
+  if (lane() == 0) b.common.count = count;
+}
+
 /// By one thread.
 __device__ __forceinline__ void close_emptied(const Block& b) {
-  if (b.common.emptied) b.solution.keep_one_empty([&](std::int32_t j) { return b.slots[j].request; }, b.common.count);
+  if (!b.common.emptied) return;
+  b.solution.keep_one_empty([&](std::int32_t j) { return b.slots[j].request; }, b.common.count);
+  const auto& list = b.solution.list;
+  std::int32_t& bound = b.solution.totals->bound;
+  while (bound > 0 && !list.contains(list.start_of(bound - 1))) --bound;
 }
 
 /// What the removals change in cost, loads and durations, a thread a request: each takes off the edge before it, and the edge behind it
@@ -406,13 +528,15 @@ struct NewEdges {
   std::int32_t position, request;  ///< the nodes before them; 0: no insertion yet
   std::int32_t to, on;
 };
+/// Of the edge behind a node in the solution.
+__device__ __forceinline__ std::int32_t length_behind(const Block& b, std::int32_t node, const NewEdges& edges) {
+  return node == edges.request ? edges.on : node == edges.position ? edges.to : static_cast<std::int32_t>(b.number[node]);
+}
 /// Algorithm 3 at a node in the solution, feasible or not. Distances are symmetric: both lie in the row of the request.
 __device__ __forceinline__ std::uint64_t key_at(const Block& b, std::int32_t node, std::int32_t request, const NewEdges& edges) {
   const auto& list = b.solution.list;
-  std::int32_t edge = static_cast<std::int32_t>(b.number[node]);
-  if (node == edges.position) edge = edges.to;
-  if (node == edges.request) edge = edges.on;
-  return key_of(b.distance(request, list.place(node)) + b.distance(request, list.place(list.next[node])) - edge, node, request);
+  return key_of(b.distance(request, list.place(node)) + b.distance(request, list.place(list.next[node])) - length_behind(b, node, edges),
+                node, request);
 }
 
 /// The least feasible insertions into two tours.
@@ -676,21 +800,50 @@ __device__ __forceinline__ bool insert_all(const Block& b, Repair operation, std
 }
 
 // --- repair by the table -----------------------------------------------------------------------------------------------------------
-// A cell is the least insertion of a slot into a tour, and whether the tour has room for it; `none`: the tour has no position. Of one that
-// is not exact the least position has gone, and those that are left have greater keys than it says: it is looked at again when that could
-// matter.
+// A cell is the least insertion of a slot into a tour, and whether the tour has room for it; `none`: the tour has no position. Beside it
+// stands the insertion that comes next; those at other positions have greater keys. A key may be a bound: the position it names is gone,
+// and those at positions that are not named have greater keys than it. Where the layout is not deep, each key is a bound of the others. A
+// cell that is a bound is looked at again when that could matter.
 
-constexpr std::uint64_t exact = 1, infeasible = 2;  ///< `none` is both
-constexpr std::int32_t lanes_a_slot = 8, slots_a_warp = 32 / lanes_a_slot;
+constexpr std::uint64_t bound_only = 1, infeasible = 1ull << 63;  ///< of infeasible cells, that of least number is greater than all others
+constexpr std::int32_t most_distance = (1 << 29) - 1;             ///< so that changes of the cost leave one of 32 bits free
+constexpr std::int32_t lanes_a_slot = 4, slots_a_warp = 32 / lanes_a_slot, cells_at_once = 2 * lanes_a_slot;
 static_assert(60 * lanes_a_slot + 32 <= threads, "all slots of most_removed() have their lanes, and a warp is left");
 
 /// Ordered as keys are: (delta, position, request).
 __device__ __forceinline__ std::uint64_t cell_of(std::int32_t delta, std::int32_t position, std::int32_t request) {
-  return std::uint64_t{ordered(delta)} << 32 | static_cast<std::uint32_t>(position << 17 | request << 2) | exact;
+  return std::uint64_t{static_cast<std::uint32_t>(delta + 2 * most_distance)} << 32 |
+         static_cast<std::uint32_t>(position << 17 | request << 2);
+}
+__device__ __forceinline__ std::int32_t delta_of(std::uint64_t cell) {
+  return static_cast<std::int32_t>(cell >> 32 & 0x7FFFFFFFu) - 2 * most_distance;
 }
 __device__ __forceinline__ std::int32_t position_of(std::uint64_t cell) { return static_cast<std::int32_t>(cell >> 17 & 0x7FFFu); }
-__device__ __forceinline__ bool is_exact(std::uint64_t cell) { return (cell & exact) != 0; }
+__device__ __forceinline__ bool is_infeasible(std::uint64_t cell) { return static_cast<std::int64_t>(cell) < 0; }
+__device__ __forceinline__ bool is_bound(std::uint64_t cell) { return !is_infeasible(cell) && (cell & bound_only) != 0; }
 __device__ __forceinline__ std::int32_t request_of_cell(std::uint64_t cell) { return static_cast<std::int32_t>(cell >> 2 & 0x7FFFu); }
+
+/// The two least of some keys.
+struct TwoLeast {
+  std::uint64_t first = none, next = none;
+
+  __device__ __forceinline__ void consider(std::uint64_t key) {
+    const bool is_first = key < first, is_next = key < next;
+    next = is_first ? first : is_next ? key : next;
+    first = is_first ? key : first;
+  }
+  /// By a whole warp: of all lanes.
+  __device__ __forceinline__ void merge() {
+    const std::uint64_t least = cuda::warp_argmin(first);
+    next = cuda::warp_argmin(first == least ? next : first);
+    first = least;
+  }
+};
+/// A cell, unless there is none, and what stands beside it.
+__device__ __forceinline__ TwoLeast cell_at(const Block& b, std::int32_t place) {
+  const std::uint64_t cell = b.table[place] & ~infeasible;
+  return {cell, b.layout.deep ? b.next[place] : cell | bound_only};
+}
 
 /// Mapping: a warp a row, the lengths between a request and all places; they arrive later, by wait_for_rows().
 __device__ __forceinline__ void stage_rows(const Block& b, std::int32_t from, std::int32_t to) {
@@ -709,26 +862,70 @@ __device__ __forceinline__ void wait_for_rows() { __pipeline_wait_prior(0); }
 /// A cell, and whether load and duration of its tour leave room for it.
 __device__ __forceinline__ std::uint64_t judged(const Block& b, const Slot& slot, std::uint64_t cell, std::int32_t load,
                                                 std::int32_t duration) {
-  const bool has_room = slot.demand <= b.vrp.capacity - load, has_time = delta_in(cell) + slot.service <= b.vrp.limit - duration;
+  const bool has_room = slot.demand <= b.vrp.capacity - load, has_time = delta_of(cell) + slot.service <= b.vrp.limit - duration;
   return (has_room & has_time) ? cell : cell | infeasible;  // no load waits for the other
 }
 
-/// Fills the table for the slots whose rows are staged. Mapping: a lane a slot; each warp, or part of it, has its tours.
-__device__ __forceinline__ void sweep(const Block& b, std::int32_t from, std::int32_t to) {
-  const std::int32_t staged = b.layout.staged, parts = 32 / staged, bound = b.solution.totals->bound;
-  const std::int32_t own = lane() % staged, j = from + own;
-  if (j >= to) return;
-  const Slot slot = b.slots[j];
+/// What tour t's cell of slot j becomes.
+__device__ __forceinline__ void put(const Block& b, std::int32_t j, const Slot& slot, std::int32_t t, const TwoLeast& keys) {
+  const std::int32_t place = j * b.layout.width + t;
+  b.table[place] = judged(b, slot, keys.first, b.solution.load[t], b.solution.duration[t]);
+  if (b.layout.deep) b.next[place] = keys.next;
+}
+
+/// How positions are shared when the table is filled: as many parts as have their lanes, but the first one with a column of its own behind
+/// those of all tours.
+struct Parts {
+  std::int32_t positions, count, length, first_column;
+
+  __device__ __forceinline__ Parts(const Block& b)
+      : positions(b.ends[b.solution.totals->bound - 1]),
+        count(min(min(threads / b.layout.staged, most_parts), b.layout.width - b.solution.totals->bound + 1)),
+        length((positions + count - 1) / count),
+        first_column(b.solution.totals->bound - 1) {}
+};
+/// For the slots whose rows are staged, compares all positions. Mapping: a lane a slot; each warp, or part of it, has one of the parts, and
+/// leaves what it finds in each tour in the tour's column, or in its own where others have the tour's first positions.
+__device__ __forceinline__ void sweep(const Block& b, const Parts& parts, std::int32_t from, std::int32_t to) {
+  const std::int32_t staged = b.layout.staged, own = thread() % staged, j = from + own, part = thread() / staged;
+  const std::int32_t begin = part * parts.length, end = min(begin + parts.length, parts.positions);
+  if (j >= to || begin >= end) return;
+  const std::int32_t request = b.slots[j].request;
   const std::int32_t* const row = b.rows + (b.layout.resident ? j : own) * b.layout.pitch;
-  for (std::int32_t t = warp() * parts + lane() / staged; t < bound; t += warps * parts) {
-    const std::int32_t end = b.ends[t];
-    std::uint64_t least = none;
+  std::int32_t t = b.solution.list.tour[b.entries[begin].node];
+  std::int32_t column = begin == (t > 0 ? b.ends[t - 1] : 0) ? t : parts.first_column + part;
+  for (std::int32_t i = begin;;) {
+    TwoLeast least;
+    const std::int32_t last = min(b.ends[t], end);
 #pragma unroll 4
-    for (std::int32_t i = t > 0 ? b.ends[t - 1] : 0; i < end; ++i) {
+    for (; i < last; ++i) {
       const Entry entry = b.entries[i];
-      cuda::lower(least, cell_of(row[entry.before] + row[entry.after] - entry.edge, entry.node, slot.request));
+      least.consider(cell_of(row[entry.before] + row[entry.after] - entry.edge, entry.node, request));
     }
-    b.table[j * b.layout.width + t] = judged(b, slot, least, b.solution.load[t], b.solution.duration[t]);
+    const std::int32_t place = j * b.layout.width + column;
+    b.table[place] = least.first;
+    if (b.layout.deep) b.next[place] = least.next;
+    if (i >= end) break;
+    do ++t;
+    while (b.ends[t] == i);  // no positions
+    column = t;
+  }
+}
+/// What the sweep found becomes cells. Mapping: as in keep_cells(), which goes on with them.
+__device__ __forceinline__ void gather_parts(const Block& b, const Parts& parts, std::int32_t total) {
+  const std::int32_t j = thread() / lanes_a_slot, bound = b.solution.totals->bound;
+  if (j >= total) return;
+  const Slot slot = b.slots[j];
+  for (std::int32_t t = thread() % lanes_a_slot; t < bound; t += lanes_a_slot) {
+    const std::int32_t begin = t > 0 ? b.ends[t - 1] : 0, end = b.ends[t];
+    TwoLeast least;
+    if (begin < end) least = cell_at(b, j * b.layout.width + t);
+    for (std::int32_t part = begin / parts.length + 1; part * parts.length < end; ++part) {
+      const TwoLeast other = cell_at(b, j * b.layout.width + parts.first_column + part);
+      least.consider(other.first);
+      least.consider(other.next);
+    }
+    put(b, j, slot, t, least);
   }
 }
 
@@ -740,12 +937,7 @@ __device__ __forceinline__ void add_up(const Block& b) {
     int4* const ends = reinterpret_cast<int4*>(b.ends + t) + lane();
     const int4 own = mine ? *ends : int4{};
     const std::int32_t sum = own.x + own.y + own.z + own.w;
-    std::int32_t through = sum;
-#pragma unroll
-    for (std::int32_t offset = 1; offset < 32; offset *= 2) {
-      const std::int32_t other = __shfl_up_sync(~0u, through, offset);
-      if (lane() >= offset) through += other;
-    }
+    const std::int32_t through = inclusive_sum(sum);
     const std::int32_t before = begin + through - sum;
     if (mine) *ends = {before, before + own.x, before + own.x + own.y, before + own.x + own.y + own.z};
     begin += __shfl_sync(~0u, through, 31);
@@ -758,18 +950,17 @@ __device__ __forceinline__ void deal_out(const Block& b) {
   for (std::int32_t node = 1 + thread(); node <= nodes; node += threads) {
     if (!list.contains(node)) continue;
     const Index t = list.tour[node];
-    b.entries[atomicAdd(&b.ends[t], 1)] = {list.place(node), list.place(list.next[node]), static_cast<std::int32_t>(b.number[node]),
-                                           static_cast<Index>(node)};
+    b.entries[atomicAdd(&b.ends[t], 1)] = {list.place(node), list.place(list.next[node]), static_cast<std::int32_t>(b.number[node]), node};
   }
 }
 
-/// By a whole warp: the least insertion of a request, which is slot j, into tour t, feasible or not. `added`: nodes that joined the
+/// By a whole warp: the least insertions of a request, which is slot j, into tour t, feasible or not. `added`: nodes that joined the
 /// solution since positions were dealt out.
-__device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int32_t j, std::int32_t request, std::int32_t t,
-                                                       std::int32_t added) {
+__device__ __forceinline__ TwoLeast least_in_tour(const Block& b, std::int32_t j, std::int32_t request, std::int32_t t, std::int32_t added,
+                                                  const NewEdges& edges) {
   const auto& list = b.solution.list;
   constexpr int at_once = 2;
-  std::uint64_t mine = none;
+  TwoLeast mine;
   const std::int32_t begin = t > 0 ? b.ends[t - 1] : 0, dealt = b.ends[t] - begin;
   const std::int32_t count = dealt + added;
   for (std::int32_t from = lane(); from < count; from += 32 * at_once) {
@@ -777,8 +968,8 @@ __device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int3
 #pragma unroll
     for (int c = 0; c < at_once; ++c) {
       const std::int32_t i = min(from + 32 * c, count - 1);
-      const Index found = *(i < dealt ? &b.entries[begin + i].node : b.added + (i - dealt));
-      node[c] = i == from + 32 * c ? found : Index{0};
+      const std::int32_t found = i < dealt ? b.entries[begin + i].node : std::int32_t{b.added[i - dealt]};
+      node[c] = i == from + 32 * c ? found : 0;
     }
 #pragma unroll
     for (int c = 0; c < at_once; ++c) {
@@ -788,18 +979,21 @@ __device__ __forceinline__ std::uint64_t least_in_tour(const Block& b, std::int3
 #pragma unroll
     for (int c = 0; c < at_once; ++c) {
       const std::int32_t here = list.place(node[c]), there = node[c] > 0 ? list.place(next[c]) : 0;
+      const std::int32_t edge = length_behind(b, node[c], edges);
       both[c] = (b.layout.resident ? b.rows[j * b.layout.pitch + here] + b.rows[j * b.layout.pitch + there]
                                    : b.distance(request, here) + b.distance(request, there)) -
-                static_cast<std::int32_t>(b.number[node[c]]);
+                edge;
     }
 #pragma unroll
     for (int c = 0; c < at_once; ++c)
-      if (node[c] > 0) cuda::lower(mine, cell_of(both[c], node[c], request));
+      if (node[c] > 0) mine.consider(cell_of(both[c], node[c], request));
   }
-  return cuda::warp_argmin(mine);
+  mine.merge();
+  return mine;
 }
 
-/// The table, by a sweep over staged rows, or by a warp a slot and tour.
+/// The table, by a sweep over staged rows, or by a warp a slot and tour. No barrier comes behind the last step, which is that of the lanes
+/// that keep the cells.
 __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
   const std::int32_t staged = b.layout.staged, bound = b.solution.totals->bound;
   if (warp() == 0) add_up(b);
@@ -811,22 +1005,25 @@ __device__ __forceinline__ void fill_table(const Block& b, std::int32_t total) {
     for (std::int32_t x = warp(); x < total * bound; x += warps) {
       const std::int32_t j = x / bound, t = x % bound;
       const Slot slot = b.slots[j];
-      const std::uint64_t least = least_in_tour(b, j, slot.request, t, 0);
-      if (lane() == 0) b.table[j * b.layout.width + t] = judged(b, slot, least, b.solution.load[t], b.solution.duration[t]);
+      const TwoLeast least = least_in_tour(b, j, slot.request, t, 0, NewEdges{});
+      if (lane() == 0) put(b, j, slot, t, least);
     }
-  } else {
-    for (std::int32_t from = 0; from < total; from += staged) {
-      const std::int32_t to = min(from + staged, total);
-      if (from > 0 && !b.layout.resident) {  // the first rows are there
-        __syncthreads();
-        stage_rows(b, from, to);
-        wait_for_rows();
-        __syncthreads();
-      }
-      sweep(b, from, to);
+    __syncthreads();
+    return;
+  }
+  const Parts parts(b);
+  for (std::int32_t from = 0; from < total; from += staged) {
+    const std::int32_t to = min(from + staged, total);
+    if (from > 0 && !b.layout.resident) {  // the first rows are there
+      __syncthreads();
+      stage_rows(b, from, to);
+      wait_for_rows();
+      __syncthreads();
     }
+    sweep(b, parts, from, to);
   }
   __syncthreads();
+  gather_parts(b, parts, total);
 }
 
 /// Barrier of the warps that have slots and the one that inserts, `count` threads.
@@ -847,8 +1044,13 @@ __device__ __forceinline__ void insert_chosen(const Block& b, std::int32_t total
   const std::int32_t low = lane(), high = lane() + 32;
   std::int32_t left = total, added = 0, cost = totals.cost, used = totals.used, open = totals.open;
   std::int64_t evaluations = 0;
+  NewEdges edges{};  // until all meet again nobody waits for these lengths; who looks at the tour has its own
   while (true) {
     meet(count);
+    if (lane() == 0 && edges.request > 0) {
+      b.number[edges.position] = static_cast<std::uint32_t>(edges.to);
+      b.number[edges.request] = static_cast<std::uint32_t>(edges.on);
+    }
     std::uint64_t key = low < total ? b.first[low] : none, other = high < total ? b.first[high] : none;
     if constexpr (Operation == Repair::regret) {
       const std::uint32_t lost = low < total ? static_cast<std::uint32_t>(b.second[low]) : ~0u,
@@ -858,11 +1060,11 @@ __device__ __forceinline__ void insert_chosen(const Block& b, std::int32_t total
       if (other_lost != least) other = none;
     }
     key = cuda::warp_argmin(min(key, other));
-    const bool stuck = key == none || key == 0;
+    const bool stuck = is_infeasible(key) || key == 0;
     if (stuck) break;
     const std::int32_t request = request_of_cell(key), position = position_of(key), slot = list.prev[request], after = list.next[position],
                        t = list.tour[position], unused = list.next[0], before = list.place(position), behind = list.place(after);
-    if (Operation == Repair::greedy && !is_exact(key)) {
+    if (Operation == Repair::greedy && is_bound(key)) {
       if (lane() == 0)
         *b.move = {.request = static_cast<Index>(request),
                    .slot = static_cast<Index>(slot),
@@ -876,7 +1078,7 @@ __device__ __forceinline__ void insert_chosen(const Block& b, std::int32_t total
       continue;
     }
     const Slot own = b.slots[slot];
-    const std::int32_t delta = delta_in(key), load = b.solution.load[t] + own.demand,
+    const std::int32_t delta = delta_of(key), load = b.solution.load[t] + own.demand,
                        duration = b.solution.duration[t] + delta + own.service;
     const std::int32_t to = length<Resident>(b, slot, request, before), on = length<Resident>(b, slot, request, behind);
     const bool opens = t == open;
@@ -889,8 +1091,6 @@ __device__ __forceinline__ void insert_chosen(const Block& b, std::int32_t total
       list.next[request] = static_cast<Index>(after);
       list.prev[request] = static_cast<Index>(position);
       list.tour[request] = static_cast<Index>(t);
-      b.number[position] = static_cast<std::uint32_t>(to);
-      b.number[request] = static_cast<std::uint32_t>(on);
       b.added[added] = static_cast<Index>(request);
       if (opens) {
         b.solution.open_next();
@@ -906,6 +1106,7 @@ __device__ __forceinline__ void insert_chosen(const Block& b, std::int32_t total
                  .rare = static_cast<Index>(opened >= 0 ? 1 : 0)};
     }
     meet(count);
+    edges = {position, request, to, on};
     evaluations += std::int64_t{left} * (b.vrp.n - left + used + (open >= 0 ? 1 : 0));
     cost += delta;
     added += 1 + (opened >= 0 ? 1 : 0);
@@ -936,68 +1137,69 @@ __device__ __forceinline__ void keep_cells(const Block& b, std::int32_t total, s
   const std::int32_t j = thread() / lanes_a_slot, own_lane = thread() % lanes_a_slot;
   const Slot slot = j < total ? b.slots[j] : Slot{};
   const bool posts = own_lane == 0 && j < total;
-  std::uint64_t* const cells = b.table + j * b.layout.width;
+  const std::int32_t place = j * b.layout.width;
+  std::uint64_t* const cells = b.table + place;
   std::int32_t request = slot.request;  // 0: inserted
+  NewEdges edges{};                     // lengths: of lanes that have the tour changed
+  std::int32_t changed = 0;             // this tour
   std::uint64_t first = none, second = none;
   const auto has = [&](std::int32_t t) { return (t & (lanes_a_slot - 1)) == own_lane; };
-  const auto consider = [&](std::uint64_t key) {
-    if constexpr (Operation == Repair::regret) second = min(second, max(first, key));
-    first = min(first, key);
-  };
-  // The two least insertions of each slot (greedy: the least one), in all its lanes. Tours used are below `bound`.
-  const auto scan = [&](std::int32_t bound) {
-    const std::int32_t end = request > 0 ? bound : 0;
-    const auto usable_in = [&](std::int32_t t) {
-      const std::uint64_t cell = t < end ? cells[t] : none;
-      return (cell & infeasible) == 0 ? cell : none;
-    };
-    std::int32_t t = own_lane;
-    first = second = none;
+  // Tours used are below `bound`; those beside them that a scan takes, too, are none.
+  std::int32_t bound = b.solution.totals->bound, added = 0;
+  const auto end = [&] { return j < total ? (bound + cells_at_once - 1) / cells_at_once * cells_at_once : 0; };
+  __syncwarp();  // what lay there has been read
+  for (std::int32_t t = own_lane; t < end(); t += lanes_a_slot)
+    if (t >= bound) cells[t] = none;
+  // The two least insertions of each slot (greedy: the least one), in all its lanes; which may be infeasible.
+  const auto scan = [&] {
+    TwoLeast least;
 #pragma unroll 1
-    do {
-      const std::uint64_t key = usable_in(t), next = usable_in(t + lanes_a_slot);
-      consider(key);
-      consider(next);
-      t += 2 * lanes_a_slot;
-    } while (t - own_lane < bound);
+    for (std::int32_t t = own_lane; t < end(); t += cells_at_once) {
+      const std::uint64_t one = cells[t], other = cells[t + lanes_a_slot];
+      least.consider(one);
+      least.consider(other);
+    }
 #pragma unroll
     for (std::int32_t offset = lanes_a_slot / 2; offset > 0; offset /= 2) {
-      const std::uint64_t other = __shfl_xor_sync(~0u, first, offset);
-      if constexpr (Operation == Repair::regret) second = min(max(first, other), min(second, __shfl_xor_sync(~0u, second, offset)));
-      first = min(first, other);
+      const std::uint64_t other = __shfl_xor_sync(~0u, least.first, offset);
+      if constexpr (Operation == Repair::regret)
+        least.next = min(max(least.first, other), min(least.next, __shfl_xor_sync(~0u, least.next, offset)));
+      least.first = min(least.first, other);
     }
+    first = least.first;
+    if constexpr (Operation == Repair::regret) second = least.next;
   };
   // What the scan found is looked at again: of each such slot its first insertion, if that is not exact, else its second.
   const auto look = [&](bool wanted, std::int32_t added) {
 #pragma unroll 1
     for (std::uint32_t left = __ballot_sync(~0u, own_lane == 0 && wanted); left != 0; left &= left - 1) {
       const std::int32_t of = __ffs(static_cast<int>(left)) - 1;
-      const std::int32_t t = list.tour[position_of(__shfl_sync(~0u, is_exact(first) ? second : first, of))];
-      const std::uint64_t found = least_in_tour(b, __shfl_sync(~0u, j, of), __shfl_sync(~0u, request, of), t, added);
-      if (lane() == of + (t & (lanes_a_slot - 1))) cells[t] = judged(b, slot, found, b.solution.load[t], b.solution.duration[t]);
+      const std::int32_t t = list.tour[position_of(__shfl_sync(~0u, is_bound(first) ? first : second, of))];
+      const std::int32_t has_lengths = of + (changed & (lanes_a_slot - 1));
+      const NewEdges known{edges.position, edges.request, __shfl_sync(~0u, edges.to, has_lengths), __shfl_sync(~0u, edges.on, has_lengths)};
+      const TwoLeast found = least_in_tour(b, __shfl_sync(~0u, j, of), __shfl_sync(~0u, request, of), t, added, known);
+      if (lane() == of + (t & (lanes_a_slot - 1))) put(b, j, slot, t, found);
     }
   };
   // What is compared. A request without a feasible insertion comes before all others.
   const auto post = [&] {
-    if constexpr (Operation == Repair::greedy) {
-      if (posts) b.first[j] = first;
+    if (!posts) return;
+    if (request == 0) {
+      b.first[j] = b.second[j] = none;
+    } else if constexpr (Operation == Repair::greedy) {
+      b.first[j] = first;
     } else {
-      const bool stuck = request > 0 && first == none;
       const std::uint32_t gain = static_cast<std::uint32_t>(second >> 32) - static_cast<std::uint32_t>(first >> 32);
-      const std::uint32_t lost = request == 0 ? ~0u : second == none ? 0 : ~gain;  // ~regret
-      if (posts) {
-        b.first[j] = stuck ? 0 : first;
-        b.second[j] = lost;
-      }
+      b.first[j] = is_infeasible(first) ? 0 : first;
+      b.second[j] = is_infeasible(second) ? 0 : ~gain;  // ~regret
     }
   };
 
-  std::int32_t bound = b.solution.totals->bound, added = 0;
   while (true) {
 #pragma unroll 1
     while (true) {
-      scan(bound);
-      const bool wanted = !is_exact(first) || !is_exact(second);
+      scan();
+      const bool wanted = request > 0 && (is_bound(first) || is_bound(second));
       if (Operation == Repair::greedy || __any_sync(~0u, wanted) == 0) break;
       look(wanted, added);
     }
@@ -1012,23 +1214,30 @@ __device__ __forceinline__ void keep_cells(const Block& b, std::int32_t total, s
         if (warp() == move.slot / slots_a_warp) look(j == move.slot, added);
         continue;
       }
+      if (move.opened > 0 && move.opened == end())
+        for (std::int32_t t = move.opened + own_lane; t < move.opened + cells_at_once; t += lanes_a_slot) cells[t] = none;
       bound = max(bound, move.opened + 1);
       if (request > 0 && has(move.opened))
-        cells[move.opened] = judged(b, slot, cell_of(2 * length<Resident>(b, j, request, 0), list.start_of(move.opened), request), 0, 0);
+        put(b, j, slot, move.opened, {cell_of(2 * length<Resident>(b, j, request, 0), list.start_of(move.opened), request), none});
     }
     if (j == move.slot) request = 0;
-    const std::int32_t t = move.tour, before = list.place(move.position), after = move.after;
+    const std::int32_t t = changed = move.tour, before = list.place(move.position), after = move.after;
+    edges.position = move.position;
+    edges.request = move.request;
     if (request > 0 && has(t)) {
-      const auto to_own = [&](std::int32_t place) { return length<Resident>(b, j, request, place); };
-      const auto to_new = [&](std::int32_t place) { return length<Resident>(b, move.slot, move.request, place); };
+      const auto to_own = [&](std::int32_t node) { return length<Resident>(b, j, request, node); };
+      const auto to_new = [&](std::int32_t node) { return length<Resident>(b, move.slot, move.request, node); };
       const std::int32_t to = to_own(before), on = to_own(after), with = to_own(move.request);
-      const std::uint64_t cell = cells[t] & ~infeasible, known = cell | exact;
-      const std::uint64_t fresh =
-          min(cell_of(to + with - to_new(before), move.position, request), cell_of(with + on - to_new(after), move.request, request));
-      const bool unsure = !is_exact(cell) || position_of(cell) == move.position;
-      std::uint64_t now = min(known, fresh);
-      if (unsure && fresh > known) now &= ~exact;  // what is left may be less than it
-      cells[t] = judged(b, slot, now, b.solution.load[t], b.solution.duration[t]);
+      edges.to = to_new(before);
+      edges.on = to_new(after);
+      const TwoLeast cell = cell_at(b, place + t);
+      const bool first_gone = !is_bound(cell.first) && position_of(cell.first) == move.position;
+      TwoLeast now = cell;  // without the position that is gone
+      if (first_gone) now.first = cell.next;
+      if (first_gone || position_of(cell.next) == move.position) now.next = cell.next | bound_only;
+      now.consider(cell_of(to + with - edges.to, move.position, request));
+      now.consider(cell_of(with + on - edges.on, move.request, request));
+      put(b, j, slot, t, now);
     }
   }
 }
@@ -1226,7 +1435,7 @@ class Tuned {
   Tuned(const vrp::View& vrp, const Task& task)
       : crowded_(task.processes > cuda::multiprocessors()),
         call_layout_(fitting(vrp, task)),
-        start_layout_(vrp.n, vrp.vehicles, vrp.n, 0, 0),
+        start_layout_(vrp.n, vrp.vehicles),
         call_shared_(memory_.place(in_shared(), call_layout_.bytes, sizeof(Common), task.processes, task.memory)),
         start_shared_(memory_.place(start_kernel<true>, start_layout_.bytes, sizeof(Common), task.starts(), task.memory)) {}
 
@@ -1246,7 +1455,8 @@ class Tuned {
             {"shared_bytes", call_shared_ ? static_cast<std::int64_t>(call_layout_.bytes) : 0},
             {"columns", call_layout_.columns},
             {"rows", call_layout_.staged},
-            {"resident", call_layout_.resident ? 1 : 0}};
+            {"resident", call_layout_.resident ? 1 : 0},
+            {"deep", call_layout_.deep ? 1 : 0}};
   }
 
  private:
@@ -1255,25 +1465,30 @@ class Tuned {
   /// columns comes before more rows, but for the least of these.
   [[nodiscard]] Layout fitting(const vrp::View& vrp, const Task& task) const {
     const std::int32_t most = most_removed(vrp.n);
-    const auto layout = [&](std::int32_t columns, std::int32_t staged, bool resident = false) {
-      return Layout(vrp.n, vrp.vehicles, most, columns, staged, resident);
+    const auto layout = [&](std::int32_t columns, std::int32_t staged, bool resident = false, bool deep = false) {
+      return Layout(vrp.n, vrp.vehicles, most, columns, staged, resident, deep);
     };
     // A repair asks for a column a tour, and one a request that may need a tour of its own.
-    const std::int32_t asked = fewest_tours(vrp) + most, wide = asked <= 128 ? 128 : asked <= 256 ? 256 : 0;
-    if (task.memory == "global") return layout(wide, 0);
+    const std::int32_t fewest = fewest_tours(vrp), asked = fewest + most;
+    const bool has_keys = *std::max_element(vrp.distance, vrp.distance + std::size_t(vrp.n + 1) * std::size_t(vrp.n + 1)) <= most_distance;
+    const std::int32_t wide = !has_keys ? 0 : asked <= 128 ? 128 : asked <= 256 ? 256 : 0;
+    const std::int32_t narrow = std::min(wide, (asked + fewest + 15) / 16 * 16);  // limits of routes may need twice as many
+    if (task.memory == "global") return layout(wide, 0, false, true);
     constexpr std::size_t reserved = 1024;  // of each block
     const std::size_t whole = cuda::most_shared(), half = (whole + reserved) / 2 - reserved;
     const std::array<std::int32_t, 2> widths{wide, wide / 2};
     constexpr std::array<std::int32_t, 4> rows{32, 16, 8, 4};
     for (const std::size_t bytes : {crowded_ ? half : whole, whole}) {
-      if (const Layout one = layout(widths[0], rows[0], true); fits(one, bytes)) return one;
+      for (const auto [staged, resident, deep] : {std::tuple{rows[0], true, true}, {rows[0], false, true}, {rows[1], false, true}, {rows[0], true, false}})
+        for (const std::int32_t columns : {wide, narrow})
+          if (const Layout one = layout(columns, staged, resident, deep); fits(one, bytes)) return one;
       for (const std::int32_t columns : widths)
         for (const std::int32_t staged : rows)
           if (const Layout one = layout(columns, staged); fits(one, bytes)) return one;
     }
     for (const std::int32_t columns : {wide, wide / 2, 0})
       if (const Layout one = layout(columns, 0); fits(one, whole)) return one;
-    return layout(task.memory == "shared" ? 0 : wide, 0);
+    return layout(task.memory == "shared" ? 0 : wide, 0, false, task.memory != "shared");
   }
 
   /// A block that has a multiprocessor to itself may take twice the registers.
