@@ -80,6 +80,24 @@ TEST_F(LsmGpu, WaysOfTheTunedSearch) {
   expect_twins(openmp, tuned, {trials.begin(), trials.begin() + 28}, in_slices);
 }
 
+/// gpu-tuned evaluates few of the moves of these: as many as usual, all that are tabu, those of a climb, and with columns beyond shared
+/// memory.
+TEST_F(LsmGpu, FewMovesByBounds) {
+  std::vector<Trial> trials{
+      trial("ppp", {{"m", whole(1301)}, {"n", whole(1317)}, {"iterations", whole(900)}}),
+      trial("ppp", {{"m", whole(1302)}, {"n", whole(1100)}, {"iterations", whole(800)}}),
+      trial("ppp", {{"m", whole(1500)}, {"n", whole(1439)}, {"iterations", whole(300)}}),
+      trial("ppp", {{"m", whole(1025)}, {"n", whole(200)}, {"method", text("hill")}}),
+  };
+  for (const std::int64_t n : {95, 96})
+    for (const std::int64_t tenure : {3, 90, 200})
+      trials.push_back(trial("ppp", {{"m", whole(1100)}, {"n", whole(n)}, {"tenure", whole(tenure)}, {"iterations", whole(600)}}));
+  const std::vector<Implementation> tuned{named(gpu_implementations(), "gpu-tuned")};
+  const Implementation openmp = named(cpu_implementations(), "cpu-openmp");
+  expect_twins(openmp, tuned, trials);
+  expect_twins(openmp, tuned, trials, in_slices);
+}
+
 /// gpu-tuned has another way for so few cities, unless the number of blocks is given.
 TEST_F(LsmGpu, FewCitiesByRows) {
   std::vector<Trial> trials;

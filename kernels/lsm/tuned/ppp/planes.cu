@@ -1,4 +1,5 @@
-// gpu-tuned for the permuted perceptron problem with flips of one sign, as long as a block or a cluster holds the search; else singles.cu.
+// gpu-tuned for the permuted perceptron problem with flips of one sign, as long as a block or a cluster holds the search; else bounds.cu or
+// singles.cu.
 //
 // Problem. z of all n flips, an iteration. A flip of a column sends the rows with a positive entry there to the bin below, and the others
 // to the bin above. So a flip's histogram at bin b is made of the positive entries in b + 1 and the negative ones in b - 1.
@@ -27,6 +28,8 @@ namespace perceptron {
 
 /// singles.cu
 [[nodiscard]] std::unique_ptr<Run> run_by_tiles(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task);
+/// bounds.cu
+[[nodiscard]] std::unique_ptr<Run> run_by_bounds(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task);
 
 namespace {
 
@@ -532,7 +535,7 @@ template <class Shape, class... Others>
   if constexpr (sizeof...(Others) > 0)
     return run_by_planes<Others...>(neighborhood, task);
   else
-    return run_by_tiles(neighborhood, task);
+    return run_by_bounds(neighborhood, task);
 }
 
 }  // namespace
