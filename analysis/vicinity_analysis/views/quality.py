@@ -75,6 +75,16 @@ def gap_of(record: Record) -> float | None:
     return gap_percent(value, best, record.maximises) if best and value is not None else None
 
 
+def _gap_in_time(record: Record) -> float | None:
+    """`gap_of` what a run that was given some seconds had by then: it may end later, by as much as a step takes. Of one
+    that told nothing by then, what it had at its end."""
+    seconds, best = record.given_seconds, record.best_known
+    found = [p.objective for p in record.trace if p.objective is not None and seconds and p.seconds <= seconds]
+    if not found or not best:
+        return gap_of(record)
+    return gap_percent((max if record.maximises else min)(found), best, record.maximises)
+
+
 def averaged(study: Study, machine: Machine, record: Record) -> list[Record]:
     """The runs that the mean gap is over: of all seeds, contended or not."""
     runs = study.runs[machine.name][record.implementation][study.key_of(record)]
@@ -82,7 +92,7 @@ def averaged(study: Study, machine: Machine, record: Record) -> list[Record]:
 
 
 def _mean_gap(study: Study, machine: Machine, record: Record) -> float | None:
-    gaps = [gap_of(run) or 0.0 for run in averaged(study, machine, record)]
+    gaps = [_gap_in_time(run) or 0.0 for run in averaged(study, machine, record)]
     return _beyond_rounding(study, sum(gaps) / len(gaps)) if gaps else None
 
 

@@ -128,6 +128,19 @@ def test_mean_gaps_are_over_all_seeds_and_peers_need_no_version(world):
     assert record_of(study, machine, "Oth", Row(("easy",), "fang/race", {"instance": "easy"})) is None
 
 
+@pytest.mark.parametrize(
+    ("sense", "found", "gap"), [("minimise", (1100, 1050, 1010), 5), ("maximise", (7, 900, 950), 10)]
+)
+def test_mean_gaps_are_of_what_was_found_in_time(world, sense, found, gap):
+    steps = list(zip((1.0, 9.0, 10.5), found, strict=True))
+    study, _ = world([run("cpu-serial", "easy", 1, steps, objective_sense=sense)])
+    (record,) = study.all_runs(study.machines[0])
+    assert MEAN_GAP.of(study, study.machines[0], record) == pytest.approx(gap)
+    study, _ = world([run("Other 1.2", "easy", 1, [(10.1, 1020)], peer=PEER)])  # told nothing before its end
+    (record,) = study.all_runs(study.machines[0])
+    assert MEAN_GAP.of(study, study.machines[0], record) == pytest.approx(2)
+
+
 def test_instances_are_in_the_order_of_the_descriptor(world):
     study, studies = world([run("cpu-serial", name, 1, [(1.0, 1100)]) for name in ("hard", "easy")])
     view = anytime.anytime(study, studies)
