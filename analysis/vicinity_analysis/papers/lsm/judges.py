@@ -112,13 +112,20 @@ def _grows(values: Sequence[float]) -> bool:
     return all(later >= FALL * earlier for earlier, later in pairwise(values)) and values[-1] > values[0]
 
 
+def _ends_and_fall(gain: Gain) -> str:
+    """With the largest fall from a row to the next, where this is more than noise: it decides against growth."""
+    (at, before), (then, after) = min(pairwise(gain.ratios.items()), key=lambda pair: pair[1][1] / pair[0][1])
+    fall = f"; falls from {significant(before)}× at {label(at)} to {significant(after)}× at {label(then)}"
+    return _ends(gain) + fall * (after < FALL * before)
+
+
 def grows(neighborhood: str = "", *ways: tuple[str, str]) -> Judge:
     """The speed-up over one core grows with the size of the instance."""
 
     def judge(evidence: Evidence) -> list[Finding]:
         gains = [gain.of(neighborhood) for gain in _gains(evidence, *(ways or (TEXTURE,)))]
         kept = [gain for gain in gains if len(gain.ratios) >= 3]
-        return [_told(g, *_trend(g, HOLDS if _grows(g.values) else FAILS, _ends(g)), evidence) for g in kept]
+        return [_told(g, *_trend(g, HOLDS if _grows(g.values) else FAILS, _ends_and_fall(g)), evidence) for g in kept]
 
     return judge
 

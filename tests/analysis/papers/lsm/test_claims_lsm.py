@@ -1,3 +1,5 @@
+import re
+
 import pytest
 import synthetic_lsm
 from vicinity_analysis.claims import FAILS, HOLDS, NOT_JUDGED, OPEN, PART, Evidence, Series, combine
@@ -144,6 +146,14 @@ def test_no_growth_is_judged_over_several_builds(tmp_path, name, table, largest)
     found = findings(rebuilt(tmp_path, table, **largest), name).values()
     assert found and {one.verdict for one in found} == {NOT_JUDGED}
     assert all("records of several builds" in one.numbers for one in found)
+
+
+def test_growth_says_where_it_ends(worlds, judged):
+    """Two ends alone may look like growth."""
+    grown, shrunk = (findings(of, "qap-growth").values() for of in (judged, worlds["shrinking"]))
+    assert {(one.verdict, "falls from" in one.numbers) for one in grown} == {(HOLDS, False)}
+    told = re.compile(r"; falls from [0-9.]+× at tai\d+a to [0-9.]+× at tai\d+a")
+    assert {(one.verdict, bool(told.search(one.numbers))) for one in shrunk} == {(FAILS, True)}
 
 
 def test_where_files_are_missing_stand_ins_take_their_place(judged):
