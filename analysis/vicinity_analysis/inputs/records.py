@@ -304,6 +304,8 @@ class Record:
             found.append("throttled")
         if self.rests_on_contended:
             found.append("contended")
+        if self.data.get("several_builds"):
+            found.append("mixed")
         if not self.data.get("verified"):
             found.append("unverified")
         if self.profile == "smoke":
@@ -355,7 +357,13 @@ def _together(runs: Sequence[Record], changes: dict[str, Any]) -> Record:
     data["extrapolated"] = next((told for run in runs if (told := run.data.get("extrapolated"))), None)
     data["throttled"] = any(run.data.get("throttled") for run in runs)
     data["verified"] = all(run.data.get("verified") for run in runs)
+    data["several_builds"] = of_several_builds(runs)
     return Record(data, shorten(source for run in runs for source in run.sources), runs[0].order)
+
+
+def of_several_builds(runs: Iterable[Record]) -> bool:
+    """Did programs of several sources run these?"""
+    return len({run.made_by for run in runs}) > 1
 
 
 def ratio(slow: Record, fast: Record) -> stats.Estimate:
@@ -602,7 +610,7 @@ def _normalise(data: dict[str, Any]) -> None:
     """Older records have several seeds as an axis, counted from protocol.seed (a run's seed is the sum), and the best
     known objective among the counters."""
     data.setdefault("profile", "full")
-    for made in ("sample_processes", "sample_works"):  # here, of several lines
+    for made in ("sample_processes", "sample_works", "several_builds"):  # here, of several lines
         data.pop(made, None)
     best = (data.get("counters") or {}).pop("best_known", None)
     if best is not None:

@@ -18,6 +18,7 @@ MARKS = {
         "contended: in most samples threads waited for a processor that others had or that they shared, or the "
         "hypervisor or a quota held them back",
     ),
+    "mixed": ("m", "mixed builds: its seeds were run by programs of several sources"),
     "seeds": ("d", "different seeds: the implementations of this row have none in common on this machine"),
     "budget": ("b", "budget: of these runs one or more took all the time that they were given"),
     "unverified": ("u", "unverified: the result was not checked against the reference implementation"),

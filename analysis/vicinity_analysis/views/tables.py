@@ -12,7 +12,7 @@ import numpy as np
 from vicinity_analysis import stats
 from vicinity_analysis.inputs.published import UNITS, Key
 from vicinity_analysis.inputs.published import Column as Printed
-from vicinity_analysis.inputs.records import Machine, Record, shorten, uses_one_core
+from vicinity_analysis.inputs.records import Machine, Record, of_several_builds, shorten, uses_one_core
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
 
@@ -70,8 +70,10 @@ def provenance(record: Record) -> str:
 
 
 def marks_of(records: Iterable[Record]) -> tuple[str, ...]:
-    """Of all of them, each once."""
-    return tuple(dict.fromkeys(mark for record in records for mark in record.marks))
+    """Of all of them, runs of one implementation, each once."""
+    found = list(records)
+    marks = dict.fromkeys(mark for record in found for mark in record.marks)
+    return (*marks, *(["mixed"] if of_several_builds(found) and "mixed" not in marks else []))
 
 
 def marks_of_results(records: Iterable[Record]) -> tuple[str, ...]:

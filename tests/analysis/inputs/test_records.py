@@ -6,6 +6,7 @@ import pytest
 import synthetic
 from vicinity_analysis.errors import InputError
 from vicinity_analysis.inputs.records import Machine, Proof, Record, TracePoint, load_machine, over_seeds, shorten
+from vicinity_analysis.views.tables import marks_of
 
 CASE = {"load": 1, "states": 16, "variables": 8, "possibilities": 80}
 
@@ -48,6 +49,18 @@ def test_parts_and_total(tmp_path):
 def test_marks(tmp_path):
     record = only(load_machine(folder(tmp_path, one(1.0, "smoke", throttled=True, verified=False))))
     assert record.marks == ("throttled", "unverified", "smoke")
+
+
+def test_seeds_of_several_sources_are_marked(tmp_path):
+    def of(sources):
+        runs = [one(1.0, seeds=[seed]) | {"sources": made} for seed, made in enumerate(sources, start=1)]
+        found = list(load_machine(folder(tmp_path / "-".join(sources), *runs)).records.values())
+        assert len(found) == 2
+        return found
+
+    for sources, marks in ((["a", "a"], ()), (["a", "b"], ("mixed",))):
+        runs = of(sources)
+        assert over_seeds(runs).marks == marks and marks_of(runs) == marks and marks_of([over_seeds(runs)]) == marks
 
 
 def test_an_unfinished_last_line_is_ignored_and_said(tmp_path, capsys):
