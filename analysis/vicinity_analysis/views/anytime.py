@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vicinity_analysis.inputs.records import Machine, Record
+from vicinity_analysis.inputs.records import Machine, Record, shorten
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, plain, significant
 from vicinity_analysis.views.charts import told
@@ -256,7 +256,8 @@ def _table(study: Study, machine: Machine, found: list[Curve]) -> Table:
         table.rows.append(cells)
         for time, gap in zip(times, medians, strict=True):
             row = {"machine": machine.name, "instance": curve.instance, "implementation": curve.name, "seconds": time}
-            table.tidy.append(row | {"median_gap_percent": gap if np.isfinite(gap) else None})
+            row |= {"median_gap_percent": gap if np.isfinite(gap) else None, "seeds": len(curve.records)}
+            table.tidy.append(row | {"marks": " ".join(marks), "record": shorten(r.source for r in curve.records)})
     table.notes.append("A dash: most seeds had no solution yet, or were not given so long.")
     if any(energies.values()) and len({significant(curve.end) for curve in found}) > 1:
         table.notes.append("Energy is that of a whole run, and programs were given different times.")

@@ -127,7 +127,8 @@ def limits_table(study: Study) -> Table | None:
             title = f"limit {significant(least)} {unit} by {found.ceiling}; {provenance(record)}"
             cells.append(Cell(percentage(reached), title, marks=record.marks))
             values = {"machine": machine.name, "implementation": name, "limit": least, "unit": unit}
-            values |= {"ceiling": found.ceiling, "percent": reached, "record": record.source}
+            values |= {"ceiling": found.ceiling, "percent": reached, "marks": " ".join(record.marks)}
+            values |= {"record": record.source}
             table.tidy.append(tidy(study, row, key, **values))
         table.rows.append(cells)
     return table

@@ -137,8 +137,8 @@ def scaling_table(study: Study) -> Table | None:
             values = {"machine": machine.name, "implementation": name}
             cells += _of_ranks(study, found, record, unit)
             if record and record.ok:
-                values |= _numbers(found, record) | {"seconds": record.typical(), "record": record.source}
-                table.tidy.append(tidy(study, row, key, **values))
+                values |= _numbers(found, record) | {"seconds": record.typical(), "marks": " ".join(record.marks)}
+                table.tidy.append(tidy(study, row, key, **values, record=record.source))
         size = without(key, "ranks")
         for name in alone:
             runs = [record for at, record in series[name].items() if without(at, "ranks") == size]
@@ -149,6 +149,7 @@ def scaling_table(study: Study) -> Table | None:
             cells.append(value_cell(one, lambda record: significant(record.typical() / UNITS[unit])))
             if one.ok:
                 values = {"machine": machine.name, "implementation": name, "seconds": one.typical()}
+                values |= {"marks": " ".join(one.marks)}
                 table.tidy.append(tidy(study, row, size, **values, record=one.source))
         placed.add(size)
         table.rows.append(cells)

@@ -148,7 +148,8 @@ def add_speedup(
     found = ratio(slow, fast)
     marks = tuple(dict.fromkeys(fast.marks + slow.marks))
     cells.append(ratio_cell(found, quotient(slow, fast), marks))
-    table.tidy.append(row | tidy_ratio(found) | {"numerator": slow.source, "denominator": fast.source})
+    told = {"marks": " ".join(marks), "numerator": slow.source, "denominator": fast.source}
+    table.tidy.append(row | tidy_ratio(found) | told)
     return found.value if fast.whole and slow.whole else None
 
 

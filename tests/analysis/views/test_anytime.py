@@ -141,6 +141,15 @@ def test_mean_gaps_are_of_what_was_found_in_time(world, sense, found, gap):
     assert MEAN_GAP.of(study, study.machines[0], record) == pytest.approx(2)
 
 
+def test_rows_for_programs_have_marks_seeds_and_records(world):
+    study, studies = world([OURS[0] | {"contended": [True], "sources": "a"}, OURS[1] | {"sources": "b"}, *THEIRS])
+    (table,) = anytime.anytime(study, studies).shown
+    rows = {row["implementation"]: row for row in table.tidy}
+    ours, theirs = rows["cpu-serial"], rows["Other 1.2"]
+    assert (ours["marks"], ours["seeds"], ours["record"]) == ("contended mixed", 2, "m/fang/race.jsonl:1-2")
+    assert (theirs["marks"], theirs["seeds"]) == ("", 3)
+
+
 def test_instances_are_in_the_order_of_the_descriptor(world):
     study, studies = world([run("cpu-serial", name, 1, [(1.0, 1100)]) for name in ("hard", "easy")])
     view = anytime.anytime(study, studies)

@@ -158,6 +158,22 @@ def test_one_sample_is_no_verdict(tmp_path):
     assert cells.tidy_csv(table).splitlines()[1].startswith("r1,5,,,few samples")
 
 
+def test_ratios_and_limits_for_programs_have_the_marks_of_both_sides(tmp_path):
+    root = synthetic.make_root(tmp_path)
+    case = {"load": 1, "states": 1024, "variables": 8, "possibilities": 1224}
+    told = {"axis": "states", "at": [128, 320, 512], "to": 1024, "slope": 1e-5, "intercept": 0.0}
+    made = [
+        synthetic.record("m", "fang/table1", case, "gpu", [0.001], contended=[True], work={"integer": 1e9}),
+        synthetic.record("m", "fang/table1", case, "cpu-openmp", [0.01], extrapolated=told),
+    ]
+    synthetic.write_records(tmp_path / "results", "m", made, "GPU")
+    (study,) = (study for study in studies_of(root, "m") if study.name == "fang/table1")
+    (row,) = speedups.speedup_table(study).tidy
+    assert row["marks"] == "contended extrapolated"
+    marks = {row["implementation"]: row["marks"] for row in limits.limits_table(study).tidy}
+    assert marks == {"gpu": "contended", "cpu-openmp": "extrapolated"}
+
+
 def test_one_sample_has_no_interval_in_the_table_of_times(tmp_path):
     root = synthetic.make_root(tmp_path)
     case = {"load": 1, "states": 1024, "variables": 8, "possibilities": 1224}

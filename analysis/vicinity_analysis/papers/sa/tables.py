@@ -42,7 +42,7 @@ def _tidy_pair(
 ) -> dict[str, Any]:
     row = {"experiment": study.name, "size": n, "iterations": i, "machine": machine.name}
     row |= {"implementation": comparison.fast, "baseline": pair.slow.implementation, "over": comparison.over}
-    row |= tidy_ratio(pair.estimate())
+    row |= tidy_ratio(pair.estimate()) | {"marks": " ".join(pair.marks)}
     return row | {"numerator": pair.slow.source, "denominator": pair.fast.source}
 
 

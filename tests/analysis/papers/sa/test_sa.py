@@ -249,6 +249,17 @@ def test_tables_name_their_baseline_and_trace_their_numbers(studies):
     assert len(every.rows) == 4 * 6 and len(every.tidy) == 4 * 6 * 6
 
 
+def test_ratios_for_programs_have_the_marks_of_both_sides(tmp_path):
+    root = synthetic_sa.make_root(tmp_path)
+    records = list(synthetic_sa.figure("m", "sa/figure2", (100,), (10**6, 10**7), synthetic_sa.ALL))
+    for record in records:
+        record["throttled"] = record["implementation"] == "gpu"
+    synthetic_sa.make_machine(root / "results", "m", records, GPU)
+    found = studies_of(root, "m")
+    rows = tables.improvement_table(study_of(found, "sa/figure2"), found).tidy
+    assert {(row["implementation"], row["marks"]) for row in rows} >= {("gpu", "throttled"), ("gpu-tuned", "")}
+
+
 def of_seeds(folder, more):
     """Studies of a machine with Figure 1, each implementation's first seed and `more`."""
     root = synthetic_sa.make_root(folder)
