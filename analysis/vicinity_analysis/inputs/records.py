@@ -417,6 +417,7 @@ class Machine:
     environment: dict[str, Any]
     all_records: list[Record] = field(repr=False)
     damaged: tuple[str, ...] = ()  # lines that are no records: "<file>:<line>: <field>: what is wrong"
+    unfinished: tuple[str, ...] = ()  # last lines that a run was killed while writing: "<file>:<line>"
 
     @property
     def name(self) -> str:
@@ -521,18 +522,18 @@ def load_machine(folder: Path) -> Machine:
     path = folder / "environment.json"
     if path.exists():
         environment = read_json(path, "environment")
-    files, damaged = sorted(folder.glob("*/*.jsonl")), list[str]()
+    files, damaged, unfinished = sorted(folder.glob("*/*.jsonl")), list[str](), list[str]()
     together: dict[Path, list[list[Record]]] = {}
     for file in files:
         together.setdefault(file.with_name(SHARD.sub(".jsonl", file.name)), []).append(
-            list(_read_lines(folder, file, damaged))
+            list(_read_lines(folder, file, damaged, unfinished))
         )
     records = [record for parts in together.values() for record in _merged(parts)]
     tell(damaged)
     if not records and not path.exists():
         told = "no line that is whole" if damaged else "neither environment.json nor any <system>/<experiment>.jsonl"
         raise InputError(f"{folder}: {told} in it")
-    return Machine(folder, environment, records, tuple(damaged))
+    return Machine(folder, environment, records, tuple(damaged), tuple(unfinished))
 
 
 def _merged(parts: list[list[Record]]) -> list[Record]:
@@ -544,7 +545,7 @@ def _merged(parts: list[list[Record]]) -> list[Record]:
     return [replace(record, order=position) for position, record in enumerate(merged, start=1)]
 
 
-def _read_lines(folder: Path, file: Path, damaged: list[str]) -> Iterator[Record]:
+def _read_lines(folder: Path, file: Path, damaged: list[str], unfinished: list[str]) -> Iterator[Record]:
     """What is damaged is left out and told."""
     relative = file.relative_to(folder).as_posix()
     for number, text, ended in lines(read_bytes(file)):
@@ -552,7 +553,8 @@ def _read_lines(folder: Path, file: Path, damaged: list[str]) -> Iterator[Record
             data = _checked(text)
         except ValueError as error:
             if not ended:  # a run was killed while writing it
-                warn(f"{file}:{number}: unfinished last line ignored")
+                unfinished.append(f"{file}:{number}")
+                warn(f"{unfinished[-1]}: unfinished last line ignored")
             else:
                 damaged.append(f"{file}:{number}: {error}")
             continue

@@ -54,6 +54,9 @@ def faults_of(machine: Machine) -> list[str]:
     """One line each, with file and line where there is one."""
     folder = machine.folder.resolve()
     faults = list(machine.damaged)
+    faults += [
+        f"{place}: unfinished last line: run the experiment again, which mends it" for place in machine.unfinished
+    ]
     for name in ("environment", "verification"):
         path = folder / f"{name}.json"
         if path.exists():

@@ -64,6 +64,16 @@ def test_a_record_that_is_not_fit_is_named_and_nothing_is_packed(folder, tmp_pat
     assert told in line and not list(tmp_path.glob("*.tar.gz"))
 
 
+def test_a_line_that_a_killed_run_left_is_named_and_nothing_is_packed(folder, tmp_path, capsys):
+    with (folder / "fang" / "table1.jsonl").open("a") as records:
+        records.write('{"schema":1,"exper')
+    for check in ([], ["--check"]):
+        assert submit(folder, tmp_path, *check) == 1
+        (line,) = capsys.readouterr().out.splitlines()
+        assert "table1.jsonl:61: unfinished last line: run the experiment again" in line
+    assert not list(tmp_path.glob("*.tar.gz"))
+
+
 def test_the_folder_has_the_machines_name_and_an_environment(folder, tmp_path, capsys):
     other = shutil.copytree(folder, folder.parent / "other")
     assert submit(other, tmp_path) == 1 and "while the folder is 'other'" in capsys.readouterr().out
