@@ -18,6 +18,9 @@ end_with() {
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'vicinity: error: %s\n' "$*" >&2; exit 3; }
 
+# For scripts that are called without make, which sets up what they need.
+require_python() { [[ -x $python ]] || die "$root/.venv is not there: call scripts/setup python, which makes it"; }
+
 # The build folder of a preset, as CMakePresets.json has it; BUILD overrides it (a copied build on another machine).
 build_folder() {
   if [[ -n ${BUILD:-} ]]; then echo "$BUILD"; return; fi
@@ -63,6 +66,7 @@ descriptors() {
 analysis() ( become_analysis "$@" )
 
 become_analysis() {
+  require_python
   while read -r home; do
     [[ $home == . || ! -d $home/experiments ]] || export VICINITY_EXPERIMENTS=${VICINITY_EXPERIMENTS:+$VICINITY_EXPERIMENTS:}$home/experiments
     [[ $home == . || ! -d $home/analysis ]] || export VICINITY_PAPERS=${VICINITY_PAPERS:+$VICINITY_PAPERS:}$home/analysis

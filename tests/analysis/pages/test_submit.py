@@ -3,6 +3,7 @@
 import io
 import json
 import shutil
+import subprocess
 import tarfile
 
 import pytest
@@ -72,6 +73,17 @@ def test_a_line_that_a_killed_run_left_is_named_and_nothing_is_packed(folder, tm
         (line,) = capsys.readouterr().out.splitlines()
         assert "table1.jsonl:61: unfinished last line: run the experiment again" in line
     assert not list(tmp_path.glob("*.tar.gz"))
+
+
+def test_without_packages_the_script_says_how_to_get_them(tmp_path):
+    shutil.copytree(synthetic.REPOSITORY / "scripts", tmp_path / "scripts")
+    (tmp_path / "results").mkdir()
+    for script in (["compare", "results/a", "results/b"], ["submit", "--check"], ["fetch", "x"]):
+        done = subprocess.run(
+            [tmp_path / "scripts" / script[0], *script[1:]], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr.count("\n")) == (3, 1), done.stderr
+        assert "call scripts/setup python" in done.stderr
 
 
 def test_the_folder_has_the_machines_name_and_an_environment(folder, tmp_path, capsys):
