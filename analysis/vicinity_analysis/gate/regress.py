@@ -3,6 +3,7 @@
 import argparse
 import json
 import math
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -146,6 +147,9 @@ def run(args: argparse.Namespace) -> int:
     for path in [*descriptors, args.candidate_binary, *([args.base_binary] if args.base_binary else [])]:
         if not path.exists():
             raise InputError(f"{path}: no such file")
+    for path in (args.json, args.markdown):  # before hours of measuring
+        if path and (path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK)):
+            raise InputError(f"{path}: cannot be written; name a file in a folder that is there")
     implementations, floor = tuple(args.implementation), args.floor / 100
 
     def command(binary: Path, paths: tuple[Path, ...], extra: str) -> Command:

@@ -349,6 +349,8 @@ def test_marks_that_fit_no_sample_are_a_harness_error():
         (["--floor", "inf"], "a percentage above 0"),
         (["--floor", "nan"], "a percentage above 0"),
         (["--base-binary", "/nowhere/vicinity"], "/nowhere/vicinity: no such file"),
+        (["--json", "/nowhere/verdict.json"], "/nowhere/verdict.json: cannot be written"),
+        (["--markdown", "/"], "/: cannot be written"),
         (["--stored-baseline", "x"], "either --base-binary or --stored-baseline"),
     ],
 )
