@@ -143,6 +143,7 @@ Options parse(int count, char** arguments) {
     if (error != std::errc{} || rest != end || *sizes[i - 1] == 0 || *sizes[i - 1] > 65536)
       throw std::invalid_argument(std::string(arguments[i]) + ": not a number from 1 to 65536");
   }
+  if (std::uint64_t{options.jobs} * options.agents > 1u << 28) throw std::invalid_argument("jobs times agents: more than 2^28");
   return options;
 }
 

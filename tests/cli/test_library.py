@@ -186,9 +186,16 @@ def test_the_example_finds_what_the_paper_s_loops_find(program: Path, generator:
     assert re.fullmatch(rf"cpu: cost {cost}, digest {digest:016x}, \d+\.\d{{3}} s\n", printed), (printed, cost, digest)
 
 
-def test_a_mistake_is_said_in_one_line(program: Path) -> None:
-    done = subprocess.run([program, "20", "six", "64", "5"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "fang-domain: error: six: not a number from 1 to 65536\n")
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [
+        ("20 six 64 5", "six: not a number from 1 to 65536"),
+        ("65536 65536 1 1", "jobs times agents: more than 2^28"),
+    ],
+)
+def test_a_mistake_is_said_in_one_line(program: Path, sizes: str, told: str) -> None:
+    done = subprocess.run([program, *sizes.split()], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, f"fang-domain: error: {told}\n")
 
 
 def test_only_the_headers_it_needs_are_installed(prefix: Path) -> None:
