@@ -1461,8 +1461,8 @@ class Tuned {
 
  private:
   [[nodiscard]] static bool fits(const Layout& layout, std::size_t most) { return layout.bytes + sizeof(Common) <= most; }
-  /// The most that has room: a whole multiprocessor a block where there are as many as processes, else half of one. A table of more
-  /// columns comes before more rows, but for the least of these.
+  /// The most that has room: a whole multiprocessor a block where there are as many as processes, else half of one. Second insertions come
+  /// before rows that stay; without both, more columns before more rows, but for the least of these.
   [[nodiscard]] Layout fitting(const vrp::View& vrp, const Task& task) const {
     const std::int32_t most = most_removed(vrp.n);
     const auto layout = [&](std::int32_t columns, std::int32_t staged, bool resident = false, bool deep = false) {
@@ -1479,7 +1479,8 @@ class Tuned {
     const std::array<std::int32_t, 2> widths{wide, wide / 2};
     constexpr std::array<std::int32_t, 4> rows{32, 16, 8, 4};
     for (const std::size_t bytes : {crowded_ ? half : whole, whole}) {
-      for (const auto [staged, resident, deep] : {std::tuple{rows[0], true, true}, {rows[0], false, true}, {rows[1], false, true}, {rows[0], true, false}})
+      for (const auto [staged, resident, deep] :
+           {std::tuple{rows[0], true, true}, {rows[0], false, true}, {rows[1], false, true}, {rows[0], true, false}})
         for (const std::int32_t columns : {wide, narrow})
           if (const Layout one = layout(columns, staged, resident, deep); fits(one, bytes)) return one;
       for (const std::int32_t columns : widths)
