@@ -9,12 +9,13 @@ from pathlib import Path
 from vicinity_analysis.errors import InputError
 from vicinity_analysis.inputs.files import read_json
 from vicinity_analysis.inputs.records import Machine, load_machine
+from vicinity_analysis.pages import counters
 
 HELP = "check a machine's records and pack them for a pull request"
 DESCRIPTION = """\
-Checks results folders by the JSON Schemas of docs/schema/: environment.json, every line of the records, and
-verification.json where it is there. Then packs the machine's files as <machine>-records.tar.gz, to be unpacked in
-results/ of a clone. The same records give the same bytes.
+Checks results folders: environment.json, every line of the records and verification.json by the JSON Schemas of
+docs/schema/, counters.csv by its columns; the last two where they are there. Then packs the machine's files as
+<machine>-records.tar.gz, to be unpacked in results/ of a clone. The same records give the same bytes.
 Exit status: 0 when all is well, 1 with one line a fault otherwise; nothing is packed then."""
 
 LARGEST = 50_000_000  # bytes of a machine's records in the repository
@@ -66,6 +67,11 @@ def faults_of(machine: Machine) -> list[str]:
                 faults.append(str(error))
         elif name == "environment":
             faults.append(f"{path}: missing; run the experiments again, which write it")
+    if (folder / counters.FILE).exists():
+        try:
+            counters.read(folder / counters.FILE)
+        except InputError as error:
+            faults.append(str(error))
     if machine.name != folder.name:
         faults.append(f"{folder / 'environment.json'}: machine: '{machine.name}', while the folder is '{folder.name}'")
     for record in machine.records.values():
@@ -85,7 +91,7 @@ def faults_of(machine: Machine) -> list[str]:
 def files_of(machine: Machine) -> list[Path]:
     """What belongs to its records, and nothing else that lies in the folder."""
     folder = machine.folder
-    named = [folder / name for name in ("environment.json", "verification.json")]
+    named = [folder / name for name in ("environment.json", "verification.json", counters.FILE)]
     return [path for path in (*named, *sorted(folder.glob("*/*.jsonl"))) if path.is_file() and not path.is_symlink()]
 
 

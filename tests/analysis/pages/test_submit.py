@@ -9,6 +9,7 @@ import tarfile
 import pytest
 import synthetic
 from vicinity_analysis.__main__ import main
+from vicinity_analysis.pages import counters
 
 
 @pytest.fixture
@@ -39,6 +40,16 @@ def test_the_archive_has_the_records_and_nothing_else(folder, tmp_path, capsys):
     assert packed == (folder / "fang" / "table1.jsonl").read_bytes()
     assert submit(folder, tmp_path) == 0 and (tmp_path / "gpu-a-records.tar.gz").read_bytes() == data
     assert "60 records of GPU" in capsys.readouterr().out
+
+
+def test_what_was_counted_is_packed_and_checked(folder, tmp_path, capsys):
+    (folder / counters.FILE).write_text(",".join(counters.COLUMNS) + "\n")
+    assert submit(folder, tmp_path) == 0
+    with tarfile.open(tmp_path / "gpu-a-records.tar.gz") as found:
+        assert "gpu-a/counters.csv" in found.getnames()
+    (folder / counters.FILE).write_text("experiment,case\nx,y\n")
+    assert submit(folder, tmp_path) == 1
+    assert "counters.csv:2: not the columns" in capsys.readouterr().out
 
 
 def test_checking_packs_nothing(folder, tmp_path, capsys):
