@@ -88,10 +88,15 @@ TEST_F(LsmGpu, FewMovesByBounds) {
       trial("ppp", {{"m", whole(1302)}, {"n", whole(1100)}, {"iterations", whole(800)}}),
       trial("ppp", {{"m", whole(1500)}, {"n", whole(1439)}, {"iterations", whole(300)}}),
       trial("ppp", {{"m", whole(1025)}, {"n", whole(200)}, {"method", text("hill")}}),
+      trial("ppp", {{"m", whole(1024)}, {"n", whole(1400)}, {"iterations", whole(300)}}),
+      trial("ppp", {{"m", whole(601)}, {"n", whole(617)}, {"iterations", whole(900)}}),
+      trial("ppp", {{"m", whole(513)}, {"n", whole(769)}, {"iterations", whole(300)}}),  // these two: all moves are counted
+      trial("ppp", {{"m", whole(1000)}, {"n", whole(1504)}, {"iterations", whole(100)}}),
   };
-  for (const std::int64_t n : {95, 96})
-    for (const std::int64_t tenure : {3, 90, 200})
-      trials.push_back(trial("ppp", {{"m", whole(1100)}, {"n", whole(n)}, {"tenure", whole(tenure)}, {"iterations", whole(600)}}));
+  for (const std::int64_t m : {513, 1100})
+    for (const std::int64_t n : {95, 96})
+      for (const std::int64_t tenure : {3, 90, 200})
+        trials.push_back(trial("ppp", {{"m", whole(m)}, {"n", whole(n)}, {"tenure", whole(tenure)}, {"iterations", whole(600)}}));
   const std::vector<Implementation> tuned{named(gpu_implementations(), "gpu-tuned")};
   const Implementation openmp = named(cpu_implementations(), "cpu-openmp");
   expect_twins(openmp, tuned, trials);

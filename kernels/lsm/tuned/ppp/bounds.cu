@@ -1,5 +1,4 @@
-// gpu-tuned for the permuted perceptron problem with flips of one sign and more rows than planes.cu holds, as long as a cluster holds the
-// search; else singles.cu.
+// gpu-tuned for the permuted perceptron problem with flips of one sign and many rows, as long as a cluster holds the search.
 //
 // Problem. z of the best of all n flips, an iteration. z is its sign part plus what the histogram adds, which is never negative. Sign parts
 // differ by more than histograms do, so few moves can be best: along a search of 1301-1317 three of all, and one flip changes sign parts
@@ -32,9 +31,6 @@
 
 namespace vicinity::lsm {
 namespace perceptron {
-
-/// singles.cu
-[[nodiscard]] std::unique_ptr<Run> run_by_tiles(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task);
 
 namespace {
 
@@ -376,9 +372,13 @@ struct BoundsSearch {
 template <class S>
 inline constexpr auto kernel_of<BoundsSearch<S>> = &bounds_kernel<S>;
 
+/// Null where no cluster holds the search.
 std::unique_ptr<Run> run_by_bounds(const local_search::PppFlip<1>& neighborhood, const local_search::Task& task) {
-  using Search = BoundsSearch<BoundsShape<6, 6>>;
-  return Search::holds(neighborhood.instance(), task) ? make_run<Search>(neighborhood, task) : run_by_tiles(neighborhood, task);
+  using Small = BoundsSearch<BoundsShape<6, 4>>;
+  using Large = BoundsSearch<BoundsShape<6, 6>>;
+  if (Small::holds(neighborhood.instance(), task)) return make_run<Small>(neighborhood, task);
+  if (Large::holds(neighborhood.instance(), task)) return make_run<Large>(neighborhood, task);
+  return nullptr;
 }
 
 }  // namespace perceptron

@@ -1,5 +1,5 @@
-// gpu-tuned for the permuted perceptron problem with flips of one sign, as long as a block or a cluster holds the search; else bounds.cu or
-// singles.cu.
+// gpu-tuned for the permuted perceptron problem with flips of one sign, as long as a block or a cluster holds the search; else singles.cu.
+// Of many rows not all moves are counted, in bounds.cu.
 //
 // Problem. z of all n flips, an iteration. A flip of a column sends the rows with a positive entry there to the bin below, and the others
 // to the bin above. So a flip's histogram at bin b is made of the positive entries in b + 1 and the negative ones in b - 1.
@@ -535,7 +535,7 @@ template <class Shape, class... Others>
   if constexpr (sizeof...(Others) > 0)
     return run_by_planes<Others...>(neighborhood, task);
   else
-    return run_by_bounds(neighborhood, task);
+    return run_by_tiles(neighborhood, task);
 }
 
 }  // namespace
@@ -545,6 +545,9 @@ std::unique_ptr<Run> tuned_run(const local_search::PppFlip<1>& neighborhood, con
   using namespace perceptron;
   using Small = PlanesShape<3, 2, 3, 1>;
   if (task.restarts > 1 && neighborhood.instance().columns() > Small::columns) return run_by_tiles(neighborhood, task);
+  const ppp::Ppp& instance = neighborhood.instance();
+  if (instance.rows() > 512 && 2 * instance.columns() <= 3 * instance.rows())  // fewer rows, or more columns: all are counted as soon
+    if (std::unique_ptr<Run> run = run_by_bounds(neighborhood, task)) return run;
   return run_by_planes<Small, PlanesShape<1, 2, 5, 2>, PlanesShape<1, 3, 5, 4>, PlanesShape<2, 2, 5, 4>, PlanesShape<2, 3, 5, 4>>(
       neighborhood, task);
 }
