@@ -129,6 +129,15 @@ TEST(Vrps, SolutionFilesBesideThemCostWhatTheySay) {
   if (seen == 0) GTEST_SKIP() << "no .sol file is on the search path; set VICINITY_INSTANCES";
 }
 
+/// A solution of ours costs less than the best known one that the catalogue names.
+TEST(Vrps, SolutionsOfOurs) {
+  const auto vrp = load_vrp("Li_27");
+  const CvrplibSolution solution = read_cvrplib_solution(data_folder() / "solutions/Li_27.sol", *vrp);
+  EXPECT_EQ(vrp::complaint(*vrp, solution.routes), "");
+  EXPECT_NEAR(vrp::length(*vrp, solution.routes), solution.cost.value(), 1e-5);
+  EXPECT_LT(solution.cost.value(), catalogue().at("Li_27").best_known->value - 3);
+}
+
 /// A solution that LKH-3 found, which also counts in thousandths, and its cost there. With service times it would cost 500 more.
 TEST(Vrps, ServiceTimesCountTowardsTheLimitOnly) {
   const Solution found{14, 25, 13, 41, 40, 19, 42, 17, 0, 18, 4,  47, 46, 0,  6,  23, 24, 43, 7, 26, 8,  48, 27, 0,  12, 37, 44, 15,
