@@ -13,7 +13,7 @@ help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo "Every command takes SYSTEMS=\"FOLDER ...\": systems of your own beside those here (make test: examples/one-max)."
 
-reproduce: $(if $(LAUNCH),setup)  ## Run the experiments on this machine and write the report [PROFILE=quick|full|smoke EXPERIMENTS="system/name ..." RESULTS=results LAUNCH=slurm|parallel|gpus]
+reproduce: $(if $(LAUNCH),setup)  ## Run the experiments on this machine and write the report [PROFILE=quick|full|smoke EXPERIMENTS="system/name ..." RESULTS=results MACHINE=name LAUNCH=slurm|parallel|gpus]
 	@scripts/reproduce
 
 peers: setup  ## Solvers of others on the anytime experiments, beside our records [PEERS="py_vrp ..." EXPERIMENTS=... PROFILE=quick]

@@ -75,13 +75,13 @@ become_analysis() {
   exec "$python" -m vicinity_analysis "$@"
 }
 
-# The same, ended with the script where a signal ends that: bash alone would leave it running. Ctrl-C, SIGTERM and SIGHUP: 130.
-supervised_analysis() {
+# A command that ends with the script where a signal ends that: bash alone would leave it running. Ctrl-C, SIGTERM and SIGHUP: 130.
+supervised() {
   local status=0 child
-  become_analysis "$@" &
+  "$@" &
   child=$!
   # shellcheck disable=SC2064
-  trap "kill -TERM $child 2>/dev/null; wait $child; exit 130" INT TERM HUP
+  trap "kill -TERM $child 2>/dev/null || true; wait $child; exit 130" INT TERM HUP
   wait "$child" || status=$?
   trap - INT TERM HUP
   return "$status"
@@ -96,8 +96,7 @@ sources() {
   fi
 }
 
-# The machine's name in results/, as the program under test chooses it.
+# The machine's name in results/, as the program under test chooses it, or spells MACHINE.
 machine_name() {
-  if [[ -n ${MACHINE:-} ]]; then echo "$MACHINE"; return; fi
-  "$1/vicinity" environment --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["machine"])'
+  "$1/vicinity" environment --json ${MACHINE:+--machine "$MACHINE"} | python3 -c 'import json, sys; print(json.load(sys.stdin)["machine"])'
 }

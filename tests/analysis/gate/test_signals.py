@@ -115,7 +115,7 @@ def test_the_script_ends_what_it_started(tmp_path):
     common = (synthetic.REPOSITORY / "scripts" / "common.sh").read_text().replace(".venv/bin/python", str(python))
     (tmp_path / "scripts" / "common.sh").write_text(common)
     script.write_text(
-        'source "$(dirname "${BASH_SOURCE[0]}")/common.sh"\nsupervised_analysis regress\necho not ended\n'
+        'source "$(dirname "${BASH_SOURCE[0]}")/common.sh"\nsupervised become_analysis regress\necho not ended\n'
     )
     state = tmp_path / "state"
     environment = {**os.environ, "STATE": str(state)}
