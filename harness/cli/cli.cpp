@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <iterator>
@@ -115,6 +116,16 @@ std::vector<std::string> all_implementations(const std::vector<System>& systems)
 
 const std::vector<std::string> profiles{"smoke", "quick", "full"};
 
+/// What results stand under is made of its letters and digits: of a path little would be left.
+void add_machine(CLI::App& command, Options& options, const std::string& default_name = "") {
+  const auto complaint = [](const std::string& text) {
+    const bool named = std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 128 && std::isalnum(c) != 0; });
+    if (text.empty() || (named && text.find('/') == std::string::npos)) return std::string();  // require_values() tells of none
+    return fmt::format("'{}' is no name; give letters, digits and '-'", text);
+  };
+  command.add_option("--machine", options.machine, "Name of this machine" + default_name)->check(complaint);
+}
+
 void add_list(CLI::App& app, Options& options, const std::vector<System>& systems, ValueWords& words) {
   CLI::App* list = app.add_subcommand("list", "Systems, problems, implementations and experiments");
   words[list->add_option("NAME", options.names, "Only these systems, or experiments (system/name)")] = system_names(systems);
@@ -131,7 +142,7 @@ void add_run(CLI::App& app, Options& options, const std::vector<System>& systems
   words[run->add_option("--implementation", options.implementations, "Only these implementations")] = all_implementations(systems);
   run->add_option("--where", options.where, "Only cases with axis=value; several values of one axis are alternatives");
   run->add_option("--results", options.results, "Folder of results")->type_name(folder_type)->capture_default_str();
-  run->add_option("--machine", options.machine, "Name of this machine (default: the GPU's, else the CPU's)");
+  add_machine(*run, options, " (default: the GPU's, else the CPU's)");
   run->add_option("--repetitions", options.repetitions, "Exactly so many repetitions, whatever the profile says")
       ->check(CLI::Range(1, 1'000'000));
   run->add_option("--processes", options.processes, "Processes instead of the profile's")->check(CLI::Range(1, 1000));
@@ -154,7 +165,7 @@ void add_peer(CLI::App& app, Options& options, ValueWords& words) {
   words[peer->add_option("--profile", options.profile, "smoke, quick (the default) or full")] = profiles;
   peer->add_option("--where", options.where, "Only cases with axis=value; several values of one axis are alternatives");
   peer->add_option("--results", options.results, "Folder of results")->type_name(folder_type)->capture_default_str();
-  peer->add_option("--machine", options.machine, "Name of this machine (default: the GPU's, else the CPU's)");
+  add_machine(*peer, options, " (default: the GPU's, else the CPU's)");
   peer->add_flag("--fresh", options.fresh, "Measure again what is already recorded");
   peer->footer(peer_footer);
 }
@@ -179,7 +190,7 @@ void add_verify(CLI::App& app, Options& options, const std::vector<System>& syst
   add_seed(*verify, options, "First seed of the random cases");
   words[verify->add_option("--implementation", options.implementations, "Only these implementations")] = all_implementations(systems);
   verify->add_option("--set", options.settings, "axis=value: of every case whose problem has the axis");
-  verify->add_option("--machine", options.machine, "Name of this machine");
+  add_machine(*verify, options);
   verify->add_option("--json", options.json_file, "Write what was verified to this file")->type_name(file_type);
   verify->footer(verify_footer);
 }
@@ -236,11 +247,11 @@ void add_solve(CLI::App& app, Options& options, const std::vector<System>& syste
 void add_machine_commands(CLI::App& app, Options& options) {
   CLI::App* ceilings = app.add_subcommand("ceilings", "Measure this machine's limits and store them in its environment.json");
   ceilings->add_option("--results", options.results, "Folder of results")->type_name(folder_type)->capture_default_str();
-  ceilings->add_option("--machine", options.machine, "Name of this machine");
+  add_machine(*ceilings, options);
   ceilings->footer(ceilings_footer);
   CLI::App* environment = app.add_subcommand("environment", "Print what is recorded of this machine and this program");
   environment->add_flag("--json", options.json, "Print JSON");
-  environment->add_option("--machine", options.machine, "Name of this machine");
+  add_machine(*environment, options);
   environment->footer(environment_footer);
 }
 

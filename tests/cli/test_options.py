@@ -53,6 +53,16 @@ def test_verify_takes_no_empty_value(fake: Program) -> None:
         assert error_line(result) == f"{option}: an empty value; is a variable unset?"
 
 
+@pytest.mark.parametrize("name", ["../m", "/m", "m/", ".", "日本"])
+def test_a_machine_has_a_name(fake: Program, name: str) -> None:
+    """Of `../m` only `m` was taken, of 日本 nothing."""
+    for command in (["run", fake.descriptor()], ["ceilings"], ["environment"], ["verify", "--random", "1"]):
+        result = fake(*command, f"--machine={name}")
+        assert result.returncode == 2
+        assert error_line(result).startswith(f"--machine: '{name}' is no name; give letters, digits and '-'; see ")
+    assert [path.name for path in fake.folder.iterdir()] == ["table.yaml"]
+
+
 def test_a_slowdown_is_of_an_implementation(fake: Program) -> None:
     result = fake("run", fake.descriptor(), "--test-slowdown", "nonsense=2")
     assert result.returncode == 2
