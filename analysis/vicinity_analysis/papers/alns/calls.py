@@ -46,7 +46,8 @@ def calls_table(study: Study) -> Table | None:
             cells += _cells(one, instance, (calls, ours, published, published / ours))
             row = {"instance": instance, "machine": one.machine.name, "implementation": one.name, "calls": calls}
             row |= {"milliseconds_a_call": ours, "published_milliseconds_if_as_many": published}
-            table.tidy.append(row | {"record": provenances(one.runs[instance])})
+            told = {"marks": " ".join(one.marks([instance], "time")), "record": provenances(one.runs[instance])}
+            table.tidy.append(row | told)
         table.rows.append(cells)
     table.notes = [IF_AS_MANY, FOLLOWS, *(_summary(*item) for item in ratios.items() if item[1]), RUNS]
     return table

@@ -216,7 +216,8 @@ def _measured_comparison(table: Table, printed: Printed, one: Measured, instance
         "published_over_ours": theirs.value / times.mean if theirs else None,
     }
     row = {"instance": instance, "machine": one.machine.name, "implementation": one.name, "seeds": len(records)}
-    table.tidy.append(row | values | {"record": shorten(costs.sources)})
+    told = {"marks": " ".join(one.marks([instance], "time")), "record": shorten(costs.sources)}
+    table.tidy.append(row | values | told)
     return _comparison_cells(values.values(), one, [instance], one.title(instance))
 
 
@@ -290,7 +291,7 @@ def _measured_spreads(table: Table, every: list[Measured], instance: str, metric
         cells += [_text_cell(spread.of(stat), title, metric, marks) for stat in STATS]
         row = {"instance": instance, "machine": one.machine.name, "implementation": one.name, "metric": metric}
         row |= {WORDS[stat]: spread.of(stat) for stat in STATS} | {"seeds": len(spread.sources)}
-        table.tidy.append(row | {"record": shorten(spread.sources)})
+        table.tidy.append(row | {"marks": " ".join(marks), "record": shorten(spread.sources)})
     return cells
 
 
@@ -345,7 +346,7 @@ def quality_table(study: Study, studies: Sequence[Study]) -> Table | None:
                 Cell(significant(float(seconds)), provenances(curve.records), marks=marks) if told else MISSING
             )
             row = {"instance": instance, "machine": machine, "implementation": name, "published_mean_cost": mean.value}
-            table.tidy.append(row | {"seconds": float(seconds) if told else None})
+            table.tidy.append(row | {"seconds": float(seconds) if told else None, "marks": " ".join(marks)})
         table.rows.append(cells)
     return table
 
@@ -380,7 +381,7 @@ def lines_table(study: Study) -> Table | None:
                 "lines": lines,
                 "lines_a_second": rate,
             }
-            table.tidy.append(row | {"over_one": ratio, "record": record.source})
+            table.tidy.append(row | {"over_one": ratio, "marks": " ".join(marks), "record": record.source})
     table.notes = [
         "A line makes one child, or anneals one solution, a generation. Over one GPU: with as many lines as each has."
     ]

@@ -85,7 +85,9 @@ def quality_table(study: Study) -> Table:
         for machine, name, by_key in found:
             if runs := by_key[key]:
                 row = {**dict(key), "published": o.value, "machine": machine.name, "implementation": name}
-                table.tidy.append(row | {"mean": runs.mean, "best": runs.best} | _source(runs))
+                table.tidy.append(
+                    row | {"mean": runs.mean, "best": runs.best} | _source(runs, marks_of_results(runs.records))
+                )
         table.rows.append(cells)
     return table
 
@@ -157,7 +159,7 @@ def results_table(study: Study) -> Table:
                 texts = [f"{runs.first:,.0f}", f"{runs.mean:,.1f} ({runs.deviation:,.1f})", significant(runs.seconds)]
                 row = {"instance": instance, "machine": machine.name, "implementation": name, "first": runs.first}
                 row |= {"mean": runs.mean, "deviation": runs.deviation, "best": runs.best, "seconds": runs.seconds}
-                table.tidy.append(row | _source(runs))
+                table.tidy.append(row | _source(runs, marks_of(runs.records)))
             cells += measured_cells(runs, texts if (machine.name, name) in full else texts[2:], timed=True)
         table.rows.append(cells)
     return table
@@ -179,5 +181,6 @@ def _all(cases: Mapping[Key, list[Record]]) -> list[Record]:
     return [record for records in cases.values() for record in records]
 
 
-def _source(runs: Runs) -> dict[str, object]:
-    return {"seeds": len(runs.records), "record": shorten(record.source for record in runs.records)}
+def _source(runs: Runs, marks: tuple[str, ...]) -> dict[str, object]:
+    sources = shorten(record.source for record in runs.records)
+    return {"seeds": len(runs.records), "marks": " ".join(marks), "record": sources}

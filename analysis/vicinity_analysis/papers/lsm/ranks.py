@@ -99,6 +99,7 @@ def ranks_table(study: Study) -> Table | None:
             cells += [Cell(with_unit(value, "s"), source, marks=record.marks) for value in modelled.values()]
             values = {"machine": machine.name, "implementation": RANKS, "communication": share, "seconds": seconds}
             values |= {f"modelled_seconds_{m}_machines": value for m, value in modelled.items()}
+            values["marks"] = " ".join(record.marks)
             table.tidy.append(tidy(study, row, key, **values, record=record.source))
         table.rows.append(cells)
     table.notes = [

@@ -207,6 +207,7 @@ def _shares(
         return [MISSING if record is None or record.ok else state_cell(record) for _ in PARTS]
     for part, value in found.items():
         values = {"machine": machine.name, "implementation": name, "part": PRINTED_PARTS[part], "percent": value}
+        values["marks"] = " ".join(record.marks)
         table.tidy.append(tidy(study, row, key, **values, record=record.source))
     return [Cell(f"{found.get(part, 0):.1f}", provenance(record), marks=record.marks) for part in PARTS]
 
@@ -230,7 +231,7 @@ def rate_table(study: Study) -> Table | None:
             cells.append(value_cell(record, lambda r, what=what: with_unit(_rate(r, what), "")))
             if record and record.ok:
                 values = {"machine": machine.name, "implementation": name, "what": f"{what} a second"}
-                values |= {"value": _rate(record, what), "record": record.source}
+                values |= {"value": _rate(record, what), "marks": " ".join(record.marks), "record": record.source}
                 table.tidy.append(tidy(study, row, key, **values))
         table.rows.append(cells)
     return table
@@ -259,7 +260,8 @@ def climbing_table(study: Study) -> Table | None:
             cells.append(value_cell(record, lambda r, n=climbs: with_unit(r.typical() / n, "s")))
             if record and record.ok:
                 values = {"machine": machine.name, "implementation": name}
-                values |= {"seconds_a_climb": record.typical() / climbs, "record": record.source}
+                values |= {"seconds_a_climb": record.typical() / climbs}
+                values |= {"marks": " ".join(record.marks), "record": record.source}
                 table.tidy.append(tidy(study, row, key, **values))
         table.rows.append(cells)
     return table
@@ -293,7 +295,7 @@ def precision_table(study: Study) -> Table | None:
             seconds = sum(times) / len(times)
             cells.append(Cell(with_unit(seconds, "s"), provenances(records), marks=marks))
             row = dict(zip(GROUPED, values, strict=True)) | {"machine": machine.name, "implementation": name}
-            table.tidy.append(row | {"objective": mean, "seconds": seconds})
+            table.tidy.append(row | {"objective": mean, "seconds": seconds, "marks": " ".join(marks)})
         table.rows.append(cells)
     table.notes = ["Objective: by the oracle, in double precision, whatever precision was searched with; minimised."]
     return table

@@ -119,7 +119,7 @@ def steady_table(study: Study) -> Table | None:
         table.rows.append([Cell(s.machine.title), Cell(s.implementation), *cells])
         row = {"machine": s.machine.name, "implementation": s.implementation, "size": s.size, "t": s.temperature}
         row |= {"accepted": s.accepted, "proposals": s.proposals, "seconds": s.seconds, "seconds_a_swap": s.swap}
-        row["left_out"] = left_out(s.implementation)
+        row |= {"left_out": left_out(s.implementation), "marks": " ".join(s.marks)}
         row |= {
             "seconds_a_swap_without_scan": bare,
             "record": s.long.source,
