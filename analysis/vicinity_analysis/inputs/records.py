@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import compress
 from pathlib import Path
@@ -377,6 +378,15 @@ def ratio_value(slow: Record, fast: Record) -> float:
     """The value of `ratio`, without its interval."""
     slow, fast = of_common_seeds([slow, fast])
     return stats.ratio_value(slow.by_process(), fast.by_process(), fast.protocol.get("statistic", "median"))
+
+
+DAY = timedelta(days=1)
+
+
+def days_apart(one: Record, two: Record) -> bool:
+    """More than one; False where a record does not say when it ran."""
+    starts = [datetime.fromisoformat(record.started) for record in (one, two) if record.started]
+    return len(starts) == 2 and abs(starts[1] - starts[0]) > DAY
 
 
 def of_common_seeds(records: Sequence[Record]) -> list[Record]:

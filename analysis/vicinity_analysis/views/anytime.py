@@ -5,14 +5,14 @@ the median and the quartiles; a seed that has no solution yet counts as the wors
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import chain
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vicinity_analysis.inputs.records import Machine, Record, shorten
+from vicinity_analysis.inputs.records import DAY, Machine, Record, shorten
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, plain, significant
 from vicinity_analysis.views.charts import told
@@ -27,7 +27,6 @@ EARLY = 1.1  # times as long as a run took, from which on it was given more time
 SPREADS = 6  # places of a curve where its quartiles are drawn
 PEERS = (("#555555", "s"), ("#999999", "D"), ("#7F3B3B", "^"), ("#3B5B7F", "v"), ("#6B7F3B", "o"))
 MIDDLE, QUARTILES = 50, (25, 75)
-DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from vicinity_analysis.inputs.published import UNITS
+from vicinity_analysis.inputs.records import Record
 from vicinity_analysis.study import Study
 from vicinity_analysis.views import scaling
 from vicinity_analysis.views.charts import told
 from vicinity_analysis.views.figures import INK, Drawing, fitting, handle, legend, log_axis, points, render, style_of
-from vicinity_analysis.views.tables import device_label, rows_of, unit_of
+from vicinity_analysis.views.tables import dates_of, device_label, rows_of, unit_of
 
 GREY = "#7d7d7d"
 
@@ -102,10 +103,19 @@ def scaling_figures(study: Study, rates: bool = False) -> list[Drawing]:
         if any(scaling.speedups(panel) for panel in found):
             caption = f"Speed-up of the GPU along {symbol}; {held}. Above the line at 1 the GPU is faster. "
             caption += "Baseline: " + "; ".join(_bases(found)) + ". Each pair measured on one machine."
+            caption += "".join(f" {sentence}" for sentence in dates_of(_pairs(found)))
             draw = _speedup_panels(study, axis, found)
             title = f"{study.descriptor.title}: GPU over CPU against {symbol}"
             drawings.append(render(f"{study.slug}-{axis}-speedup", title, caption, draw))
     return drawings
+
+
+def _pairs(found: list[scaling.Panel]) -> dict[str, list[tuple[Record, Record]]]:
+    result: dict[str, list[tuple[Record, Record]]] = {}
+    for panel in found:
+        for (title, name), along in scaling.pairs(panel).items():
+            result.setdefault(f"{title}: {name}", []).extend(along.values())
+    return result
 
 
 def _bases(found: list[scaling.Panel]) -> list[str]:

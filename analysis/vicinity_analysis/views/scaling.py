@@ -118,14 +118,19 @@ def fastest_cpu(series: Iterable[tuple[str, dict[Any, Record]]]) -> dict[Any, Re
 
 def speedups(panel: Panel) -> dict[tuple[str, str], dict[float, float]]:
     """(machine title, gpu implementation) -> axis value -> fastest CPU / gpu, both on that machine."""
+    return {name: {at: ratio_value(*pair) for at, pair in found.items()} for name, found in pairs(panel).items()}
+
+
+def pairs(panel: Panel) -> dict[tuple[str, str], dict[float, tuple[Record, Record]]]:
+    """(machine title, gpu implementation) -> axis value -> what its speed-up there is of, the CPU's record first."""
     result = {}
     for line in panel.lines:
         if line.implementation.startswith("gpu"):
             own = [(other.implementation, other.points) for other in panel.lines if other.machine == line.machine]
             slow, fast = fastest_cpu(own), {at: r for at, r in line.points.items() if r.whole}
-            ratios = {at: ratio_value(slow[at], fast[at]) for at in fast if at in slow}
-            if ratios:
-                result[(line.machine.title, line.implementation)] = ratios
+            found = {at: (slow[at], fast[at]) for at in fast if at in slow}
+            if found:
+                result[(line.machine.title, line.implementation)] = found
     return result
 
 

@@ -13,6 +13,7 @@ from vicinity_analysis.views.tables import (
     absent,
     baseline_name,
     by_interest,
+    dates_of,
     device_label,
     fastest,
     param_columns,
@@ -106,6 +107,7 @@ def speedup_table(study: Study) -> Table | None:
             "the GPU."
         )
     collected: list[list[float]] = [[] for _ in (*devices, *chosen)]
+    pairs: dict[str, list[tuple[Record, Record]]] = {}
     for row, key in rows_of(study):
         cells = params(study, key)
         for index, device in enumerate(devices):
@@ -124,8 +126,11 @@ def speedup_table(study: Study) -> Table | None:
             value = add_speedup(cells, table, tidy(study, row, key, **values), fast, slow)
             if fast is None or slow is None:
                 cells[-1] = absent(study, base if slow is None else name, key)
+            elif fast.ok and slow.ok:
+                pairs.setdefault(f"{machine.title}: {name} over {base}", []).append((slow, fast))
             collected[index] += [value] if value is not None else []
         table.rows.append(cells)
+    table.notes += dates_of(pairs)
     table.footer = summary_rows(len(param_columns(study)), collected)
     for line in table.footer:
         line[len(param_columns(study)) + len(devices) : len(param_columns(study)) + len(devices)] = [Cell("")] * len(

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from vicinity_analysis import stats
 from vicinity_analysis.inputs.published import UNITS, Key
 from vicinity_analysis.inputs.published import Column as Printed
-from vicinity_analysis.inputs.records import Machine, Record, of_several_builds, shorten, uses_one_core
+from vicinity_analysis.inputs.records import Machine, Record, days_apart, of_several_builds, shorten, uses_one_core
 from vicinity_analysis.study import Study
 from vicinity_analysis.views.cells import Cell, Column, Table, significant
 
@@ -380,6 +380,19 @@ def ratio_table(study: Study) -> Table | None:
         table.rows.append(cells)
     table.footer = summary_rows(len(param_columns(study)), collected)
     return table
+
+
+def dates_of(pairs: Mapping[str, Sequence[tuple[Record, Record]]]) -> list[str]:
+    """A sentence on the pairs (baseline, measured) that ran more than a day apart, by what is compared."""
+    told = []
+    for name, records in pairs.items():
+        apart = [pair for pair in records if days_apart(*pair)]
+        dates = [[record.started[:10] for record in side] for side in zip(*apart, strict=True)]
+        if dates:
+            base, own = (" to ".join(dict.fromkeys((min(side), max(side)))) for side in dates)
+            told.append(f"{name}, {len(apart)} of {len(records)} (baseline {base}, measured {own})")
+    why = "Baseline and measured run are more than a day apart, between which a machine may change"
+    return [f"{why}: {'; '.join(told)}."] if told else []
 
 
 SIGNS = {"faster": ("▲ ", "better"), "slower": ("▼ ", "worse"), "no difference": ("≈ ", ""), TOO_FEW: ("", "")}

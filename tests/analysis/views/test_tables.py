@@ -8,7 +8,7 @@ import synthetic
 from vicinity_analysis import catalogue
 from vicinity_analysis.inputs import records
 from vicinity_analysis.inputs.records import load_machine
-from vicinity_analysis.views import cells, limits, speedups, tables
+from vicinity_analysis.views import cells, limits, plots, speedups, tables
 from worlds import column, studies_of
 
 
@@ -197,3 +197,24 @@ def test_latex_and_markdown(studies):
     text = cells.latex(table)
     assert text.count(r"\\") == 14 and r"$|$X$|$" in text and "$^{e}$" in text
     assert len(cells.markdown(table).splitlines()) == 14
+
+
+@pytest.mark.parametrize(
+    ("start", "told"), [("2026-01-05T10:00:00Z", False), ("2026-01-05T10:00:01Z", True), ("", False)]
+)
+def test_a_speedup_of_runs_of_different_days_says_so(tmp_path, start, told):
+    starts = {"gpu": "2026-01-04T10:00:00Z", "cpu-openmp": start}
+    root = synthetic.make_root(tmp_path)
+    made = [
+        synthetic.record("m", "fang/scaling", case, name, [0.001], process={"pid": 1, "start": at})
+        for name, at in starts.items()
+        for case in ({"load": 1, "states": n, "variables": 8, "possibilities": 8} for n in (1, 16, 4096))
+    ]
+    synthetic.write_records(tmp_path / "results", "m", made, "GPU")
+    (study,) = (study for study in studies_of(root, "m") if study.name == "fang/scaling")
+    why = "Baseline and measured run are more than a day apart, between which a machine may change: "
+    dates = "3 of 3 (baseline 2026-01-05, measured 2026-01-04)."
+    notes = [note for note in speedups.speedup_table(study).notes if "a day apart" in note]
+    assert notes == ([f"{why}GPU: gpu over cpu-openmp, {dates}"] if told else [])
+    captions = [one.caption for one in plots.scaling_figures(study) if one.name.endswith("speedup")]
+    assert captions and all(one.endswith(f" {why}GPU: gpu, {dates}") is told for one in captions)
