@@ -1,4 +1,4 @@
-"""scripts/reproduce, with a program, a set-up and a report that are played."""
+"""scripts/reproduce, with a program, a set-up and a report that are played; and scripts/peers."""
 
 from __future__ import annotations
 
@@ -76,3 +76,14 @@ def test_a_signal_to_the_script_alone_ends_the_measurement(tmp_path: Path, sent:
     os.kill(process.pid, sent)
     process.wait(timeout=10)
     assert process.returncode == 130 and said(tmp_path)[-1] == "run ended"
+
+
+def test_a_peer_that_is_none_is_told_before_anything_is_built(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
+    env = {**environment(), "PEERS": "none"}
+    result = subprocess.run(
+        [tmp_path / "scripts" / "peers"], env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert result.returncode == 3 and result.stdout == ""
+    assert result.stderr == "vicinity: error: PEERS: there is no peers/none.py\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["scripts"]

@@ -38,6 +38,7 @@ SAMPLE_SECONDS = 0.01  # how long the samples of the shortest case of a process 
 PROCESS_SECONDS = 2.0  # ... unless all samples of a process would then take longer than this
 FEWEST_REPETITIONS, MOST_REPETITIONS = 5, 300
 CALIBRATION = 20  # repetitions of the run that finds this out
+LONGEST = 1e6  # seconds that a process may be given
 ROUNDS, LONGER = 6, 3  # rounds of a series, and how many times as many while a case is inconclusive
 
 
@@ -144,6 +145,12 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("regress: at least 3 rounds are needed to see the noise")
     if not (math.isfinite(args.floor) and args.floor > 0):
         raise InputError("regress: the floor is a percentage above 0")
+    if not 0 < args.timeout <= LONGEST:
+        raise InputError(f"regress: --timeout is seconds above 0, at most {LONGEST:g}")
+    if args.max_rounds is not None and args.max_rounds < args.rounds:
+        raise InputError(f"regress: --max-rounds {args.max_rounds} is less than the {args.rounds} of --rounds")
+    if args.repetitions is not None and args.repetitions < 1:
+        raise InputError("regress: --repetitions is a whole number from 1 on")
     for path in [*descriptors, args.candidate_binary, *([args.base_binary] if args.base_binary else [])]:
         if not path.exists():
             raise InputError(f"{path}: no such file")

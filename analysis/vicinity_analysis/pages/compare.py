@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
             args.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InputError(str(error)) from error
+        raise InputError(f"{error.filename}: {error.strerror or error}") from error
     print("\n".join(map(printable, [*digest(a, b, lines), f"Case by case: {file}"])))
     return 0
 

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         args.out.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{args.out}: {error}") from error
+        raise InputError(f"{args.out}: {error.strerror or error}") from error
     print(args.out)
     return 0
 
