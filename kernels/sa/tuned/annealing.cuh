@@ -862,18 +862,30 @@ class Tuned {
   }
 
   void launch(const Chains& chains, std::int64_t first, std::int64_t count, std::int64_t limit, const cuda::Stream& stream) {
+    launch_hot(chains, first, count, limit, stream);
+    launch_rows(chains, first, count, limit, stream);
+  }
+  /// The hot phase. It leaves B' as the permutation puts it.
+  void launch_hot(const Chains& chains, std::int64_t first, std::int64_t count, std::int64_t limit, const cuda::Stream& stream) {
     const auto together = static_cast<unsigned>(count);
-    permute_kernel<Types>
-        <<<dim3(static_cast<unsigned>(matrices_.n), together), 256, 0, stream.get()>>>(matrices_, chains, first, permuted_.data());
+    permute(chains, first, together, stream);
     hot()<<<together, HotPolicy::threads, hot_bytes<Types>(matrices_.n, resident_), stream.get()>>>(matrices_, chains, permuted_.data(),
                                                                                                     first, limit);
-    const auto tiles = static_cast<unsigned>(divide_up(matrices_.n, 32));
+  }
+  /// What comes behind it, from B'.
+  void launch_rows(const Chains& chains, std::int64_t first, std::int64_t count, std::int64_t limit, const cuda::Stream& stream) {
+    const auto together = static_cast<unsigned>(count), tiles = static_cast<unsigned>(divide_up(matrices_.n, 32));
     products_kernel<Types><<<dim3(tiles, tiles, together), 256, 0, stream.get()>>>(matrices_, permuted_.data(), f_.data());
     inbox_.fill(0, stream);
     mailbox_.fill(0, stream);
     const RowsWorkspace<Delta> workspace{f_.data(), inbox_.data(), mailbox_.data()};
     VICINITY_CUDA_CHECK(cuda::launch(policy_.shape(count), stream, policy_.kernel(), matrices_, policy_.rows, policy_.layout, chains,
                                      workspace, first, limit));
+  }
+  /// Makes B' anew.
+  void permute(const Chains& chains, std::int64_t first, unsigned together, const cuda::Stream& stream) {
+    permute_kernel<Types>
+        <<<dim3(static_cast<unsigned>(matrices_.n), together), 256, 0, stream.get()>>>(matrices_, chains, first, permuted_.data());
   }
 
   [[nodiscard]] std::int64_t batch_size() const { return batch_size_; }

@@ -1,9 +1,11 @@
 #pragma once
 // Which kernels of gpu-tuned and gpu-chains run a case of more facilities than small.cuh takes.
 #include <memory>
+#include <type_traits>
 
 #include "kernels/sa/tuned/annealing.cuh"
 #include "kernels/sa/tuned/medium.cuh"
+#include "kernels/sa/tuned/window.cuh"
 
 namespace vicinity::sa {
 
@@ -14,6 +16,8 @@ template <ElementTypes Types>
   using One = Tuned<Types, false>;
   if constexpr (sizeof(typename Types::Entry) == 1)
     if (task.scope.empty() && Medium<One>::fits(qap.size())) return std::make_unique<GpuRun<Medium<One>>>(qap, task, team);
+  if constexpr (std::is_same_v<Types, SymmetricBytes>)
+    if (task.scope.empty() && Windowed<One>::fits(qap.size())) return std::make_unique<GpuRun<Windowed<One>>>(qap, task, team);
   return std::make_unique<GpuRun<One>>(qap, task, team);
 }
 
