@@ -14,8 +14,9 @@
 // accepted proposal to all blocks; the first of all messages is the next swap. If there is none the window is through. Opening a window:
 // its rows of A from the blocks that have them, its part of F from scratch by the matrix units. Phases: where hardly anything is accepted
 // any more the kernel ends, and the search of annealing.cuh goes on, which takes sweeps at a time. Synchronisation: two barriers and a
-// message a step, a cluster barrier a window. Cost of a swap: n^2 / blocks products of bytes and one latency of L2; of a window: `rows`
-// times as many products twice.
+// message a step, a cluster barrier a window, at which nobody waits for memory: what other blocks read has been complete since the fence of
+// the last warp, beside the messages. Cost of a swap: n^2 / blocks products of bytes and one latency of L2; of a window: `rows` times as
+// many products twice.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,14 +27,14 @@
 
 namespace vicinity::sa {
 
-/// How the work is dealt. Rows: of a window. RowWarps: a row's warps in a block.
-template <int Rows, int RowWarps, bool Resident>
+/// How the work is dealt. RowWarps: a row's warps in a block.
+template <int RowWarps, bool Resident>
 struct WindowPolicy {
-  static constexpr int blocks = 16, rows = Rows, row_warps = RowWarps;
+  static constexpr int blocks = 16, rows = 8, row_warps = RowWarps;
   static constexpr bool resident = Resident;       ///< B is in the shared memory of every block
   static constexpr int columns = 32 * RowWarps;    ///< of a block, at most
   static constexpr int size = blocks * columns;    ///< most facilities
-  static constexpr int testers = Rows * RowWarps;  ///< warps
+  static constexpr int testers = rows * RowWarps;  ///< warps
   static constexpr int threads = 32 * (testers + 1);
   static constexpr int row_tiles = columns / 16;             ///< of the matrix units, which take 16 facilities at a time
   static constexpr int groups = testers / row_tiles;         ///< warps of a tile
@@ -42,8 +43,7 @@ struct WindowPolicy {
   static constexpr int sums_pitch = columns + 4;
   static constexpr int rejections = 8192;         ///< the phase ends when fewer than one in so many was accepted
   static constexpr std::int64_t epoch = 1 << 18;  ///< least proposals over which that is judged
-  static_assert(stretches <= 4 && Rows % 8 == 0 && Rows <= 16 && testers % row_tiles == 0 && groups % 4 == 0 &&
-                stretches * stretch * groups == size);
+  static_assert(stretches <= 4 && testers % row_tiles == 0 && groups % 4 == 0 && stretches * stretch * groups == size);
 };
 
 /// Pairs in the order of proposals, within a window: row, column.
@@ -61,9 +61,16 @@ struct WindowKey {
 /// Some rows of a sweep, and what of them is still to be decided when the window opens.
 struct RowsWindow {
   std::int64_t sweep, sweep_q;  ///< and its first proposal
+  bool follows;                 ///< the window before, at temperatures that went on
   std::int32_t first_row;       ///< -1: the phase is over
   unsigned first_key, end_key;  ///< end: at the present temperatures
   unsigned limit_key;           ///< end once there was a swap
+};
+
+/// What a pair is accepted by.
+struct Drawn {
+  float inverse, threshold;  ///< 1/T
+  bool drawn;
 };
 
 /// Shared memory of a block, but for the matrices behind it.
@@ -179,6 +186,17 @@ class WindowSearch {
       if (k < stretches_) visit(k, first + 4 * k * P::groups);
   }
   __device__ __forceinline__ static void meet() { cuda::barrier_of_all<false>(); }
+  /// Of the cluster. What other blocks read then was written before the fence of the last warp.
+  __device__ __forceinline__ static void meet_blocks() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.relaxed;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+#endif
+  }
+  __device__ __forceinline__ static void fence_blocks() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("fence.acq_rel.cluster;" ::: "memory");
+#endif
+  }
   __device__ __forceinline__ static void meet_testers() { asm volatile("barrier.sync 1, %0;" ::"n"(32 * P::testers) : "memory"); }
 
   // --- start -----------------------------------------------------------------------------------------------------------------
@@ -203,7 +221,7 @@ class WindowSearch {
       const Delta sum = product_of(a_row(local), m_.p[q]);
       if (lane_ == 0) m_.diagonal[local] = sum;
     }
-    __syncthreads();
+    cuda::barrier_of_all<true>();
   }
   /// A row of A in shared memory times a row of B, in all lanes.
   [[nodiscard]] __device__ __forceinline__ Delta product_of(const Entry* row, std::int32_t location) const {
@@ -222,11 +240,16 @@ class WindowSearch {
     for (;;) {
       const bool over = q_ >= limit_ || quiet();
       open(over);
-      cuda::barrier_of_all<true>();
+      if (P::resident)
+        __threadfence_block();
+      else
+        fence_blocks();
+      meet_blocks();
       if (over) break;
       for (;;) {
         meet();
         send_first();
+        if (P::resident) fence_blocks();  // takes as long as the messages, but B in the L1 cache is gone
         const Message first = receive_first();
         if (static_cast<unsigned>(first.v[0]) == WindowKey::none) break;
         keep(first);
@@ -246,6 +269,7 @@ class WindowSearch {
     sweep_ = at.sweep;
     first_row_ = at.r;
     first_key_ = WindowKey::of(0, at.s);
+    follows_ = false;
     stays_ = m_.state.frozen_at >= 0 || !m_.state.cooling.freezes();
     end_ = m_.state.end(pairs_, limit_);
   }
@@ -253,7 +277,7 @@ class WindowSearch {
     sweep_q_ = sweep_ * pairs_;
     window_end_ = sweep_q_ + annealing::row_start(n_, min(first_row_ + P::rows, n_ - 1));
     const unsigned limit_key = key_at(limit_), end_key = key_at(end_);
-    if (lane_ == 0) m_.window = {sweep_, sweep_q_, over ? -1 : first_row_, first_key_, end_key, limit_key};
+    if (lane_ == 0) m_.window = {sweep_, sweep_q_, follows_, over ? -1 : first_row_, first_key_, end_key, limit_key};
   }
   /// The key of proposal q, if it is in the window.
   [[nodiscard]] __device__ __forceinline__ unsigned key_at(std::int64_t q) const {
@@ -271,6 +295,7 @@ class WindowSearch {
         ++sweep_;
       }
       first_key_ = WindowKey::of(0, first_row_ + 1);
+      follows_ = true;
       return;
     }
     q_ = end_;
@@ -318,8 +343,7 @@ class WindowSearch {
     f_qq_ = q_column_ < n_ ? m_.diagonal[local_] : 0;
     b_qq_ = b(p_, p_);
     for (;;) {
-      if (row_ == 0) m_.diagonal[local_] = f_qq_;
-      cuda::barrier_of_all<true>();
+      meet_blocks();
       first_row_ = m_.window.first_row;
       if (first_row_ < 0) return;
       make_window();
@@ -327,6 +351,7 @@ class WindowSearch {
         test();
         meet();
         load_tile();
+        if (P::resident && !ahead_.drawn) draw_ahead();
         const Message first = receive_first();
         if (static_cast<unsigned>(first.v[0]) == WindowKey::none) break;
         carry_out(first);
@@ -346,7 +371,10 @@ class WindowSearch {
     b_ii_ = b(p_i, p_i);
     b_iq_ = b(p_i, p_);
     key_ = q_column_ > i_ && q_column_ < n_ ? WindowKey::of(row_, q_column_) : WindowKey::none;
-    draw();
+    if (!ahead_.drawn || !m_.window.follows) ahead_ = drawn(m_.window.sweep, m_.window.sweep_q, i_);
+    inverse_ = ahead_.inverse;
+    threshold_ = ahead_.threshold;
+    ahead_.drawn = false;
     meet_testers();
     alpha_ = static_cast<Delta>(a_window(row_)[p_i]) + a_row(local_)[p_] - 2 * static_cast<Delta>(a_row(local_)[p_i]);
     multiply_window();
@@ -360,45 +388,44 @@ class WindowSearch {
   [[nodiscard]] __device__ __forceinline__ std::int32_t facility(std::int32_t row) const {
     return min(first_row_ + min(row, P::rows - 1), n_ - 1);
   }
-  __device__ __forceinline__ void draw() {
-    const annealing::RowTemperature temperature =
-        annealing::row_temperature(m_.state.cooling, m_.window.sweep_q + annealing::row_start(n_, i_));
-    inverse_ = annealing::inverse_temperature(temperature, q_column_ - i_ - 1);
-    const Philox4 words = annealing::words(m_.state.seed, m_.window.sweep, i_, annealing::block_of(q_column_));
+  [[nodiscard]] __device__ __forceinline__ Drawn drawn(std::int64_t sweep, std::int64_t sweep_q, std::int32_t i) const {
+    const annealing::RowTemperature temperature = annealing::row_temperature(m_.state.cooling, sweep_q + annealing::row_start(n_, i));
+    const Philox4 words = annealing::words(m_.state.seed, sweep, i, annealing::block_of(q_column_));
     const int word = annealing::word_of(q_column_);
-    threshold_ = annealing::threshold(word == 0 ? words.word[0] : word == 1 ? words.word[1] : word == 2 ? words.word[2] : words.word[3]);
+    return {.inverse = annealing::inverse_temperature(temperature, q_column_ - i - 1),
+            .threshold = annealing::threshold(word == 0   ? words.word[0]
+                                              : word == 1 ? words.word[1]
+                                              : word == 2 ? words.word[2]
+                                                          : words.word[3]),
+            .drawn = true};
+  }
+  /// Of the window behind this one, if the same temperatures go on there.
+  __device__ __forceinline__ void draw_ahead() {
+    const RowsWindow& now = m_.window;
+    const std::int32_t behind = first_row_ + P::rows;
+    const bool same_sweep = behind < n_ - 1;
+    ahead_ =
+        drawn(now.sweep + (same_sweep ? 0 : 1), now.sweep_q + (same_sweep ? 0 : pairs_), min((same_sweep ? behind : 0) + row_, n_ - 1));
   }
   /// F[q][i] = A of q times B at i's location, F[i][q] = B at q's location times A of i.
   __device__ __forceinline__ void multiply_window() {
-    constexpr int eights = P::rows / 8;
-    const std::int32_t in_tile = tile_ * 16 + lane_ / 4;
-    std::int32_t v[eights][2][4] = {}, u[eights][2][4] = {};
-    std::int32_t own[2], of_row[eights];
+    const std::int32_t in_tile = tile_ * 16 + lane_ / 4, of_row = __shfl_sync(~0u, locations_, lane_ / 4);
+    std::int32_t v[2][4] = {}, u[2][4] = {}, own[2];
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const std::int32_t q = (in_tile + 8 * half) * P::blocks + rank_;
-      own[half] = m_.p[min(q, n_ - 1)];
-    }
-#pragma unroll
-    for (int e = 0; e < eights; ++e) of_row[e] = __shfl_sync(~0u, locations_, 8 * e + lane_ / 4);
+    for (int half = 0; half < 2; ++half) own[half] = m_.p[min((in_tile + 8 * half) * P::blocks + rank_, n_ - 1)];
     each_stretch([&](int, std::int32_t at) {
       const uint4 b_low = b_chunk(own[0], at), b_high = b_chunk(own[1], at);
       const uint4 a_low = chunk_of(a_row(in_tile), at), a_high = chunk_of(a_row(in_tile + 8), at);
-#pragma unroll
-      for (int e = 0; e < eights; ++e) {
-        add_products(v[e][0], v[e][1], a_low, a_high, b_chunk(of_row[e], at));
-        add_products(u[e][0], u[e][1], b_low, b_high, chunk_of(a_window(8 * e + lane_ / 4), at));
-      }
+      add_products(v[0], v[1], a_low, a_high, b_chunk(of_row, at));
+      add_products(u[0], u[1], b_low, b_high, chunk_of(a_window(lane_ / 4), at));
     });
     if (stretches_ < 0) return;
 #pragma unroll
-    for (int e = 0; e < eights; ++e)
-#pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        const std::int32_t row = 8 * e + 2 * (lane_ % 4) + c % 2, column = in_tile + c / 2 * 8;
-        m_.window_sums[0][group_][row][column] = v[e][0][c] + v[e][1][c];
-        m_.window_sums[1][group_][row][column] = u[e][0][c] + u[e][1][c];
-      }
+    for (int c = 0; c < 4; ++c) {
+      const std::int32_t row = 2 * (lane_ % 4) + c % 2, column = in_tile + c / 2 * 8;
+      m_.window_sums[0][group_][row][column] = v[0][c] + v[1][c];
+      m_.window_sums[1][group_][row][column] = u[0][c] + u[1][c];
+    }
   }
   [[nodiscard]] __device__ __forceinline__ Delta sum_of(const std::int32_t (&parts)[P::groups][P::rows][P::sums_pitch]) const {
     Delta sum = 0;
@@ -465,6 +492,9 @@ class WindowSearch {
     b_qq_ = q_is_r ? s_q : q_is_s ? r_q : b_qq_;
     b_ii_ = is_r ? s_i : is_s ? r_i : b_ii_;
     b_iq_ = is_r ? s_q : is_s ? r_q : q_is_r ? s_i : q_is_s ? r_i : b_iq_;
+    const bool with_s = s / (32 * P::blocks) == warp_ % P::row_warps, owns_s = with_s && s % P::blocks == rank_;
+    Delta f_is = 0;  // of the column that s had
+    if (owns_s && i_ > r && i_ < s) f_is = product_of(in_window, at_r);
     multiply_columns(rows);
     meet_testers();
     if (is_r || is_s) {
@@ -473,14 +503,11 @@ class WindowSearch {
 #pragma unroll
       for (int g = 0; g < P::groups / 4; ++g) v_ += parts[g].x + parts[g].y + parts[g].z + parts[g].w;
     }
-    const bool with_s = s / (32 * P::blocks) == warp_ % P::row_warps;
-    if (with_s && s % P::blocks == rank_ && i_ > r && i_ < s) {  // F[i][s]
-      const Delta sum = product_of(in_window, at_r);
-      if (q_is_s) u_ = sum + d_i * e_q;
-    }
+    if (q_is_s && i_ > r && i_ < s) u_ = f_is + d_i * e_q;
+    if (row_ == 0) m_.diagonal[local_] = f_qq_;  // for other blocks' next windows
     first_key_ = key_of(first) + 1;
     end_key_ = m_.window.limit_key;
-    if (with_s && lane_ == 0) {  // behind the product of the row, which is of before the swap
+    if (with_s && lane_ == 0) {
       in_window[at_r] = i_s;
       in_window[at_s] = i_r;
     }
@@ -522,6 +549,7 @@ class WindowSearch {
   std::int32_t epoch_swaps_ = 0;
   bool stays_ = false;  ///< no run of rejections changes the schedule
   bool improved_ = false;
+  bool follows_ = false;  ///< RowsWindow::follows
 
   // Of a tester.
   unsigned end_key_ = 0;
@@ -530,6 +558,7 @@ class WindowSearch {
   Delta u_ = 0, v_ = 0, f_ii_ = 0, f_qq_ = 0;  ///< F[i][q], F[q][i] and the diagonals; and those of B and its element
   Delta b_ii_ = 0, b_qq_ = 0, b_iq_ = 0, alpha_ = 0;
   float inverse_ = 0, threshold_ = 0;
+  Drawn ahead_{};  ///< of the next window
   unsigned key_ = WindowKey::none;
   uint4 tile_low_[P::stretches] = {}, tile_high_[P::stretches] = {};
 };
@@ -549,8 +578,8 @@ template <class Rest>
 class Windowed {
  public:
   using Types = typename Rest::Types;
-  using Near = WindowPolicy<16, 1, true>;
-  using Far = WindowPolicy<8, 2, false>;
+  using Near = WindowPolicy<1, true>;
+  using Far = WindowPolicy<2, false>;
 
   Windowed(const qap::Qap& qap, const DeviceQap<std::uint8_t>& matrices, const annealing::Task& task)
       : matrices_(matrices),
