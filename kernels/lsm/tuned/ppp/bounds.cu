@@ -53,9 +53,8 @@ __global__ void __launch_bounds__(S::threads, 1)
   std::uint32_t* const current = searches.current + static_cast<std::size_t>(search) * matrix.words_per_row;
   std::uint32_t* const best = searches.best + static_cast<std::size_t>(search) * matrix.words_per_row;
   std::int32_t* const tabu_times = searches.tabu_until + static_cast<std::size_t>(search) * searches.tabu_entries;
-  auto t = static_cast<std::int32_t>(all_progress.iterations), z = static_cast<std::int32_t>(all_progress.value),
-       best_z = static_cast<std::int32_t>(all_progress.best_value);
-  bool ended = all_progress.at_optimum;
+  Course course{all_progress};
+  auto& [t, z, best_z, ended, moved, taken, column] = course;
 
   // --- set up ---
   const std::int32_t first_column = block * S::columns;
@@ -107,21 +106,13 @@ __global__ void __launch_bounds__(S::threads, 1)
   const auto messages_address = static_cast<std::uint32_t>(__cvta_generic_to_shared(messages));
 
   // --- search ---
-  MoveKey taken = cuda::no_key<MoveKey>();
-  std::int32_t column = 0;
-  bool moved = false;
   // The least key of a step, once it is there; whether it is that of an evaluated move.
   const auto wait = [&](unsigned step) {
     arrivals.wait(step);
     const cuda::Word least = cuda::warp_min(lane() < blocks ? messages[step & 1][lane()] : ~cuda::Word{0});
-    taken = {static_cast<unsigned>(least >> 32), static_cast<unsigned>(least)};
-    if ((taken.low & evaluated_bit) == 0) return false;
-    column = static_cast<std::int32_t>(taken.low >> 14 & 0x7FFu);
-    moved = true;
-    ended = rules.method == local_search::Method::hill && z_of(taken) >= z;
-    if (ended) return true;
-    z = z_of(taken);
-    ++t;
+    const MoveKey key{static_cast<unsigned>(least >> 32), static_cast<unsigned>(least)};
+    if ((key.low & evaluated_bit) == 0) return false;
+    course.take(key, static_cast<std::int32_t>(key.low >> 14 & 0x7FFu), rules);
     return true;
   };
   const auto end = [&] {
@@ -132,32 +123,8 @@ __global__ void __launch_bounds__(S::threads, 1)
     __syncthreads();
     cuda::barrier_of_all<true>();
     __syncthreads();
-    local_search::SearchProgress progress = all_progress;
-    std::uint32_t negative[2];
-#pragma unroll
-    for (int k = 0; k < 2; ++k) negative[k] = lane() + 32 * k < matrix.words_per_row ? current[lane() + 32 * k] : 0;
-    if (!ended && t < rules.limit) arrive<S, Stage::masks>();
-    for (unsigned step = 1; !ended && t < rules.limit; ++step) {
-      const bool evaluated = wait(step);
-      if (!ended && t < rules.limit) arrive<S, Stage::masks>();
-      if (block != 0 || !evaluated) continue;
-      progress.take({z_of(taken), column, is_forbidden(taken)}, rules.method);
-      if (ended) break;
-#pragma unroll
-      for (int k = 0; k < 2; ++k)
-        if (lane() + 32 * k == column / 32) negative[k] ^= 1u << column % 32;
-      if (z >= best_z) continue;
-      best_z = z;
-#pragma unroll
-      for (int k = 0; k < 2; ++k)
-        if (lane() + 32 * k < matrix.words_per_row) best[lane() + 32 * k] = negative[k];
-    }
-    end();
-    if (block != 0) return;
-    if (lane() == 0) all_progress = progress;
-#pragma unroll
-    for (int k = 0; k < 2; ++k)
-      if (lane() + 32 * k < matrix.words_per_row) current[lane() + 32 * k] = negative[k];
+    keep_progress(
+        all_progress, current, best, matrix.words_per_row, block, rules, course, wait, [] { arrive<S, Stage::masks>(); }, end);
     return;
   }
   if (has_tables) {

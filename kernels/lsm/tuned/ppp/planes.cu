@@ -329,9 +329,8 @@ __global__ void __launch_bounds__(S::threads, 1)
   std::uint32_t* const current = searches.current + static_cast<std::size_t>(search) * matrix.words_per_row;
   std::uint32_t* const best = searches.best + static_cast<std::size_t>(search) * matrix.words_per_row;
   std::int32_t* const tabu_times = searches.tabu_until + static_cast<std::size_t>(search) * searches.tabu_entries;
-  auto t = static_cast<std::int32_t>(all_progress.iterations), z = static_cast<std::int32_t>(all_progress.value),
-       best_z = static_cast<std::int32_t>(all_progress.best_value);
-  bool ended = all_progress.at_optimum;
+  Course course{all_progress};
+  auto& [t, z, best_z, ended, moved, taken, column] = course;
 
   // --- set up ---
   std::uint16_t* const positive = shared_at<std::uint16_t>(layout.terms);
@@ -381,9 +380,6 @@ __global__ void __launch_bounds__(S::threads, 1)
   __syncthreads();
 
   // --- search ---
-  MoveKey taken = cuda::no_key<MoveKey>();
-  std::int32_t column = 0;
-  bool moved = false;
   // The least key of a step, once it is there.
   const auto wait = [&](unsigned step) {
     if (blocks == 1)
@@ -393,42 +389,17 @@ __global__ void __launch_bounds__(S::threads, 1)
     cuda::Word least = lane() < keys ? messages[step & 1][lane()] : ~cuda::Word{0};
     if (lane() + 32 < keys) least = min(least, messages[step & 1][lane() + 32]);
     least = cuda::warp_min(least);
-    taken = {static_cast<unsigned>(least >> 32), static_cast<unsigned>(least)};
-    column = static_cast<std::int32_t>(taken.low >> 1);
-    moved = true;
-    ended = rules.method == local_search::Method::hill && z_of(taken) >= z;
-    if (ended) return;
-    z = z_of(taken);
-    ++t;
+    const MoveKey key{static_cast<unsigned>(least >> 32), static_cast<unsigned>(least)};
+    course.take(key, static_cast<std::int32_t>(key.low >> 1), rules);
+    return true;
+  };
+  const auto end = [&] {
+    if (blocks > 1) cuda::barrier_of_all<true>();  // all have read `current`, and no keys are on their way
+    __syncthreads();
   };
   if (keeps_progress) {
-    local_search::SearchProgress progress = all_progress;
-    std::uint32_t negative[2];
-#pragma unroll
-    for (int k = 0; k < 2; ++k) negative[k] = lane() + 32 * k < matrix.words_per_row ? current[lane() + 32 * k] : 0;
-    if (!ended && t < rules.limit) arrive<Among::terms, S::threads>();
-    for (unsigned step = 1; !ended && t < rules.limit; ++step) {
-      wait(step);
-      if (!ended && t < rules.limit) arrive<Among::terms, S::threads>();
-      if (block != 0) continue;
-      progress.take({z_of(taken), column, is_forbidden(taken)}, rules.method);
-      if (ended) break;
-#pragma unroll
-      for (int k = 0; k < 2; ++k)
-        if (lane() + 32 * k == column / 32) negative[k] ^= 1u << column % 32;
-      if (z >= best_z) continue;
-      best_z = z;
-#pragma unroll
-      for (int k = 0; k < 2; ++k)
-        if (lane() + 32 * k < matrix.words_per_row) best[lane() + 32 * k] = negative[k];
-    }
-    if (blocks > 1) cuda::barrier_of_all<true>();
-    __syncthreads();
-    if (block != 0) return;
-    if (lane() == 0) all_progress = progress;
-#pragma unroll
-    for (int k = 0; k < 2; ++k)
-      if (lane() + 32 * k < matrix.words_per_row) current[lane() + 32 * k] = negative[k];
+    keep_progress(
+        all_progress, current, best, matrix.words_per_row, block, rules, course, wait, [] { arrive<Among::terms, S::threads>(); }, end);
     return;
   }
   Plan<S> plan{matrix, layout, span.low - 2 + S::set_bins * set, span};
@@ -499,8 +470,7 @@ __global__ void __launch_bounds__(S::threads, 1)
   if (moved && !ended && column == my_column && rules.method == local_search::Method::tabu)
     tabu = static_cast<std::int32_t>(local_search::tabu_until(t - 1, rules.tenure));
   if (is_move) tabu_times[my_column] = tabu;
-  if (blocks > 1) cuda::barrier_of_all<true>();  // all have read `current`, and no keys are on their way
-  __syncthreads();
+  end();
 }
 
 // --- host -----------------------------------------------------------------------------------------------------------------------

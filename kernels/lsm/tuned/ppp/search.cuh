@@ -186,6 +186,67 @@ __global__ void __launch_bounds__(E::threads, 1)
     current[word] = negative[word];
 }
 
+/// Where a search is after a step, in each warp by itself.
+struct Course {
+  std::int32_t t, z, best_z;
+  bool ended;  ///< at an optimum, or a move of a climb that is not taken
+  bool moved = false;
+  MoveKey taken{};  ///< the last move
+  std::int32_t column = 0;
+
+  __device__ __forceinline__ explicit Course(const local_search::SearchProgress& progress)
+      : t(static_cast<std::int32_t>(progress.iterations)),
+        z(static_cast<std::int32_t>(progress.value)),
+        best_z(static_cast<std::int32_t>(progress.best_value)),
+        ended(progress.at_optimum) {}
+  /// A move of one flip.
+  __device__ __forceinline__ void take(const MoveKey& move, std::int32_t column_of_move, const Rules& rules) {
+    taken = move;
+    column = column_of_move;
+    moved = true;
+    ended = rules.method == local_search::Method::hill && z_of(taken) >= z;
+    if (ended) return;
+    z = z_of(taken);
+    ++t;
+  }
+};
+
+/// Keeps the progress of a search and its solutions, up to 64 words each, and does nothing else. By a whole warp of each block. wait(step)
+/// takes the step's move, or returns false if there is none; after arrive() the others may write over what wait() reads. `end` comes after
+/// the last step, before any result is written.
+template <class Wait, class Arrive, class End>
+__device__ __forceinline__ void keep_progress(local_search::SearchProgress& all_progress, std::uint32_t* current, std::uint32_t* best,
+                                              std::int32_t words, std::int32_t block, const Rules& rules, Course& course, const Wait& wait,
+                                              const Arrive& arrive, const End& end) {
+  const auto goes_on = [&] { return !course.ended && course.t < rules.limit; };
+  local_search::SearchProgress progress = all_progress;
+  std::uint32_t negative[2];
+#pragma unroll
+  for (int k = 0; k < 2; ++k) negative[k] = lane() + 32 * k < words ? current[lane() + 32 * k] : 0;
+  if (goes_on()) arrive();
+  for (unsigned step = 1; goes_on(); ++step) {
+    const bool taken = wait(step);
+    if (goes_on()) arrive();
+    if (block != 0 || !taken) continue;
+    progress.take({z_of(course.taken), course.column, is_forbidden(course.taken)}, rules.method);
+    if (course.ended) break;
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+      if (lane() + 32 * k == course.column / 32) negative[k] ^= 1u << course.column % 32;
+    if (course.z >= course.best_z) continue;
+    course.best_z = course.z;
+#pragma unroll
+    for (int k = 0; k < 2; ++k)
+      if (lane() + 32 * k < words) best[lane() + 32 * k] = negative[k];
+  }
+  end();
+  if (block != 0) return;
+  if (lane() == 0) all_progress = progress;
+#pragma unroll
+  for (int k = 0; k < 2; ++k)
+    if (lane() + 32 * k < words) current[lane() + 32 * k] = negative[k];
+}
+
 // --- host -----------------------------------------------------------------------------------------------------------------------
 
 /// The matrix in device memory.
