@@ -39,7 +39,7 @@ namespace {
 /// keys and nothing else, and the others do not pass the next barrier before.
 template <class S>
 __global__ void __launch_bounds__(S::threads, 1)
-    bounds_kernel(const __grid_constant__ Matrix matrix, const __grid_constant__ BoundsLayout layout,
+    bounds_kernel(const __grid_constant__ Matrix matrix, const __grid_constant__ PlanesLayout layout,
                   const __grid_constant__ Searches searches, const Rules rules) {
   __shared__ alignas(16) cuda::Word messages[2][S::most_blocks];
   __shared__ alignas(8) std::uint64_t arrival_words[2];
@@ -329,10 +329,10 @@ struct BoundsSearch {
     return task.restarts == 1 && instance.rows() <= 256 * S::chunks && instance.columns() <= S::most_columns &&
            SearchPolicy<BoundsSearch>::of(instance, task).in_cluster;
   }
-  [[nodiscard]] static BoundsLayout layout(std::int32_t m, std::int32_t n) { return BoundsLayout::of<S>(m, n); }
+  [[nodiscard]] static PlanesLayout layout(std::int32_t m, std::int32_t n) { return bounds_layout<S>(m, n); }
   [[nodiscard]] static std::int64_t shares(std::int32_t n) { return divide_up(n, S::columns); }
   [[nodiscard]] static std::size_t tabu_entries(std::int32_t n) { return static_cast<std::size_t>(n); }
-  [[nodiscard]] static Policy record(const BoundsLayout& layout) { return {{"columns_in_shared", layout.in_shared}}; }
+  [[nodiscard]] static Policy record(const PlanesLayout& layout) { return {{"columns_in_shared", layout.in_shared}}; }
 };
 }  // namespace
 

@@ -6,6 +6,7 @@
 
 #include "kernels/cuda/collective/warp.cuh"
 #include "kernels/cuda/runtime/launch.cuh"
+#include "kernels/lsm/tuned/ppp/bit_planes.cuh"
 #include "kernels/lsm/tuned/ppp/search.cuh"
 
 namespace vicinity::lsm::perceptron {
@@ -33,35 +34,21 @@ struct Table {
   static constexpr int lows = 0, highs = 8, signs = 24, zero = 27, count = 28;
 };
 
-/// The dynamic shared memory of a block: byte offsets.
-struct BoundsLayout {
-  std::uint32_t tables;       ///< [Table::count][mask_words]; at first [row] 16 bits, the biased number of positive entries
-  std::uint32_t terms;        ///< [move of a round][term_pitch]: parts of what the histogram adds
-  std::uint32_t target;       ///< [product / 2] 16 bits: of the positive products that there can be
-  std::uint32_t bits;         ///< [column][column_pitch], of all or of the block's own
-  std::int32_t in_shared;     ///< all columns; else the flipped one is read from device memory
-  std::int32_t column_pitch;  ///< words, an even number
-  std::size_t scratch_size;   ///< none
-  std::uint32_t bytes;
-
-  std::uint32_t add(std::int64_t size) {
-    const std::uint32_t offset = bytes;
-    bytes = static_cast<std::uint32_t>((offset + size + 15) / 16 * 16);
-    return offset;
-  }
-  template <class S>
-  [[nodiscard]] static BoundsLayout of(std::int32_t m, std::int32_t n) {
-    BoundsLayout layout{};
-    layout.column_pitch = (divide_up(m, 32) + 1) / 2 * 2;
-    layout.tables = layout.add(std::max(Table::count * S::mask_words * 4, 2 * m));
-    layout.terms = layout.add(S::strip_columns * S::term_pitch * 4);
-    layout.target = layout.add(2 * (n / 2 + 1));
-    const auto bits_of = [&](std::int64_t columns) { return 4 * (columns * layout.column_pitch + S::column_words); };
-    layout.in_shared = layout.bytes + bits_of(n) + 2048 <= static_cast<std::int64_t>(cuda::most_shared()) ? 1 : 0;
-    layout.bits = layout.add(bits_of(layout.in_shared ? n : S::columns));
-    return layout;
-  }
-};
+/// The dynamic shared memory of a block. `tables`: Table::count masks, at first [row] 16 bits, the biased number of positive entries.
+/// `terms`: of a round's moves, what the histogram adds. `target`: [product / 2], of the positive products that there can be. `bits`: of
+/// all columns or of the block's own, an even pitch.
+template <class S>
+[[nodiscard]] PlanesLayout bounds_layout(std::int32_t m, std::int32_t n) {
+  PlanesLayout layout{};
+  layout.column_pitch = (divide_up(m, 32) + 1) / 2 * 2;
+  layout.tables = layout.add(std::max(Table::count * S::mask_words * 4, 2 * m));
+  layout.terms = layout.add(S::strip_columns * S::term_pitch * 4);
+  layout.target = layout.add(2 * (n / 2 + 1));
+  const auto bits_of = [&](std::int64_t columns) { return 4 * (columns * layout.column_pitch + S::column_words); };
+  layout.in_shared = layout.bytes + bits_of(n) + 2048 <= static_cast<std::int64_t>(cuda::most_shared()) ? 1 : 0;
+  layout.bits = layout.add(bits_of(layout.in_shared ? n : S::columns));
+  return layout;
+}
 
 /// The bin of a product: number of positive entries and bias. Products from 0 on have the highest plane.
 inline constexpr std::int32_t first_bin_from_zero = 1024;
@@ -74,43 +61,17 @@ inline constexpr std::int32_t first_bin_from_zero = 1024;
 /// The numbers of positive entries of 32 rows a thread; four threads have the same rows, and write different tables. The words of a mask
 /// lie in the order in which a lane of the matrix units reads them: a quarter of the warp has words 2q and 2q + 1 of each eight.
 template <class S>
-class BiasedPlanes {
+class BiasedPlanes : public BitPlanes<S::planes> {
+  using BitPlanes<S::planes>::plane_, BitPlanes<S::planes>::valid_, BitPlanes<S::planes>::layout_;
+
  public:
-  __device__ __forceinline__ BiasedPlanes(const Matrix& matrix, const BoundsLayout& layout) : matrix_(matrix), layout_(layout) {
+  __device__ __forceinline__ BiasedPlanes(const Matrix& matrix, const PlanesLayout& layout) : BitPlanes<S::planes>(matrix, layout) {
     const std::int32_t t = static_cast<std::int32_t>(threadIdx.x), j = t % S::column_words % (2 * S::chunks);
     index_ = t / S::column_words;
     position_ = t % S::column_words;
-    word_ = 8 * (j / 2) + 2 * (position_ / (2 * S::chunks)) + j % 2;
-    const std::int32_t rows = min(max(matrix.m - 32 * word_, 0), 32);
-    valid_ = rows == 32 ? ~0u : (1u << rows) - 1;
-    word_ = min(word_, matrix.words_per_column - 1);  // of threads without rows
+    this->set_rows(8 * (j / 2) + 2 * (position_ / (2 * S::chunks)) + j % 2);
     odd_ = matrix.n % 2 != 0 ? ~0u : 0u;
     for (int k = 0; k < 2; ++k) unlike_[k] = (index_ >> k & 1) != 0 ? 0u : ~0u;
-  }
-  /// `numbers`: [row] in shared memory, biased.
-  __device__ __forceinline__ void init(const std::uint16_t* numbers) {
-    for (int p = 0; p < S::planes; ++p) plane_[p] = 0;
-    if (valid_ == 0) return;
-    for (int r = 0; r < 32; ++r) {
-      const unsigned k = 32 * word_ + r < matrix_.m ? numbers[32 * word_ + r] : 0;
-#pragma unroll
-      for (int p = 0; p < S::planes; ++p) plane_[p] |= (k >> p & 1) << r;
-    }
-  }
-  /// The flip of a column, whose new sign is -1 for `negative`.
-  __device__ __forceinline__ void flip(std::int32_t column, unsigned negative) {
-    std::uint32_t up = 0u - negative;
-    if (layout_.in_shared)
-      up ^= shared_at<std::uint32_t>(layout_.bits)[column * layout_.column_pitch + word_];
-    else
-      up ^= __ldg(matrix_.by_column + column * matrix_.column_pitch + word_);
-    std::uint32_t carry = ~0u;
-#pragma unroll
-    for (int p = 0; p < S::planes; ++p) {
-      const std::uint32_t next = carry & ~(plane_[p] ^ up);
-      plane_[p] ^= carry;
-      carry = next;
-    }
   }
   /// The masks A, B, and of the rows with S = -1.
   __device__ __forceinline__ void write_signs() const {
@@ -163,13 +124,9 @@ class BiasedPlanes {
     return shared_at<std::uint32_t>(layout_.tables) + k * S::mask_words;
   }
 
-  const Matrix& matrix_;
-  const BoundsLayout& layout_;
-  std::int32_t index_, position_, word_;  ///< the word: its place in a mask, and in a column
-  std::uint32_t valid_;                   ///< rows of the matrix
-  std::uint32_t unlike_[2];               ///< ones where a bit of the index is zero
-  std::uint32_t odd_;                     ///< ones if n is odd
-  std::uint32_t plane_[S::planes];
+  std::int32_t index_, position_;  ///< the place in a mask
+  std::uint32_t unlike_[2];        ///< ones where a bit of the index is zero
+  std::uint32_t odd_;              ///< ones if n is odd
 };
 
 /// A move of a block in a word: tabu, its sign part less C in units of 60, the sign before the flip, the column.
@@ -363,7 +320,7 @@ struct SetPlan {
   const std::uint32_t *low[S::groups], *high[S::groups];
   std::int32_t target[per_lane], target_sum;
 
-  __device__ __forceinline__ SetPlan(const Matrix& matrix, const BoundsLayout& layout, std::int32_t first_mask)
+  __device__ __forceinline__ SetPlan(const Matrix& matrix, const PlanesLayout& layout, std::int32_t first_mask)
       : first(first_mask), target_sum(0) {
     const std::int32_t quarter = lane() % 4, eighth = lane() / 4;
     const std::uint32_t* const tables = shared_at<std::uint32_t>(layout.tables) + quarter * 2 * S::chunks;

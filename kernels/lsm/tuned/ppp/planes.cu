@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "kernels/lsm/tuned/ppp/bit_planes.cuh"
 #include "kernels/lsm/tuned/ppp/search.cuh"
 #include "kernels/lsm/tuned/tuned.hpp"
 
@@ -52,76 +53,40 @@ struct PlanesShape {
   static_assert(workers >= 64 * Chunks && key_warps <= warps && most_keys <= 64);
 };
 
-/// The dynamic shared memory of a block: byte offsets.
-struct PlanesLayout {
-  std::uint32_t tables;      ///< [25][mask_words]: numbers modulo 8, their eighth modulo 16, and zero
-  std::uint32_t terms;       ///< [column of the block][term_pitch]: parts of z; at first [row] 16 bits, the number of positive entries
-  std::uint32_t target;      ///< [bin] 16 bits
-  std::uint32_t bits;        ///< [column][words_per_column], where in_shared
-  std::int32_t in_shared;    ///< else columns are read from device memory
-  std::size_t scratch_size;  ///< none
-  std::uint32_t bytes;
-
-  std::uint32_t add(std::int64_t size) {
-    const std::uint32_t offset = bytes;
-    bytes = static_cast<std::uint32_t>((offset + size + 15) / 16 * 16);
-    return offset;
-  }
-  template <class S>
-  [[nodiscard]] static PlanesLayout of(std::int32_t m, std::int32_t n) {
-    PlanesLayout layout{};
-    layout.tables = layout.add(25 * S::mask_words * 4);
-    layout.terms = layout.add(std::max(S::columns * S::term_pitch * 4, 2 * m));
-    layout.target = layout.add(2 * (n + 1));
-    layout.bits = layout.bytes;
-    const std::int64_t bits = std::int64_t{4} * n * divide_up(m, 32);
-    layout.in_shared = layout.bytes + bits + 2048 <= static_cast<std::int64_t>(cuda::most_shared()) ? 1 : 0;
-    if (layout.in_shared) layout.add(bits);
-    return layout;
-  }
-};
+/// The dynamic shared memory of a block. `tables`: numbers modulo 8, their eighth modulo 16, and zero, 25 masks. `terms`: of the block's
+/// columns; at first [row] 16 bits, the number of positive entries. `target`: [bin]. `bits`: where in_shared.
+template <class S>
+[[nodiscard]] PlanesLayout planes_layout(std::int32_t m, std::int32_t n) {
+  PlanesLayout layout{};
+  layout.column_pitch = divide_up(m, 32);
+  layout.tables = layout.add(25 * S::mask_words * 4);
+  layout.terms = layout.add(std::max(S::columns * S::term_pitch * 4, 2 * m));
+  layout.target = layout.add(2 * (n + 1));
+  layout.bits = layout.bytes;
+  const std::int64_t bits = std::int64_t{4} * n * layout.column_pitch;
+  layout.in_shared = layout.bytes + bits + 2048 <= static_cast<std::int64_t>(cuda::most_shared()) ? 1 : 0;
+  if (layout.in_shared) layout.add(bits);
+  return layout;
+}
 
 // --- phases -------------------------------------------------------------------------------------------------------------------
 
 /// The numbers of positive entries of 32 rows a thread, and its part of the tables: a word of mask `index_` of the first, and of two masks
 /// of the second. The words of a mask lie in the order in which a lane of the matrix units reads them.
 template <class S>
-class Planes {
+class Planes : public BitPlanes<S::planes> {
+  using BitPlanes<S::planes>::plane_, BitPlanes<S::planes>::valid_, BitPlanes<S::planes>::layout_;
+
  public:
-  __device__ __forceinline__ Planes(const Matrix& matrix, const PlanesLayout& layout) : matrix_(matrix), layout_(layout) {
+  __device__ __forceinline__ Planes(const Matrix& matrix, const PlanesLayout& layout) : BitPlanes<S::planes>(matrix, layout) {
     const std::int32_t t = static_cast<std::int32_t>(threadIdx.x), at = t % (8 * S::chunks), j = at % (2 * S::chunks);
     index_ = t / (8 * S::chunks);
     position_ = at;
-    word_ = 8 * (j / 2) + 4 * (j % 2) + at / (2 * S::chunks);
-    const std::int32_t rows = min(max(matrix.m - 32 * word_, 0), 32);
-    valid_ = index_ >= 8 ? 0 : rows == 32 ? ~0u : (1u << rows) - 1;
-    word_ = min(word_, matrix.words_per_column - 1);  // of threads without rows
+    this->set_rows(8 * (j / 2) + 4 * (j % 2) + at / (2 * S::chunks));
+    if (index_ >= 8) valid_ = 0;
   }
-  /// `positive`: [row] in shared memory.
-  __device__ __forceinline__ void init(const std::uint16_t* positive) {
-    for (int p = 0; p < S::planes; ++p) plane_[p] = 0;
-    if (valid_ == 0) return;
-    for (int r = 0; r < 32; ++r) {
-      const unsigned k = 32 * word_ + r < matrix_.m ? positive[32 * word_ + r] : 0;
-#pragma unroll
-      for (int p = 0; p < S::planes; ++p) plane_[p] |= (k >> p & 1) << r;
-    }
-  }
-  /// The flip of a column, whose new sign is -1 for `negative`.
   __device__ __forceinline__ void flip(std::int32_t column, unsigned negative) {
-    if (index_ >= 8) return;
-    std::uint32_t up = 0u - negative;
-    if (layout_.in_shared)
-      up ^= shared_at<std::uint32_t>(layout_.bits)[column * matrix_.words_per_column + word_];
-    else
-      up ^= __ldg(matrix_.by_column + column * matrix_.column_pitch + word_);
-    std::uint32_t carry = ~0u;
-#pragma unroll
-    for (int p = 0; p < S::planes; ++p) {
-      const std::uint32_t next = carry & ~(plane_[p] ^ up);
-      plane_[p] ^= carry;
-      carry = next;
-    }
+    if (index_ < 8) BitPlanes<S::planes>::flip(column, negative);
   }
   /// The tables for the bins from `first` on, 128 of them; `wide`: others have rows.
   __device__ __forceinline__ void write_tables(std::int32_t first, bool wide) const {
@@ -150,11 +115,7 @@ class Planes {
   }
 
  private:
-  const Matrix& matrix_;
-  const PlanesLayout& layout_;
-  std::int32_t index_, position_, word_;  ///< the word: its place in a mask, and in a column
-  std::uint32_t valid_;                   ///< rows of the matrix
-  std::uint32_t plane_[S::planes];
+  std::int32_t index_, position_;  ///< the place in a mask
 };
 
 /// The bits of a warp's strip of columns.
@@ -486,7 +447,7 @@ struct PlanesSearch {
     const auto policy = SearchPolicy<PlanesSearch>::of(instance, task);
     return policy.blocks == 1 || policy.in_cluster;
   }
-  [[nodiscard]] static PlanesLayout layout(std::int32_t m, std::int32_t n) { return PlanesLayout::of<S>(m, n); }
+  [[nodiscard]] static PlanesLayout layout(std::int32_t m, std::int32_t n) { return planes_layout<S>(m, n); }
   [[nodiscard]] static std::int64_t shares(std::int32_t n) { return divide_up(n, S::columns); }
   [[nodiscard]] static std::size_t tabu_entries(std::int32_t n) { return static_cast<std::size_t>(n); }
   [[nodiscard]] static Policy record(const PlanesLayout& layout) { return {{"columns_in_shared", layout.in_shared}}; }
