@@ -12,15 +12,15 @@
 // numbers of positive entries as bit planes in registers, as planes.cu does, but biased: the highest plane says S >= 0. A bound warp has
 // the bits of 15 columns in registers, complemented where the sign is -1.
 //
-// Phases of an iteration: (1) the planes follow the flip; the three masks, and tables of which masks of single bins are made, are written;
+// Phases of an iteration: (1) the planes follow the flip; the three masks are written, then tables of which masks of single bins are made;
 // (2) bound warps count the three masks for the block's columns by binary matrix products; meanwhile table warps count bins for 15 moves
 // that were predicted; (3) the key warp adds these up, and sends the least key of them to all blocks, or the least bound of the other
 // moves if that is less; other bound warps predict: the moves with the least bounds now are those counted in the next iteration; (4) all
 // warps wait for what all blocks sent. If that is a bound (in 4 iterations of 100 at 1301-1317), each block evaluates 15 moves at a time,
 // those whose sign part exceeds the least by no more than histograms add, until its best lies below all that are left; then they send
-// again. Synchronisation: a block barrier after (1), barriers of some of its warps after each half of (2) and after the prediction, which
-// nobody waits for, and an exchange of counted stores an iteration. Cost: chains of dependent instructions, some hundred a phase; six
-// binary matrix products a bound warp, 12 a warp that counts.
+// again. Synchronisation: a block barrier after the masks, barriers of some of its warps after the tables, each half of (2), and the
+// prediction, which nobody waits for, and an exchange of counted stores an iteration. Cost: chains of dependent instructions, some hundred
+// a phase; six binary matrix products a bound warp, 12 a warp that counts.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -147,8 +147,9 @@ __global__ void __launch_bounds__(S::threads, 1)
     for (unsigned step = 1; !ended && t < rules.limit; ++step) {
       if (moved) planes.flip(column, taken.low >> 13 & 1);
       if (warp() < S::mask_warps) planes.write_signs();
+      arrive<S, Stage::masks>();
       planes.write_lowest_tables();
-      meet<S, Stage::masks>();
+      meet<S, Stage::tables>();
       std::int32_t written = lowest;
       std::int32_t next_top = top;
       for (bool is_predicted = true;;) {
@@ -235,23 +236,19 @@ __global__ void __launch_bounds__(S::threads, 1)
         }
         continue;
       }
-      Selection<S> selection;
-      selection.load(bounded_moves);
       const std::int32_t constant = sign_part - 2 * ppp::sign_weight * (2 * sizes[0] - sizes[1]);
       const auto bound_of = [&](std::int32_t units) { return constant + 2 * ppp::sign_weight * units; };
       const auto limit_for = [&](std::int32_t bound) { return min((bound - constant) / (2 * ppp::sign_weight), Selection<S>::all); };
-      selection.tabu_limit = max(limit_for(best_z - 1), -1);  // z may be best
       // The bits of a move that was just flipped are not those that were counted.
       const bool is_move = of_lane.word < BoundedMove::none && !(moved && of_lane.column() == column);
-      std::uint32_t least = BoundedMove::none;
+      MoveKey mine = cuda::no_key<MoveKey>();  // the least bound of the lane's moves that were not counted
 #pragma unroll
       for (int k = 0; k < S::columns_of_lane; ++k) {
         const bool known = (are_predicted[k] >> lane() & 1) != 0 && !(moved && first_column + 32 * k + lane() == column);
-        std::uint32_t word = known ? BoundedMove::none : selection.moves[k];
-        if (word - BoundedMove::tabu_bit < BoundedMove::end_of(selection.tabu_limit)) word -= BoundedMove::tabu_bit;
-        least = min(least, word);
+        const BoundedMove other{bounded_moves[32 * k + lane()]};
+        const unsigned high = high_of(bound_of(other.units()), other.tabu() ? t + 1 : 0, t, best_z);
+        if (!known && other.word < BoundedMove::none && high < mine.high) mine = {high, 0};
       }
-      const BoundedMove beyond{cuda::warp_min(least)};
       const auto key_of = [&](const BoundedMove& move) {
         std::int32_t sum = matrix.target_sum + bound_of(move.units());
         const int4* const from = reinterpret_cast<const int4*>(terms + lane() * S::term_pitch);
@@ -268,16 +265,16 @@ __global__ void __launch_bounds__(S::threads, 1)
                               static_cast<cuda::Word>(key.high) << 32 | key.low);
         if (lane() == 0) arrivals.of(step).expect(8 * static_cast<std::uint32_t>(blocks));
       };
-      MoveKey mine = cuda::no_key<MoveKey>();
-      if (lane() == S::strip_columns && beyond.word < BoundedMove::none)
-        mine = {static_cast<unsigned>(bound_of(beyond.units())) | (beyond.tabu() ? forbidden_bit : 0u), 0};
       const BoundedMove move{is_move ? bounded_moves[of_lane.column() - first_column] : BoundedMove::none};
       meet<S, Stage::terms>();
-      if (is_move) mine = key_of(move);
+      if (is_move) cuda::lower(mine, key_of(move));
       send(cuda::warp_argmin(mine));
       meet<S, Stage::predicted>();
       load();
       if (!wait(step)) {
+        Selection<S> selection;
+        selection.load(bounded_moves);
+        selection.tabu_limit = max(limit_for(best_z - 1), -1);  // z may be best
         std::uint32_t first = BoundedMove::none;
 #pragma unroll
         for (int k = 0; k < S::columns_of_lane; ++k) first = min(first, selection.moves[k]);

@@ -409,8 +409,8 @@ __device__ __forceinline__ void count_set(const SetPlan<S>& plan, const ColumnBi
   }
 }
 
-/// Barriers of so many threads of a block: masks and tables are written, or all have read the keys; bounds are there; the terms of a round
-/// are; the next round is known; tables are free or written anew; the moves of the next iteration are there. Barrier 0 is __syncthreads().
+/// Barriers of so many threads of a block: the three masks are written, or all have read the keys; bounds are there; the terms of a round
+/// are; the next round is known; tables are free or written; the moves of the next iteration are there. Barrier 0 is __syncthreads().
 enum class Stage : int { masks = 1, bounds = 2, terms = 3, round = 4, tables = 5, predicted = 6 };
 template <class S>
 [[nodiscard]] constexpr int threads_at(Stage stage) {
