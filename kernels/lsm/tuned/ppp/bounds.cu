@@ -15,12 +15,13 @@
 // Phases of an iteration: (1) the planes follow the flip; the three masks are written, then tables of which masks of single bins are made;
 // (2) bound warps count the three masks for the block's columns by binary matrix products; meanwhile table warps count bins for 15 moves
 // that were predicted; (3) the key warp adds these up, and sends the least key of them to all blocks, or the least bound of the other
-// moves if that is less; other bound warps predict: the moves with the least bounds now are those counted in the next iteration; (4) all
-// warps wait for what all blocks sent. If that is a bound (in 4 iterations of 100 at 1301-1317), each block evaluates 15 moves at a time,
-// those whose sign part exceeds the least by no more than histograms add, until its best lies below all that are left; then they send
-// again. Synchronisation: a block barrier after the masks, barriers of some of its warps after the tables, each half of (2), and the
-// prediction, which nobody waits for, and an exchange of counted stores an iteration. Cost: chains of dependent instructions, some hundred
-// a phase; six binary matrix products a bound warp, 12 a warp that counts.
+// moves if that is less; other bound warps predict: the moves with the least bounds now are those counted in the next iteration. One warp
+// ranks the 32 that were the least of the block an iteration ago, which is soon done, and others find the next 32; (4) all warps wait for
+// what all blocks sent. If that is a bound (in 4 iterations of 100 at 1301-1317), each block evaluates 15 moves at a time, those whose sign
+// part exceeds the least by no more than histograms add, until its best lies below all that are left; then they send again.
+// Synchronisation: a block barrier after the masks, barriers of some of its warps after the tables, each half of (2), and the prediction,
+// which nobody waits for, and an exchange of counted stores an iteration. Cost: chains of dependent instructions, some hundred a phase; six
+// binary matrix products a bound warp, 12 a warp that counts.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -45,6 +46,8 @@ __global__ void __launch_bounds__(S::threads, 1)
   __shared__ alignas(8) std::uint64_t arrival_words[2];
   __shared__ alignas(16) std::uint32_t bounded_moves[32 * S::columns_of_lane];
   __shared__ alignas(16) std::uint32_t expected_moves[32 * S::columns_of_lane];  // with what will be tabu in the next iteration
+  __shared__ alignas(16) std::uint32_t candidate_moves[S::candidates];
+  __shared__ std::uint32_t candidates[S::candidates];  // places in the block
   __shared__ std::uint32_t predicted[S::strip_columns + 1], list[S::strip_columns + 1];
   __shared__ std::int32_t sizes[2], edge, another_round, top_at_first, sign_part_at_first;
   const auto blocks = searches.blocks, search = static_cast<std::int32_t>(blockIdx.x) / blocks,
@@ -82,6 +85,7 @@ __global__ void __launch_bounds__(S::threads, 1)
   }
   for (std::int32_t k = thread; k < 32 * S::columns_of_lane; k += S::threads)
     bounded_moves[k] = expected_moves[k] = BoundedMove::none | static_cast<std::uint32_t>(k);
+  if (thread < S::candidates) candidates[thread] = static_cast<std::uint32_t>(thread);
   if (thread <= S::strip_columns) {
     list[thread] = no_move;  // a column of the block, where there are fewer moves
     const std::int32_t column = first_column + thread;
@@ -223,12 +227,20 @@ __global__ void __launch_bounds__(S::threads, 1)
       strip.write_bounds(shared_at<std::uint32_t>(layout.tables) + Table::signs * S::mask_words, t,
                          bounded_moves + S::strip_columns * (warp() - S::table_warps),
                          expected_moves + S::strip_columns * (warp() - S::table_warps), sizes);
+      const std::uint32_t candidate = candidates[lane()];
       meet<S, Stage::bounds>();
       if (!is_key_warp) {
         const std::int32_t ranks = warp() - S::table_warps - 1;
-        if (ranks < S::columns_of_lane) {
-          predict<S>(expected_moves, 32 * ranks + lane(), no_move, predicted);
+        if (warp() == S::table_warps + S::bound_warps - 1) {
+          const std::uint32_t word = expected_moves[candidate];
+          candidate_moves[lane()] = word;
+          __syncwarp();
+          const std::int32_t rank = rank_among<S::candidates>(candidate_moves, word);
+          if (rank < S::strip_columns) predicted[rank] = word < BoundedMove::none ? word : no_move;
           arrive<S, Stage::predicted>();
+        } else if (ranks < S::columns_of_lane) {
+          const std::int32_t place = 32 * ranks + lane(), rank = rank_among<32 * S::columns_of_lane>(expected_moves, expected_moves[place]);
+          if (rank < S::candidates) candidates[rank] = static_cast<std::uint32_t>(place);
         }
         if (!wait(step)) {
           meet<S, Stage::masks>();

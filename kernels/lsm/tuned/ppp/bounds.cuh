@@ -26,7 +26,8 @@ struct BoundsShape {
   static constexpr int mask_words = column_words + (Chunks == 4 ? 4 : 0);  ///< masks side by side lie in different banks
   static constexpr int term_quads = (2 * table_warps + 3) / 4, term_pitch = 4 * (term_quads + (term_quads + 1) % 2);
   static constexpr int most_blocks = 16;
-  static_assert(Chunks % 2 == 0 && window_bins + masks_of_set <= 120);
+  static constexpr int candidates = 32;
+  static_assert(Chunks % 2 == 0 && window_bins + masks_of_set <= 120 && bound_warps >= columns_of_lane + 2);
 };
 
 /// Of the tables: numbers modulo 8, their eighth modulo 16, the three masks of the sign part, and zero.
@@ -275,21 +276,19 @@ struct Selection {
   }
 };
 
-/// The 15 moves with the least bounds into `list`: a lane finds the rank of one.
-template <class S>
-__device__ __forceinline__ void predict(const std::uint32_t* moves, std::int32_t index, std::uint32_t otherwise, std::uint32_t* list) {
-  const std::uint32_t word = moves[index];
+/// How many of these words are less.
+template <int Words>
+[[nodiscard]] __device__ __forceinline__ std::int32_t rank_among(const std::uint32_t* words, std::uint32_t word) {
   std::int32_t ranks[4] = {};
 #pragma unroll
-  for (int k = 0; k < 8 * S::columns_of_lane; ++k) {
-    const uint4 four = reinterpret_cast<const uint4*>(moves)[k];
+  for (int k = 0; k < Words / 4; ++k) {
+    const uint4 four = reinterpret_cast<const uint4*>(words)[k];
     ranks[0] += four.x < word ? 1 : 0;
     ranks[1] += four.y < word ? 1 : 0;
     ranks[2] += four.z < word ? 1 : 0;
     ranks[3] += four.w < word ? 1 : 0;
   }
-  const std::int32_t rank = ranks[0] + ranks[1] + ranks[2] + ranks[3];
-  if (rank < S::strip_columns) list[rank] = word < BoundedMove::none ? word : otherwise;
+  return ranks[0] + ranks[1] + ranks[2] + ranks[3];
 }
 
 /// The bits of the moves of a list, and ones. `bits`: [column][pitch].
@@ -423,7 +422,7 @@ template <class S>
     case Stage::round:
       return 32 * (S::table_warps + 1);
     case Stage::predicted:
-      return 32 * (S::table_warps + 1 + S::columns_of_lane);
+      return 32 * (S::table_warps + 2);
     default:
       return 32 * S::table_warps;
   }
