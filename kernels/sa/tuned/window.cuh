@@ -41,8 +41,8 @@ struct WindowPolicy {
   static constexpr int stretch = 64;                         ///< locations of two instructions: 16 bytes of each of four lanes
   static constexpr int stretches = size / stretch / groups;  ///< of a warp, at most
   static constexpr int sums_pitch = columns + 4;
-  static constexpr int rejections = 8192;         ///< the phase ends when fewer than one in so many was accepted
-  static constexpr std::int64_t epoch = 1 << 18;  ///< least proposals over which that is judged
+  static constexpr int rejections = 1536;         ///< the phase ends when fewer than one in so many was accepted
+  static constexpr std::int64_t epoch = 1 << 16;  ///< least proposals over which that is judged
   static_assert(stretches <= 4 && testers % row_tiles == 0 && groups % 4 == 0 && stretches * stretch * groups == size);
 };
 
