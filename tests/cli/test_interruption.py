@@ -66,12 +66,12 @@ def work(mine: Program) -> Program:
 
 
 def begun(process: subprocess.Popen[str]) -> None:
-    """Waits until the process takes signals as wishes: then its mask of caught ones has SIGALRM."""
-    alarm = 1 << (signal.SIGALRM - 1)
+    """Waits until the process takes signals as wishes: since then it ignores SIGPIPE."""
+    pipe = 1 << (signal.SIGPIPE - 1)
     for _ in range(6000):
         status = Path(f"/proc/{process.pid}/status").read_text()
-        caught = next((line for line in status.splitlines() if line.startswith("SigCgt")), "SigCgt: 0")
-        if int(caught.split()[1], 16) & alarm:
+        ignored = next((line for line in status.splitlines() if line.startswith("SigIgn")), "SigIgn: 0")
+        if int(ignored.split()[1], 16) & pipe:
             return
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
