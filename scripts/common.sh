@@ -1,6 +1,10 @@
 # Sourced by the scripts: the root as working directory, and the names they share.
 set -euo pipefail
 unset CDPATH
+if [[ -z ${own_help:-} && (${1:-} == --help || ${1:-} == -h) ]]; then
+  sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"  # how the script begins
+  exit 0
+fi
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly root=$PWD

@@ -64,6 +64,27 @@ def test_all_steps_are_of_the_machine_that_is_named(tmp_path: Path, name: str) -
     ]
 
 
+def test_an_unknown_experiment_is_told_before_anything_is_built(tmp_path: Path) -> None:
+    out, _ = (process := reproduce(tmp_path, EXPERIMENTS="some/table some/chair")).communicate(timeout=60)
+    assert process.returncode == 3 and said(tmp_path) == []
+    assert out == "vicinity: error: EXPERIMENTS: experiments/some/chair.yaml is not there; see ls experiments/*\n"
+
+
+SCRIPTS = [
+    path.name for path in sorted((ROOT / "scripts").iterdir()) if path.is_file() and "common.sh" in path.read_text()
+]
+
+
+@pytest.mark.parametrize("name", [name for name in SCRIPTS if name != "common.sh"])
+def test_help_begins_no_work(tmp_path: Path, name: str) -> None:
+    done = subprocess.run(
+        [ROOT / "scripts" / name, "--help"], cwd=tmp_path, capture_output=True, text=True, timeout=20, check=True
+    )
+    head = (ROOT / "scripts" / name).read_text().splitlines()[1]
+    assert head[2:] in done.stdout or done.stdout.startswith("usage: "), done.stdout
+    assert done.stderr == ""
+
+
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_the_script_alone_ends_the_measurement(tmp_path: Path, sent: signal.Signals) -> None:
     """Bash alone would leave it running, for hours."""
