@@ -779,6 +779,7 @@ __global__ void __launch_bounds__(RowsPolicy::most_threads, 1)
   const int rank = static_cast<int>(blockIdx.x) % policy.blocks, in_launch = static_cast<int>(blockIdx.x) / policy.blocks;
   if (threadIdx.x == 0) state = chains.state[first + in_launch];
   __syncthreads();
+  if (state.next >= limit) return;
   ChainSearch<Types, Columns, Where, Counted>(qap, policy, layout, chains, workspace, static_cast<std::size_t>(first + in_launch),
                                               static_cast<std::size_t>(in_launch), limit, rank, state)
       .run();
@@ -875,7 +876,8 @@ class Tuned {
   /// What comes behind it, from B'.
   void launch_rows(const Chains& chains, std::int64_t first, std::int64_t count, std::int64_t limit, const cuda::Stream& stream) {
     const auto together = static_cast<unsigned>(count), tiles = static_cast<unsigned>(divide_up(matrices_.n, 32));
-    products_kernel<Types><<<dim3(tiles, tiles, together), 256, 0, stream.get()>>>(matrices_, permuted_.data(), f_.data());
+    products_kernel<Types>
+        <<<dim3(tiles, tiles, together), 256, 0, stream.get()>>>(matrices_, permuted_.data(), f_.data(), chains.state + first, limit);
     inbox_.fill(0, stream);
     mailbox_.fill(0, stream);
     const RowsWorkspace<Delta> workspace{f_.data(), inbox_.data(), mailbox_.data()};

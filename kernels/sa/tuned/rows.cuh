@@ -235,11 +235,12 @@ struct RowsLayout {
 // --- F from scratch, at the start of a launch ------------------------------------------------------------------------------
 
 /// F (half of it where matrices are symmetric): sum over sides and k of A(k, i) B'(k, j). `permuted` is B' as permute_kernel left it.
-/// Mapping: blockIdx.z the chain, a block 32 x 32 sums, a thread four of a column; both factors pass through shared memory eight 16-byte
-/// chunks at a time.
+/// Nothing for a chain at its limit. Mapping: blockIdx.z the chain, a block 32 x 32 sums, a thread four of a column; both factors pass
+/// through shared memory eight 16-byte chunks at a time.
 template <ElementTypes Types>
-__global__ void __launch_bounds__(256)
-    products_kernel(DeviceQap<typename Types::Entry> qap, const typename Types::Entry* permuted, typename Types::Delta* f) {
+__global__ void __launch_bounds__(256) products_kernel(DeviceQap<typename Types::Entry> qap, const typename Types::Entry* permuted,
+                                                       typename Types::Delta* f, const ChainState* states, std::int64_t limit) {
+  if (states[blockIdx.z].next >= limit) return;
   constexpr std::int32_t tile = 32, depth = 8, each = 4;
   __shared__ uint4 a[tile][depth + 1], b[tile][depth + 1];
   const std::int32_t n = qap.n, i0 = blockIdx.y * tile, j0 = blockIdx.x * tile, tx = threadIdx.x % tile, ty = threadIdx.x / tile;

@@ -580,6 +580,7 @@ class Windowed {
   using Types = typename Rest::Types;
   using Near = WindowPolicy<1, true>;
   using Far = WindowPolicy<2, false>;
+  static constexpr std::int32_t least = 201;  ///< facilities; of fewer the search of annealing.cuh is as fast or faster
 
   Windowed(const qap::Qap& qap, const DeviceQap<std::uint8_t>& matrices, const annealing::Task& task)
       : matrices_(matrices),
@@ -587,6 +588,7 @@ class Windowed {
         kernel_(fits<Near>(matrices) ? launch_of<Near>(matrices) : launch_of<Far>(matrices)) {}
 
   [[nodiscard]] static bool fits(std::int32_t n) {
+    if (n < least) return false;
     DeviceQap<std::uint8_t> matrices{};
     matrices.n = n;
     matrices.pitch = divide_up(n, 16) * 16;
