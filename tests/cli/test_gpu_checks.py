@@ -28,7 +28,7 @@ names = ("gpu-tuned", "gpu-chains", "cpu-serial")
 known = {"reference": "cpu-serial", "over_ranks": False}
 implementations = [{"name": name, "backend": name[:3], **known} for name in names]
 if sys.argv[1] == "environment":
-    print('{"machine": "fake"}')
+    print(json.dumps({"machine": "fake", "sources": (@HASHES@)["all"]}))
 elif sys.argv[1] == "list":
     systems = [{"name": name, "reference": "cpu-serial", "implementations": implementations} for name in ("sa", "lsm")]
     watched = {"lsm/scaling_tsp": {"set": {"blocks": 1}}, "lsm/scaling_qap": {"leave_out": ["gpu-chains"]}}
@@ -181,13 +181,31 @@ def test_interrupted_it_records_what_ended(stage: Stage) -> None:
     assert later.returncode == 0 and len(stage.checks()) == 6  # the twins and the earlier ones stay
 
 
-def test_other_sources_verify_nothing(stage: Stage) -> None:
+def test_other_sources_verify_nothing_and_nothing_runs(stage: Stage) -> None:
     program = (stage.folder / "build/vicinity").read_text()
     stage.play("build/vicinity", program.replace(hashes()["all"], "0123456789abcdef"))
     run = stage.start({})
     out, _ = run.communicate(timeout=120)
-    assert run.returncode == 3 and "build it again" in out
-    assert not (stage.folder / "fake" / "verification.json").exists()
+    said = f"the program was built from 0123456789abcdef, the tree is {hashes()['all']}: build it again"
+    assert run.returncode == 3 and out == f"vicinity: error: {said}\n"
+    assert not (stage.folder / "calls").exists() and not (stage.folder / "fake").exists()
+
+
+def test_sources_that_change_meanwhile_verify_nothing(tmp_path: Path) -> None:
+    found = {"schema": 1, "sources": "0123456789abcdef", "gpu": "Fake", "checks": []}
+    (tmp_path / "part.json").write_text(json.dumps(found))
+    (tmp_path / "checks.tsv").touch()
+    arguments = [
+        tmp_path / "verification.json",
+        tmp_path / "checks.tsv",
+        "all fedcba9876543210",
+        tmp_path / "part.json",
+    ]
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "verification.py", *arguments], capture_output=True, text=True
+    )
+    assert done.returncode == 3 and "built from 0123456789abcdef, the tree is fedcba9876543210" in done.stderr
+    assert not (tmp_path / "verification.json").exists()
 
 
 def record_of(stage: Stage) -> dict:
