@@ -16,7 +16,7 @@ def suites(systems: list[str]) -> dict[str, str]:
     """Suite -> which of `systems` it belongs to; "shared" for a folder that is not called as a system."""
     found = {}
     known = {path.stem for path in (FOLDER.parent.parent / "systems").glob("*.cpp")}
-    for path in sorted(FOLDER.rglob("*_test.c*")):
+    for path in sorted(path for path in FOLDER.rglob("*_test.c*") if not path.stem.endswith("_host_test")):
         folder = path.relative_to(FOLDER).parts[0]
         for suite in re.findall(r"^(?:TYPED_)?TEST(?:_F|_P)?\((\w+),", path.read_text(), re.M):
             found[suite] = folder if folder in known else "shared"

@@ -36,7 +36,8 @@ def reproduce(folder: Path, **settings: str) -> subprocess.Popen[str]:
         (folder / name).chmod(0o755)
     (folder / "experiments" / "some").mkdir(parents=True)
     (folder / "experiments" / "some" / "table.yaml").touch()
-    kept = {name: value for name, value in environment().items() if name not in {"EXPERIMENTS", "MACHINE", "PRESET"}}
+    told = {"EXPERIMENTS", "MACHINE", "PRESET", "SYSTEMS"}
+    kept = {name: value for name, value in environment().items() if name not in told}
     place = {"BUILD": "build", "SKIP_BUILD": "1", "RESULTS": "results", "PROFILE": "smoke"}
     return subprocess.Popen(
         [folder / "scripts" / "reproduce"],
