@@ -66,6 +66,12 @@ descriptors() {
   done
 }
 
+# Tells of the first that is not there, before anything runs.
+require_descriptors() {
+  local file
+  for file in $(descriptors); do [[ -f $file ]] || die "EXPERIMENTS: there is no $file"; done
+}
+
 # vicinity_analysis, which also sees the descriptors and packages of further systems. In a shell of its own: its exports end with it.
 analysis() ( become_analysis "$@" )
 

@@ -68,7 +68,7 @@ def test_all_steps_are_of_the_machine_that_is_named(tmp_path: Path, name: str) -
 def test_an_unknown_experiment_is_told_before_anything_is_built(tmp_path: Path) -> None:
     out, _ = (process := reproduce(tmp_path, EXPERIMENTS="some/table some/chair")).communicate(timeout=60)
     assert process.returncode == 3 and said(tmp_path) == []
-    assert out == "vicinity: error: EXPERIMENTS: experiments/some/chair.yaml is not there; see ls experiments/*\n"
+    assert out == "vicinity: error: EXPERIMENTS: there is no experiments/some/chair.yaml\n"
 
 
 SCRIPTS = [

@@ -12,7 +12,7 @@
 
 namespace vicinity::lns {
 
-/// Constraints of the pool's predicates, `kind` among them, and a weighted sum of its variables that is minimised or maximised.
+/// Constraints of the pool's predicates, `predicate` among them, and a weighted sum of its variables that is minimised or maximised.
 inline cp::Model model_with(const std::pair<std::string, cp::Post>& predicate, std::uint64_t seed) {
   cp::Draws draws(seed);
   cp::Pool pool(draws, draws.below(5) == 0);

@@ -28,6 +28,16 @@ struct Alone {
   static void set_bits(std::uint32_t* word, std::uint32_t bits) { *word |= bits; }
 };
 
+/// Sets the word when it has met so many times.
+struct Stopper : Alone {
+  [[nodiscard]] bool any(bool flag) const {
+    if (++*meetings == last) *word = 1;
+    return flag;
+  }
+  std::int32_t last;
+  std::int32_t *meetings, *word;
+};
+
 /// Of what all threads of a team bring, by way of `numbers`, [thread].
 template <class T>
 [[nodiscard]] std::int64_t sum_of_all(const T& team, std::vector<std::int64_t>& numbers, std::int64_t number) {

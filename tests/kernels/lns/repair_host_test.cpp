@@ -157,7 +157,7 @@ TEST(LnsTeamSearch, NeighborhoodsOfLargerModels) {
     Seen seen;
     const Trial one = trial(text, {});
     const auto& problem = dynamic_cast<const cp::Problem&>(*one.instance);
-    expect_same_neighborhoods(text.substr(0, 400), problem, 7, 12, {1, 64}, seen);
+    expect_same_neighborhoods(text.substr(0, 400), problem, 7, 18, {1, 64}, seen);
     expect_same_neighborhoods(text.substr(0, 400), problem, 8, 1, {at_the_same_time}, seen);
     if (HasFatalFailure()) return;
     EXPECT_GT(seen.solved, 2) << text.substr(0, 400);
@@ -198,19 +198,10 @@ TEST(LnsTeamSearch, WithoutMemoryItIsUndone) {
   }
 }
 
-/// Sets the word when it meets for the two hundredth time.
-struct Stopper : Alone {
-  [[nodiscard]] bool any(bool flag) const {
-    if (++*meetings == 200) *word = 1;
-    return flag;
-  }
-  std::int32_t *meetings, *word;
-};
-
 TEST(LnsTeamSearch, AStoppedSearchEndsSoon) {
   const Whole whole(assignment(40));
   std::int32_t meetings = 0, word = 0;
-  const Stopper team{{}, &meetings, &word};
+  const Stopper team{{}, 200, &meetings, &word};
   const TeamMemory::Sizes sizes(whole.arrays.view.network, 1);
   const Searched all = by_team(
       whole.arrays, whole.drawn, whole.incumbent, whole.cost, sizes, [&](const auto& work) { work(team); }, word);

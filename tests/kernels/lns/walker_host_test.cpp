@@ -88,15 +88,6 @@ TEST(LnsWalker, AStepIsThatOfTheCpu) {
   EXPECT_GT(by_cp, 20);
 }
 
-/// Sets the word when it meets for the hundredth time.
-struct Stopper : Alone {
-  [[nodiscard]] bool any(bool flag) const {
-    if (++*meetings == 100) *word = 1;
-    return flag;
-  }
-  std::int32_t *meetings, *word;
-};
-
 TEST(LnsWalker, AStoppedWalkEndsSoon) {
   int stopped = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
@@ -109,7 +100,7 @@ TEST(LnsWalker, AStoppedWalkEndsSoon) {
     const Task task = task_of(c, problem);
     if (!HostProblem(problem).on_the_device(task)) continue;
     std::int32_t meetings = 0, word = 0;
-    const Step step = walked(problem, task, 11, false, Stopper{{}, &meetings, &word}, word);
+    const Step step = walked(problem, task, 11, false, Stopper{{}, 100, &meetings, &word}, word);
     EXPECT_LT(step.evaluations, 100 + 3 * 16) << c.key();
     stopped += word;
   }

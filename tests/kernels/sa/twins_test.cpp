@@ -159,7 +159,7 @@ TEST_P(SaGpuBehindTheHotPhase, Twins) {
   const std::vector<Implementation> all = gpu_annealing_implementations(), cpu = cpu_annealing_implementations();
   const Implementation& tuned = named(all, "gpu-tuned");
   std::vector<Trial> trials;
-  for (const std::int64_t size : {128, 200, 201, 255, 300}) {
+  for (const std::int64_t size : {117, 128, 200, 201, 255, 300}) {
     for (const double t : {5000.0, 9000.0}) trials.push_back(trial(size, 200000, {{"t0", t}, {"tf", t}}));
     trials.push_back(trial(size, 200000, {{"schedule", std::string("acceptance")}, {"leg", std::int64_t{70000}}}));
   }
@@ -175,19 +175,19 @@ TEST_F(SaGpu, WindowsOfRows) {
   const std::vector<Implementation> all = gpu_annealing_implementations(), cpu = cpu_annealing_implementations();
   const Implementation& tuned = named(all, "gpu-tuned");
   std::vector<Trial> trials;
-  for (const std::int32_t size : {200, 201, 255, 256, 257, 300, 400, 421, 448, 512, 513, 768, 769, 1000, 1023, 1024, 1025}) {
+  for (const std::int32_t size : {117, 150, 151, 200, 201, 255, 256, 257, 300, 400, 421, 448, 512, 513, 768, 769, 1000, 1023, 1024, 1025}) {
     const double t = 15.0 * size;
     trials.push_back(trial(size, 150000 + size / 3, {{"t0", 2 * t}, {"tf", t}}));
     trials.push_back(trial(size, 60011, {{"t0", 2.0}, {"tf", 1.0}, {"range", std::int64_t{3}}}));
     trials.push_back(trial(size, 60000, {{"t0", 20 * t}, {"tf", 5 * t}}));
     trials.back().instance = random_qap(static_cast<std::uint64_t>(size), size, {0, 255, 0, 255}, true);
   }
-  for (const std::int64_t size : {201, 300}) {
+  for (const std::int64_t size : {117, 150, 201, 300}) {
     for (const auto& temperatures : {cold, std::map<std::string, Value>{{"t0", 3000.0}, {"tf", 100.0}}})
       trials.push_back(trial(size, 1'000'000, temperatures));
     trials.push_back(trial(size, 1'000'000, {{"t0", 1500.0}, {"tf", 1500.0}}));
   }
-  for (const std::int32_t size : {201, 1000}) {
+  for (const std::int32_t size : {200, 201, 1000}) {
     trials.push_back(trial(size, 3'000'000, cold));
     trials.back().instance = nearly_solved(size);
     trials.back().start = nearly_best(size);

@@ -187,8 +187,8 @@ TEST(PortfolioSearch, PackedOnes) {
   for (const std::int32_t n : {2, 3, 4, 5, 8, 9, 12, 16, 17, 31, 32, 33, 40, 47, 48, 49, 50, 64, 65, 99, 100, 103, 129})
     for (const std::int64_t most : {1, 3, 127}) {
       const auto qap = packed_qap(static_cast<std::uint64_t>(n), n, most, n % 2 == 0 ? most : 127);
-      expect_twins_of<PackedBytes, 16>(*qap, std::min(30 * n, 1500));
-      expect_twins_of<PackedBytes, 48>(*qap, std::min(30 * n, 1500));
+      expect_twins_of<PackedBytes, 16>(*qap, 30 * n);
+      expect_twins_of<PackedBytes, 48>(*qap, 30 * n);
     }
   expect_twins_of<PackedBytes, 48>(*packed_qap(7, 40, 127, 127), 40'000);
 }
