@@ -22,19 +22,12 @@
 #include "cpu_ref/fang/implementations.hpp"
 #include "cpu_ref/fang/run.hpp"
 #include "cpu_ref/run/aligned.hpp"
+#include "cpu_ref/run/vector_bytes.hpp"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no vector crosses a call
 
 namespace vicinity::fang {
 namespace {
-
-#if defined(__AVX512BW__)
-constexpr std::size_t vector_bytes = 64;
-#elif defined(__AVX2__)
-constexpr std::size_t vector_bytes = 32;
-#else
-constexpr std::size_t vector_bytes = 16;
-#endif
 
 // --- ratings -----------------------------------------------------------------------------------------------------------
 

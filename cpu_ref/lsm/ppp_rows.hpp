@@ -31,18 +31,11 @@
 #include "core/util/math.hpp"
 #include "cpu_ref/lsm/run.hpp"
 #include "cpu_ref/run/aligned.hpp"
+#include "cpu_ref/run/vector_bytes.hpp"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no vector crosses a call
 
 namespace vicinity::lsm {
-
-#if defined(__AVX512BW__)
-inline constexpr std::size_t vector_bytes = 64;
-#elif defined(__AVX2__)
-inline constexpr std::size_t vector_bytes = 32;
-#else
-inline constexpr std::size_t vector_bytes = 16;
-#endif
 
 /// A 32-bit number a column, or a byte: as wide as the vectors of the processor.
 using Columns = std::int32_t __attribute__((vector_size(vector_bytes)));

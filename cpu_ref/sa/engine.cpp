@@ -81,13 +81,12 @@ class RowScan {
   };
   /// Of columns from .. to - 1.
   [[nodiscard]] FirstAccepted first_accepted(std::int32_t from, std::int32_t to, const annealing::RowTemperature& temperature) {
-    constexpr Vector<std::int32_t> iota{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    const Vector<float> base = broadcast(temperature.base), step = broadcast(temperature.step);
+    const Vector<float> base = temperature.base, step = temperature.step;
     for (std::int32_t chunk = from / lanes; chunk * lanes < to; ++chunk) {
       const std::int32_t first = chunk * lanes;
       const Vector<Sum> deltas = deltas_of(chunk);
-      const Vector<float> position = __builtin_convertvector(iota + (first - row_ - 1), Vector<float>);
-      const Vector<float> test = __builtin_convertvector(deltas, Vector<float>) * (base + step * position);
+      const Vector<float> position = converted<float>(lane_numbers() + (first - row_ - 1));
+      const Vector<float> test = converted<float>(deltas) * (base + step * position);
       std::uint32_t candidates = 0xFFFFu;
       if (from > first) candidates &= 0xFFFFu << (from - first);
       if (to < first + lanes) candidates &= 0xFFFFu >> (first + lanes - to);
@@ -111,11 +110,11 @@ class RowScan {
   [[nodiscard]] VICINITY_HD Vector<Sum> deltas_of(std::int32_t chunk) {
     const std::int32_t first = chunk * lanes, here = products_->locations()[row_];
     const std::int32_t* const locations = products_->locations() + first;
-    const Vector<Sum> own = gather(sums_, locations) - broadcast(products_->diagonal()[row_]);
+    const Vector<Sum> own = gather(sums_, locations) - products_->diagonal()[row_];
     const Vector<Sum> others = column_sums(chunk) - load(products_->diagonal() + first);
     const Vector<Sum> pair_products = load(products_->pair_factors(Products::facility, row_) + first) *
                                       gather(products_->pair_factors(Products::location, here), locations);
-    return (own + others) * broadcast(products_->scale()) + pair_products;
+    return (own + others) * products_->scale() + pair_products;
   }
   /// F[j][p[i]] of sixteen columns j.
   [[nodiscard]] VICINITY_HD Vector<Sum> column_sums(std::int32_t chunk) {

@@ -20,6 +20,7 @@
 
 #include "core/problems/qap/inner_products.hpp"
 #include "core/problems/qap/qap.hpp"
+#include "cpu_ref/run/aligned.hpp"
 #include "cpu_ref/sa/matrices.hpp"
 #include "cpu_ref/sa/vector.hpp"
 
@@ -91,7 +92,7 @@ class InnerProducts {
     for (std::int32_t side = 0; side < sides_; ++side, out += half_up(n_)) {
       const Lane* const from = table(axis, sides_ - 1 - side, i);
       for (std::int32_t k = 0; k < n_; k += lanes) {
-        const auto factors = __builtin_convertvector(gather(from, order + k), Vector<typename A::Factor>);
+        const auto factors = converted<typename A::Factor>(gather(from, order + k));
         std::memcpy(out + k / A::depth, &factors, sizeof factors);
       }
     }
@@ -151,7 +152,7 @@ class InnerProducts {
   [[nodiscard]] const Lane* difference(Axis axis, std::int32_t side) const noexcept {
     return differences_[axis][static_cast<std::size_t>(side)].data();
   }
-  [[nodiscard]] VICINITY_HD static Vector<Sum> widen(const Vector<Lane>& lane) { return __builtin_convertvector(lane, Vector<Sum>); }
+  [[nodiscard]] VICINITY_HD static Vector<Sum> widen(const Vector<Lane>& lane) { return converted<Sum>(lane); }
 
   /// Swaps r and s. Row r of F is up to date, and stays so; `cross` is F[s][p[r]].
   void swap(std::int32_t r, std::int32_t s, Sum cross) {
@@ -168,7 +169,7 @@ class InnerProducts {
         store(diagonal_.data() + x, load(diagonal_.data() + x) + widen(load(d + x)) * widen(gather(e, p + x)));
       diagonal_[static_cast<std::size_t>(r)] = diagonal_r + static_cast<Sum>(d[r]) * e[ps];
       diagonal_[static_cast<std::size_t>(s)] = diagonal_s + static_cast<Sum>(d[s]) * e[pr];
-      const Vector<Sum> dr = broadcast(static_cast<Sum>(d[r]));
+      const Vector<Sum> dr = static_cast<Sum>(d[r]);
       for (std::int32_t l = 0; l < n_; l += lanes) store(sums + l, load(sums + l) + dr * widen(load(e + l)));
       append(facility, d);
       append(location, e);
@@ -234,7 +235,7 @@ class InnerProducts {
     Vector<Sum> part[parts][Rows]{};
     const auto add = [&](Vector<Sum>(&to)[Rows], std::int64_t m) {
       const Vector<Lane> vector = load(vectors + m * lanes);
-      for (std::int32_t q = 0; q < Rows; ++q) to[q] = A::multiply_add(to[q], broadcast(coefficients[q * stride + m]), vector);
+      for (std::int32_t q = 0; q < Rows; ++q) to[q] = A::multiply_add(to[q], coefficients[q * stride + m], vector);
     };
     std::int64_t m = 0;
     for (; m + parts <= count; m += parts)

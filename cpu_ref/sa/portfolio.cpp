@@ -114,7 +114,7 @@ class TabuSearchOf final : public TabuSearch {
     const std::int32_t* const locations = products_.locations();
     const Sum *f = products_.row(Products::facility, i), *f_transposed = products_.row(Products::location, location(i));
     const Sum *alpha = products_.pair_factors(Products::facility, i), *beta = products_.pair_factors(Products::location, location(i));
-    const Vector<Sum> own = broadcast(products_.diagonal()[i]), scale = broadcast(products_.scale());
+    const Vector<Sum> own = products_.diagonal()[i], scale = products_.scale();
     for (std::int32_t j = 0; j < width_; j += lanes) {
       const Vector<Sum> terms = gather(f, locations + j) - own + load(f_transposed + j) - load(products_.diagonal() + j);
       store(row_.data() + j, terms * scale + load(alpha + j) * gather(beta, locations + j));
@@ -129,10 +129,9 @@ class TabuSearchOf final : public TabuSearch {
   }
   template <bool Update, int Sides>
   [[gnu::noinline, nodiscard]] Choice choose(std::int32_t t, Sum to_improve) {
-    constexpr Vector<std::int32_t> iota{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     const std::int32_t n = n_, width = width_;
     const auto row_width = static_cast<std::uint32_t>(width);  // places in a matrix may take all of 32 bits
-    const Vector<Sum> improving = broadcast(to_improve), no = broadcast(forbidden);
+    const Vector<Sum> improving = to_improve, no = forbidden;
     Vector<Sum> least = no;
     Vector<std::uint32_t> place{};
     const Sum* const difference[4]{differences_[0].data(), differences_[1].data(), differences_[2].data(), differences_[3].data()};
@@ -141,7 +140,7 @@ class TabuSearchOf final : public TabuSearch {
       const std::int32_t* const until = &pair_until_[at(i, 0)];
       Vector<Sum> own[4]{};
       if constexpr (Update)
-        for (int k = 0; k < 2 * Sides; ++k) own[k] = broadcast(difference[k][i]);
+        for (int k = 0; k < 2 * Sides; ++k) own[k] = difference[k][i];
       for (std::int32_t j = (i + 1) / lanes * lanes; j < width; j += lanes) {
         Vector<Sum> delta = load(deltas + j);
         if constexpr (Update) {  // qap::delta_change
@@ -149,12 +148,12 @@ class TabuSearchOf final : public TabuSearch {
           if constexpr (Sides == 2) delta += (own[2] - load(difference[2] + j)) * (load(difference[3] + j) - own[3]);
           store(deltas + j, delta);
         }
-        const Vector<std::int32_t> column = iota + j;
-        const auto out = (load(until + j) > t) & narrowed(delta >= improving);
-        const Vector<Sum> key = widened((column <= i) | (column >= n) | out) ? no : delta;
+        const Vector<std::int32_t> column = lane_numbers() + j;
+        const auto out = (load(until + j) > t) & converted<std::int32_t>(delta >= improving);
+        const Vector<Sum> key = select(converted<Sum>((column <= i) | (column >= n) | out), no, delta);
         const auto less = key < least;
-        least = less ? key : least;
-        place = narrowed(less) ? __builtin_convertvector(column, Vector<std::uint32_t>) + static_cast<std::uint32_t>(i) * row_width : place;
+        least = select(less, key, least);
+        place = select(converted<std::int32_t>(less), converted<std::uint32_t>(column) + static_cast<std::uint32_t>(i) * row_width, place);
       }
     }
     Choice choice{forbidden, 0, 1};
@@ -167,11 +166,6 @@ class TabuSearchOf final : public TabuSearch {
     }
     return choice;
   }
-  /// Masks of lanes of one width as those of the other.
-  using Mask = Vector<std::int32_t>;
-  using WideMask = Vector<Sum>;
-  [[nodiscard]] VICINITY_HD static Mask narrowed(const WideMask& mask) { return __builtin_convertvector(mask, Mask); }
-  [[nodiscard]] VICINITY_HD static WideMask widened(const Mask& mask) { return __builtin_convertvector(mask, WideMask); }
 
   void swap(const Choice& choice) {
     const auto [delta, r, s] = choice;
@@ -191,7 +185,7 @@ class TabuSearchOf final : public TabuSearch {
   /// d, e, and d*, e* of qap::swap_difference, of all facilities after the last swap. Where matrices are symmetric d is doubled.
   void set_differences() {
     const std::int32_t* const locations = products_.locations();
-    const Vector<Sum> scale = broadcast(products_.scale());
+    const Vector<Sum> scale = products_.scale();
     for (std::int32_t side = 0; side < sides_; ++side) {
       auto &d = differences_[static_cast<std::size_t>(2 * side)], &e = differences_[static_cast<std::size_t>(2 * side + 1)];
       const auto *by_facility = products_.difference(Products::facility, side),
@@ -205,7 +199,7 @@ class TabuSearchOf final : public TabuSearch {
   }
   /// What choose() adds to the deltas of x and sixteen facilities from j on.
   [[nodiscard]] VICINITY_HD Vector<Sum> change(std::int32_t x, std::int32_t j) const {
-    const auto own = [&](std::size_t k) { return broadcast(differences_[k][static_cast<std::size_t>(x)]); };
+    const auto own = [&](std::size_t k) { return Vector<Sum>(differences_[k][static_cast<std::size_t>(x)]); };
     const auto others = [&](std::size_t k) { return load(differences_[k].data() + j); };
     Vector<Sum> sum = (own(0) - others(0)) * (others(1) - own(1));
     if (sides_ == 2) sum += (own(2) - others(2)) * (others(3) - own(3));
@@ -226,8 +220,8 @@ class TabuSearchOf final : public TabuSearch {
     const std::int32_t* const locations = products_.locations();
     for (const std::int32_t x : {r, s}) {
       for (std::int32_t j = 0; j < width_; j += lanes) {
-        const Mask own = gather(&until_[at(x, 0)], locations + j), others = load(&until_at_[at(location(x), j)]);
-        store(row_until_.data() + j, own < others ? own : others);
+        const Vector<std::int32_t> own = gather(&until_[at(x, 0)], locations + j), others = load(&until_at_[at(location(x), j)]);
+        store(row_until_.data() + j, select(own < others, own, others));
       }
       put(row_until_, x, pair_until_);
     }

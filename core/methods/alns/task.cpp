@@ -43,7 +43,7 @@ Outcome judge(const vrp::Vrp& vrp, const std::vector<Search>& searches) {
   if (search.best.empty()) {  // a result, too: twins agree on it
     outcome.complaint = vrp::unservable(vrp);
     if (outcome.complaint.empty())
-      outcome.complaint = fmt::format("no first solution serves all {} customers with {} vehicles", vrp.size(), vrp.view().vehicles);
+      outcome.complaint = fmt::format("no first solution serves all customers, {} (vehicles: {})", vrp.size(), vrp.view().vehicles);
     outcome.digest = digest.value();
     return outcome;
   }

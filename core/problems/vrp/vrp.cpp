@@ -282,7 +282,7 @@ std::string complaint(const Vrp& vrp, std::span<const std::int32_t> solution) {
   for (std::size_t r = 0; r < routes.size(); ++r)
     if (std::string what = route_complaint(vrp, r + 1, routes[r]); !what.empty()) return what;
   if (vrp.data().vehicles && routes.size() > static_cast<std::size_t>(*vrp.data().vehicles))
-    return fmt::format("{} routes, the fleet has {} vehicles", routes.size(), *vrp.data().vehicles);
+    return fmt::format("routes: {}, vehicles of the fleet: {}", routes.size(), *vrp.data().vehicles);
   return "";
 }
 

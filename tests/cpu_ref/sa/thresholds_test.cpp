@@ -51,7 +51,7 @@ TEST(SaThresholds, ARowAcceptsAsTheContractSays) {
       row.begin(9, sweep, 0);
       for (std::int32_t chunk = 0; chunk * lanes < n; ++chunk)
         for (const float test : {-1.0f, 0.0f, 0.5f, 1.0f, 3.0f, 22.9f, 23.0f}) {
-          const std::uint32_t accepted = row.accepted(chunk, broadcast(test), 0x7FFFu);
+          const std::uint32_t accepted = row.accepted(chunk, test, 0x7FFFu);
           for (std::int32_t c = 0; c < lanes; ++c)
             ASSERT_EQ((accepted >> c & 1) != 0, c != 15 && test <= annealing::threshold_at(9, sweep, 0, chunk * lanes + c))
                 << n << " " << chunk << " " << c;

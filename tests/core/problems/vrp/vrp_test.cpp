@@ -209,7 +209,7 @@ TEST(Vrp, SaysWhatIsWrongWithASolution) {
   EXPECT_EQ(wrong({1, 0, 2, 3}), "");
   EXPECT_EQ(wrong({0, 3, 2, 0, 0, 1, 0}), "");  // as a giant tour has it
   EXPECT_EQ(wrong({1, 2, 0, 3}), "route 1 takes 15.5, the limit is 15");
-  EXPECT_EQ(wrong({0, 2, 0, 1, 0, 3}), "3 routes, the fleet has 2 vehicles");
+  EXPECT_EQ(wrong({0, 2, 0, 1, 0, 3}), "routes: 3, vehicles of the fleet: 2");
   EXPECT_EQ(wrong({3, 0, 1, 0, 1, 2}), "customer 1 is in routes 2 and 3");
   EXPECT_EQ(wrong({3, 0, 2, 1, 2}), "customer 2 is twice in route 2");
   EXPECT_EQ(wrong({3, 0, 1}), "customer 2 is in no route");
