@@ -1129,8 +1129,8 @@ __device__ __forceinline__ void insert_chosen(const Block& b, std::int32_t total
   meet(count);
 }
 
-/// By the other warps, lanes_a_slot lanes a slot: keep the cells of the table and the two best tours of each slot as of the last insertion. What
-/// most steps do has few branches: each costs as much as several instructions.
+/// By the other warps, lanes_a_slot lanes a slot: keep the cells of the table and the two best tours of each slot as of the last insertion.
+/// What most steps do has few branches: each costs as much as several instructions.
 template <bool Resident, Repair Operation>
 __device__ __forceinline__ void keep_cells(const Block& b, std::int32_t total, std::int32_t count) {
   const auto& list = b.solution.list;

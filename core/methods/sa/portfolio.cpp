@@ -12,6 +12,13 @@
 namespace vicinity::portfolio {
 namespace {
 
+/// Facilities that two permutations of one size have at different locations.
+std::int32_t distance(const qap::Permutation& x, const qap::Permutation& y) {
+  std::int32_t count = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) count += x[i] != y[i] ? 1 : 0;
+  return count;
+}
+
 std::int64_t steps_of(std::int32_t n) { return std::min<std::int64_t>(std::int64_t{steps_per_facility} * n, most_steps); }
 
 }  // namespace
@@ -73,7 +80,7 @@ qap::Permutation crossover(const qap::Permutation& x, const qap::Permutation& y,
 Population::Population(const qap::Qap& qap, const Task& task, const Start& start)
     : n_(qap.size()),
       seed_(start.seed),
-      most_elites_(std::max(least_elites, elites_per_search * task.searches)),
+      most_elites_(std::max(least_elites, divide_up(task.searches, searches_per_elite))),
       steps_(static_cast<std::int32_t>(task.steps > 0 ? task.steps : steps_of(n_))),
       starts_(static_cast<std::size_t>(task.searches)),
       filling_(rounds_of_filling()) {
@@ -96,14 +103,18 @@ qap::Permutation Population::new_start(std::int32_t b, std::int64_t round) const
 }
 
 bool Population::insert(const Elite& elite) {
-  const auto by_cost = [](const Elite& a, const Elite& b) { return a.cost < b.cost; };
-  const auto [from, to] = std::equal_range(elites_.begin(), elites_.end(), elite, by_cost);
-  if (std::any_of(from, to, [&](const Elite& other) { return other.p == elite.p; })) return false;
   const bool full = static_cast<std::int64_t>(elites_.size()) == most_elites_;
-  if (full && to == elites_.end()) return false;
-  elites_.insert(to, elite);
-  if (full) elites_.pop_back();
-  return true;
+  if (full && elite.cost >= elites_.back().cost) return false;
+  const auto is_near = [&](const Elite& other) { return distance(other.p, elite.p) < least_distance(n_); };
+  const auto by_cost = [](const Elite& a, const Elite& b) { return a.cost < b.cost; };
+  const auto place = std::upper_bound(elites_.begin(), elites_.end(), elite, by_cost);
+  if (std::any_of(elites_.begin(), place, is_near)) return false;
+  const auto near = std::remove_if(place, elites_.end(), is_near);
+  const bool improves = place != elites_.end();
+  elites_.erase(near, elites_.end());
+  elites_.insert(place, elite);
+  if (static_cast<std::int64_t>(elites_.size()) > most_elites_) elites_.pop_back();
+  return improves;
 }
 
 void Population::add_handed(Digest& digest) const {

@@ -11,6 +11,7 @@
 // location l is tabu until iteration until[i][l], which is 0 at first; a swap is tabu in iteration t where both of its placements are:
 // min(until[i][p[j]], until[j][p[i]]) > t. A tabu swap is forbidden unless it leads below the search's best cost so far. After the swap of
 // r and s in iteration t, the two placements given up are tabu until t + a for that of r and t + b for that of s, (a, b) = tenures(..).
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,18 +29,20 @@ namespace vicinity::portfolio {
 
 // --- what can be tuned (cpu_ref/sa/README.md says what was tried) ---------------------------------------------------------
 
-/// Searches of a round, unless a case says: three blocks on each multiprocessor of an H100 or H200, which is as many as it runs at a time
+/// Searches of a round, unless a case says: four blocks on each multiprocessor of an H100 or H200, which is as many as it runs at a time
 /// at n = 100. A CPU of few cores does better with 24.
-inline constexpr std::int64_t default_searches = 396;
+inline constexpr std::int64_t default_searches = 528;
 /// More facilities are for CPUs alone: fewer searches then.
 inline constexpr std::int32_t most_on_gpu = 259;
 inline constexpr std::int64_t default_searches_beyond = 24;
 /// Swaps that a search makes in a round, a facility, unless a case says; at most most_steps: iterations and tabu times fit 16 bits.
 inline constexpr std::int32_t steps_per_facility = 12, most_steps = 50'000;
-/// Elites of the first population: so many a search, at least least_elites.
-inline constexpr std::int64_t elites_per_search = 1, least_elites = 24;
-/// A population begins anew after this many children an elite of which none entered, and has then `growth` times as many elites, at most
-/// most_elites: a small population ends soon, at the best of small instances; a large one ends later and lower.
+/// Elites of the first population: one for so many searches, at least least_elites.
+inline constexpr std::int64_t searches_per_elite = 2, least_elites = 24;
+/// Any two elites have this many facilities at different locations.
+[[nodiscard]] inline std::int32_t least_distance(std::int32_t n) { return std::max(1, 9 * n / 20); }
+/// A population begins anew after this many children an elite of which none improved it, and has then `growth` times as many elites, at
+/// most most_elites: a small population ends soon, at the best of small instances; a large one ends later and lower.
 inline constexpr std::int64_t most_idle_per_elite = 3, growth = 2, most_elites = 1 << 16;
 
 /// Of all searches.
@@ -144,7 +147,7 @@ class Population {
   [[nodiscard]] std::int64_t swaps() const noexcept { return rounds_ * static_cast<std::int64_t>(starts_.size()) * steps_; }
   [[nodiscard]] std::int64_t restarts() const noexcept { return restarts_; }
   [[nodiscard]] const Elite& best() const noexcept { return best_; }
-  /// In order of cost, those of equal cost in the order in which they came.
+  /// In order of cost, those of equal cost in the order in which they came. Any two are least_distance() apart.
   [[nodiscard]] std::span<const Elite> elites() const noexcept { return elites_; }
   /// Of all that was handed back.
   [[nodiscard]] std::uint64_t digest() const {
@@ -156,7 +159,8 @@ class Population {
  private:
   void add_handed(Digest& digest) const;
   void take_in();
-  /// Does it enter?
+  /// Where it is better than all elites that are near, it takes their place; and that of the worst where there is no room. Does it improve
+  /// the population, by more than to be its worst?
   bool insert(const Elite& elite);
   [[nodiscard]] std::int64_t rounds_of_filling() const;
   /// Of search b.
@@ -174,7 +178,7 @@ class Population {
   std::int64_t rounds_ = 0, restarts_ = 0;
   std::int64_t filling_;   ///< rounds of random starts to come, the next among them
   bool stale_ = false;     ///< what the next take_in() finds are children of elites that are no more
-  std::int64_t idle_ = 0;  ///< children since one entered
+  std::int64_t idle_ = 0;  ///< children since one improved it
   Digest digest_;          ///< of what has been taken in, which takes long: beside the searches
 };
 

@@ -1,4 +1,4 @@
-// Implementation `gpu-portfolio`: the rounds of cpu-portfolio, a tabu search a block, three blocks a multiprocessor up to N = 128.
+// Implementation `gpu-portfolio`: the rounds of cpu-portfolio, a tabu search a block, four blocks a multiprocessor up to N = 100.
 //
 // Problem: core/methods/sa/portfolio.hpp. What a thread does: search.hpp.
 // Data layout: keys of pairs in registers; matrices, tabu times and the last swap in the shared memory of the block. Where that is too
@@ -8,10 +8,10 @@
 // and launches it behind the one under way, so that the device goes from round to round by itself. Synchronisation: three block barriers
 // an iteration; blocks share nothing. The word to stop is in device memory and looked at every `iterations_between_looks` iterations; a
 // search that it ends begins anew when the run goes on, so that it decides nothing. Cost of an iteration, where factors are packed: n^2 / 2
-// keys, each an inner product of four bytes and two minima of three numbers for two of them; 4 n rows of n bytes, of which n^2 four-byte
-// inner products are made. Else a key is a product, two differences and two halves of a minimum; bytes make 7 n^2 / 4 inner products,
-// words 3 n^2 products a side. Bytes: matrices are read once from shared memory, 2 n^2; nothing from device memory but a word to stop.
-// What limits it are issue slots: in one block four warps are at the inner products while the others wait, so that several are needed.
+// keys, each an inner product of four bytes and two minima of three numbers for two of them. Else a key is a product, two differences and
+// two halves of a minimum. Touched pairs: of bytes 4 n^2 products on the matrix units, of words 3 n^2 a side. Bytes: matrices are read once
+// from shared memory, 2 n^2; nothing from device memory but a word to stop. What limits it are instructions and waits at barriers alike:
+// at n = 100, of bytes, three fifths of the issue slots are taken, and more than a third of the waits are at barriers (H200).
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -136,6 +136,78 @@ __device__ __forceinline__ void begin_board(const Layout<N, Shared>& layout, con
     }
 }
 
+#if __CUDA_ARCH__ >= 800
+/// Four matrices of 8 rows and 16 bytes, of which lane l says where row l % 8 of matrix l / 8 begins: in shared memory, less `Offset`.
+template <int Offset>
+__device__ __forceinline__ void load_matrices(std::uint32_t row, std::uint32_t (&to)[4]) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4 + %5];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(row), "n"(Offset));
+}
+/// sum += 16 rows (those of `low` and `high`, 8 each) times 8 columns, over 16 bytes.
+__device__ __forceinline__ void add_products(std::uint32_t (&sum)[4], std::uint32_t low, std::uint32_t high, std::uint32_t column) {
+  asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+      : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+      : "r"(low), "r"(high), "r"(column));
+}
+#endif
+/// Of facility x, which is the number of the thread, where all threads of the warp ask. On the matrix units, where matrices are in shared
+/// memory: the facilities of the warp are two times 16 rows, r and s the columns in turns. So each lane of four has columns r and s of the
+/// same four rows, of which it hands on one.
+template <bool Shared, class N>
+__device__ __forceinline__ RowProducts row_products_of(const Board<N>& board, const Swap& swap, std::int32_t x) {
+  const std::int32_t lane = x % 32, last = board.n - 1;
+  RowProducts products;
+  std::uint32_t own[2]{};
+#pragma unroll 1
+  for (std::int32_t k = 4 * lane; k < board.n; k += 128)
+    unrolled<2>([&](int c) {
+      const std::uint32_t at = board.at(c == 0 ? swap.r : swap.s, k);
+      own[c] = dot(word(board.a[0] + at), word(board.b[0] + at), own[c]);
+    });
+  unrolled<2>([&](int c) { products.own[c] = cuda::warp_sum(static_cast<std::int32_t>(own[c])); });
+#if __CUDA_ARCH__ >= 800
+  if constexpr (Shared) {
+    const std::uint32_t row = board.at(x < last ? x : last, 0), column = board.at(lane / 4 % 2 == 0 ? swap.r : swap.s, lane % 4 * 4);
+    const auto address = [](const std::uint8_t* of) { return static_cast<std::uint32_t>(__cvta_generic_to_shared(of)); };
+    std::uint32_t rows[2]{address(board.a[0] + row), address(board.b[0] + row)};
+    const std::uint8_t* columns[2]{board.b[0] + column, board.a[0] + column};
+    std::uint32_t sum[2][4]{};  // [half of the rows]
+    const auto add = [&]<int Offset>() {
+      unrolled<2>([&](int m) {
+        std::uint32_t part[4];
+        load_matrices<Offset>(rows[m], part);
+        const std::uint32_t four = word(columns[m] + Offset);
+        unrolled<2>([&](int half) { add_products(sum[half], part[2 * half], part[2 * half + 1], four); });
+      });
+    };
+#pragma unroll 1
+    for (std::int32_t left = board.n; left > 0; left -= 64) {
+      add.template operator()<0>();
+      if (left > 16) add.template operator()<16>();
+      if (left > 32) add.template operator()<32>();
+      if (left > 48) add.template operator()<48>();
+      unrolled<2>([&](int m) {
+        rows[m] += 64;
+        columns[m] += 64;
+      });
+    }
+    // Lane l has rows l / 4 + 8 j, j = 0 .. 3, hands on that of j = l % 4, and is asked by the lane of this number.
+    unrolled<2>([&](int c) {
+      std::uint32_t mine = 0;
+      unrolled<4>([&](int j) { mine = lane % 4 == j ? sum[j / 2][j % 2 * 2 + c] : mine; });
+      products.with[c] = __shfl_sync(~0u, mine, lane % 8 * 4 + lane / 8);
+    });
+    return products;
+  }
+#endif
+  if (x <= last) {
+    products.with[0] = row_product(board, x, swap.r) + row_product(board, swap.r, x);
+    products.with[1] = row_product(board, x, swap.s) + row_product(board, swap.s, x);
+  }
+  return products;
+}
+
 /// Mapping: a search a block; those that are done are left out. Phases: search.hpp. Synchronisation: three block barriers an iteration.
 template <class N, int Rows, bool Shared, int Threads, int Blocks>
 __global__ void __launch_bounds__(Threads, Blocks) tabu_kernel(const __grid_constant__ Searches<N> searches) {
@@ -169,14 +241,10 @@ __global__ void __launch_bounds__(Threads, Blocks) tabu_kernel(const __grid_cons
       break;
     }
     const Key aspiration = K::aspiration((best - cost) / N::unit);
-    std::uint32_t own[2]{};
-    if constexpr (N::packed) {
-      if (swap.r >= 0 && thread - lane < board.n) {
-        own[0] = cuda::warp_sum(own_sum(board, swap.r, lane, 32));
-        own[1] = cuda::warp_sum(own_sum(board, swap.s, lane, 32));
-      }
-    }
-    const Key of_warp = cuda::warp_min(mine.evaluate(board, t, swap, own, aspiration, improved));
+    RowProducts products;
+    if constexpr (N::bytes)
+      if (swap.r >= 0 && thread - lane < board.n) products = row_products_of<Shared>(board, swap, thread);
+    const Key of_warp = cuda::warp_min(mine.evaluate(board, t, swap, products, aspiration, improved));
     portfolio::Tenures tenures{};
     if (mine.is_last()) tenures = portfolio::tenures(searches.seed, searches.round, static_cast<std::int32_t>(search), t, board.n);
     if (lane == 0) layout.least[thread / 32] = of_warp;
@@ -223,9 +291,10 @@ template <class N>
   using C = Choice<N>;
   std::vector<C> all;
   if constexpr (N::bytes) {
-    all = {C::template of<16, true, 160, 4>(searches), C::template of<48, true, 160, 3>(searches),
-           C::template of<48, true, 256, 3>(searches), C::template of<48, true, 384, 2>(searches),
-           C::template of<48, true, 704, 1>(searches), C::template of<48, false, 832, 1>(searches)};
+    all = {C::template of<16, true, 160, 4>(searches), C::template of<16, true, 256, 4>(searches),
+           C::template of<24, true, 256, 4>(searches), C::template of<48, true, 256, 3>(searches),
+           C::template of<48, true, 384, 2>(searches), C::template of<48, true, 704, 1>(searches),
+           C::template of<48, false, 832, 1>(searches)};
   } else if constexpr (sizeof(typename N::Delta) == 4) {
     all = {C::template of<16, true, 576, 1>(searches), C::template of<32, false, 1024, 1>(searches),
            C::template of<48, false, 832, 1>(searches)};

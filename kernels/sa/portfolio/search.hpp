@@ -222,80 +222,49 @@ struct Board {
   }
 };
 
-/// Of facility x with y[0], .., y[Count - 1], of which none is x: the deltas, in N::unit, from scratch in O(n).
-template <class N, int Count>
-VICINITY_HD void deltas_of(const Board<N>& board, std::int32_t x, const std::int32_t (&y)[Count], typename N::Delta (&to)[Count]) {
-  using Delta = typename N::Delta;
-  using Key = typename Keys<Delta>::Key;
-  Key sum[Count]{};
-  if constexpr (N::bytes) {  // A[x] B'[y] + A[y] B'[x] - A[x] B'[x] - A[y] B'[y], of rows
-    std::uint32_t with[Count]{}, own[Count]{}, of_x = 0;
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1
-#endif
-    for (std::int32_t k = 0; k < board.n; k += 16) {
-      const Words a_x = words(board.a[0] + board.at(x, k)), b_x = words(board.b[0] + board.at(x, k));
-      of_x = dot(a_x, b_x, of_x);
-      unrolled<Count>([&](int c) {
-        const Words a_y = words(board.a[0] + board.at(y[c], k)), b_y = words(board.b[0] + board.at(y[c], k));
-        with[c] = dot(a_x, b_y, dot(a_y, b_x, with[c]));
-        own[c] = dot(a_y, b_y, own[c]);
-      });
-    }
-    unrolled<Count>([&](int c) { sum[c] = with[c] - own[c] - of_x; });
-    if constexpr (N::packed) {  // half of it, without diagonals
-      unrolled<Count>([&](int c) {
-        const auto product = static_cast<Key>(board.a[0][board.at(y[c], x)]) * board.b[0][board.at(y[c], x)];
-        to[c] = static_cast<Delta>(sum[c] + 2 * product);
-      });
-      return;
-    }
-  } else {  // by columns, which threads of neighbouring x read side by side
-    unrolled<N::sides>([&](int side) {
-      const auto entry = [](const typename N::Entry* m, std::uint32_t at) { return static_cast<Key>(static_cast<Delta>(m[at])); };
-#if defined(__CUDA_ARCH__)
-#pragma unroll 2
-#endif
-      for (std::int32_t k = 0; k < board.n; ++k) {
-        const Key a_x = entry(board.a[side], board.at(k, x)), b_x = entry(board.b[side], board.at(k, x));
-        unrolled<Count>(
-            [&](int c) { sum[c] += (a_x - entry(board.a[side], board.at(k, y[c]))) * (entry(board.b[side], board.at(k, y[c])) - b_x); });
-      }
-    });
-  }
-  unrolled<Count>([&](int c) { to[c] = static_cast<Delta>((N::sides == 1 ? 2 : 1) * sum[c] + board.pair_product(x, y[c])); });
-}
-
-/// The inner product of rows x of A and B', words `first`, `first` + step, ..
+/// Of bytes, the inner product of rows x and y of A and B'.
 template <class N>
-[[nodiscard]] VICINITY_HD std::uint32_t own_sum(const Board<N>& board, std::int32_t x, std::int32_t first, std::int32_t step) {
+[[nodiscard]] VICINITY_HD std::uint32_t row_product(const Board<N>& board, std::int32_t x, std::int32_t y) {
   std::uint32_t sum = 0;
 #if defined(__CUDA_ARCH__)
-#pragma unroll 1
+#pragma unroll 2
 #endif
-  for (std::int32_t k = 4 * first; k < board.n; k += 4 * step)
-    sum = dot(word(board.a[0] + board.at(x, k)), word(board.b[0] + board.at(x, k)), sum);
+  for (std::int32_t k = 0; k < board.n; k += 16) sum = dot(words(board.a[0] + board.at(x, k)), words(board.b[0] + board.at(y, k)), sum);
   return sum;
 }
-/// What deltas_of makes where packed, from the inner products of rows of equal number: of x, and of y[0] and y[1].
+/// Of bytes, what facility x takes from inner products of rows for its pairs with r and s.
+struct RowProducts {
+  std::uint32_t own[2]{};   ///< of r with r, and of s with s
+  std::uint32_t with[2]{};  ///< of x with r and r with x, and of x with s and s with x
+};
+/// Of bytes, the delta of x and y in N::unit, by their row_product()s: of x with y and y with x, and each with itself.
 template <class N>
-VICINITY_HD void packed_deltas_of(const Board<N>& board, std::int32_t x, const std::int32_t (&y)[2], std::uint32_t of_x,
-                                  const std::uint32_t (&of_y)[2], typename N::Delta (&to)[2]) {
-  const std::uint8_t *const a_x = board.a[0] + board.at(x, 0), *const b_x = board.b[0] + board.at(x, 0);
-  const std::uint8_t* const a_y[2]{board.a[0] + board.at(y[0], 0), board.a[0] + board.at(y[1], 0)};
-  const std::uint8_t* const b_y[2]{board.b[0] + board.at(y[0], 0), board.b[0] + board.at(y[1], 0)};
-  std::uint32_t with[2]{};
+[[nodiscard]] VICINITY_HD typename N::Delta delta_of(const Board<N>& board, std::int32_t x, std::int32_t y, std::uint32_t with,
+                                                     std::uint32_t of_x, std::uint32_t of_y) {
+  const std::uint32_t sum = with - of_x - of_y;
+  if constexpr (N::packed)  // half of it, without diagonals
+    return static_cast<std::int32_t>(sum + 2u * board.a[0][board.at(y, x)] * board.b[0][board.at(y, x)]);
+  else
+    return static_cast<std::int32_t>(2 * sum + board.pair_product(x, y));
+}
+/// Of other entries, the deltas of facility x with y[0], .., y[Count - 1], from scratch in O(n): by columns, which threads of neighbouring
+/// x read side by side.
+template <class N, int Count>
+VICINITY_HD void deltas_of(const Board<N>& board, std::int32_t x, const std::int32_t (&y)[Count], typename N::Delta (&to)[Count]) {
+  using Key = typename Keys<typename N::Delta>::Key;
+  Key sum[Count]{};
+  unrolled<N::sides>([&](int side) {
+    const auto entry = [](const typename N::Entry* m, std::uint32_t at) { return static_cast<Key>(static_cast<typename N::Delta>(m[at])); };
 #if defined(__CUDA_ARCH__)
 #pragma unroll 2
 #endif
-  for (std::int32_t k = 0; k < board.n; k += 16) {
-    const Words of_a = words(a_x + k), of_b = words(b_x + k);
-    unrolled<2>([&](int c) { with[c] = dot(of_a, words(b_y[c] + k), dot(of_b, words(a_y[c] + k), with[c])); });
-  }
-  unrolled<2>([&](int c) {
-    const auto product = static_cast<std::uint32_t>(board.a[0][board.at(y[c], x)]) * board.b[0][board.at(y[c], x)];
-    to[c] = static_cast<std::int32_t>(with[c] - of_x - of_y[c] + 2 * product);
+    for (std::int32_t k = 0; k < board.n; ++k) {
+      const Key a_x = entry(board.a[side], board.at(k, x)), b_x = entry(board.b[side], board.at(k, x));
+      unrolled<Count>(
+          [&](int c) { sum[c] += (a_x - entry(board.a[side], board.at(k, y[c]))) * (entry(board.b[side], board.at(k, y[c])) - b_x); });
+    }
   });
+  unrolled<Count>([&](int c) { to[c] = static_cast<typename N::Delta>((N::sides == 1 ? 2 : 1) * sum[c] + board.pair_product(x, y[c])); });
 }
 
 /// A thread's part of a search.
@@ -326,19 +295,23 @@ class Thread {
   /// Before the first iteration: no pair is tabu, B' and the permutation are in place.
   VICINITY_HD void begin(const Board<N>& board) {
     unrolled<Rows>([&](int k) { keys_[k] = K::none; });
-    if constexpr (N::packed)
-      if (x_ < board.n) own_ = own_sum(board, x_, 0, 1);
+    if constexpr (N::bytes)
+      if (x_ < board.n) own_ = row_product(board, x_, x_);
     for (std::int32_t k = 0; k < rows_; ++k) {
-      const std::int32_t y[1]{first_ + k};
+      const std::int32_t x = column_, y = first_ + k;
       Delta delta[1];
-      deltas_of<N, 1>(board, column_, y, delta);
+      if constexpr (N::bytes)
+        delta[0] =
+            delta_of(board, x, y, row_product(board, x, y) + row_product(board, y, x), row_product(board, x, x), row_product(board, y, y));
+      else
+        deltas_of<N, 1>(board, x, {y}, delta);
       set(static_cast<std::uint32_t>(k), K::of(delta[0], false));
     }
   }
 
-  /// Phase 1 of iteration t, after `swap`: the least key of this thread. `own`: where packed, own_sum of r and s. `aspiration`: see Keys.
-  /// `improved`: the permutation is the best.
-  [[nodiscard]] VICINITY_HD Key evaluate(const Board<N>& board, std::int32_t t, const Swap& swap, const std::uint32_t (&own)[2],
+  /// Phase 1 of iteration t, after `swap`: the least key of this thread. `products`: of bytes, those of the facility. `aspiration`: see
+  /// Keys. `improved`: the permutation is the best.
+  [[nodiscard]] VICINITY_HD Key evaluate(const Board<N>& board, std::int32_t t, const Swap& swap, const RowProducts& products,
                                          Key aspiration, bool improved) {
     if (improved && x_ < board.n) board.best[x_] = board.p[x_];
     Least least;
@@ -349,7 +322,7 @@ class Thread {
     }
     touched_[0] = touched_[1] = K::none;
     if (swap.r >= 0 && x_ < board.n) {
-      evaluate_touched(board, t, swap, own);
+      evaluate_touched(board, t, swap, products);
       unrolled<2>([&](int c) { least.take(touched_[c]); });
     }
     const Key forbidden = static_cast<Key>(least.tabu) & ~K::tabu;
@@ -459,37 +432,22 @@ class Thread {
     unrolled<Rows>([&](int k) { keys_[k] = first_ + k < n ? keys_[k] + offset_ : K::none; });
     offset_ = 0;
   }
-  /// The pairs of facility x with r and s. `own`: see evaluate().
-  VICINITY_HD void evaluate_touched(const Board<N>& board, std::int32_t t, const Swap& swap, const std::uint32_t (&own)[2]) {
-    if (swap.has(x_)) own_ = x_ == swap.r ? own[0] : own[1];
-    if (x_ == swap.r) {
-      board.fresh[0][x_] = K::none;
-      board.expiry[0][x_] = never;
-      return;
-    }
-    const auto leave = [&](int c, std::int32_t y, Delta delta) {
-      const std::int32_t until = board.free_again(x_, y);
-      board.fresh[c][x_] = touched_[c] = K::of(delta, until > t);
-      board.expiry[c][x_] = until > t ? until : never;
-    };
-    if (x_ == swap.s) {
-      const std::int32_t y[1]{swap.r};
-      Delta delta[1];
-      deltas_of<N, 1>(board, x_, y, delta);
-      leave(0, swap.r, delta[0]);
-      board.fresh[1][swap.r] = touched_[0];
-      board.expiry[1][swap.r] = board.expiry[0][x_];
-      board.fresh[1][x_] = K::none;
-      board.expiry[1][x_] = never;
-      return;
-    }
+  /// The pairs of facility x with r and s: that of these two twice.
+  VICINITY_HD void evaluate_touched(const Board<N>& board, std::int32_t t, const Swap& swap, const RowProducts& products) {
     const std::int32_t y[2]{swap.r, swap.s};
     Delta delta[2];
-    if constexpr (N::packed)
-      packed_deltas_of(board, x_, y, own_, own, delta);
-    else
+    if constexpr (N::bytes) {
+      if (swap.has(x_)) own_ = x_ == swap.r ? products.own[0] : products.own[1];
+      unrolled<2>([&](int c) { delta[c] = delta_of(board, x_, y[c], products.with[c], own_, products.own[c]); });
+    } else {
       deltas_of<N, 2>(board, x_, y, delta);
-    unrolled<2>([&](int c) { leave(c, y[c], delta[c]); });
+    }
+    unrolled<2>([&](int c) {
+      const bool is_pair = x_ != y[c];
+      const std::int32_t until = board.free_again(x_, y[c]);
+      board.fresh[c][x_] = touched_[c] = is_pair ? K::of(delta[c], until > t) : K::none;
+      board.expiry[c][x_] = is_pair && until > t ? until : never;
+    });
   }
 
   /// Pairs that `before` touched.
@@ -553,11 +511,11 @@ class Thread {
       b_r[side] = board.b[side][board.at(swap.r, x_)];
       b_s[side] = board.b[side][board.at(swap.s, x_)];
       const auto a = [&](std::int32_t row) { return static_cast<Delta>(board.a[side][board.at(row, x_)]); };
-      const Delta difference = (N::sides == 1 && !N::packed ? 2 : 1) * (a(swap.r) - a(swap.s));
-      const Delta d = swaps ? 0 : difference, e = swaps ? 0 : static_cast<Delta>(b_s[side]) - static_cast<Delta>(b_r[side]);
+      const Delta half = swaps ? 0 : a(swap.r) - a(swap.s), d = (N::sides == 1 ? 2 : 1) * half;
+      const Delta e = swaps ? 0 : static_cast<Delta>(b_s[side]) - static_cast<Delta>(b_r[side]);
+      if constexpr (N::bytes) own_ += static_cast<std::uint32_t>(half * e);
       if constexpr (N::packed) {
-        board.factors[x_] = packed_factors(d, e);
-        own_ += static_cast<std::uint32_t>(d * e);
+        board.factors[x_] = packed_factors(half, e);
       } else {
         const std::int32_t end = x_ == board.n - 1 ? board.width : x_ + 1;
         for (std::int32_t k = x_; k < end; ++k) {
@@ -598,7 +556,7 @@ class Thread {
   std::int32_t expiry_ = never;         ///< no pair's mark goes before this iteration
   bool active_ = false;                 ///< are the keys known?
   Key keys_[Rows];
-  std::uint32_t own_ = 0;  ///< where packed: own_sum of x
+  std::uint32_t own_ = 0;  ///< of bytes: row_product() of x with itself
   Key offset_ = 0;         ///< where packed: keys are less by that
   Key touched_[2];         ///< pairs with r and s of facility x
   Key least_ = 0;

@@ -58,11 +58,9 @@ class BlockOnHost {
     bool improved = true;
     for (std::int32_t t = 1; t <= steps; ++t) {
       const Key aspiration = K::aspiration((best - cost) / N::unit);
-      std::uint32_t own[2]{};
-      if constexpr (N::packed)
-        if (swap.r >= 0) own[0] = own_sum(board_, swap.r, 0, 1), own[1] = own_sum(board_, swap.s, 0, 1);
       Key least = ~Key{0};
-      for (auto& thread : threads) least = std::min(least, thread.evaluate(board_, t, swap, own, aspiration, improved));
+      for (std::int32_t x = 0; x < threads_; ++x)
+        least = std::min(least, threads[static_cast<std::size_t>(x)].evaluate(board_, t, swap, products_of(swap, x), aspiration, improved));
       std::uint32_t pair = no_pair;
       for (auto& thread : threads)
         if (thread.has(least)) pair = std::min(pair, thread.find(swap, least, aspiration));
@@ -82,6 +80,18 @@ class BlockOnHost {
   static T* place(std::vector<T>& memory, std::size_t size) {
     memory.assign(size + 4, T{});
     return memory.data();
+  }
+  RowProducts products_of(const Swap& swap, std::int32_t x) const {
+    RowProducts products;
+    if constexpr (N::bytes) {
+      if (swap.r < 0 || x >= n_) return products;
+      for (const int c : {0, 1}) {
+        const std::int32_t y = c == 0 ? swap.r : swap.s;
+        products.own[c] = row_product(board_, y, y);
+        products.with[c] = row_product(board_, x, y) + row_product(board_, y, x);
+      }
+    }
+    return products;
   }
   void begin(const qap::Permutation& start) {
     std::copy(start.begin(), start.end(), p_.begin());
