@@ -252,7 +252,7 @@ def test_further_searches_add_to_the_first(fake: Program) -> None:
     assert answer["objective"] == 100_000 - sum(steps // 10 for steps in done)
 
 
-@pytest.mark.parametrize(("threads", "searches"), [(1, 24), (5, 25), (400, None)])
+@pytest.mark.parametrize(("threads", "searches"), [(1, 24), (5, 25), (600, None)])
 def test_time_suits_the_searches_of_a_round_to_the_threads(mine: Program, threads: int, searches: int | None) -> None:
     search = ["solve", *MINE, "--implementation", "cpu-portfolio", "--json"]
     timed = ["--time", "0.3", "--set", f"threads={threads}"]
