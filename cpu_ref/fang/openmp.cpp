@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "core/problems/fang_domains/grid_path.hpp"
+#include "core/util/vector_bytes.hpp"
 #include "cpu_ref/fang/implementations.hpp"
 #include "cpu_ref/fang/run.hpp"
 #include "cpu_ref/run/aligned.hpp"
-#include "cpu_ref/run/vector_bytes.hpp"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no vector crosses a call
 

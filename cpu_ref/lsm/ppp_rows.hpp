@@ -29,9 +29,9 @@
 #include "core/problems/ppp/flip.hpp"
 #include "core/util/hd.hpp"
 #include "core/util/math.hpp"
+#include "core/util/vector_bytes.hpp"
 #include "cpu_ref/lsm/run.hpp"
 #include "cpu_ref/run/aligned.hpp"
-#include "cpu_ref/run/vector_bytes.hpp"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no vector crosses a call
 

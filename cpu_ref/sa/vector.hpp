@@ -15,7 +15,7 @@
 #endif
 
 #include "core/util/hd.hpp"
-#include "cpu_ref/run/vector_bytes.hpp"
+#include "core/util/vector_bytes.hpp"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // everything here is inlined: no vector crosses a call
 

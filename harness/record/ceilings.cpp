@@ -8,20 +8,14 @@
 #include <cstring>
 #include <memory>
 
+#include "core/util/vector_bytes.hpp"
 #include "harness/measure/cpu.hpp"
 
 namespace vicinity {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int vector_bytes = 64;
-#elif defined(__AVX2__)
-constexpr int vector_bytes = 32;
-#else
-constexpr int vector_bytes = 16;
-#endif
 using Vector = std::uint32_t __attribute__((vector_size(vector_bytes)));
-constexpr int lanes = vector_bytes / 4;
+constexpr int lanes = int{vector_bytes / 4};
 constexpr int chains = 10;  // enough to fill the vector ports, few enough to stay in registers
 
 /// Independent chains of additions and exclusive ors, which no compiler can merge: each step needs the one before.

@@ -1,6 +1,7 @@
 #include "core/methods/sa/portfolio.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -11,13 +12,6 @@
 
 namespace vicinity::portfolio {
 namespace {
-
-/// Facilities that two permutations of one size have at different locations.
-std::int32_t distance(const qap::Permutation& x, const qap::Permutation& y) {
-  std::int32_t count = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) count += x[i] != y[i] ? 1 : 0;
-  return count;
-}
 
 std::int64_t steps_of(std::int32_t n) { return std::min<std::int64_t>(std::int64_t{steps_per_facility} * n, most_steps); }
 
@@ -34,6 +28,12 @@ Task task_of(const Case& c, std::int32_t n) {
   task.steps = c.integer_or("leg", std::min(steps_of(n), divide_up(task.swaps, task.searches)), 1, most_steps);
   task.threads = c.integer_or("threads", 0, 0, 4096);
   return task;
+}
+
+std::int32_t distance(const qap::Permutation& x, const qap::Permutation& y) {
+  std::int32_t count = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) count += x[i] != y[i] ? 1 : 0;
+  return count;
 }
 
 qap::Permutation random_permutation(std::int32_t n, Draws& draws) {
@@ -108,7 +108,8 @@ bool Population::insert(const Elite& elite) {
   const auto is_near = [&](const Elite& other) { return distance(other.p, elite.p) < least_distance(n_); };
   const auto by_cost = [](const Elite& a, const Elite& b) { return a.cost < b.cost; };
   const auto place = std::upper_bound(elites_.begin(), elites_.end(), elite, by_cost);
-  if (std::any_of(elites_.begin(), place, is_near)) return false;
+  // A child is mostly near those of its own cost, if any: itself.
+  if (std::any_of(std::make_reverse_iterator(place), elites_.rend(), is_near)) return false;
   const auto near = std::remove_if(place, elites_.end(), is_near);
   const bool improves = place != elites_.end();
   elites_.erase(near, elites_.end());

@@ -89,6 +89,9 @@ struct Elite {
   qap::Permutation p;
 };
 
+/// Facilities that two permutations of one size have at different locations.
+[[nodiscard]] std::int32_t distance(const qap::Permutation& x, const qap::Permutation& y);
+
 /// Draws for the work of the host between rounds, of one search.
 class Draws {
  public:

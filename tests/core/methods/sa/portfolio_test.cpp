@@ -27,12 +27,6 @@ qap::Qap some_qap(std::int32_t n) {
 
 Elite elite(const qap::Qap& qap, const qap::Permutation& p) { return {qap::cost(qap, p), p}; }
 
-std::int32_t different(const qap::Permutation& x, const qap::Permutation& y) {
-  std::int32_t count = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) count += x[i] != y[i] ? 1 : 0;
-  return count;
-}
-
 /// Ends a round.
 void next(Population& population, std::vector<Elite> handed) {
   population.make_next([](std::size_t count, const auto& make) {
@@ -77,7 +71,7 @@ TEST(Portfolio, ElitesAreSortedFarApartAndNotMoreThanMay) {
     next(population, handed);
     ASSERT_LE(population.elites().size(), static_cast<std::size_t>(least_elites));
     for (const Elite& one : population.elites())
-      for (const Elite& other : population.elites()) ASSERT_TRUE(&one == &other || different(one.p, other.p) >= least_distance(9));
+      for (const Elite& other : population.elites()) ASSERT_TRUE(&one == &other || distance(one.p, other.p) >= least_distance(9));
     ASSERT_TRUE(std::is_sorted(population.elites().begin(), population.elites().end(),
                                [](const Elite& x, const Elite& y) { return x.cost < y.cost; }));
     ASSERT_EQ(population.best().cost, least);
@@ -89,7 +83,7 @@ TEST(Portfolio, AChildTakesThePlaceOfWorseElitesThatAreNear) {
   Population population(qap, {.swaps = 1, .searches = 3}, Start(1));
   const Elite far = elite(qap, {8, 7, 6, 5, 4, 3, 2, 1, 0});
   Elite first = elite(qap, {0, 1, 2, 3, 4, 5, 6, 7, 8}), second = elite(qap, {1, 0, 2, 3, 4, 5, 6, 7, 8});
-  ASSERT_LT(different(first.p, second.p), least_distance(9));
+  ASSERT_LT(distance(first.p, second.p), least_distance(9));
   ASSERT_NE(first.cost, second.cost);
   if (first.cost < second.cost) std::swap(first, second);
   const auto holds = [&](const Elite& one) {
