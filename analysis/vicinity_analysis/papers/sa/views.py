@@ -48,6 +48,7 @@ VIEWS: dict[str, MakeView] = {
     "sa/steady": _steady,
     "sa/anytime": anytime,
     "sa/anytime_gpu": anytime,
+    "sa/anytime_gpu_long": anytime,
     "sa/ranks": usual.independent_ranks,
     "sa/gpus": usual.independent_ranks,
 }
