@@ -32,6 +32,7 @@ PAPER = Paper(
         "sa/figure2": ("sa/figure1",),
         "sa/crossover": ("sa/figure1", "sa/figure2"),
         "sa/quality": ("sa/quality_long", "sa/quality_times"),
+        "sa/anytime_gpu": ("sa/anytime_cores",),
     },
     apart=True,
     measured=TABLES,

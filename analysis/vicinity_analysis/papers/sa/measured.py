@@ -79,7 +79,11 @@ TABLES = (
         "Gap to the best known cost after 10 s, or as a row says, mean over the seeds; CPUs: 16 cores, the peer: best of 16 searches",
         ("instance",),
         (
-            *(Row((name,), "sa/anytime_gpu", {"instance": name}) for name in ("tai40a", "tai60a", "tai80a", "tai100a")),
+            *(
+                Row((name,), f"sa/anytime_{where}", {"instance": name})
+                for name in ("tai40a", "tai60a", "tai80a", "tai100a")
+                for where in ("gpu", "cores")
+            ),
             Row(("tai100a, 60 s",), "sa/anytime_gpu_long", {"instance": "tai100a"}),
         ),
         ("gpu-portfolio", "cpu-portfolio", "Robust tabu search (QAP-codes)"),

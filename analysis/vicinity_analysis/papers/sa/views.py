@@ -47,6 +47,7 @@ VIEWS: dict[str, MakeView] = {
     "sa/schedules_families": usual.gaps_alone,
     "sa/steady": _steady,
     "sa/anytime": anytime,
+    "sa/anytime_cores": usual.shown_with("sa/anytime_gpu"),
     "sa/anytime_gpu": anytime,
     "sa/anytime_gpu_long": anytime,
     "sa/ranks": usual.independent_ranks,
