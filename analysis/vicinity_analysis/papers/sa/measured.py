@@ -80,9 +80,9 @@ TABLES = (
         ("instance",),
         (
             *(
-                Row((name,), f"sa/anytime_{where}", {"instance": name})
+                Row((name + note,), experiment, {"instance": name})
                 for name in ("tai40a", "tai60a", "tai80a", "tai100a")
-                for where in ("gpu", "cores")
+                for experiment, note in (("sa/anytime_gpu", ""), ("sa/anytime_cores", ", 32 searches"))
             ),
             Row(("tai100a, 60 s",), "sa/anytime_gpu_long", {"instance": "tai100a"}),
         ),
