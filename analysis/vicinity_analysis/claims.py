@@ -271,7 +271,11 @@ def of_same_seeds(series: Sequence[Series]) -> list[Series]:
     results = set.intersection(*(set(s.results) for s in series))
     if not runs:
         return []
-    return [s.with_runs({at: s.runs[at] for at in runs}, {at: s.results[at] for at in results}) for s in series]
+    kept = [
+        ({at: s.runs[at] for at in s.runs if at in runs}, {at: s.results[at] for at in s.results if at in results})
+        for s in series
+    ]
+    return [s.with_runs(*own) for s, own in zip(series, kept, strict=True)]
 
 
 def _worth(record: Record) -> tuple[bool, bool, int]:
