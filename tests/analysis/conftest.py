@@ -1,12 +1,29 @@
+import functools
 import os
 
 import pytest
 import synthetic
+import yaml
 
 for name in ("VICINITY_PAPERS", "VICINITY_EXPERIMENTS"):  # the tests are about this repository
     os.environ.pop(name, None)
 
 
+_compose, _load = (
+    functools.lru_cache(maxsize=512)(functools.partial(yaml.compose, Loader=yaml.SafeLoader)),
+    yaml.safe_load,
+)
+
+
+def load(stream):
+    """yaml.safe_load: hundreds of tests read the same descriptors, whose text is taken apart once a process."""
+    if not isinstance(stream, str):
+        return _load(stream)
+    node = _compose(stream)
+    return None if node is None else yaml.SafeLoader("").construct_document(node)
+
+
+yaml.safe_load = load
 LONGEST = ("test_browser.py", "test_report.py")  # a worker each, from the beginning
 
 

@@ -125,9 +125,9 @@ def record(machine, experiment, case, implementation, samples, profile="full", *
         "seeds": [1],
         "batch": 1,
         "samples": {
-            "wall": [round(v, 12) for v in samples * 1.3],
-            "kernel": [round(v, 12) for v in samples],
-            "clone": [round(v, 12) for v in samples * 0.05],
+            "wall": np.round(samples * 1.3, 12).tolist(),
+            "kernel": np.round(samples, 12).tolist(),
+            "clone": np.round(samples * 0.05, 12).tolist(),
         },
         "verified": True,
         "reference": "cpu-serial",

@@ -65,6 +65,8 @@ class Record:
     order: int  # position among the experiment's records, later ones replace earlier ones
     _estimates: dict[tuple[str | None, str | None], stats.Estimate] = field(default_factory=dict, compare=False)
     _typical: dict[tuple[str | None, str | None], float] = field(default_factory=dict, compare=False)
+    # over_seeds of runs that begin with this one, with these runs
+    _over_seeds: dict[tuple[int, bool], tuple[list["Record"], "Record"]] = field(default_factory=dict, compare=False)
 
     @property
     def experiment(self) -> str:
@@ -321,10 +323,19 @@ def first_of(runs: Sequence[Record]) -> Record:
 
 def over_seeds(runs: Sequence[Record], apart: bool = False) -> Record:
     """Runs of one case as one record with the samples of all seeds; runs without a time are left out, if others have
-    one. Result and counters are those of the first. `apart`: as of `of_different_work`."""
+    one. Result and counters are those of the first. `apart`: as of `of_different_work`. The same runs, asked for again,
+    are the same record, with the estimates made of it."""
     kept = [run for run in runs if run.ok]
     if len(kept) <= 1:
         return first_of(runs)
+    runs_before, found = kept[0]._over_seeds.get((len(kept), apart), ([], kept[0]))
+    if len(runs_before) != len(kept) or any(a is not b for a, b in zip(runs_before, kept, strict=True)):
+        found = _of_all_seeds(kept, apart)
+        kept[0]._over_seeds[len(kept), apart] = (kept, found)
+    return found
+
+
+def _of_all_seeds(kept: Sequence[Record], apart: bool) -> Record:
     changes = {"seeds": [run.seed for run in kept]}
     if of_different_work(kept, apart):
         changes["sample_works"] = [run.seed for run in kept for _ in run.processes]

@@ -4,6 +4,7 @@ Costs are in the paper's unit of length, times in seconds, errors and gaps in pe
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -39,6 +40,7 @@ class Spread:
         return dict(zip(STATS, (self.mean, self.least, self.most, self.deviation), strict=True))[stat]
 
 
+@cache
 def instance_of(printed: str) -> str:
     """Name in the catalogue: CMT-3 is CMT3, and Li-1 to Li-12 are numbered 21 to 32 elsewhere."""
     name, _, number = printed.partition("-")
