@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from contextlib import ExitStack
 from importlib import util
 from pathlib import Path
@@ -70,14 +71,14 @@ def pages(known, machines, tmp_path_factory):
     return {page.name: page for page in sorted(out.glob("*.html"))}
 
 
-def visit(tab, page, width=1400, walk=False, **look):
-    """Opens a page; with `walk` it is read to its end, so that its figures are drawn. A browser that stalls is started
-    anew, twice."""
+def visit(tab, page, width=1400, before="0", walk=False, **look):
+    """Opens a page and runs `before`; with `walk` it is read to its end, so that its figures are drawn. A browser that
+    stalls is started anew, twice."""
     for stalls_left in (2, 1, 0):
         try:
             tab.look_like(width, **look)
             tab.open(page)
-            tab.run(READER + "; 0")
+            tab.run(f"{READER}; {before}")
             undrawn = tab.run("reader.walk()") if walk else []
             break
         except chromium.Stalled:
@@ -109,9 +110,8 @@ def test_the_front_page_is_one_screen(tab, pages):
 def test_every_page_fits_the_screen_draws_its_figures_and_logs_nothing(tab, pages, screen):
     faults = {}
     for name, page in pages.items():
-        visit(tab, page, SCREENS[screen])
-        found = tab.run("reader.wider()")
-        visit(tab, page, SCREENS[screen], walk=True)
+        visit(tab, page, SCREENS[screen], before="before = reader.wider()", walk=True)
+        found = tab.run("before")
         tab.run("reader.unfold()")
         found += [*tab.faults, *tab.run("reader.wider()"), *tab.run("reader.lost()"), *tab.run("reader.bare()")]
         if found:
@@ -167,19 +167,31 @@ def test_a_logarithmic_axis_has_more_than_one_number(tab, pages, ends, numbers):
     assert tab.run("reader.bare()") == []
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_no_violation(tab, pages, dark):
+def test_axe_finds_no_violation(tab, pages):
     """By the rules of axe-core for WCAG 2 A and AA, with what is folded as it is and two rows of each table: the rest
-    differs in nothing that a rule looks at."""
-    rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "resultTypes": ["violations"]}
+    differs in nothing that a rule looks at. A dark page differs in its colours alone."""
+    every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+    of_colours = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
     found = {}
     for name, page in pages.items():
-        visit(tab, page, dark=dark)
+        visit(tab, page)
         tab.run("document.querySelectorAll('tbody tr:nth-child(n+3)').forEach((row) => row.remove())")
         tab.run(axe())
-        if violations := tab.run(f"reader.violations({json.dumps(rules)})"):
-            found[name] = violations
+        for dark, (paper, _), rules in ((False, LIGHT, every), (True, DARK, of_colours)):
+            tab.look_like(SCREENS["screen"], dark=dark)
+            assert tab.run("getComputedStyle(document.body).backgroundColor") == paper
+            if violations := tab.run(
+                f"reader.violations({json.dumps({'runOnly': rules, 'resultTypes': ['violations']})})"
+            ):
+                found[name, dark] = violations
     assert found == {}
+
+
+def test_a_dark_page_differs_in_its_colours_alone():
+    style = (Path(report.__file__).parent / "templates" / "style.css").read_text(encoding="utf-8")
+    (dark,) = re.findall(r"@media \(prefers-color-scheme: dark\) \{\s*:root \{(.*?)\}\s*\}", style, flags=re.DOTALL)
+    assert style.count("prefers-color-scheme") == 1
+    assert re.fullmatch(r"(\s*--[a-z]+: #[0-9a-f]{6};)+\s*", dark)
 
 
 def test_axe_can_find_one(tab, tmp_path):
