@@ -1,6 +1,7 @@
 #pragma once
 // Walkers of the device on the host: teams of one thread or of several, and a problem as walkers see it.
 #include <gtest/gtest.h>
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -106,13 +107,32 @@ class Together {
 /// many as a block has, and quick wherever the cores are busy.
 class Played {
  public:
+  /// Where a thread stands. swapcontext asks the kernel for the signal mask with every turn, which is most of its time: it begins threads,
+  /// and turns them where AddressSanitizer must know of their stacks.
+  struct Context {
+    ucontext_t first{};
+    jmp_buf now{};
+    bool begun = false;
+
+    void turn(Context& to) {
+#ifdef __SANITIZE_ADDRESS__
+      swapcontext(&first, &to.first);
+#else
+      begun = true;
+      if (_setjmp(now) != 0) return;
+      if (to.begun) _longjmp(to.now, 1);
+      setcontext(&to.first);
+#endif
+    }
+  };
+
   struct Stage {
     explicit Stage(std::int32_t threads)
         : contexts(static_cast<std::size_t>(threads)), done(contexts.size(), false), numbers(contexts.size()) {}
-    std::vector<ucontext_t> contexts;
+    std::vector<Context> contexts;
     std::vector<bool> done;
     std::vector<std::int64_t> numbers;  ///< [thread]
-    ucontext_t director{};
+    Context director;
     std::size_t next = 0;  ///< to begin
     std::function<void(std::int32_t)> work;
   };
@@ -121,7 +141,7 @@ class Played {
 
   [[nodiscard]] std::int32_t rank() const { return rank_; }
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(stage_->numbers.size()); }
-  void sync() const { swapcontext(&stage_->contexts[static_cast<std::size_t>(rank_)], &stage_->director); }
+  void sync() const { stage_->contexts[static_cast<std::size_t>(rank_)].turn(stage_->director); }
   [[nodiscard]] bool any(bool flag) const { return sum(flag ? 1 : 0) > 0; }
   [[nodiscard]] std::int64_t sum(std::int64_t number) const { return sum_of_all(*this, stage_->numbers, number); }
   [[nodiscard]] std::int64_t least(std::int64_t number) const { return least_of_all(*this, stage_->numbers, number); }
@@ -136,11 +156,11 @@ class Played {
     on_stage = &stage;
     for (std::size_t k = 0; k < stage.contexts.size(); ++k) {
       if (stacks.size() == k) stacks.emplace_back(1 << 18);
-      getcontext(&stage.contexts[k]);
-      stage.contexts[k].uc_stack.ss_sp = stacks[k].data();
-      stage.contexts[k].uc_stack.ss_size = stacks[k].size();
-      stage.contexts[k].uc_link = &stage.director;
-      makecontext(&stage.contexts[k], enter, 0);
+      ucontext_t& context = stage.contexts[k].first;
+      getcontext(&context);
+      context.uc_stack.ss_sp = stacks[k].data();
+      context.uc_stack.ss_size = stacks[k].size();
+      makecontext(&context, enter, 0);
     }
     std::vector<std::size_t> order(stage.contexts.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -148,7 +168,7 @@ class Played {
       for (const std::size_t k : order) {
         ASSERT_FALSE(stage.done[k]) << "threads come to different barriers";
         stage.next = k;
-        swapcontext(&stage.director, &stage.contexts[k]);
+        stage.director.turn(stage.contexts[k]);
       }
       const auto shift = static_cast<std::ptrdiff_t>(random_bits(1, barrier, 0, 0) % order.size());
       std::rotate(order.begin(), order.begin() + shift, order.end());
@@ -163,6 +183,7 @@ class Played {
     const std::size_t mine = stage.next;
     stage.work(static_cast<std::int32_t>(mine));
     stage.done[mine] = true;
+    stage.contexts[mine].turn(stage.director);
   }
   static inline thread_local Stage* on_stage = nullptr;
   static inline thread_local std::vector<std::vector<unsigned char>> stacks;  ///< kept: they are many and large
