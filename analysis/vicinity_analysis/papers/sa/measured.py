@@ -76,7 +76,7 @@ TABLES = (
         fact=Quantity("accepted, %", _steady_rate, _two_digits),
     ),
     MeasuredTable(
-        "Gap to the best known cost after 10 s, or as a row says, mean over the seeds; CPUs: 16 cores, the peer: best of 16 searches",
+        "Mean gap to the best known cost after 10 s, or as a row says; CPUs: 16 cores, the peer: best of 16 searches",
         ("instance",),
         (
             *(
