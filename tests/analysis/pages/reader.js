@@ -14,12 +14,16 @@ globalThis.reader = {
   unfold() {
     for (const one of document.querySelectorAll("main details")) one.open = true;
   },
-  // From figure to figure, as a reader looks them up; those that are not drawn after at most so many seconds.
+  // From top to bottom, as a reader scrolls; the figures that are not drawn after at most so many seconds.
   async walk(seconds = 60) {
     // Figures are drawn as they come into sight, which a frame tells them; timers run on where a busy machine draws none.
     const wait = (time) => new Promise((done) => requestAnimationFrame(() => setTimeout(done, time)));
+    for (let at = 0; at < document.documentElement.scrollHeight; at += innerHeight / 2) {
+      scrollTo({top: at, behavior: "instant"});
+      await wait(30);
+    }
     const left = () => [...document.querySelectorAll("figure:not(.drawn)")];
-    for (const end = Date.now() + 1000 * seconds; left().length && Date.now() < end; await wait(30))
+    for (const end = Date.now() + 1000 * seconds; left().length && Date.now() < end; await wait(50))
       left()[0].scrollIntoView({behavior: "instant"});
     return left().map((figure) => figure.id);
   },
