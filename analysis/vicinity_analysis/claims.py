@@ -271,11 +271,13 @@ def of_same_seeds(series: Sequence[Series]) -> list[Series]:
     results = set.intersection(*(set(s.results) for s in series))
     if not runs:
         return []
-    kept = [
-        ({at: s.runs[at] for at in s.runs if at in runs}, {at: s.results[at] for at in s.results if at in results})
+    return [
+        s.with_runs(
+            {at: found for at, found in s.runs.items() if at in runs},
+            {at: found for at, found in s.results.items() if at in results},
+        )
         for s in series
     ]
-    return [s.with_runs(*own) for s, own in zip(series, kept, strict=True)]
 
 
 def _worth(record: Record) -> tuple[bool, bool, int]:

@@ -84,15 +84,15 @@ Groups = dict[str, np.ndarray]  # process -> its samples
 
 def centre(groups: Groups, statistic: str = "median") -> float:
     """The statistic of the samples of one process, or over those of several."""
-    return _together([value_of(values, statistic) for values in groups.values()], statistic)
+    return _value_of([_value_of(values, statistic) for values in groups.values()], _over_processes(statistic))
 
 
-def _together(each: Sequence[float], statistic: str) -> float:
-    """What the statistics of several processes together count for."""
-    return value_of(each, "min" if statistic == "min" else "median")
+def _over_processes(statistic: str) -> str:
+    """The statistic of the statistics of several processes: what they together count for."""
+    return "min" if statistic == "min" else "median"
 
 
-def value_of(values: Sequence[float] | np.ndarray, statistic: str) -> float:
+def _value_of(values: Sequence[float] | np.ndarray, statistic: str) -> float:
     """The statistic of a few samples, of which np.median takes many times as long to find the same."""
     return float(median(values) if statistic == "median" else STATISTICS[statistic](values))
 
@@ -112,8 +112,7 @@ def _redrawn(tables: list[np.ndarray], statistic: str, stream: int) -> np.ndarra
     random = np.random.default_rng([SEED, stream, len(tables)])
     which = random.integers(len(tables), size=(RESAMPLES, len(tables)))
     column = random.integers(RESAMPLED, size=which.shape)
-    over = np.min if statistic == "min" else np.median
-    return over(np.array(tables)[which, column], axis=1)
+    return STATISTICS[_over_processes(statistic)](np.array(tables)[which, column], axis=1)
 
 
 def _grouped(values: Sequence[float] | np.ndarray | Groups) -> Groups:
@@ -147,8 +146,8 @@ def ratio_value(
     both = paired(above, below)
     if not both:
         return centre(above, statistic) / centre(below, statistic)
-    each = [value_of(above[process], statistic) / value_of(below[process], statistic) for process in both]
-    return _together(each, statistic)
+    each = [_value_of(above[process], statistic) / _value_of(below[process], statistic) for process in both]
+    return _value_of(each, _over_processes(statistic))
 
 
 def ratio(

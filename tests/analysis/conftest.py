@@ -9,10 +9,8 @@ for name in ("VICINITY_PAPERS", "VICINITY_EXPERIMENTS"):  # the tests are about 
     os.environ.pop(name, None)
 
 
-_compose, _load = (
-    functools.lru_cache(maxsize=512)(functools.partial(yaml.compose, Loader=yaml.SafeLoader)),
-    yaml.safe_load,
-)
+_load = yaml.safe_load
+_compose = functools.lru_cache(maxsize=512)(functools.partial(yaml.compose, Loader=yaml.SafeLoader))
 
 
 def load(stream):

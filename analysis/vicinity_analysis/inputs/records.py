@@ -65,8 +65,8 @@ class Record:
     order: int  # position among the experiment's records, later ones replace earlier ones
     _estimates: dict[tuple[str | None, str | None], stats.Estimate] = field(default_factory=dict, compare=False)
     _typical: dict[tuple[str | None, str | None], float] = field(default_factory=dict, compare=False)
-    # over_seeds of runs that begin with this one, with these runs
-    _over_seeds: dict[tuple[int, bool], tuple[list["Record"], "Record"]] = field(default_factory=dict, compare=False)
+    # over_seeds of runs that begin with this one, by what they are, with these runs, which therefore stay what they are
+    _over_seeds: dict[tuple[int, ...], tuple[list["Record"], "Record"]] = field(default_factory=dict, compare=False)
 
     @property
     def experiment(self) -> str:
@@ -328,11 +328,10 @@ def over_seeds(runs: Sequence[Record], apart: bool = False) -> Record:
     kept = [run for run in runs if run.ok]
     if len(kept) <= 1:
         return first_of(runs)
-    runs_before, found = kept[0]._over_seeds.get((len(kept), apart), ([], kept[0]))
-    if len(runs_before) != len(kept) or any(a is not b for a, b in zip(runs_before, kept, strict=True)):
-        found = _of_all_seeds(kept, apart)
-        kept[0]._over_seeds[len(kept), apart] = (kept, found)
-    return found
+    made, key = kept[0]._over_seeds, (*map(id, kept), apart)
+    if key not in made:
+        made[key] = (kept, _of_all_seeds(kept, apart))
+    return made[key][1]
 
 
 def _of_all_seeds(kept: Sequence[Record], apart: bool) -> Record:
