@@ -1,8 +1,8 @@
 #pragma once
-// cpu-openmp for the QAP, the PPP and the Weierstrass function: every iteration scans the whole neighbourhood, vectorised and threaded; or
+// cpu-openmp for the QAP and the Weierstrass function: every iteration scans the whole neighbourhood, vectorised and threaded; or
 // a slice of it, the rows with its moves, for mpi-openmp. What MoveRows keep between moves is kept whole by each slice.
 //
-// Data layout: the moves come in rows of consecutive numbers. A class of the concept MoveRows (qap_rows.hpp, ppp_rows.hpp,
+// Data layout: the moves come in rows of consecutive numbers. A class of the concept MoveRows (qap_rows.hpp,
 // weierstrass_rows.hpp) fills a row of keys with vector instructions from what it keeps between moves.
 //
 // Phases of an iteration:
@@ -123,7 +123,7 @@ template <MoveRows Rows>
   return {useful_threads(rows.operations() / slice.count, static_cast<double>(std::min<std::int64_t>(blocks, threads))), rows.bits()};
 }
 /// The first row that begins with move `move` or a later one.
-template <MoveRows Rows>
+template <class Rows>
 [[nodiscard]] std::int64_t row_from(const Rows& rows, std::int64_t move) {
   std::int64_t first = 0;
   for (std::int64_t length = rows.rows(); length > 0;) {

@@ -1,6 +1,6 @@
 #include "cpu_ref/lsm/threaded_search.hpp"
 
-#include "cpu_ref/lsm/ppp_rows.hpp"
+#include "cpu_ref/lsm/ppp_search.hpp"
 #include "cpu_ref/lsm/qap_rows.hpp"
 #include "cpu_ref/lsm/row_search.hpp"
 #include "cpu_ref/lsm/tsp_search.hpp"
@@ -43,7 +43,7 @@ template <int K>
 }
 template <int K>
 [[nodiscard]] auto search_of(const local_search::PppFlip<K>& neighborhood, int threads, const Slice& slice) {
-  return made<RowSearch<PppRows<K>>>(neighborhood, threads, slice);
+  return made<PppSearch<K>>(neighborhood, threads, slice);
 }
 [[nodiscard]] auto search_of(const local_search::TspSwap& neighborhood, int threads, const Slice& slice) {
   if (neighborhood.instance().integral()) return made<TspSearch<true>>(neighborhood, threads, slice);

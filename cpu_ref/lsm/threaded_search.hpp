@@ -1,6 +1,7 @@
 #pragma once
-// The search on all cores that suits a neighbourhood, or a slice of it: of cpu-openmp, and of each rank of mpi-openmp. The QAP, the PPP and
-// the Weierstrass function scan every neighbourhood whole (row_search.hpp), the TSP keeps the least swaps of each row (tsp_search.hpp).
+// The search on all cores that suits a neighbourhood, or a slice of it: of cpu-openmp, and of each rank of mpi-openmp. The QAP and the
+// Weierstrass function scan every neighbourhood whole (row_search.hpp), the PPP evaluates what bounds leave of it (ppp_search.hpp), the TSP
+// keeps the least swaps of each row (tsp_search.hpp).
 // They take long to compile: here is their interface, threaded_search.cpp has the templates.
 #include <cstdint>
 #include <memory>

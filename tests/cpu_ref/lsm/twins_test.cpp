@@ -56,6 +56,9 @@ TEST(LsmCpu, TheThreadsDoNotMatter) {
                                    {"neighborhood", text("hamming1")},
                                    {"iterations", whole(6)},
                                    {"threads", whole(threads)}}));
+    trials.push_back(trial(
+        "ppp",
+        {{"m", whole(61)}, {"n", whole(60)}, {"neighborhood", text("hamming3")}, {"iterations", whole(4)}, {"threads", whole(threads)}}));
     for (const auto& [size, extent] : {std::pair(700, 20000), std::pair(3100, 20000), std::pair(1500, 100000)})
       trials.push_back(trial(
           "tsp",
@@ -73,6 +76,20 @@ TEST(LsmCpu, LongSearchesOfTours) {
     for (const std::int64_t tenure : {3, 60, 900})
       trials.push_back(
           trial("tsp", {{"size", whole(size)}, {"iterations", whole(3000)}, {"tenure", whole(tenure)}, {"extent", whole(1000)}}));
+  expect_twins(reference(), {cpu_implementations().back()}, trials);
+}
+
+/// The same of signs, with fewer rows than columns and more, and with products of either parity.
+TEST(LsmCpu, LongSearchesOfPerceptrons) {
+  std::vector<Trial> trials;
+  for (const auto& [m, n] : {std::pair(9, 6), std::pair(20, 31), std::pair(70, 24)})
+    for (const char* neighborhood : {"hamming1", "hamming2", "hamming3"})
+      for (const std::int64_t tenure : {4, 30, 900})
+        trials.push_back(trial("ppp", {{"m", whole(m)},
+                                       {"n", whole(n)},
+                                       {"neighborhood", text(neighborhood)},
+                                       {"tenure", whole(tenure)},
+                                       {"iterations", whole(neighborhood == std::string("hamming3") ? 300 : 1500)}}));
   expect_twins(reference(), {cpu_implementations().back()}, trials);
 }
 
