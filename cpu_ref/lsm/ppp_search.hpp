@@ -66,6 +66,7 @@ VICINITY_HD Columns value_where(std::uint64_t which, std::int32_t value) {
 #endif
 }
 
+/// The same of bytes.
 VICINITY_HD Bytes byte_where(std::uint64_t which, std::uint8_t value) {
 #if defined(__AVX512BW__)
   return reinterpret_cast<Bytes>(_mm512_maskz_set1_epi8(which, static_cast<char>(value)));
@@ -101,29 +102,29 @@ class PppMoveRows {
  public:
   explicit PppMoveRows(std::int32_t n) : n_(n) {}
 
+  /// What all moves of a row flip, which are the first K - 1 of {a, b}, or of K = 2 the same twice; the least last column of its moves, and
+  /// their number.
+  struct Row {
+    std::int32_t a, b, start, length;
+  };
+
   [[nodiscard]] std::int64_t rows() const { return K == 1 ? divide_up(n_, columns_per_row) : K == 2 ? n_ - 1 : moves::count<2>(n_ - 1); }
-  /// What all moves of a row flip; of K = 1 nothing, of K = 2 the same twice.
-  [[nodiscard]] std::array<std::int32_t, 2> fixed(std::int64_t row) const {
-    if constexpr (K == 3) {
-      const auto pair = moves::at<2>(n_ - 1, row);
-      return {pair.at[0], pair.at[1]};
-    }
-    return {static_cast<std::int32_t>(row), static_cast<std::int32_t>(row)};
+  [[nodiscard]] Row row(std::int64_t number) const {
+    const auto k = static_cast<std::int32_t>(number);
+    if constexpr (K == 1) return {0, 0, k * columns_per_row, std::min(columns_per_row, n_ - k * columns_per_row)};
+    if constexpr (K == 2) return {k, k, k + 1, n_ - (k + 1)};
+    const auto [a, b] = moves::at<2>(n_ - 1, number).at;
+    return {a, b, b + 1, n_ - (b + 1)};
   }
-  /// The least last column of a row's moves, and their number.
-  [[nodiscard]] std::int32_t start(std::int64_t row) const {
-    return K == 1 ? static_cast<std::int32_t>(row) * columns_per_row : fixed(row)[1] + 1;
-  }
-  [[nodiscard]] std::int32_t length(std::int64_t row) const {
-    return K == 1 ? std::min(columns_per_row, n_ - start(row)) : n_ - start(row);
-  }
-  [[nodiscard]] moves::Move<K> move(std::int64_t row, std::int32_t last) const {
-    const auto [a, b] = fixed(row);
+  [[nodiscard]] static moves::Move<K> move(const Row& row, std::int32_t last) {
     if constexpr (K == 1) return {{last}};
-    if constexpr (K == 2) return {{a, last}};
-    if constexpr (K == 3) return {{a, b, last}};
+    if constexpr (K == 2) return {{row.a, last}};
+    if constexpr (K == 3) return {{row.a, row.b, last}};
   }
-  [[nodiscard]] std::int64_t first(std::int64_t row) const { return moves::index<K>(n_, move(row, start(row))); }
+  [[nodiscard]] std::int64_t first(std::int64_t number) const {
+    const Row row = this->row(number);
+    return moves::index<K>(n_, move(row, row.start));
+  }
 
  private:
   static constexpr std::int32_t columns_per_row = 128;  ///< K = 1
@@ -166,9 +167,9 @@ class PppSearch {
     make_sums();
   }
   [[nodiscard]] local_search::Choice choose(const State& state, const Interruption& interruption) {
-    for_each(last_row_ - first_row_, interruption, [&](std::int64_t k, Scratch& scratch, Best&) {
+    static_cast<void>(for_each(last_row_ - first_row_, interruption, [&](std::int64_t k, Scratch& scratch, Best&) {
       least_[static_cast<std::size_t>(first_row_ + k)] = least_of(state, first_row_ + k, scratch);
-    });
+    }));
     Least least;
     for (std::int64_t row = first_row_; row < last_row_; ++row) {
       least.free = std::min(least.free, least_[static_cast<std::size_t>(row)].free);
@@ -184,13 +185,13 @@ class PppSearch {
       forbidden = true;
       best = best_within(least.all + beyond, state, true, interruption);
     }
-    chosen_ = {best.row, best.column};
+    chosen_ = best;
     return {best.key, rows_.first(best.row) + best.column, forbidden};
   }
   void moved(const State& state, const local_search::Choice& choice) {
-    const auto [row, column] = chosen_;
-    if (state.is_tabu_search() && row < last_row_ && choice.move == rows_.first(row) + column)
-      tabu_.add(row, column, static_cast<std::int32_t>(local_search::tabu_until(state.iteration() - 1, state.tenure())));
+    const bool own = chosen_.key != Best::none && choice.move == rows_.first(chosen_.row) + chosen_.column;
+    if (own && state.is_tabu_search())
+      tabu_.add(chosen_.row, chosen_.column, static_cast<std::int32_t>(local_search::tabu_until(state.iteration() - 1, state.tenure())));
     for (const std::int32_t flipped : moves::at<K>(ppp_.columns(), choice.move).at) {
       const auto c = static_cast<std::size_t>(flipped);
       const std::int8_t* a = ppp_.view().a + c * m_;
@@ -207,6 +208,7 @@ class PppSearch {
 
  private:
   using Best = BestMove<std::int32_t>;
+  using Row = typename PppMoveRows<K>::Row;
   /// Of a row of moves: the least bound of all of them, and of those that are not tabu.
   struct Least {
     std::int32_t free = Best::none, all = Best::none;
@@ -311,9 +313,8 @@ class PppSearch {
   static void store(const Columns& value, std::int32_t* to) { std::memcpy(to, &value, sizeof value); }
 
   /// The bounds of a row of moves into scratch.bounds, by their last column; from a whole vector on.
-  [[gnu::noinline]] void make_bounds(std::int64_t row, Scratch& scratch) const {
-    const auto fixed = rows_.fixed(row);
-    const auto a = static_cast<std::size_t>(fixed[0]), b = static_cast<std::size_t>(fixed[1]);
+  [[gnu::noinline]] void make_bounds(const Row& row, Scratch& scratch) const {
+    const auto a = static_cast<std::size_t>(row.a), b = static_cast<std::size_t>(row.b);
     std::int32_t base = constant_;
     if constexpr (K > 1) base += column_sums_[a];
     if constexpr (K > 2) {
@@ -322,7 +323,7 @@ class PppSearch {
         for (std::size_t w = of_weight.first_word; of_weight.order == 2 && w < of_weight.last_word; ++w)
           base += of_weight.weight * std::popcount(static_cast<std::uint32_t>(words_[w * pitch_ + a] & words_[w * pitch_ + b]));
     }
-    const auto start = static_cast<std::size_t>(rows_.start(row)), end = start + static_cast<std::size_t>(rows_.length(row));
+    const auto start = static_cast<std::size_t>(row.start), end = start + static_cast<std::size_t>(row.length);
     for (std::size_t c = start / columns_per_vector * columns_per_vector; c < end; c += columns_per_vector) {
       Columns bound = load_columns(&column_sums_[c]) + base;
       for (const Class& of_weight : classes_) {
@@ -340,17 +341,18 @@ class PppSearch {
       store(bound, &scratch.bounds[c]);
     }
   }
-  [[nodiscard]] Least least_of(const State& state, std::int64_t row, Scratch& scratch) {
+  [[nodiscard]] Least least_of(const State& state, std::int64_t number, Scratch& scratch) {
+    const Row row = rows_.row(number);
     make_bounds(row, scratch);
-    std::int32_t* bounds = &scratch.bounds[static_cast<std::size_t>(rows_.start(row))];
+    std::int32_t* bounds = &scratch.bounds[static_cast<std::size_t>(row.start)];
     Least least;
-    least.free = least.all = minimum(bounds, rows_.length(row));
+    least.free = least.all = minimum(bounds, row.length);
     bool any = false;
-    tabu_.for_each_tabu(row, state.iteration(), [&](std::int32_t column) {
+    tabu_.for_each_tabu(number, state.iteration(), [&](std::int32_t column) {
       bounds[column] = Best::none;
       any = true;
     });
-    if (any) least.free = minimum(bounds, rows_.length(row));
+    if (any) least.free = minimum(bounds, row.length);
     return least;
   }
   /// z after a move. Rows that follow each other are counted in different copies, since many have the same product.
@@ -385,17 +387,17 @@ class PppSearch {
     for (std::int64_t row = first_row_; row < last_row_; ++row)
       if (least_[static_cast<std::size_t>(row)].all <= limit) chosen_rows_.push_back(row);
     return for_each(static_cast<std::int64_t>(chosen_rows_.size()), interruption, [&](std::int64_t k, Scratch& scratch, Best& best) {
-      const std::int64_t row = chosen_rows_[static_cast<std::size_t>(k)];
+      const std::int64_t number = chosen_rows_[static_cast<std::size_t>(k)];
+      const Row row = rows_.row(number);
       make_bounds(row, scratch);
       scratch.tabu.clear();
-      tabu_.for_each_tabu(row, state.iteration(), [&](std::int32_t column) { scratch.tabu.push_back(column); });
-      const std::int32_t start = rows_.start(row);
-      for (std::int32_t column = 0; column < rows_.length(row); ++column) {
-        if (scratch.bounds[static_cast<std::size_t>(start + column)] > limit) continue;
-        const std::int32_t z = evaluate(rows_.move(row, start + column), state.solution(), scratch);
+      tabu_.for_each_tabu(number, state.iteration(), [&](std::int32_t column) { scratch.tabu.push_back(column); });
+      for (std::int32_t column = 0; column < row.length; ++column) {
+        if (scratch.bounds[static_cast<std::size_t>(row.start + column)] > limit) continue;
+        const std::int32_t z = evaluate(rows_.move(row, row.start + column), state.solution(), scratch);
         const bool tabu = std::find(scratch.tabu.begin(), scratch.tabu.end(), column) != scratch.tabu.end();
         if (!any && tabu && z >= state.best_value()) continue;
-        if (const Best here{z, row, column}; here.before(best)) best = here;
+        if (const Best here{z, number, column}; here.before(best)) best = here;
       }
     });
   }
@@ -407,29 +409,10 @@ class PppSearch {
       limit = best.key == Best::none ? limit + step : best.key;
     }
   }
-  /// work(k, scratch, best) for k < count, by threads, each with a `best` of its own; the best of these.
+  /// By threads, in eight parts each.
   template <class Work>
-  Best for_each(std::int64_t count, const Interruption& interruption, const Work& work) {
-    Best best;
-    const std::int64_t chunk = std::max<std::int64_t>(1, count / (8 * policy_.threads));
-    if (policy_.threads == 1 || count == 1) {
-      for (std::int64_t k = 0; k < count && !interruption.wanted(); ++k) work(k, scratch_.front(), best);
-    } else {
-#pragma omp parallel num_threads(policy_.threads)
-      {
-        Best mine;
-        auto& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
-#pragma omp for schedule(dynamic, chunk) nowait
-        for (std::int64_t k = 0; k < count; ++k)
-          if (!interruption.wanted()) work(k, scratch, mine);
-        if (mine.key != Best::none) {
-#pragma omp critical
-          if (mine.before(best)) best = mine;
-        }
-      }
-    }
-    interruption.check();
-    return best;
+  [[nodiscard]] Best for_each(std::int64_t count, const Interruption& interruption, const Work& work) {
+    return best_of_threads<std::int32_t>(count, std::max<std::int64_t>(1, count / (8 * policy_.threads)), scratch_, interruption, work);
   }
 
   const Neighborhood& neighborhood_;
@@ -451,12 +434,12 @@ class PppSearch {
   std::int32_t beyond_targets_ = 0;     ///< the sum of the targets of products without a bin
   std::vector<SteepRow> steep_rows_;
   std::vector<Class> classes_;
-  Aligned<std::int32_t> words_;                                  ///< [word][column]: positive entries in 32 rows of a class
-  std::int32_t constant_ = 0, sign_part_ = 0;                    ///< of the sign part: the sum of f(0); as it is without a move
-  std::vector<Least> least_;                                     ///< [row]
-  std::vector<std::int64_t> chosen_rows_;                        ///< with bounds up to the limit
-  std::vector<Scratch> scratch_;                                 ///< [thread]
-  std::pair<std::int64_t, std::int32_t> chosen_{Best{}.row, 0};  ///< row and column of the slice's choice
+  Aligned<std::int32_t> words_;                ///< [word][column]: positive entries in 32 rows of a class
+  std::int32_t constant_ = 0, sign_part_ = 0;  ///< of the sign part: the sum of f(0); as it is without a move
+  std::vector<Least> least_;                   ///< [row]
+  std::vector<std::int64_t> chosen_rows_;      ///< with bounds up to the limit
+  std::vector<Scratch> scratch_;               ///< [thread]
+  Best chosen_;                                ///< of the slice
 };
 
 }  // namespace vicinity::lsm

@@ -27,17 +27,21 @@
 
 namespace vicinity::lsm {
 
+/// Rows of moves: `row` begins with move first(row).
+template <class R>
+concept FirstMoves = requires(const R& rows, std::int64_t row) {
+  { rows.rows() } -> std::same_as<std::int64_t>;
+  { rows.first(row) } -> std::same_as<std::int64_t>;
+};
 /// A neighbourhood in rows. Row `row` holds moves first(row) .. first(row) + length(row) - 1; the value of a move is base(state) + key.
 /// begin(state, interruption): the solution is new; moved(state, choice): it took that move. scan(state, first, last, scratch, visit) calls
 /// visit(row, keys) for rows first .. last - 1 in order, and visit may overwrite the keys.
 template <class R>
-concept MoveRows = requires(R rows, const R& kept, const SearchState<typename R::Neighborhood>& state, const local_search::Choice& choice,
-                            std::int64_t row, typename R::Scratch& scratch, void (*visit)(std::int64_t, typename R::Key*),
-                            const Interruption& interruption) {
+concept MoveRows = FirstMoves<R> && requires(R rows, const R& kept, const SearchState<typename R::Neighborhood>& state,
+                                             const local_search::Choice& choice, std::int64_t row, typename R::Scratch& scratch,
+                                             void (*visit)(std::int64_t, typename R::Key*), const Interruption& interruption) {
   requires std::constructible_from<R, const typename R::Neighborhood&>;
   requires std::constructible_from<typename R::Scratch, const R&>;  // what one thread needs of its own
-  { kept.rows() } -> std::same_as<std::int64_t>;
-  { kept.first(row) } -> std::same_as<std::int64_t>;
   { kept.length(row) } -> std::same_as<std::int32_t>;
   { kept.block() } -> std::same_as<std::int64_t>;  // rows that one thread scans in one go
   { kept.operations() } -> std::same_as<double>;   // of a scan of all rows, vectors counted as one
@@ -97,6 +101,33 @@ struct BestMove {
   [[nodiscard]] bool before(const BestMove& other) const { return key < other.key || (key == other.key && row < other.row); }
 };
 
+/// work(k, scratch, best) for k < count, by a thread for each scratch, which takes `chunk` at a time and has a best of its own; the best of
+/// these.
+template <class Key, class Scratch, class Work>
+[[nodiscard]] BestMove<Key> best_of_threads(std::int64_t count, std::int64_t chunk, std::vector<Scratch>& scratch,
+                                            const Interruption& interruption, const Work& work) {
+  BestMove<Key> best;
+  if (scratch.size() == 1 || count == 1) {
+    for (std::int64_t k = 0; k < count && !interruption.wanted(); ++k) work(k, scratch.front(), best);
+    interruption.check();
+    return best;
+  }
+#pragma omp parallel num_threads(static_cast <int>(scratch.size()))
+  {
+    BestMove<Key> mine;
+    Scratch& own = scratch[static_cast<std::size_t>(omp_get_thread_num())];
+#pragma omp for schedule(dynamic, chunk) nowait
+    for (std::int64_t k = 0; k < count; ++k)
+      if (!interruption.wanted()) work(k, own, mine);
+    if (mine.key != BestMove<Key>::none) {
+#pragma omp critical
+      if (mine.before(best)) best = mine;
+    }
+  }
+  interruption.check();
+  return best;
+}
+
 template <class Key>
 [[nodiscard]] Key minimum(const Key* keys, std::int32_t length) {
   Key least = BestMove<Key>::none;
@@ -123,7 +154,7 @@ template <MoveRows Rows>
   return {useful_threads(rows.operations() / slice.count, static_cast<double>(std::min<std::int64_t>(blocks, threads))), rows.bits()};
 }
 /// The first row that begins with move `move` or a later one.
-template <class Rows>
+template <FirstMoves Rows>
 [[nodiscard]] std::int64_t row_from(const Rows& rows, std::int64_t move) {
   std::int64_t first = 0;
   for (std::int64_t length = rows.rows(); length > 0;) {
@@ -184,36 +215,20 @@ class RowSearch {
   /// The least (key, row, column) after mask(row, keys) has overwritten the keys that do not count.
   template <class Mask>
   BestMove<Key> best_move(const SearchState<Neighborhood>& state, const Interruption& interruption, const Mask& mask) {
-    const std::int64_t block = rows_.block();
-    const auto scan_block = [&](std::int64_t first, typename Rows::Scratch& scratch, BestMove<Key>& best) {
-      if (interruption.wanted()) return;
-      rows_.scan(state, first, std::min(last_row_, first + block), scratch, [&](std::int64_t row, Key* keys) {
-        mask(row, keys);
-        const std::int32_t length = rows_.length(row);
-        const Key least = minimum(keys, length);
-        if (BestMove<Key> here{least, row, 0}; least != BestMove<Key>::none && here.before(best)) {
-          here.column = index_of(least, keys, length);
-          best = here;
-        }
-      });
-    };
-    BestMove<Key> best;
-    if (policy_.threads == 1) {
-      for (std::int64_t first = first_row_; first < last_row_; first += block) scan_block(first, scratch_.front(), best);
-      interruption.check();
-      return best;
-    }
-#pragma omp parallel num_threads(policy_.threads)
-    {
-      BestMove<Key> mine;
-      auto& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
-#pragma omp for schedule(dynamic, 1) nowait
-      for (std::int64_t first = first_row_; first < last_row_; first += block) scan_block(first, scratch, mine);
-#pragma omp critical
-      if (mine.before(best)) best = mine;
-    }
-    interruption.check();
-    return best;
+    const std::int64_t block = rows_.block(), blocks = divide_up(last_row_ - first_row_, block);
+    return best_of_threads<Key>(blocks, 1, scratch_, interruption,
+                                [&](std::int64_t k, typename Rows::Scratch& scratch, BestMove<Key>& best) {
+                                  const std::int64_t first = first_row_ + k * block;
+                                  rows_.scan(state, first, std::min(last_row_, first + block), scratch, [&](std::int64_t row, Key* keys) {
+                                    mask(row, keys);
+                                    const std::int32_t length = rows_.length(row);
+                                    const Key least = minimum(keys, length);
+                                    if (BestMove<Key> here{least, row, 0}; least != BestMove<Key>::none && here.before(best)) {
+                                      here.column = index_of(least, keys, length);
+                                      best = here;
+                                    }
+                                  });
+                                });
   }
 
   const Neighborhood& neighborhood_;
