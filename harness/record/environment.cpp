@@ -104,10 +104,17 @@ Json compilers_json() {
 
 Json libraries_json() { return {{"benchmark", build::benchmark_version}, {"openmp", _OPENMP}}; }
 
+/// With how threads wait, where the user says so: times of the CPU depend on that as much as on the compiler's flags.
+Json with_waiting(Json json) {
+  for (const auto& [name, setting] : current_thread_settings())
+    if (setting.by_user && (name == "OMP_WAIT_POLICY" || name == "GOMP_SPINCOUNT")) json["waiting"][name] = setting.value;
+  return json;
+}
+
 /// What a build is known by: these members of an environment.
 Json build_json(const Json& environment) {
   Json build = Json::object();
-  for (const char* name : {"sources", "version", "compilers", "libraries"})
+  for (const char* name : {"sources", "version", "compilers", "libraries", "waiting"})
     if (environment.contains(name)) build[name] = environment[name];
   return build;
 }
@@ -151,29 +158,29 @@ Identity identify(const std::string& machine) {
   identity.machine = slug(!machine.empty() ? machine : gpu ? gpu->name : cpu_info().model);
   identity.sources = vicinity_source_hash;
   identity.version = build::version;
-  identity.build = build_hash(
-      {{"sources", identity.sources}, {"version", identity.version}, {"compilers", compilers_json()}, {"libraries", libraries_json()}});
+  identity.build = build_hash(with_waiting(
+      {{"sources", identity.sources}, {"version", identity.version}, {"compilers", compilers_json()}, {"libraries", libraries_json()}}));
   identify_commit(identity);
   return identity;
 }
 
 Json environment_json(const Identity& identity) {
-  return {{"schema", 1},
-          {"machine", identity.machine},
-          {"time", utc_now()},
-          {"commit", identity.commit},
-          {"dirty", identity.dirty},
-          {"sources", identity.sources},
-          {"version", identity.version},
-          {"build", identity.build},
-          {"gpu", gpu_json()},
-          {"cpu", cpu_json()},
-          {"memory_bytes", memory_bytes()},
-          {"os", operating_system()},
-          {"kernel", kernel_release()},
-          {"compilers", compilers_json()},
-          {"libraries", libraries_json()},
-          {"ceilings", Json::object()}};
+  return with_waiting({{"schema", 1},
+                       {"machine", identity.machine},
+                       {"time", utc_now()},
+                       {"commit", identity.commit},
+                       {"dirty", identity.dirty},
+                       {"sources", identity.sources},
+                       {"version", identity.version},
+                       {"build", identity.build},
+                       {"gpu", gpu_json()},
+                       {"cpu", cpu_json()},
+                       {"memory_bytes", memory_bytes()},
+                       {"os", operating_system()},
+                       {"kernel", kernel_release()},
+                       {"compilers", compilers_json()},
+                       {"libraries", libraries_json()},
+                       {"ceilings", Json::object()}});
 }
 
 fs::path machine_folder(const fs::path& results, const Identity& identity) { return results / identity.machine; }

@@ -15,7 +15,7 @@ struct Identity {
   bool dirty = false;
   std::string sources;  ///< hash of all that computes (cmake/source_hash.cmake)
   std::string version;
-  std::string build;  ///< hash of sources, version, compilers, flags and libraries: what a record was made by
+  std::string build;  ///< hash of sources, version, compilers, flags, libraries and how threads wait if the user says: what made a record
 };
 
 /// Hash of the sources that a system's results depend on (cmake/source_hash.cmake); of all for one that is not of this repository.

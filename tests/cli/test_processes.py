@@ -262,6 +262,16 @@ def test_the_users_settings_win(fake: Program, no_settings: pytest.MonkeyPatch) 
     assert cpu["threads"] == 1 and cpu["cores"] == len(os.sched_getaffinity(0))
 
 
+def test_a_record_says_how_the_user_lets_threads_wait(fake: Program, no_settings: pytest.MonkeyPatch) -> None:
+    fake("run", fake.descriptor(), "--machine", "m", "--where", "size=10")
+    no_settings.setenv("OMP_WAIT_POLICY", "active")
+    no_settings.setenv("OMP_NUM_THREADS", "1")
+    fake("run", fake.descriptor(), "--machine", "m", "--where", "size=13")
+    builds = json.loads((fake.folder / "results/m/environment.json").read_text())["builds"]
+    said = {record["case"]["size"]: builds[record["build"]].get("waiting") for record in fake.records()}
+    assert said == {10: None, 13: {"OMP_WAIT_POLICY": "active"}}
+
+
 @pytest.mark.parametrize("theirs", [{}, {"OMP_PROC_BIND": "true"}])
 def test_processes_have_all_processors(fake: Program, no_settings: pytest.MonkeyPatch, theirs: dict[str, str]) -> None:
     """A thread that is bound would leave its processes its own core alone."""

@@ -119,17 +119,24 @@ def ceilings_table(machines: list[Machine]) -> Table | None:
 def builds_table(machines: list[Machine]) -> Table | None:
     """With which compilers and flags the records used here were made; a row for each machine and build."""
     labels = ("machine", "records", "sources", "C++ compiler", "C++ flags", "CUDA compiler", "CUDA flags")
+    labels += ("waiting threads",)
     table = Table("builds", "Builds that made the records", [Column(label, kind="text") for label in labels], [])
     for machine in machines:
         counts: dict[tuple[str, ...], int] = {}
         for record in machine.records.values():
-            compilers = (machine.build_of(record) or {}).get("compilers") or {}
-            told = (compilers.get(name) or "—" for name in ("cxx", "cxx_flags", "cuda", "cuda_flags"))
-            made = (str(record.data.get("sources", "—")), *(told if compilers else ["unknown"] * 4))
+            build = machine.build_of(record) or {}
+            compilers = build.get("compilers") or {}
+            waiting = " ".join(f"{name}={value}" for name, value in build.get("waiting", {}).items())
+            told = [compilers.get(name) or "—" for name in ("cxx", "cxx_flags", "cuda", "cuda_flags")]
+            told.append(waiting or "—")
+            made = (str(record.data.get("sources", "—")), *(told if compilers else ["unknown"] * 5))
             counts[made] = counts.get(made, 0) + 1
         for made, count in counts.items():
             table.rows.append([Cell(text) for text in (machine.name, str(count), *made)])
-    table.notes = ["Unknown: environment.json does not list the build, since an older program recorded it."]
+    table.notes = [
+        "Unknown: environment.json does not list the build, since an older program recorded it. "
+        "Waiting threads: what the user set of how they wait."
+    ]
     return table if table.rows else None
 
 

@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(E::threads, 1)
     if (keeps_progress) progress.take({z_of(taken), moves::index<K>(matrix.n, move), is_forbidden(taken)}, rules.method);
   };
   for (; !ended && t < rules.limit; ++step) {
-    const MoveKey of_block = evaluator.evaluate(moved, move, t, best_z);
+    const MoveKey of_block = evaluator.evaluate(moved, move, t, z, best_z);
     if (warp() == 0) {
       MoveKey least;
       const bool there = mailbox.argmin(of_block, step, block, least);
@@ -76,6 +76,13 @@ __global__ void __launch_bounds__(E::threads, 1)
     }
     __syncthreads();
     if (given_up) return;  // the host ends the rank
+    if constexpr (gives_bounds<E>) {
+      if (is_bound(workspace.keys()[32])) {
+        evaluator.raise_limit(workspace.keys()[32]);
+        moved = false;
+        continue;
+      }
+    }
     taken = workspace.keys()[32];
     move = move_of<K>(taken.low, matrix.n);
     moved = true;

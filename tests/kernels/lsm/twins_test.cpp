@@ -92,6 +92,10 @@ TEST_F(LsmGpu, FewMovesByBounds) {
       trial("ppp", {{"m", whole(601)}, {"n", whole(617)}, {"iterations", whole(900)}}),
       trial("ppp", {{"m", whole(513)}, {"n", whole(769)}, {"iterations", whole(300)}}),  // these two: all moves are counted
       trial("ppp", {{"m", whole(1000)}, {"n", whole(1504)}, {"iterations", whole(100)}}),
+      // tabu moves, of which in 10,000 iterations a few are the best all the same, become free again
+      trial("ppp", {{"m", whole(201)}, {"n", whole(217)}, {"restarts", whole(30)}, {"iterations", whole(10000)}}),
+      trial("ppp", {{"m", whole(200)}, {"n", whole(218)}, {"tenure", whole(40)}, {"restarts", whole(30)}, {"iterations", whole(3000)}}),
+      trial("ppp", {{"m", whole(401)}, {"n", whole(417)}, {"tenure", whole(500)}, {"restarts", whole(4)}, {"iterations", whole(3000)}}),
   };
   for (const std::int64_t m : {513, 1100})
     for (const std::int64_t n : {95, 96})

@@ -83,10 +83,7 @@ class Masks {
     const std::int32_t pitch = layout_.mask_pitch / 4, masks = high_ - low_ + 1 + 2 * K;  // from bin low_ - K on
     uint4 up[K];                                                                          // rows whose entry is positive now
 #pragma unroll
-    for (int f = 0; f < K; ++f) {
-      const std::uint32_t sign = sign_of(move.at[f]);
-      up[f] = {column_[f].x ^ sign, column_[f].y ^ sign, column_[f].z ^ sign, column_[f].w ^ sign};
-    }
+    for (int f = 0; f < K; ++f) up[f] = positive_after(move, f);
     uint4* const to = reinterpret_cast<uint4*>(set(1 - now_)) + (low_ - K - origin_) * pitch + quad_;
     ++step_;
     for (std::int32_t first = first_mask_; first < masks; first += masks_at_once_) {
@@ -124,6 +121,13 @@ class Masks {
   [[nodiscard]] __device__ __forceinline__ std::int32_t high() const { return high_; }
   [[nodiscard]] __device__ __forceinline__ const std::uint32_t* at(std::int32_t bin) const {
     return set(now_) + (bin - origin_) * layout_.mask_pitch;
+  }
+  /// Between prefetch() and update(): the place of this thread's four words, those of neighbouring threads side by side, and which of their
+  /// rows have a positive entry after a flip of `move`.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t quad() const { return quad_; }
+  [[nodiscard]] __device__ __forceinline__ uint4 positive_after(const moves::Move<K>& move, int f) const {
+    const std::uint32_t sign = sign_of(move.at[f]);
+    return {column_[f].x ^ sign, column_[f].y ^ sign, column_[f].z ^ sign, column_[f].w ^ sign};
   }
   /// All ones for -1.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t sign_of(std::int32_t column) const {

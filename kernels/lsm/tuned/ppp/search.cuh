@@ -79,11 +79,16 @@ concept Evaluator = requires(E evaluator, bool moved, const moves::Move<E::flips
   { E::tabu_entries(number) } -> std::same_as<std::size_t>;     // for n
   { E::record(layout) } -> std::same_as<Policy>;
   evaluator.init();
-  // the best of the block's moves, in all lanes of warp 0; `moved`: `move` was made since the last call. (.., iteration, best z)
-  { evaluator.evaluate(moved, move, number, number) } -> std::same_as<MoveKey>;
+  // the best of the block's moves, in all lanes of warp 0; `moved`: `move` was made since the last call. (.., iteration, z, best z)
+  { evaluator.evaluate(moved, move, number, number, number) } -> std::same_as<MoveKey>;
   evaluator.clear(number);   // before the next evaluate(), by the threads from `number` on
   evaluator.prefetch(move);  // `move` is the next to be made
   { evaluator.tabu_index(code) } -> std::same_as<std::size_t>;
+};
+/// Its key may be a bound. If that is the least of all blocks, raise_limit() is told so, and evaluate() called again.
+template <class E>
+inline constexpr bool gives_bounds = requires(const E evaluator, const MoveKey& bound) {
+  evaluator.raise_limit(bound);
 };
 
 // --- kernel -------------------------------------------------------------------------------------------------------------------
@@ -149,15 +154,23 @@ __global__ void __launch_bounds__(E::threads, 1)
     if (keeps_progress) progress.take({z_of(taken), moves::index<K>(matrix.n, move), is_forbidden(taken)}, rules.method);
   };
   for (unsigned step = 1; !ended && t < rules.limit; ++step) {
-    const MoveKey of_block = evaluator.evaluate(moved, move, t, best_z);
+    const MoveKey of_block = evaluator.evaluate(moved, move, t, z, best_z);
     const auto exchange = [&](const MoveKey& key) {
       if (searches.blocks == 1) return key;
       return searches.in_cluster ? workspace.mailbox.argmin(key, step, searches.blocks, block) : grid_mailbox.argmin(key, step, block);
     };
-    taken = argmin_of_blocks(of_block, workspace.keys()[32], workspace.is_mine, exchange, [&] {
+    const MoveKey least = argmin_of_blocks(of_block, workspace.keys()[32], workspace.is_mine, exchange, [&] {
       evaluator.clear(32);
       if (moved) update_progress();
     });
+    if constexpr (gives_bounds<E>) {
+      if (is_bound(least)) {
+        evaluator.raise_limit(least);
+        moved = false;
+        continue;
+      }
+    }
+    taken = least;
     move = move_of<K>(taken.low, matrix.n);
     moved = true;
     ended = rules.method == local_search::Method::hill && z_of(taken) >= z;

@@ -286,7 +286,8 @@ struct SinglesEvaluator {
   __device__ __forceinline__ void prefetch(const moves::Move<1>& move) {
     if (by_masks) masks.prefetch(move);
   }
-  __device__ __forceinline__ MoveKey evaluate(bool moved, const moves::Move<1>& flipped, std::int32_t t, std::int32_t best_z) {
+  __device__ __forceinline__ MoveKey evaluate(bool moved, const moves::Move<1>& flipped, std::int32_t t, std::int32_t /*z*/,
+                                              std::int32_t best_z) {
     if (by_masks && moved && !masks.update(flipped)) {
       rows.init();
       by_masks = masks.init();

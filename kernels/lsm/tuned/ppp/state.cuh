@@ -62,7 +62,8 @@ struct SharedLayout {
   std::uint32_t bits;        ///< [word of the tile's columns][row] of Matrix::by_row
   std::uint32_t slots;       ///< [slot][pitch] 32 bits
   std::uint32_t tile;        ///< TileState (pairs.cu)
-  std::uint32_t columns;     ///< [column of the tile][column_pitch] 32 bits
+  std::uint32_t columns;     ///< [column of the tile, and one of ones][column_pitch] 32 bits: positive entries
+  std::uint32_t far_below;   ///< [column_pitch] 32 bits: rows of products far below zero (pairs.cu)
   std::uint32_t candidates;  ///< [2][most_candidates]
   std::uint32_t masks;       ///< [2][mask_rows][mask_pitch] 32 bits, and what may be read after the last (singles.cu)
   std::int32_t count_capacity;
@@ -109,6 +110,10 @@ inline constexpr unsigned forbidden_bit = 1u << 30;  ///< above any z
   return static_cast<std::int32_t>(key.high & (forbidden_bit - 1));
 }
 [[nodiscard]] __device__ __forceinline__ bool is_forbidden(const MoveKey& key) { return key.high >= forbidden_bit; }
+
+/// Of moves of two flips: that z is no less for any that was not evaluated. Before all moves of this z.
+[[nodiscard]] __device__ __forceinline__ MoveKey bound_key(std::int32_t z) { return {static_cast<unsigned>(z), 0}; }
+[[nodiscard]] __device__ __forceinline__ bool is_bound(const MoveKey& key) { return key.low == 0; }
 
 template <int K>
 [[nodiscard]] __device__ __forceinline__ moves::Move<K> move_of(unsigned code, std::int32_t n) {

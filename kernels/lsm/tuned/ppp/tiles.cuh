@@ -316,7 +316,8 @@ struct TilesEvaluator {
       if (rows.layout.scratch_size > 0) rows.scratch[k] = 0;
     }
   }
-  __device__ __forceinline__ MoveKey evaluate(bool moved, const moves::Move<K>& flipped, std::int32_t t, std::int32_t best_z) {
+  __device__ __forceinline__ MoveKey evaluate(bool moved, const moves::Move<K>& flipped, std::int32_t t, std::int32_t /*z*/,
+                                              std::int32_t best_z) {
     const std::int32_t n = rows.matrix.n, items = Shape::tiles(rows.matrix.words_per_row) * (K == 3 ? n : 1);
     MoveKey best = cuda::no_key<MoveKey>();
     if constexpr (K == 2) {
