@@ -12,6 +12,7 @@
 #include "kernels/lsm/ranks/ppp.cuh"
 #include "kernels/lsm/ranks/slices.hpp"
 #include "kernels/lsm/tuned/ppp/masks.cuh"
+#include "kernels/lsm/tuned/ppp/near_rows.cuh"
 #include "kernels/lsm/tuned/ppp/search.cuh"
 #include "kernels/lsm/tuned/ppp/tiles.cuh"
 #include "kernels/lsm/tuned/tuned.hpp"
@@ -26,13 +27,15 @@ namespace vicinity::lsm {
 std::unique_ptr<Run> slice_run(const local_search::PppFlip<2>& neighborhood, const local_search::Task& task, const Ranks& ranks) {
   namespace tuned = perceptron::of_ranks::vicinity::lsm::perceptron;
   using Small = perceptron::TileShape<1, 1, 1, 1>;
+  using Masked = tuned::PairTile<1, 8>;
   const perceptron::RankTask of_ranks{task, ranks};
-  const std::int32_t words = divide_up(neighborhood.instance().columns(), 32);
+  const ppp::Ppp& instance = neighborhood.instance();
   const std::int64_t blocks = std::int64_t{ranks.mailbox.multiprocessors()} * ranks.mailbox.ranks();
-  if (Small::tiles(words) <= blocks) return perceptron::of_ranks::make_run<perceptron::TilesEvaluator<2, Small>>(neighborhood, of_ranks);
-  if (tuned::PairTile<1, 8, 1>::tiles(words) <= blocks)
-    return perceptron::of_ranks::make_run<tuned::PairsEvaluator<tuned::PairTile<1, 8, 1>>>(neighborhood, of_ranks);
-  return perceptron::of_ranks::make_run<tuned::PairsEvaluator<tuned::PairTile<2, 8, 2>>>(neighborhood, of_ranks);
+  if (Small::tiles(divide_up(instance.columns(), 32)) <= blocks)
+    return perceptron::of_ranks::make_run<perceptron::TilesEvaluator<2, Small>>(neighborhood, of_ranks);
+  if (tuned::has_masks<Masked>(instance, blocks) || !perceptron::NearRowsEvaluator::suits(instance, blocks))
+    return perceptron::of_ranks::make_run<tuned::PairsEvaluator<Masked>>(neighborhood, of_ranks);
+  return perceptron::of_ranks::make_run<perceptron::NearRowsEvaluator>(neighborhood, of_ranks);
 }
 
 }  // namespace vicinity::lsm

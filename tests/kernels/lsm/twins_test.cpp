@@ -90,7 +90,7 @@ TEST_F(LsmGpu, FewMovesByBounds) {
       trial("ppp", {{"m", whole(1025)}, {"n", whole(200)}, {"method", text("hill")}}),
       trial("ppp", {{"m", whole(1024)}, {"n", whole(1400)}, {"iterations", whole(300)}}),
       trial("ppp", {{"m", whole(601)}, {"n", whole(617)}, {"iterations", whole(900)}}),
-      trial("ppp", {{"m", whole(513)}, {"n", whole(769)}, {"iterations", whole(300)}}),  // these two: all moves are counted
+      trial("ppp", {{"m", whole(513)}, {"n", whole(769)}, {"iterations", whole(300)}}),
       trial("ppp", {{"m", whole(1000)}, {"n", whole(1504)}, {"iterations", whole(100)}}),
       // tabu moves, of which in 10,000 iterations a few are the best all the same, become free again
       trial("ppp", {{"m", whole(201)}, {"n", whole(217)}, {"restarts", whole(30)}, {"iterations", whole(10000)}}),
@@ -105,6 +105,27 @@ TEST_F(LsmGpu, FewMovesByBounds) {
   const Implementation openmp = named(cpu_implementations(), "cpu-openmp");
   expect_twins(openmp, tuned, trials);
   expect_twins(openmp, tuned, trials, in_slices);
+}
+
+/// gpu-tuned has bounds from the rows near zero for so many pairs: several tiles a block, more rows near zero than one product takes, odd
+/// and even sizes, tabu moves, climbs, restarts.
+TEST_F(LsmGpu, ManyPairs) {
+  const auto many = [](std::int64_t m, std::int64_t n, std::int64_t iterations) {
+    return trial("ppp", {{"m", whole(m)}, {"n", whole(n)}, {"neighborhood", text("hamming2")}, {"iterations", whole(iterations)}});
+  };
+  std::vector<Trial> trials{many(1000, 1500, 1500), many(301, 1501, 700), many(33, 2049, 300), many(6000, 800, 60),
+                            many(2501, 2517, 40),   many(4201, 4217, 8),  many(100, 10017, 6)};
+  for (const std::int64_t tenure : {1, 400}) {
+    trials.push_back(many(200, 1450, 900));
+    trials.back().c.values["tenure"] = whole(tenure);
+  }
+  trials.push_back(many(97, 1472, 300));
+  trials.back().c.values["restarts"] = whole(3);
+  trials.push_back(trial("ppp", {{"m", whole(90)}, {"n", whole(1600)}, {"neighborhood", text("hamming2")}, {"method", text("hill")}}));
+  const std::vector<Implementation> tuned{named(gpu_implementations(), "gpu-tuned")};
+  const Implementation openmp = named(cpu_implementations(), "cpu-openmp");
+  expect_twins(openmp, tuned, trials);
+  expect_twins(openmp, tuned, {trials.begin(), trials.begin() + 4}, in_slices);
 }
 
 /// gpu-tuned has another way for so few cities, unless the number of blocks is given.

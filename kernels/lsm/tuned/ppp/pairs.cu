@@ -6,7 +6,7 @@
 //
 // Data layout. A block has a tile of some words of 32 columns p and of columns q: where they have positive entries, in shared memory, a
 // column after the other. The rows of each bin are a mask (masks.cuh), and so are all rows whose products are further below zero than a
-// move reaches. A thread keeps the bounds of 16 pairs a unit, a warp's 16 x 32 pairs, and bits that say which of them are tabu.
+// move reaches. A thread keeps the bounds of 16 pairs of its warp's 16 x 32, and bits that say which of them are tabu.
 //
 // Phases: (1) the flips make the masks of the next iteration, and turn the tile's columns; (2) count what columns and pairs add, by
 // products of binary matrices: columns with the masks of negative products, and columns p with columns q and the masks near zero; (3)
@@ -25,6 +25,7 @@
 #include <memory>
 
 #include "kernels/lsm/tuned/ppp/masks.cuh"
+#include "kernels/lsm/tuned/ppp/near_rows.cuh"
 #include "kernels/lsm/tuned/ppp/search.cuh"
 #include "kernels/lsm/tuned/ppp/tiles.cuh"
 #include "kernels/lsm/tuned/tuned.hpp"
@@ -36,12 +37,13 @@ namespace {
 /// Above all bounds; the most moves of a tile that are evaluated one by one.
 inline constexpr std::int32_t unbounded = std::numeric_limits<std::int32_t>::max(), most_candidates = 1024;
 
-/// The pairs of so many words of columns p and q, which one block evaluates: each warp `Units` units of 16 columns p and 32 columns q.
-template <int PWords, int QWords, int Units, int Warps = 16>
+/// The pairs of so many words of columns p and q, which one block evaluates: each warp a unit of 16 columns p and 32 columns q.
+template <int PWords, int QWords>
 struct PairTile {
-  static constexpr int p_words = PWords, q_words = QWords, units = Units;
-  static constexpr int words = PWords + QWords, columns = 32 * words, warps = Warps, threads = 32 * warps;
-  using Part = TileShape<1, Warps / 8, 1, 1>;  ///< where all bins are counted
+  static constexpr int p_words = PWords, q_words = QWords;
+  static constexpr int words = PWords + QWords, columns = 32 * words, warps = 16, threads = 32 * warps;
+  using Part = TileShape<1, warps / 8, 1, 1>;  ///< where all bins are counted
+  static_assert(2 * PWords * QWords == warps);
   static constexpr int part_words = Part::q_words, parts = PWords * QWords / part_words;
   static_assert(Part::threads == threads && QWords % part_words == 0);
 
@@ -83,9 +85,9 @@ struct PairsEvaluator {
   std::int32_t tiles = 0;
   std::int32_t loaded = -1;  ///< the tile whose columns and tabu times are in place
   TilePosition at{};
-  std::int32_t unit[T::units]{};
-  std::uint32_t is_free[T::units]{}, is_move[T::units]{};  ///< bits of the pairs of a unit: moves that are not tabu; all moves
-  std::int32_t first_freed = 0;                            ///< the next iteration in which a tabu move of this thread will be free
+  std::int32_t unit = -1;                  ///< of the warp, if it has one
+  std::uint32_t is_free = 0, is_move = 0;  ///< bits of its pairs: moves that are not tabu; all moves
+  std::int32_t first_freed = 0;            ///< the next iteration in which a tabu move of this thread will be free
 
   [[nodiscard]] static SharedLayout layout(std::int32_t m, std::int32_t n) {
     SharedLayout layout = layout_of_tiles<2, typename T::Part>(m, n);
@@ -289,46 +291,37 @@ struct PairsEvaluator {
       }
     }
     std::int32_t found = 0;
-#pragma unroll
-    for (int u = 0; u < T::units; ++u) unit[u] = -1;
+    unit = -1;
     for (int k = 0; k < 2 * T::p_words * T::q_words; ++k) {
       const std::int32_t p = 32 * at.p + k / T::q_words * 16, q = 32 * (at.q + k % T::q_words);
       if (q + 31 <= p || q >= matrix.n || p >= matrix.n) continue;
-#pragma unroll
-      for (int u = 0; u < T::units; ++u)
-        if (found == warp() + u * T::warps) unit[u] = k;
+      if (found == warp()) unit = k;
       ++found;
     }
-#pragma unroll
-    for (int u = 0; u < T::units; ++u) {
-      is_move[u] = 0;
-      for_each_pair(u, [&](int e, std::int32_t p_at, std::int32_t q_at) {
-        const std::int32_t p_of_matrix = 32 * at.p + p_at, q_of_matrix = 32 * at.q + q_at;
-        if (q_of_matrix > p_of_matrix && q_of_matrix < matrix.n) is_move[u] |= 1u << e;
-      });
-    }
+    is_move = 0;
+    for_each_pair([&](int e, std::int32_t p_at, std::int32_t q_at) {
+      const std::int32_t p_of_matrix = 32 * at.p + p_at, q_of_matrix = 32 * at.q + q_at;
+      if (q_of_matrix > p_of_matrix && q_of_matrix < matrix.n) is_move |= 1u << e;
+    });
     read_tabu_times(item, t);
     __syncthreads();
   }
   __device__ __forceinline__ void read_tabu_times(std::int32_t item, std::int32_t t) {
     const std::int32_t* of_tile = tabu_until + static_cast<std::size_t>(item) * T::parts * pairs_of_part;
     first_freed = unbounded;
-#pragma unroll
-    for (int u = 0; u < T::units; ++u) {
-      is_free[u] = is_move[u];
-      for_each_pair(u, [&](int e, std::int32_t p_at, std::int32_t q_at) {
-        const std::int32_t until = (is_move[u] >> e & 1) != 0 ? of_tile[T::index(p_at, q_at)] : 0;
-        if (until <= t) return;
-        is_free[u] &= ~(1u << e);
-        first_freed = min(first_freed, until);
-      });
-    }
+    is_free = is_move;
+    for_each_pair([&](int e, std::int32_t p_at, std::int32_t q_at) {
+      const std::int32_t until = (is_move >> e & 1) != 0 ? of_tile[T::index(p_at, q_at)] : 0;
+      if (until <= t) return;
+      is_free &= ~(1u << e);
+      first_freed = min(first_freed, until);
+    });
   }
   /// work(e, p, q) for the pairs of a unit, by columns of the tile.
   template <class Work>
-  __device__ __forceinline__ void for_each_pair(int u, const Work& work) const {
-    if (unit[u] < 0) return;
-    const std::int32_t p = unit[u] / T::q_words * 16 + lane() / 4, q = unit[u] % T::q_words * 32 + lane() % 4 * 2;
+  __device__ __forceinline__ void for_each_pair(const Work& work) const {
+    if (unit < 0) return;
+    const std::int32_t p = unit / T::q_words * 16 + lane() / 4, q = unit % T::q_words * 32 + lane() % 4 * 2;
 #pragma unroll
     for (int j = 0; j < 4; ++j)
 #pragma unroll
@@ -382,12 +375,12 @@ struct PairsEvaluator {
   }
   /// What the pairs of a unit add beyond that. Two classes of rows add for a pair of positive entries: those whose products are at most 1
   /// from zero, and those at 2 or 3.
-  __device__ __forceinline__ void count_pairs(int u, std::int32_t (&sums)[16]) const {
+  __device__ __forceinline__ void count_pairs(std::int32_t (&sums)[16]) const {
 #pragma unroll
     for (std::int32_t& sum : sums) sum = 0;
-    if (unit[u] < 0) return;
-    const std::int32_t odd = rows.matrix.n % 2, quarter = lane() % 4, p = unit[u] / T::q_words * 16 + lane() / 4,
-                       q = 32 * T::p_words + unit[u] % T::q_words * 32 + lane() / 4, step = 8 * rows.layout.column_pitch;
+    if (unit < 0) return;
+    const std::int32_t odd = rows.matrix.n % 2, quarter = lane() % 4, p = unit / T::q_words * 16 + lane() / 4,
+                       q = 32 * T::p_words + unit % T::q_words * 32 + lane() / 4, step = 8 * rows.layout.column_pitch;
     const std::uint32_t *p_words = column(p), *q_words = column(q), *near[2]{mask_of(-odd), mask_of(odd)},
                         *next[2]{mask_of(-2 - odd), mask_of(2 + odd)};
     std::int32_t counts[2][4][4]{};
@@ -408,9 +401,9 @@ struct PairsEvaluator {
     for (int e = 0; e < 16; ++e) sums[e] = weight_near * counts[0][e / 4][e % 4] + weight_next * counts[1][e / 4][e % 4];
   }
   /// Makes bounds of sums, in the same units.
-  __device__ __forceinline__ void add_columns(int u, std::int32_t (&sums)[16]) const {
-    if (unit[u] < 0) return;
-    const std::int32_t p = unit[u] / T::q_words * 16 + lane() / 4, q = 32 * T::p_words + unit[u] % T::q_words * 32 + lane() % 4 * 2;
+  __device__ __forceinline__ void add_columns(std::int32_t (&sums)[16]) const {
+    if (unit < 0) return;
+    const std::int32_t p = unit / T::q_words * 16 + lane() / 4, q = 32 * T::p_words + unit % T::q_words * 32 + lane() % 4 * 2;
     const std::int32_t constant = state().constant;
     const std::int32_t of_p[2]{workspace.cost_terms[p] + constant, workspace.cost_terms[p + 8] + constant};
 #pragma unroll
@@ -425,28 +418,24 @@ struct PairsEvaluator {
   /// when all moves are tabu, or too many are left. Ends with a barrier. `best` in all lanes of all warps.
   __device__ __forceinline__ bool evaluate_by_bounds(std::int32_t item, bool moved, const moves::Move<2>& flipped, std::int32_t t,
                                                      std::int32_t best_z, MoveKey& best) {
-    std::int32_t bounds[T::units][16], least = unbounded;
+    std::int32_t bounds[16], least = unbounded;
     bool any_is_free = false;
     count_columns();
-#pragma unroll
-    for (int u = 0; u < T::units; ++u) count_pairs(u, bounds[u]);
+    count_pairs(bounds);
     if (moved) take_tabu_time(item, flipped);
     if (t >= first_freed) read_tabu_times(item, t);
     __syncthreads();
-#pragma unroll
-    for (int u = 0; u < T::units; ++u) {
-      add_columns(u, bounds[u]);
-      std::uint32_t allowed = is_free[u];
-      if (allowed != is_move[u]) {  // a tabu move may be better than the best known solution
-#pragma unroll
-        for (int e = 0; e < 16; ++e)
-          if (scale * bounds[u][e] < best_z) allowed |= is_move[u] & 1u << e;
-      }
+    add_columns(bounds);
+    std::uint32_t allowed = is_free;
+    if (allowed != is_move) {  // a tabu move may be better than the best known solution
 #pragma unroll
       for (int e = 0; e < 16; ++e)
-        if ((allowed >> e & 1) != 0) least = min(least, bounds[u][e]);
-      any_is_free |= is_free[u] != 0;
+        if (scale * bounds[e] < best_z) allowed |= is_move & 1u << e;
     }
+#pragma unroll
+    for (int e = 0; e < 16; ++e)
+      if ((allowed >> e & 1) != 0) least = min(least, bounds[e]);
+    any_is_free |= is_free != 0;
     least = warp_min(least);
     if (lane() == 0) atomicMin(&state().least, least);
     if (__syncthreads_or(any_is_free) == 0) return false;
@@ -486,40 +475,33 @@ struct PairsEvaluator {
     if (p_at < 0 || p_at >= 32 * T::p_words || q_at < 0 || q_at >= 32 * T::q_words) return;
     const std::int32_t place = p_at / 16 * T::q_words + q_at / 32, e = q_at % 32 / 8 * 4 + p_at % 16 / 8 * 2 + q_at % 2;
     if (lane() != p_at % 8 * 4 + q_at % 8 / 2) return;
-#pragma unroll
-    for (int u = 0; u < T::units; ++u) {
-      if (unit[u] != place) continue;
-      const std::int32_t until = tabu_until[static_cast<std::size_t>(item) * T::parts * pairs_of_part + T::index(p_at, q_at)];
-      if (until == 0) continue;  // a climb
-      is_free[u] &= ~(1u << e);
-      first_freed = min(first_freed, until);
-    }
+    if (unit != place) return;
+    const std::int32_t until = tabu_until[static_cast<std::size_t>(item) * T::parts * pairs_of_part + T::index(p_at, q_at)];
+    if (until == 0) return;  // a climb
+    is_free &= ~(1u << e);
+    first_freed = min(first_freed, until);
   }
   /// Lists the moves that may be the best: not tabu and with a bound up to `limit`, or tabu and up to `tabu_limit`.
-  __device__ __forceinline__ void list(const std::int32_t (&bounds)[T::units][16], std::int32_t limit, std::int32_t tabu_limit,
-                                       int round) const {
+  __device__ __forceinline__ void list(const std::int32_t (&bounds)[16], std::int32_t limit, std::int32_t tabu_limit, int round) const {
+    std::uint32_t listed = 0;
 #pragma unroll
-    for (int u = 0; u < T::units; ++u) {
-      std::uint32_t listed = 0;
+    for (int e = 0; e < 16; ++e)
+      if (bounds[e] <= limit) listed |= 1u << e;
+    listed &= is_move;
+    if (listed == 0) return;
+    if (const std::uint32_t is_tabu = listed & ~is_free; is_tabu != 0) {
 #pragma unroll
       for (int e = 0; e < 16; ++e)
-        if (bounds[u][e] <= limit) listed |= 1u << e;
-      listed &= is_move[u];
-      if (listed == 0) continue;
-      if (const std::uint32_t is_tabu = listed & ~is_free[u]; is_tabu != 0) {
-#pragma unroll
-        for (int e = 0; e < 16; ++e)
-          if (bounds[u][e] > tabu_limit) listed &= ~(is_tabu & 1u << e);
-      }
-      std::int32_t place = atomicAdd(&state().candidates[round], __popc(listed));
-      for (; listed != 0 && place < most_candidates; listed &= listed - 1, ++place) {
-        const int e = __ffs(static_cast<int>(listed)) - 1;
-        const std::int32_t p_at = unit[u] / T::q_words * 16 + lane() / 4 + e % 4 / 2 * 8,
-                           q_at = unit[u] % T::q_words * 32 + lane() % 4 * 2 + e / 4 * 8 + e % 2;
-        candidates()[place] =
-            (~is_free[u] >> e & 1) << 31 | static_cast<unsigned>(32 * at.p + p_at) << 15 | static_cast<unsigned>(32 * at.q + q_at);
-        candidate_z()[place] = rows.matrix.target_sum;
-      }
+        if (bounds[e] > tabu_limit) listed &= ~(is_tabu & 1u << e);
+    }
+    std::int32_t place = atomicAdd(&state().candidates[round], __popc(listed));
+    for (; listed != 0 && place < most_candidates; listed &= listed - 1, ++place) {
+      const int e = __ffs(static_cast<int>(listed)) - 1;
+      const std::int32_t p_at = unit / T::q_words * 16 + lane() / 4 + e % 4 / 2 * 8,
+                         q_at = unit % T::q_words * 32 + lane() % 4 * 2 + e / 4 * 8 + e % 2;
+      candidates()[place] =
+          (~is_free >> e & 1) << 31 | static_cast<unsigned>(32 * at.p + p_at) << 15 | static_cast<unsigned>(32 * at.q + q_at);
+      candidate_z()[place] = rows.matrix.target_sum;
     }
   }
   /// Adds to z of the listed moves what the bins are to them. Mapping: seven moves a fragment of the matrix units, rows where both entries
@@ -591,15 +573,24 @@ struct PairsEvaluator {
   }
 };
 
-/// By counts where a cluster has a block for each small tile, else by bounds, in a cluster or on the grid.
+/// Have so many blocks a tile each, and masks of all bins?
+template <class T>
+[[nodiscard]] bool has_masks(const ppp::Ppp& instance, std::int64_t blocks) {
+  return T::tiles(divide_up(instance.columns(), 32)) <= blocks &&
+         PairsEvaluator<T>::layout(instance.rows(), instance.columns()).mask_rows > 0;
+}
+
+/// By counts where a cluster has a block for each small tile; else by bounds, from masks where each block has one tile of them, in a
+/// cluster or on the grid, or from the rows near zero.
 [[nodiscard]] std::unique_ptr<Run> run_of(const local_search::PppFlip<2>& neighborhood, const local_search::Task& task) {
   using Small = TileShape<1, 1, 1, 1>;
   constexpr std::int32_t of_cluster = cuda::ClusterMailbox<MoveKey>::most_blocks;
-  const std::int32_t words = divide_up(neighborhood.instance().columns(), 32);
-  if (Small::tiles(words) <= of_cluster) return make_run<TilesEvaluator<2, Small>>(neighborhood, task);
-  if (PairTile<2, 4, 1>::tiles(words) <= of_cluster) return make_run<PairsEvaluator<PairTile<2, 4, 1>>>(neighborhood, task);
-  if (PairTile<1, 8, 1>::tiles(words) <= cuda::multiprocessors()) return make_run<PairsEvaluator<PairTile<1, 8, 1>>>(neighborhood, task);
-  return make_run<PairsEvaluator<PairTile<2, 8, 2>>>(neighborhood, task);
+  const ppp::Ppp& instance = neighborhood.instance();
+  if (Small::tiles(divide_up(instance.columns(), 32)) <= of_cluster) return make_run<TilesEvaluator<2, Small>>(neighborhood, task);
+  if (has_masks<PairTile<2, 4>>(instance, of_cluster)) return make_run<PairsEvaluator<PairTile<2, 4>>>(neighborhood, task);
+  if (has_masks<PairTile<1, 8>>(instance, cuda::multiprocessors()) || !NearRowsEvaluator::suits(instance, cuda::multiprocessors()))
+    return make_run<PairsEvaluator<PairTile<1, 8>>>(neighborhood, task);
+  return make_run<NearRowsEvaluator>(neighborhood, task);
 }
 
 }  // namespace

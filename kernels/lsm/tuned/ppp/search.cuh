@@ -268,7 +268,7 @@ class DeviceMatrix {
   explicit DeviceMatrix(const ppp::Ppp& ppp) {
     const ppp::View host = ppp.view();
     const std::int32_t words_per_row = divide_up(host.n, 32), words_per_column = divide_up(host.m, 32),
-                       column_pitch = divide_up(host.m, 128) * 4;
+                       column_pitch = divide_up(host.m, 128) * 4, row_pitch = divide_up(host.n, 128) * 4 + 8;
     const auto m = static_cast<std::size_t>(host.m);
     std::vector<std::uint32_t> rows(static_cast<std::size_t>(words_per_row) * m),
         columns(static_cast<std::size_t>(host.n) * static_cast<std::size_t>(column_pitch));
@@ -278,17 +278,21 @@ class DeviceMatrix {
         rows[static_cast<std::size_t>(c / 32) * m + static_cast<std::size_t>(r)] |= bit << c % 32;
         columns[static_cast<std::size_t>(c * column_pitch + r / 32)] |= bit << r % 32;
       }
+    std::vector<std::uint32_t> side_by_side(m * static_cast<std::size_t>(row_pitch));
+    for (std::size_t k = 0; k < rows.size(); ++k) side_by_side[k % m * static_cast<std::size_t>(row_pitch) + k / m] = rows[k];
+    rows_ = cuda::DeviceBuffer<std::uint32_t>(std::span<const std::uint32_t>(side_by_side));
     by_row_ = cuda::DeviceBuffer<std::uint32_t>(std::span<const std::uint32_t>(rows));
     by_column_ = cuda::DeviceBuffer<std::uint32_t>(std::span<const std::uint32_t>(columns));
     target_ = cuda::DeviceBuffer<std::int32_t>(std::span<const std::int32_t>(host.target, static_cast<std::size_t>(host.n) + 1));
     std::int32_t target_sum = 0;
     for (std::int32_t v = 1; v <= host.n; ++v) target_sum += host.target[v];
-    view_ = {by_row_.data(), by_column_.data(), target_.data(), host.m, host.n, words_per_row, words_per_column, column_pitch, target_sum};
+    view_ = {by_row_.data(), by_column_.data(), rows_.data(), target_.data(), host.m,    host.n,
+             words_per_row,  words_per_column,  column_pitch, row_pitch,      target_sum};
   }
   [[nodiscard]] const Matrix& view() const noexcept { return view_; }
 
  private:
-  cuda::DeviceBuffer<std::uint32_t> by_row_, by_column_;
+  cuda::DeviceBuffer<std::uint32_t> by_row_, by_column_, rows_;
   cuda::DeviceBuffer<std::int32_t> target_;
   Matrix view_{};
 };

@@ -37,10 +37,12 @@ using cuda::warp_sum;
 struct Matrix {
   const std::uint32_t* by_row;     ///< [word of columns][row]: bit c is column 32 word + c
   const std::uint32_t* by_column;  ///< [column][column_pitch]: bit r of a word is row 32 word + r
+  const std::uint32_t* rows;       ///< [row][row_pitch]: the words of by_row, those of a row side by side
   const std::int32_t* target;      ///< [n + 1], [0] is 0
   std::int32_t m, n;
   std::int32_t words_per_row, words_per_column;
   std::int32_t column_pitch;  ///< words_per_column, up to a multiple of 4
+  std::int32_t row_pitch;     ///< words_per_row, up to a multiple of 4, and 8 words of zeros
   std::int32_t target_sum;
 };
 
@@ -61,7 +63,9 @@ struct SharedLayout {
   std::uint32_t negative;    ///< [word of columns] 32 bits: the signs that are -1
   std::uint32_t bits;        ///< [word of the tile's columns][row] of Matrix::by_row
   std::uint32_t slots;       ///< [slot][pitch] 32 bits
-  std::uint32_t tile;        ///< TileState (pairs.cu)
+  std::uint32_t tile;        ///< TileState (pairs.cu), NearState (near_rows.cuh)
+  std::uint32_t tiles;       ///< of the block: where they lie (near_rows.cuh)
+  std::uint32_t lists;       ///< [3][row] 16 bits (near_rows.cuh)
   std::uint32_t columns;     ///< [column of the tile, and one of ones][column_pitch] 32 bits: positive entries
   std::uint32_t far_below;   ///< [column_pitch] 32 bits: rows of products far below zero (pairs.cu)
   std::uint32_t candidates;  ///< [2][most_candidates]
