@@ -181,11 +181,12 @@ def test_the_builds_of_the_records(tmp_path):
     ]
     folder = synthetic.write_records(tmp_path, "m", made, gpu="GPU")
     machine = load_machine(folder)
-    machine.environment["builds"] = {"1": {"compilers": {"cxx": "GNU 14", "cxx_flags": "-O1", "cuda": None}}}
+    compilers = {"cxx": "GNU 14", "cxx_flags": "-O1", "cuda": None}
+    machine.environment["builds"] = {"1": {"compilers": compilers, "waiting": {"OMP_WAIT_POLICY": "active"}}}
     rows = [[cell.text for cell in row] for row in environment.builds_table([machine]).rows]
     sources = "00112233aabbccdd"
-    assert rows[0] == ["m", "2", sources, "GNU 14", "-O1", "—", "—"]
-    assert rows[1] == ["m", "1", sources, *["unknown"] * 4]
+    assert rows[0] == ["m", "2", sources, "GNU 14", "-O1", "—", "—", "OMP_WAIT_POLICY=active"]
+    assert rows[1] == ["m", "1", sources, *["unknown"] * 5]
 
 
 def test_as_many_machines_as_there_are_newest_first(tmp_path):
