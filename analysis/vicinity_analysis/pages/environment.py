@@ -118,24 +118,23 @@ def ceilings_table(machines: list[Machine]) -> Table | None:
 
 def builds_table(machines: list[Machine]) -> Table | None:
     """With which compilers and flags the records used here were made; a row for each machine and build."""
-    labels = ("machine", "records", "sources", "C++ compiler", "C++ flags", "CUDA compiler", "CUDA flags")
-    labels += ("waiting threads",)
+    labels = ("machine", "records", "sources", "C++ compiler", "C++ flags", "CUDA compiler", "CUDA flags", "waiting")
     table = Table("builds", "Builds that made the records", [Column(label, kind="text") for label in labels], [])
     for machine in machines:
         counts: dict[tuple[str, ...], int] = {}
         for record in machine.records.values():
             build = machine.build_of(record) or {}
             compilers = build.get("compilers") or {}
-            waiting = " ".join(f"{name}={value}" for name, value in build.get("waiting", {}).items())
+            waiting = " ".join(f"{name}={value}" for name, value in (build.get("waiting") or {}).items())
             told = [compilers.get(name) or "—" for name in ("cxx", "cxx_flags", "cuda", "cuda_flags")]
             told.append(waiting or "—")
-            made = (str(record.data.get("sources", "—")), *(told if compilers else ["unknown"] * 5))
+            made = (str(record.data.get("sources", "—")), *(told if compilers else ["unknown"] * len(told)))
             counts[made] = counts.get(made, 0) + 1
         for made, count in counts.items():
             table.rows.append([Cell(text) for text in (machine.name, str(count), *made)])
     table.notes = [
         "Unknown: environment.json does not list the build, since an older program recorded it. "
-        "Waiting threads: what the user set of how they wait."
+        "Waiting: what the user set of how threads wait."
     ]
     return table if table.rows else None
 

@@ -177,16 +177,20 @@ def test_checks_of_many_experiments_are_told_as_one(tmp_path):
 def test_the_builds_of_the_records(tmp_path):
     made = [
         synthetic.record("m", "fang/table1", {"load": load}, "gpu", [1.0], **change)
-        for load, change in enumerate(({"build": "1"}, {"build": "1"}, {"build": "2"}))
+        for load, change in enumerate(({"build": "1"}, {"build": "1"}, {"build": "2"}, {"build": "3"}))
     ]
     folder = synthetic.write_records(tmp_path, "m", made, gpu="GPU")
     machine = load_machine(folder)
     compilers = {"cxx": "GNU 14", "cxx_flags": "-O1", "cuda": None}
-    machine.environment["builds"] = {"1": {"compilers": compilers, "waiting": {"OMP_WAIT_POLICY": "active"}}}
+    machine.environment["builds"] = {
+        "1": {"compilers": compilers, "waiting": {"OMP_WAIT_POLICY": "active"}},
+        "3": {"compilers": compilers, "waiting": None},
+    }
     rows = [[cell.text for cell in row] for row in environment.builds_table([machine]).rows]
     sources = "00112233aabbccdd"
     assert rows[0] == ["m", "2", sources, "GNU 14", "-O1", "—", "—", "OMP_WAIT_POLICY=active"]
     assert rows[1] == ["m", "1", sources, *["unknown"] * 5]
+    assert rows[2] == ["m", "1", sources, "GNU 14", "-O1", "—", "—", "—"]
 
 
 def test_as_many_machines_as_there_are_newest_first(tmp_path):
